@@ -1,4 +1,4 @@
-//! Where the content of a checkpoint stands: small files in its line's `own` member, larger ones in blobs.
+//! Storage of a checkpoint's content: small files in the `own` member of its log line, larger ones in blobs.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::Path;
@@ -13,39 +13,39 @@ use workspace::PathSnapshot;
 
 use crate::keeper::Keeper;
 
-/// Bytes of content in one line.
+/// Maximum bytes of content in one line.
 const LINE_MAX: usize = 1024 * 1024;
 
 /// The daemon's own part of a checkpoint.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Own {
-    /// Content by its SHA-256, in base64.
+    /// Base64 content by SHA-256.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub content: BTreeMap<String, String>,
-    /// What git does not say of a tree.
+    /// Facts about a tree that git does not store.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub tree: Option<Beside>,
+    pub tree: Option<TreeExtras>,
 }
 
-/// What a git tree does not hold of a work tree.
+/// Facts about a work tree that its git tree does not store.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Beside {
-    /// Permission bits of most files that are not executable, and of most that are.
+pub(crate) struct TreeExtras {
+    /// The most frequent permission bits of files that are not executable, and of files that are.
     pub plain: u32,
     pub executable: u32,
-    /// Those of the others, by path from the root.
+    /// The permission bits of other files, by path from the root.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub modes: BTreeMap<String, u32>,
-    /// Directories with nothing in them.
+    /// Empty directories.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub empty: BTreeSet<String>,
     /// Files that are too large, or cannot be read.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub left_out: BTreeSet<String>,
-    /// What was not looked at, with all that is below it: ignored files, other repositories.
+    /// Paths that were skipped, with everything below them: ignored files, other repositories.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub hidden: BTreeSet<String>,
-    /// There is more of any of these than stands here.
+    /// The lists above are incomplete.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub cut: bool,
 }
@@ -57,10 +57,10 @@ impl Own {
 }
 
 impl Keeper {
-    /// Keeps what was looked at, with its content. Blobs are on disk when this returns.
+    /// Builds a checkpoint from snapshots and their content. Blobs are on disk when this returns.
     ///
     /// # Errors
-    /// In words: the disk does not take it.
+    /// The disk refused the content, as text.
     pub(crate) fn seal(
         &self,
         looks: impl IntoIterator<Item = PathSnapshot>,
@@ -86,10 +86,10 @@ impl Keeper {
     }
 }
 
-/// Content that checkpoints of a log hold in their lines, by its SHA-256: of those that are wanted. Blocks.
+/// Reads the wanted content, by SHA-256, from the checkpoint lines of a log. Blocks.
 ///
 /// # Errors
-/// In words: the log cannot be read.
+/// The log cannot be read, as text.
 pub(crate) fn read_back(
     dir: &Path,
     wanted: &HashSet<String>,
@@ -119,7 +119,7 @@ pub(crate) fn read_back(
     Ok(found)
 }
 
-/// Content that stands in a blob. `None`: there is none, or it is not what it was.
+/// Content from a blob. `None`: the blob is missing, or its content has changed.
 pub(crate) fn from_blob(blobs: &BlobStore, sha256: &str, bytes: u64) -> Option<Vec<u8>> {
     let id = BlobId::from_str(sha256).ok()?;
     if blobs.len(id).ok()? != bytes {

@@ -1,8 +1,8 @@
-//! Rewinds that broke off: the daemon died, or the log failed, while files were put back. Their checkpoints say what stood
-//! at each place before, and beside that what each was to become: with both it is known of every place how far they came.
+//! Interrupted rewinds: the daemon died, or the log failed, while files were being restored. Their checkpoints contain
+//! the state of each place before, and the intended state after. The two show for every place how far the rewinds came.
 //!
-//! The next rewind of files takes them in: what they did counts as done by it, so that its undoing brings back what stood
-//! before them. An undoing takes back all of them at once. Only reads. Blocks.
+//! The next rewind of files includes them: their changes count as its own, so undoing it restores the state before
+//! them. An undo reverts all of them at once. Read-only. Blocks.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -15,13 +15,13 @@ use serde::{Deserialize, Serialize};
 use crate::content::Own;
 use crate::past::unreadable;
 
-/// What a rewind is about to do: in `own` of its checkpoint, beside the content.
+/// What a rewind is about to do: stored in the `own` member of its checkpoint, next to the content.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PlannedRewind {
-    /// The rewind that it takes back.
+    /// The rewind that it undoes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub undoes: Option<Seq>,
-    /// What the places are to become.
+    /// The intended state of each place.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub after: BTreeMap<String, FileState>,
 }
@@ -34,38 +34,39 @@ struct Line<'a> {
 }
 
 #[derive(Deserialize)]
-struct OfRewind {
+struct OwnMember {
     #[serde(default)]
     rewind: PlannedRewind,
 }
 
 impl PlannedRewind {
-    /// The whole `own` member.
-    pub(crate) fn beside(&self, own: &Own) -> String {
+    /// The complete `own` member.
+    pub(crate) fn own_member(&self, own: &Own) -> String {
         let line = Line { own, rewind: self };
         serde_json::to_string(&line).unwrap_or_default()
     }
 
-    /// What an `own` member says. Older daemons wrote nothing of it.
-    pub fn of(own: &str) -> Self {
-        let read = serde_json::from_str::<OfRewind>(own);
+    /// Parses an `own` member. Older daemons did not write this part.
+    pub fn parse(own: &str) -> Self {
+        let read = serde_json::from_str::<OwnMember>(own);
         read.map(|of| of.rewind).unwrap_or_default()
     }
 }
 
-/// What one of them meant to do at a place.
+/// An interrupted rewind's intention at one place.
 #[derive(Debug)]
 struct Step {
     was: FileState,
-    /// `None`: it is not known.
+    /// `None`: unknown.
     after: Option<FileState>,
-    /// A call has changed the place since: what stands there says nothing of the rewind.
+    /// A call has changed the place since, so its current state says nothing about the rewind.
     since: bool,
 }
 
 impl Step {
-    /// Whether it may have left this there. Between a directory and something else there is a moment with nothing.
-    fn left(&self, state: &FileState) -> bool {
+    /// Whether the rewind may have left this state. While it replaces a directory by a file or back, the place is
+    /// briefly empty.
+    fn may_have_left(&self, state: &FileState) -> bool {
         let Some(after) = self.after.as_ref().filter(|_| !self.since) else {
             return false;
         };
@@ -75,17 +76,17 @@ impl Step {
     }
 }
 
-/// All that broke off and was neither finished nor taken back, as one.
+/// All interrupted rewinds that were neither finished nor undone, combined.
 #[derive(Debug, Default)]
-pub struct Broken {
+pub struct InterruptedRewinds {
     /// Newest first.
     places: BTreeMap<String, Vec<Step>>,
-    /// When they were at work.
+    /// The time spans in which they ran.
     spans: Vec<(SystemTime, SystemTime)>,
 }
 
-impl Broken {
-    /// What the checkpoints of these records say.
+impl InterruptedRewinds {
+    /// Reads the checkpoints of these records.
     ///
     /// # Errors
     /// The log cannot be read.
@@ -104,7 +105,7 @@ impl Broken {
             match record.body {
                 Body::CheckpointCreated(checkpoint) if checkpoints.contains(&record.seq) => {
                     begun = Some(at);
-                    let planned = raw.own.map(|own| PlannedRewind::of(own.get()));
+                    let planned = raw.own.map(|own| PlannedRewind::parse(own.get()));
                     broken.take(checkpoint, planned.unwrap_or_default());
                 }
                 Body::ToolFinished(finished) => {
@@ -137,37 +138,38 @@ impl Broken {
         self.places.keys()
     }
 
-    /// What stood at the place before all of them, by what stands there now: the same where none came that far.
-    pub fn before(&self, place: &str, stands: &FileState) -> FileState {
-        let mut state = stands;
+    /// The state of the place before all of them, derived from its current state. If none of them came that far, the
+    /// current state itself.
+    pub fn before(&self, place: &str, current: &FileState) -> FileState {
+        let mut state = current;
         for step in self.places.get(place).into_iter().flatten() {
-            if step.left(state) {
+            if step.may_have_left(state) {
                 state = &step.was;
             }
         }
         state.clone()
     }
 
-    /// What the first of them found there.
+    /// The state that the first of them found at the place.
     pub fn first(&self, place: &str) -> Option<&FileState> {
         let steps = self.places.get(place)?;
         steps.last().map(|step| &step.was)
     }
 
-    /// Whether what stands there is what they found.
-    pub fn is_untouched(&self, place: &str, stands: &FileState) -> bool {
+    /// Whether the current state is the one that they found.
+    pub fn is_untouched(&self, place: &str, current: &FileState) -> bool {
         let newest = self.places.get(place).and_then(|steps| steps.first());
         let found = newest.filter(|step| !step.since).map(|step| &step.was);
-        found == Some(stands) || self.first(place) == Some(stands)
+        found == Some(current) || self.first(place) == Some(current)
     }
 
-    /// Files that the daemon was writing when it died, beside their places: by name, and by when they were written.
-    pub fn litter(&self) -> Vec<PathBuf> {
+    /// Temporary files that the daemon was writing when it died, recognised by their names and modification times.
+    pub fn temporary_files(&self) -> Vec<PathBuf> {
         let mut litter = Vec::new();
         let dirs = self.places().filter_map(|place| Path::new(place).parent());
         let dirs: BTreeSet<_> = dirs.collect();
         for dir in dirs {
-            // What is not there, or cannot be read, has nothing to be cleared.
+            // A directory that is missing or unreadable has nothing to clean up.
             let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
             let ours = entries.filter(|entry| {
                 let named = entry.file_name().to_str().is_some_and(is_temporary);
@@ -181,13 +183,13 @@ impl Broken {
     }
 }
 
-/// Stamps of records are whole milliseconds, and those of files are as coarse as the system's tick.
+/// Timestamps of records are whole milliseconds, and those of files have the resolution of the system's clock tick.
 fn within(at: SystemTime, (from, to): (SystemTime, SystemTime)) -> bool {
     let slack = Duration::from_millis(20);
     from <= at + slack && at <= to + slack
 }
 
-/// As `workspace` names what it writes before it takes its place.
+/// The names that `workspace` gives to files before it renames them into place.
 fn is_temporary(name: &str) -> bool {
     let number = name.strip_prefix(".reasonix-");
     let number = number.and_then(|name| name.strip_suffix(".tmp"));

@@ -1,4 +1,4 @@
-//! What a file tool may change: looked at with its content before the call, and without it after.
+//! Files that a file tool may change: recorded with their content before the call, and without it afterwards.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -8,22 +8,22 @@ use workspace::{PathSnapshot, PathState, Workspace};
 
 use crate::keeper::{CHANGED_MAX, Checkpoint, Keeper, Watched};
 
-/// Files and bytes of a directory that is moved or deleted.
+/// Maximum files and bytes of a directory that is moved or deleted.
 const BELOW_MAX: usize = 2_000;
 const BELOW_BYTES: u64 = 32 * 1024 * 1024;
 
-/// What stands at the places of a call.
+/// The state of the places of a call.
 #[derive(Default)]
 pub struct PathSnapshots {
     looks: Vec<PathSnapshot>,
-    /// Directories were looked into.
+    /// Whether the contents of directories were recorded.
     below: bool,
-    /// PathSnapshots where something stands that cannot be kept.
+    /// Places whose state cannot be saved.
     pub unkept: BTreeSet<PathBuf>,
 }
 
 impl PathSnapshots {
-    /// Looks at the places that a call may change. `below`: also at what is in those that are directories. Blocks.
+    /// Records the places that a call may change. `below`: also the contents of directories. Blocks.
     pub fn look_at(workspace: &Workspace, places: &BTreeSet<PathBuf>, below: bool) -> Self {
         let mut found = Self {
             below,
@@ -31,7 +31,7 @@ impl PathSnapshots {
         };
         let mut seen = BTreeSet::new();
         for place in places {
-            // Directories that a call makes on its way are there for nobody else.
+            // Missing parent directories, which the call will create.
             let missing = place
                 .ancestors()
                 .skip(1)
@@ -55,7 +55,7 @@ impl PathSnapshots {
                 PathState::Directory if below => {
                     match workspace.snapshots_below(place, true, BELOW_MAX, BELOW_BYTES) {
                         Ok(inside) => {
-                            // Whose name is no text no record can name.
+                            // Records cannot contain a name that is not valid text.
                             if inside.iter().any(|look| look.path.to_str().is_none()) {
                                 found.unkept.insert(place.clone());
                             }
@@ -81,10 +81,10 @@ impl PathSnapshots {
 }
 
 impl Keeper {
-    /// Keeps those that the turn has not kept yet. Blobs are on disk when this returns.
+    /// Saves the places that the turn has not saved yet. Blobs are on disk when this returns.
     ///
     /// # Errors
-    /// In words: the disk does not take it.
+    /// The disk refused the content, as text.
     pub fn keep(
         &self,
         places: PathSnapshots,
@@ -109,8 +109,8 @@ impl Keeper {
         Ok((watched, Some(Checkpoint::of_files(files, own))))
     }
 
-    /// What has changed at these places. `below`: directories were looked into, so that what is new in them has come by
-    /// the call.
+    /// The changes at these places. `below`: the contents of directories were recorded, so that new files in them come
+    /// from the call.
     pub(crate) fn changed_places(
         &self,
         before: &BTreeMap<PathBuf, PathState>,
@@ -119,7 +119,7 @@ impl Keeper {
         let mut now: BTreeMap<PathBuf, PathState> = BTreeMap::new();
         for (path, was) in before {
             let look = self.workspace.snapshot(path, false);
-            // What has come with a directory was not there before, also if it took the place of an empty one.
+            // Files that arrived with a directory did not exist before, even if it replaced an empty one.
             let is_outermost = || {
                 let above = path.parent().and_then(|above| before.get(above));
                 above != Some(&PathState::Directory)
@@ -144,7 +144,7 @@ impl Keeper {
         let inside = self
             .workspace
             .snapshots_below(dir, false, CHANGED_MAX, BELOW_BYTES * 8);
-        // What is more than that was not kept either, and a person was asked.
+        // More files than the limit were not saved either; a user approved that.
         for look in inside.unwrap_or_default() {
             now.entry(look.path).or_insert(look.there);
         }

@@ -1,7 +1,7 @@
-//! Keeps what files were before a session changes them.
+//! Saves the state of files before a session changes them.
 //!
-//! By tools: what stands at each place, with its content. By commands: the whole work tree, in a repository of the
-//! session's own. Both are durable before the call starts.
+//! For file tools: the state of each place, with its content. For commands: the whole work tree, in a separate git
+//! repository of the session. Both are durable before the call starts.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -15,44 +15,44 @@ use workspace::{PathState, Survey, Workspace};
 
 use crate::shadow;
 
-/// Files of a work tree that are looked at: with more, what commands change is not followed.
+/// Maximum files of a work tree; in larger ones, changes by commands are not tracked.
 pub(crate) const TREE_MAX: usize = 20_000;
-/// Changed places of one call that are told.
+/// Maximum changed places of one call to report.
 pub(crate) const CHANGED_MAX: usize = 20_000;
-/// Places of one call that are named where no checkpoint holds them.
+/// Maximum places without a checkpoint to name, per call.
 const NAMED_MAX: usize = 3;
-/// Bytes of changed files that are read after a command to say what they are.
+/// Maximum bytes of changed files to hash after a command.
 const HASHED_MAX: u64 = 256 * 1024 * 1024;
 
-/// Keeps what the files of one session were. Its directory and its repository are below the session's.
+/// Saves the files of one session. Its directory and its repository are below the session's directory.
 pub struct Keeper {
     pub(crate) session: Pid,
     pub(crate) blobs: BlobStore,
     pub(crate) dir: PathBuf,
     pub(crate) workspace: Arc<Workspace>,
     pub(crate) spawn: Arc<dyn Spawn>,
-    /// What the repository holds; locked while git runs.
+    /// The state of the repository; locked while git runs.
     pub(crate) shadow: Mutex<shadow::Shadow>,
 }
 
-/// A checkpoint, and what stands beside it in its line.
+/// A checkpoint, and the `own` member of its log line.
 #[derive(Debug, Default)]
 pub struct Checkpoint {
     pub record: CheckpointCreated,
     pub own: Option<String>,
 }
 
-/// What is compared when a call has ended.
+/// The recorded state to compare with when a call has ended.
 #[derive(Clone, Debug, Default)]
 pub enum Watched {
     #[default]
     Nothing,
-    /// What was at the places of the call. `below`: also what was in those that are directories.
+    /// The places of the call. `below`: including the contents of directories.
     Places {
         before: BTreeMap<PathBuf, PathState>,
         below: bool,
     },
-    /// What stood in the work tree.
+    /// The state of the work tree.
     Tree(Arc<Survey>),
 }
 
@@ -83,8 +83,8 @@ impl Keeper {
         &self.dir
     }
 
-    /// What a command may change: looked at before each, kept before the first of a turn. Blocks. `path`: where `git` is
-    /// looked for.
+    /// Records the work tree before a command; saves it before the first command of a turn. Blocks. `path`: where to
+    /// find `git`.
     pub fn before_command(&self, path: &str, tree_kept: bool) -> (Watched, Option<Checkpoint>) {
         let skipped = |why: String| {
             let record = CheckpointCreated {
@@ -128,7 +128,7 @@ impl Keeper {
         }
     }
 
-    /// What has changed since. Blocks.
+    /// The changes since then. Blocks.
     pub fn changed(&self, watched: &Watched) -> Vec<Changed> {
         match watched {
             Watched::Nothing => Vec::new(),
@@ -188,7 +188,7 @@ impl Keeper {
     }
 }
 
-/// The first of these places for a person to read, with what is no text in them written so that it can be read.
+/// The first of these places for display; bytes that are not text are escaped.
 fn first_of(paths: &[PathBuf]) -> String {
     let named = paths.iter().take(NAMED_MAX);
     let mut named: Vec<String> = named

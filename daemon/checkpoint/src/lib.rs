@@ -1,7 +1,7 @@
-//! What files were before a session changes them, and putting them back. Knows no turns: a rewind names records of the
-//! log, and this crate reads there what happened to files, and restores them.
+//! Saves files before a session changes them, and restores them. Knows no turns: a rewind names records of the log, and
+//! this crate reads the changes of files from them and reverts these.
 //!
-//! Blocks. Called by `session`, on threads that may block.
+//! Blocks. `session` calls it on threads that may block.
 
 mod content;
 mod cut_off;
@@ -12,9 +12,9 @@ mod restore;
 mod shadow;
 mod trees;
 
-pub use cut_off::{Broken, PlannedRewind};
+pub use cut_off::{InterruptedRewinds, PlannedRewind};
 pub use files::PathSnapshots;
 pub use keeper::{Checkpoint, Keeper, Watched};
-pub use past::{Past, of_undo, read, rewound_at};
+pub use past::{FileHistory, read, read_rewind, rewound_at};
 pub use restore::{Restore, RestoreOptions};
 pub use shadow::{Entry, Kind};

@@ -1,6 +1,7 @@
-//! What the log says of files: what they were before turns changed them, and what the session left of them last.
+//! The history of files according to the log: their states before turns changed them, and the last states that the
+//! session left.
 //!
-//! Only reads. Blocks.
+//! Read-only. Blocks.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
@@ -11,21 +12,21 @@ use proto::record::{
 };
 use proto::{Body, CallId, ErrorName, Failure, Record, Seq};
 
-use crate::content::{Beside, Own};
+use crate::content::{Own, TreeExtras};
 
-/// What is known of a place.
+/// The known history of a place.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Touched {
-    pub was: Was,
-    /// What the session left there last; `None`: it never said.
+pub struct PlaceHistory {
+    pub was: EarlierState,
+    /// The last state that the session left there; `None`: the log does not say.
     pub now: Option<FileState>,
 }
 
-/// What it was before the first of the turns that changed it.
+/// The state of a place before the first of the turns that changed it.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Was {
+pub enum EarlierState {
     State(FileState),
-    /// What the tree of this turn has there.
+    /// The state in the tree of this turn.
     Tree(u64),
 }
 
@@ -33,18 +34,18 @@ pub enum Was {
 #[derive(Clone, Debug, PartialEq)]
 pub struct TurnTree {
     pub tree: String,
-    pub(crate) beside: Beside,
+    pub(crate) beside: TreeExtras,
 }
 
-/// All of it.
+/// The history of all places.
 #[derive(Debug, Default)]
-pub struct Past {
-    pub places: BTreeMap<String, Touched>,
+pub struct FileHistory {
+    pub places: BTreeMap<String, PlaceHistory>,
     pub trees: BTreeMap<u64, TurnTree>,
-    turns: BTreeMap<u64, OfTurn>,
-    /// What the session left, whatever turn it was in.
+    turns: BTreeMap<u64, TurnChanges>,
+    /// The last state that the session left, in any turn.
     left: HashMap<String, FileState>,
-    /// Turns with a call that was cut off: what it changed, nobody could tell.
+    /// Turns with a call that was cut off: its changes are unknown.
     pub cut_off: BTreeSet<u64>,
     /// Turns with commands.
     commands: BTreeSet<u64>,
@@ -53,17 +54,17 @@ pub struct Past {
 }
 
 #[derive(Debug, Default)]
-struct OfTurn {
+struct TurnChanges {
     files: BTreeSet<String>,
     notes: Vec<String>,
 }
 
-/// What these turns have changed.
+/// Reads the changes by these turns.
 ///
 /// # Errors
 /// The log cannot be read.
-pub fn read(dir: &Path, turns: &BTreeSet<u64>) -> Result<Past, Failure> {
-    let mut past = Past::default();
+pub fn read(dir: &Path, turns: &BTreeSet<u64>) -> Result<FileHistory, Failure> {
+    let mut past = FileHistory::default();
     if turns.is_empty() {
         return Ok(past);
     }
@@ -75,33 +76,33 @@ pub fn read(dir: &Path, turns: &BTreeSet<u64>) -> Result<Past, Failure> {
         let turn = record.turn.filter(|turn| turns.contains(turn));
         past.take(record, own, turn, &root);
     })?;
-    let Past { places, left, .. } = &mut past;
+    let FileHistory { places, left, .. } = &mut past;
     for (path, touched) in places {
         touched.now = left.get(path).cloned();
     }
     Ok(past)
 }
 
-/// What the rewind of this record has changed: to be taken back.
+/// Reads the changes by the rewind of this record, to undo them.
 ///
 /// # Errors
 /// The log cannot be read, or has no such record.
-pub fn of_undo(dir: &Path, rewind: Seq) -> Result<Past, Failure> {
+pub fn read_rewind(dir: &Path, rewind: Seq) -> Result<FileHistory, Failure> {
     let rewound = rewound_at(dir, rewind)?;
     let restored = rewound
         .files
         .into_iter()
         .filter(|file| file.result == RewoundResult::Restored || file.before != file.after);
     let places = restored.map(|file| {
-        let touched = Touched {
-            was: Was::State(file.before),
+        let touched = PlaceHistory {
+            was: EarlierState::State(file.before),
             now: Some(file.after),
         };
         (file.path, touched)
     });
-    Ok(Past {
+    Ok(FileHistory {
         places: places.collect(),
-        ..Past::default()
+        ..FileHistory::default()
     })
 }
 
@@ -154,19 +155,19 @@ pub fn unreadable(why: &str) -> Failure {
     )
 }
 
-impl Past {
-    /// Files that a turn has changed, as far as is known.
+impl FileHistory {
+    /// Files that a turn has changed, as far as known.
     pub fn files_of(&self, turn: u64) -> impl Iterator<Item = &String> {
         self.turns.get(&turn).into_iter().flat_map(|of| &of.files)
     }
 
-    /// What of a turn no checkpoint holds.
+    /// Notes about changes of a turn that no checkpoint contains.
     pub fn notes_of(&self, turn: u64) -> Vec<String> {
         let of = self.turns.get(&turn);
         of.map(|of| of.notes.clone()).unwrap_or_default()
     }
 
-    /// What no checkpoint holds, with the turns.
+    /// Notes about changes that no checkpoint contains, with their turns.
     pub fn notes(&self) -> Vec<String> {
         let all = self.turns.iter().flat_map(|(turn, of)| {
             let notes = of.notes.iter();
@@ -203,7 +204,7 @@ impl Past {
             }
             Body::SessionRewound(rewound) => {
                 for file in rewound.files {
-                    // One that had broken off may have changed what this one then left.
+                    // An interrupted rewind may have changed a file that this one then left unchanged.
                     let same = file.result == RewoundResult::Same;
                     if same || file.result == RewoundResult::Restored || file.before != file.after {
                         self.left.insert(file.path, file.after);
@@ -216,8 +217,8 @@ impl Past {
 
     fn take_checkpoint(&mut self, turn: u64, checkpoint: CheckpointCreated, own: Option<Own>) {
         for kept in checkpoint.files {
-            self.places.entry(kept.path).or_insert(Touched {
-                was: Was::State(kept.was),
+            self.places.entry(kept.path).or_insert(PlaceHistory {
+                was: EarlierState::State(kept.was),
                 now: None,
             });
         }
@@ -252,7 +253,7 @@ impl Past {
             if changed.path == root
                 && let FileState::Unknown { why } = &changed.now
             {
-                // Not about a place: more than can be told.
+                // A note about no single place: more changes than can be reported.
                 if let Some(turn) = turn {
                     let note = format!("Call of `{}`: {why}.", finished.tool);
                     self.note(turn, note);
@@ -266,7 +267,7 @@ impl Past {
                 }
                 if !self.places.contains_key(&changed.path) {
                     let was = self.was_of(turn, &changed.path);
-                    let touched = Touched { was, now: None };
+                    let touched = PlaceHistory { was, now: None };
                     self.places.insert(changed.path.clone(), touched);
                 }
             }
@@ -274,25 +275,25 @@ impl Past {
         }
     }
 
-    /// What a place was that nobody looked at by its name before it changed.
-    fn was_of(&self, turn: u64, path: &str) -> Was {
+    /// The earlier state of a place that was not recorded by its name before it changed.
+    fn was_of(&self, turn: u64, path: &str) -> EarlierState {
         let above = Path::new(path).ancestors().skip(1);
         let above = above
             .filter_map(|above| above.to_str())
             .find_map(|above| self.places.get(above));
         match above.map(|touched| &touched.was) {
-            // Nothing was below what was not there, or was no directory.
-            Some(Was::State(
+            // A missing place, or one that is not a directory, had nothing below it.
+            Some(EarlierState::State(
                 FileState::Absent | FileState::File { .. } | FileState::Link { .. },
-            )) => Was::State(FileState::Absent),
-            // A tool kept all that was in it; what a command does there, only a tree tells.
-            Some(Was::State(FileState::Directory)) if !self.commands.contains(&turn) => {
-                Was::State(FileState::Absent)
+            )) => EarlierState::State(FileState::Absent),
+            // A tool saved all contents of the directory; the effect of commands there is only known from a tree.
+            Some(EarlierState::State(FileState::Directory)) if !self.commands.contains(&turn) => {
+                EarlierState::State(FileState::Absent)
             }
-            // What that tree says of the one it says of the other.
-            Some(Was::Tree(first)) => Was::Tree(*first),
-            Some(Was::State(FileState::Directory | FileState::Unknown { .. })) | None => {
-                Was::Tree(turn)
+            // The tree of the directory also has the state of a place below it.
+            Some(EarlierState::Tree(first)) => EarlierState::Tree(*first),
+            Some(EarlierState::State(FileState::Directory | FileState::Unknown { .. })) | None => {
+                EarlierState::Tree(turn)
             }
         }
     }

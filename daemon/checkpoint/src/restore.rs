@@ -1,6 +1,6 @@
-//! Files as they were: what stands there is compared with what the session left, kept, and changed back.
+//! Restores files: compares the current state with the one that the session left, saves it, and reverts it.
 //!
-//! What somebody else has changed since is left alone, unless it is forced. Blocks.
+//! Changes by others since then are kept unless the rewind is forced. Blocks.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::ErrorKind;
@@ -12,33 +12,33 @@ use store::blob::BlobId;
 use workspace::{FileError, PathSnapshot, PathState, RestoreTarget};
 
 use crate::content::{from_blob, read_back};
-use crate::cut_off::{Broken, PlannedRewind};
+use crate::cut_off::{InterruptedRewinds, PlannedRewind};
 use crate::keeper::{Checkpoint, Keeper};
-use crate::past::{Past, Touched, Was};
+use crate::past::{EarlierState, FileHistory, PlaceHistory};
 use crate::trees::{Source, Trees};
 
-/// Bytes of content that are held at once.
+/// Maximum bytes of content in memory.
 const HELD_MAX: u64 = 32 * 1024 * 1024;
 
-/// What is to be done, and with what.
+/// The planned changes, and the means to make them.
 pub struct Restore<'a> {
     keeper: &'a Keeper,
-    /// Where `git` is looked for.
+    /// Where to find `git`.
     path: &'a str,
     request: RestoreOptions,
     /// By path.
     items: Vec<Item>,
 }
 
-/// How it is to be done.
+/// How to restore.
 pub struct RestoreOptions {
-    /// Rewinds that broke off before.
-    pub broken: Broken,
-    /// The rewind that is taken back.
+    /// Earlier rewinds that were interrupted.
+    pub broken: InterruptedRewinds,
+    /// The rewind to undo.
     pub undoes: Option<Seq>,
-    /// What is taken back are those that broke off.
+    /// Whether to undo the interrupted rewinds.
     pub takes_back_broken: bool,
-    /// Also what somebody else has changed since.
+    /// Whether to revert changes by others, too.
     pub force: bool,
 }
 
@@ -46,25 +46,25 @@ struct Item {
     look: PathSnapshot,
     was: FileState,
     source: Source,
-    /// What became of it, or is to.
+    /// The result, or the planned one.
     result: RewoundResult,
-    /// It is to be changed.
+    /// Whether the place must be changed.
     due: bool,
-    /// What stood there before: with those that broke off, before them.
+    /// The state before; with interrupted rewinds, the state before them.
     before: FileState,
-    /// What stands there, before anything is changed.
-    stands: FileState,
+    /// The current state, before any change.
+    current: FileState,
 }
 
 impl<'a> Restore<'a> {
-    /// Looks at all the places.
+    /// Examines all places.
     ///
     /// # Errors
     /// The log cannot be read.
     pub fn plan(
         keeper: &'a Keeper,
         path: &'a str,
-        mut past: Past,
+        mut past: FileHistory,
         request: RestoreOptions,
     ) -> Result<Self, Failure> {
         add_cut_off(keeper, path, &mut past);
@@ -72,8 +72,8 @@ impl<'a> Restore<'a> {
         let mut items = Vec::new();
         for (place, touched) in &past.places {
             let (was, source) = match &touched.was {
-                Was::State(was) => (was.clone(), Source::Kept),
-                Was::Tree(turn) => trees.was(*turn, place),
+                EarlierState::State(was) => (was.clone(), Source::Kept),
+                EarlierState::Tree(turn) => trees.was(*turn, place),
             };
             items.extend(item(keeper, place, was, source, touched, &request));
         }
@@ -98,8 +98,8 @@ impl<'a> Restore<'a> {
         Ok(restore)
     }
 
-    /// What comes back has its directories made, also those that somebody else has removed: each is told, and goes again
-    /// when all this is taken back.
+    /// Adds parent directories of restored files, even if others have removed them. Each is reported, and is removed
+    /// again when this rewind is undone.
     fn add_directories(&mut self) {
         let comes = |item: &&Item| item.due && item.was != FileState::Absent;
         let coming = self.items.iter().filter(comes);
@@ -117,7 +117,8 @@ impl<'a> Restore<'a> {
             if missing.remove(&item.look.path).is_none() {
                 continue;
             }
-            // Somebody had removed it before the session made one there: what comes needs it all the same.
+            // Others had removed the directory before the session created it again: restored files need it
+            // nevertheless.
             if item.was == FileState::Absent {
                 item.was = FileState::Directory;
             }
@@ -133,29 +134,29 @@ impl<'a> Restore<'a> {
             result: RewoundResult::Restored,
             due: true,
             before: FileState::Absent,
-            stands: FileState::Absent,
+            current: FileState::Absent,
         }));
         self.items
             .sort_by(|one, other| one.look.path.cmp(&other.look.path));
     }
 
-    /// What would become of each, were it done now.
-    pub fn foretold(self) -> Vec<RewoundFile> {
+    /// The result for each place if it were restored now.
+    pub fn planned_results(self) -> Vec<RewoundFile> {
         reported(self.items)
     }
 
-    /// Does it. `keep` puts on disk what stood there, before anything is touched.
+    /// Restores the files. `keep` saves the current states to disk before any change.
     ///
     /// # Errors
-    /// What stands there could not be kept: nothing was touched.
+    /// The current states could not be saved; nothing was changed.
     pub fn run(
         mut self,
         keep: impl FnOnce(Checkpoint) -> Result<(), Failure>,
     ) -> Result<Vec<RewoundFile>, Failure> {
         let contents = self.kept_contents()?;
         self.keep(keep)?;
-        self.clear_litter();
-        // What goes, goes first and from below; then what comes, from above.
+        self.clear_temporary_files();
+        // First remove places, from the bottom up; then create places, from the top down.
         for item in self.items.iter_mut().rev() {
             if item.due && item.was == FileState::Absent {
                 item.put(self.keeper, RestoreTarget::Absent);
@@ -168,14 +169,14 @@ impl<'a> Restore<'a> {
                 let Some(item) = self.items.get_mut(place).filter(|item| item.due) else {
                     continue;
                 };
-                item.come(self.keeper, &contents, round.get(&place));
+                item.create_earlier_state(self.keeper, &contents, round.get(&place));
             }
             next = end;
         }
         Ok(reported(self.items))
     }
 
-    /// Has all that will be changed put on disk.
+    /// Saves to disk everything that will be changed.
     fn keep(
         &mut self,
         keep: impl FnOnce(Checkpoint) -> Result<(), Failure>,
@@ -202,26 +203,26 @@ impl<'a> Restore<'a> {
         if files.is_empty() {
             return Ok(());
         }
-        // With it the next life knows how far this came, should it break off.
+        // This tells the next daemon process how far the rewind came, if it is interrupted.
         let due = self.items.iter().filter(|item| item.due);
         let planned = PlannedRewind {
             undoes: self.request.undoes,
             after: due.map(|item| (item.name(), item.was.clone())).collect(),
         };
-        keep(Checkpoint::of_files(files, Some(planned.beside(&own))))
+        keep(Checkpoint::of_files(files, Some(planned.own_member(&own))))
     }
 
-    /// Removes what a daemon that died while it put files back had not finished writing.
-    fn clear_litter(&self) {
+    /// Removes temporary files of a daemon that died while restoring files.
+    fn clear_temporary_files(&self) {
         let workspace = &self.keeper.workspace;
-        for path in self.request.broken.litter() {
+        for path in self.request.broken.temporary_files() {
             let look = workspace.snapshot(&path, false);
-            // Best effort: it is no file of anybody.
+            // Best effort: it is not a user's file.
             let _ = workspace.restore(&look, RestoreTarget::Absent);
         }
     }
 
-    /// Content that stands in lines of the log.
+    /// Content in lines of the log.
     fn kept_contents(&self) -> Result<HashMap<String, Vec<u8>>, Failure> {
         let due = self.items.iter().filter(|item| item.due);
         let wanted: HashSet<String> = due
@@ -233,7 +234,7 @@ impl<'a> Restore<'a> {
         read_back(self.keeper.dir(), &wanted).map_err(|why| storage(&why))
     }
 
-    /// The next items whose contents fit, and those contents that git has, by place.
+    /// The next items whose content fits into memory, and their content from git, by index.
     fn round(&self, from: usize) -> (usize, HashMap<usize, Option<Vec<u8>>>) {
         let (mut held, mut end) = (0_u64, from);
         let (mut places, mut entries) = (Vec::new(), Vec::new());
@@ -252,7 +253,7 @@ impl<'a> Restore<'a> {
             return (end, HashMap::new());
         }
         let (mut contents, mut places) = (HashMap::new(), places.into_iter());
-        // What could not be read fails where it is put back.
+        // Content that cannot be read fails when its file is restored.
         let _ = self
             .keeper
             .read_contents(self.path, &entries, |_, content| {
@@ -262,9 +263,9 @@ impl<'a> Restore<'a> {
     }
 }
 
-/// All that is not as it was before a command that was cut off: it may have changed it. Nobody said so, thus it is left
-/// alone unless it is forced.
-fn add_cut_off(keeper: &Keeper, path: &str, past: &mut Past) {
+/// Adds all differences from the state before a command that was cut off: it may have made them. That is not certain,
+/// so they are kept unless the rewind is forced.
+fn add_cut_off(keeper: &Keeper, path: &str, past: &mut FileHistory) {
     let cut_off = past.cut_off.iter();
     let trees: Vec<_> = cut_off
         .filter_map(|turn| Some((*turn, past.trees.get(turn)?.tree.clone())))
@@ -272,7 +273,7 @@ fn add_cut_off(keeper: &Keeper, path: &str, past: &mut Past) {
     if trees.is_empty() {
         return;
     }
-    // Where one cannot be read nothing is added: the notes say already that it is not known.
+    // If a tree cannot be read, nothing is added: the notes already say that its changes are unknown.
     let Ok(now) = keeper.entries_now(path) else {
         return;
     };
@@ -284,8 +285,8 @@ fn add_cut_off(keeper: &Keeper, path: &str, past: &mut Past) {
         let all = then.keys().chain(now.keys());
         for place in all.filter(|place| then.get(*place) != now.get(*place)) {
             let place = root.join(place).to_string_lossy().into_owned();
-            past.places.entry(place).or_insert(Touched {
-                was: Was::Tree(turn),
+            past.places.entry(place).or_insert(PlaceHistory {
+                was: EarlierState::Tree(turn),
                 now: None,
             });
         }
@@ -300,30 +301,30 @@ fn storage(why: &str) -> Failure {
     )
 }
 
-/// What is to become of a place. `None`: the session has not changed it.
+/// The planned change of a place. `None`: the session has not changed it.
 fn item(
     keeper: &Keeper,
     place: &str,
     was: FileState,
     source: Source,
-    touched: &Touched,
+    touched: &PlaceHistory,
     request: &RestoreOptions,
 ) -> Option<Item> {
     let look = keeper.workspace.snapshot(Path::new(place), false);
-    let stands = FileState::from(look.there.clone());
-    let before = request.broken.before(place, &stands);
-    let (result, due) = match (&was, &stands) {
-        // One that broke off has done it already.
-        _ if was == stands && before != stands => (RewoundResult::Restored, false),
-        _ if was == stands => {
-            // Looked at before a call that did nothing there.
+    let current = FileState::from(look.there.clone());
+    let before = request.broken.before(place, &current);
+    let (result, due) = match (&was, &current) {
+        // An interrupted rewind has restored it already.
+        _ if was == current && before != current => (RewoundResult::Restored, false),
+        _ if was == current => {
+            // Recorded before a call that did not change it.
             touched.now.as_ref()?;
             (RewoundResult::Same, false)
         }
         (FileState::Unknown { why }, _) => (RewoundResult::Failed { why: why.clone() }, false),
         (_, FileState::Unknown { why }) => (RewoundResult::Failed { why: why.clone() }, false),
-        // What one that broke off has left is nobody else's.
-        _ if request.force || before != stands || touched.now.as_ref() == Some(&stands) => {
+        // Changes by an interrupted rewind are not changes by others.
+        _ if request.force || before != current || touched.now.as_ref() == Some(&current) => {
             (RewoundResult::Restored, true)
         }
         _ => (RewoundResult::ChangedSince, false),
@@ -335,30 +336,30 @@ fn item(
         result,
         due,
         before,
-        stands,
+        current,
     })
 }
 
-/// What is to become of a place that only rewinds that broke off were to change: what it was before them. `None`: it is
-/// that, or, where it is not them that are taken back, what somebody has made of it since.
+/// The planned change of a place that only interrupted rewinds would have changed: back to the state before them.
+/// `None`: it has that state; or others have changed it since, and the interrupted rewinds are not being undone.
 fn back_from_broken(keeper: &Keeper, place: &str, request: &RestoreOptions) -> Option<Item> {
     let look = keeper.workspace.snapshot(Path::new(place), false);
-    let stands = FileState::from(look.there.clone());
-    let mut was = request.broken.before(place, &stands);
+    let current = FileState::from(look.there.clone());
+    let mut was = request.broken.before(place, &current);
     let (mut result, mut due) = (RewoundResult::Restored, true);
-    if was == stands {
-        if !request.takes_back_broken || request.broken.is_untouched(place, &stands) {
+    if was == current {
+        if !request.takes_back_broken || request.broken.is_untouched(place, &current) {
             return None;
         }
         was = request.broken.first(place)?.clone();
-        if let FileState::Unknown { why } = &stands {
+        if let FileState::Unknown { why } = &current {
             (result, due) = (RewoundResult::Failed { why: why.clone() }, false);
         } else if !request.force {
             (result, due) = (RewoundResult::ChangedSince, false);
         }
     }
     let before = if request.takes_back_broken {
-        stands.clone()
+        current.clone()
     } else {
         was.clone()
     };
@@ -369,7 +370,7 @@ fn back_from_broken(keeper: &Keeper, place: &str, request: &RestoreOptions) -> O
         result,
         due,
         before,
-        stands,
+        current,
     })
 }
 
@@ -379,7 +380,7 @@ fn reported(items: Vec<Item>) -> Vec<RewoundFile> {
         after: if item.result == RewoundResult::Restored {
             item.was
         } else {
-            item.stands
+            item.current
         },
         result: item.result,
         before: item.before,
@@ -392,9 +393,9 @@ impl Item {
         self.look.path.to_string_lossy().into_owned()
     }
 
-    /// A directory that one that broke off has made stays where something comes in it, as if it were made now.
+    /// Keeps a directory that an interrupted rewind created if files are restored in it, as if it were created now.
     fn unless_needed(mut self, others: &[Self]) -> Self {
-        let made = self.was == FileState::Absent && self.stands == FileState::Directory;
+        let made = self.was == FileState::Absent && self.current == FileState::Directory;
         let holds = |other: &Self| {
             other.was != FileState::Absent && other.look.path.starts_with(&self.look.path)
         };
@@ -410,8 +411,8 @@ impl Item {
         self.result = result;
     }
 
-    /// Makes it what it was, where that is something.
-    fn come(
+    /// Creates the place in its earlier state, if it existed.
+    fn create_earlier_state(
         &mut self,
         keeper: &Keeper,
         kept: &HashMap<String, Vec<u8>>,
@@ -456,8 +457,8 @@ impl Item {
     fn put(&mut self, keeper: &Keeper, wanted: RestoreTarget<'_>) {
         self.due = false;
         let workspace = &keeper.workspace;
-        let done = if self.stands == FileState::Directory || self.stands == FileState::Absent {
-            // What was in it is gone by now, or what it is in has come.
+        let done = if self.current == FileState::Directory || self.current == FileState::Absent {
+            // Its contents are removed by now, or its parent is created.
             let look = workspace.snapshot(&self.look.path, false);
             if look.there == self.look.there || look.there == PathState::Directory {
                 workspace.restore(&look, wanted)
@@ -471,7 +472,7 @@ impl Item {
         if let Err(error) = done {
             self.result = match &error {
                 FileError::Changed { .. } => RewoundResult::ChangedSince,
-                // Somebody has put something in it, or in its way.
+                // Others have created something in it, or at its path.
                 FileError::Io { source, .. }
                     if matches!(
                         source.kind(),

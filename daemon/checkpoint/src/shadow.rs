@@ -1,7 +1,7 @@
-//! A git repository of the session's own, below its directory: whole work trees, as git trees.
+//! A separate git repository of the session, below its directory: saves whole work trees as git trees.
 //!
-//! Never touches the person's repository; what that holds already is borrowed from it and costs nothing. None of its
-//! settings, hooks, filters or attributes is used. Called from threads that may block, inside of the runtime.
+//! Never changes the user's repository; objects that it already contains are shared and take no space. Uses none of its
+//! settings, hooks, filters or attributes. Called from threads that may block, inside the runtime.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -12,33 +12,33 @@ use contract::{ChildEvent, Command};
 use futures::StreamExt;
 use workspace::{Survey, SurveyEntry, SurveyedRepository, WritableDirs};
 
-use crate::content::{Beside, Own};
+use crate::content::{Own, TreeExtras};
 use crate::keeper::Keeper;
 
-/// How long git may take.
+/// Time limit of a git command.
 const TIME_MAX: Duration = Duration::from_secs(10);
-/// Bytes that git may print.
+/// Maximum bytes of git's output.
 const PRINT_MAX: usize = 256 * 1024 * 1024;
-/// Bytes of a file that is kept.
+/// Maximum bytes of a saved file.
 const FILE_MAX: u64 = 50 * 1024 * 1024;
-/// Bytes of content that are asked for at once.
+/// Maximum bytes of content to request at once.
 const ROUND_MAX: u64 = 32 * 1024 * 1024;
-/// Paths that are reported beside a tree, of each kind.
+/// Maximum paths of each kind to store besides a tree.
 const BESIDE_MAX: usize = 2_000;
 
-/// What the repository's index holds. Who has it locked is the only one who runs git in the repository.
+/// The state of the repository's index. Only the holder of its lock runs git in the repository.
 #[derive(Default)]
 pub(crate) struct Shadow {
     last: Option<(Arc<Survey>, String)>,
-    /// How often git was run.
+    /// Number of git commands run.
     runs: u64,
 }
 
-/// What a tree has at a path.
+/// A tree's entry at a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
     pub kind: Kind,
-    /// The object's name.
+    /// The object's id.
     pub object: String,
     pub bytes: u64,
 }
@@ -51,25 +51,25 @@ pub enum Kind {
 }
 
 impl Keeper {
-    /// Keeps a work tree as it was just looked at: its name, and what git does not say of it.
+    /// Saves a work tree as just surveyed: returns its id, and facts that git does not store.
     ///
     /// # Errors
-    /// In words: why it could not be.
+    /// Why it could not be saved, as text.
     pub(crate) fn take(
         &self,
         repository: &SurveyedRepository,
         tree: &Arc<Survey>,
         path: &str,
     ) -> Result<(String, Own), String> {
-        let mut shadow = self.alone();
-        // It stays taken where this does not come to its end: then the index holds nobody knows what.
+        let mut shadow = self.lock();
+        // Stays empty if this fails, because the state of the index is then unknown.
         let last = shadow.last.take();
-        let beside = self.beside(tree);
+        let beside = self.tree_extras(tree);
         let own = |beside| Own {
             tree: Some(beside),
             ..Own::default()
         };
-        // What is young in the last look was read in neither: only git can say whether it is the same.
+        // Recently modified files of the last survey were not hashed in either: only git can tell whether they changed.
         if let Some((before, id)) = &last
             && **before == **tree
         {
@@ -77,13 +77,13 @@ impl Keeper {
             shadow.last = last;
             return Ok((id, own(beside)));
         }
-        self.furnish(repository).map_err(unwritable)?;
+        self.create_repository(repository).map_err(unwritable)?;
         let whole = last.is_none();
         let paths = match &last {
-            // Those that are young too: their times do not say whether they are the same.
+            // Including recently modified ones: their times do not show whether they changed.
             Some((before, _)) => before.all_differences(tree),
             None => {
-                // An index of an earlier life: what it holds is not known.
+                // The index of an earlier daemon process: its state is unknown.
                 let _ = std::fs::remove_file(self.git_dir().join("index"));
                 let leaves = tree.places.iter();
                 let leaves = leaves.filter(|(_, mark)| matches!(mark, SurveyEntry::Leaf(_)));
@@ -94,13 +94,13 @@ impl Keeper {
         let young = young.map(|(path, _)| path.clone());
         let is_left_out = |path: &Path| beside.left_out.contains(&*path.to_string_lossy());
         let (mut here, mut gone) = (Vec::new(), Vec::new());
-        // Each once: a pack that is written as a stream takes no object twice.
+        // Each path once: a pack that is written as a stream accepts no object twice.
         let paths: std::collections::BTreeSet<PathBuf> = paths.into_iter().chain(young).collect();
         for path in paths {
             let list = match tree.places.get(&path) {
                 Some(SurveyEntry::Leaf(_)) if is_left_out(&path) => continue,
                 Some(SurveyEntry::Leaf(_)) => &mut here,
-                // A directory is in a tree by what it holds.
+                // A tree contains a directory only through its files.
                 Some(SurveyEntry::Directory) | None => &mut gone,
             };
             list.extend_from_slice(path.as_os_str().as_encoded_bytes());
@@ -118,7 +118,7 @@ impl Keeper {
         Ok((id, own(beside)))
     }
 
-    fn beside(&self, tree: &Survey) -> Beside {
+    fn tree_extras(&self, tree: &Survey) -> TreeExtras {
         let leaves = || {
             tree.places.iter().filter_map(|(path, mark)| match mark {
                 SurveyEntry::Leaf(leaf) if !leaf.link => Some((path, leaf)),
@@ -147,13 +147,13 @@ impl Keeper {
         let root = self.workspace.root();
         let closed = |path: &Path| !self.workspace.readable(&root.join(path));
         let left_out = leaves().filter(|(path, leaf)| leaf.bytes > FILE_MAX || closed(path));
-        let mut beside = Beside {
+        let mut beside = TreeExtras {
             plain,
             executable,
             modes: odd.map(|(path, leaf)| (name(path), leaf.mode)).collect(),
             empty: empty.map(|(path, _)| name(path)).collect(),
             left_out: left_out.map(|(path, _)| name(path)).collect(),
-            // What is no text is named by nobody.
+            // Paths that are not valid text cannot be named.
             hidden: tree
                 .hidden
                 .iter()
@@ -174,25 +174,25 @@ impl Keeper {
         beside
     }
 
-    /// What a tree holds, by path from the root.
+    /// The entries of a tree, by path from the root.
     ///
     /// # Errors
-    /// In words: why it cannot be read.
+    /// Why it cannot be read, as text.
     pub fn entries(&self, path: &str, tree: &str) -> Result<BTreeMap<PathBuf, Entry>, String> {
         let is_name = tree.bytes().all(|byte| byte.is_ascii_hexdigit());
         if !is_name {
             return Err("the log has no tree".into());
         }
         let script = format!("exec git ls-tree -r -l -z --full-tree {tree}");
-        let printed = self.git(&mut self.alone(), path, &script, &[])?;
+        let printed = self.git(&mut self.lock(), path, &script, &[])?;
         let lines = printed.split(|byte| *byte == 0);
         Ok(lines.filter_map(entry).collect())
     }
 
-    /// What the work tree holds now, as a tree would have it.
+    /// The current entries of the work tree, in the form of a tree.
     ///
     /// # Errors
-    /// In words: why that cannot be told.
+    /// Why they cannot be read, as text.
     pub fn entries_now(&self, path: &str) -> Result<BTreeMap<PathBuf, Entry>, String> {
         let repository = self.workspace.repository();
         let repository = repository.ok_or("this is not a git work tree")?;
@@ -202,11 +202,11 @@ impl Keeper {
         self.entries(path, &id)
     }
 
-    /// Reads these objects in their order, some at a time: few contents are in memory at once. `take` gets each; `None`:
-    /// git does not hold it any more.
+    /// Reads these objects in order, in batches, so that little content is in memory at once. Calls `take` for each;
+    /// `None`: git no longer has the object.
     ///
     /// # Errors
-    /// In words: why git cannot be asked.
+    /// Why git cannot be called, as text.
     pub fn read_contents(
         &self,
         path: &str,
@@ -229,7 +229,7 @@ impl Keeper {
                 list.push('\n');
             }
             let script = "exec git cat-file --batch";
-            let printed = self.git(&mut self.alone(), path, script, list.as_bytes())?;
+            let printed = self.git(&mut self.lock(), path, script, list.as_bytes())?;
             let contents = objects(&printed, round.len());
             for (entry, content) in round.iter().zip(contents) {
                 take(entry, content);
@@ -239,8 +239,8 @@ impl Keeper {
         Ok(())
     }
 
-    /// Waits for those who run git in the repository: the judge of a call and a rewind may come at once. Blocks.
-    fn alone(&self) -> MutexGuard<'_, Shadow> {
+    /// Waits for other users of the repository: the judging of a call and a rewind may run at the same time. Blocks.
+    fn lock(&self) -> MutexGuard<'_, Shadow> {
         self.shadow.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -248,8 +248,8 @@ impl Keeper {
         self.dir.join("checkpoint.git")
     }
 
-    /// Makes the repository, where it is not there yet.
-    fn furnish(&self, repository: &SurveyedRepository) -> std::io::Result<()> {
+    /// Creates the repository if it does not exist.
+    fn create_repository(&self, repository: &SurveyedRepository) -> std::io::Result<()> {
         use std::os::unix::fs::DirBuilderExt;
         let dir = self.git_dir();
         let mut make = std::fs::DirBuilder::new();
@@ -257,7 +257,7 @@ impl Keeper {
         for below in ["objects/info", "objects/pack", "refs", "info"] {
             make.create(dir.join(below))?;
         }
-        // The highest in rank: no attribute of the work tree changes a byte.
+        // This file has the highest precedence: no attribute of the work tree changes a byte.
         let attributes = "* -text -filter -ident -eol !working-tree-encoding\n";
         private(&dir.join("info/attributes"), attributes.as_bytes())?;
         let borrowed = repository
@@ -271,11 +271,11 @@ impl Keeper {
             )?;
         }
         private(&dir.join("config"), CONFIG.as_bytes())?;
-        // Last: without it there is no repository.
+        // Written last: without this file it is not a repository.
         private(&dir.join("HEAD"), b"ref: refs/heads/none\n")
     }
 
-    /// Runs a line of shell with git in it, and gives what it prints. Blocks.
+    /// Runs a shell line that calls git, and returns its output. Blocks.
     fn git(
         &self,
         shadow: &mut Shadow,
@@ -288,9 +288,9 @@ impl Keeper {
         let runtime = tokio::runtime::Handle::try_current()
             .map_err(|_| "there is no runtime here".to_owned())?;
         let dir = self.git_dir();
-        // One that was killed may have left it; who holds `shadow` is the only one who works here.
+        // A killed git may have left it; the holder of `shadow` is the only one who works here.
         let _ = std::fs::remove_file(dir.join("index.lock"));
-        // Of this run alone: one that was killed may still read its own.
+        // A separate file for this run: a killed git may still read its own.
         shadow.runs += 1;
         let list = dir.join(format!("input-{}-{}", std::process::id(), shadow.runs));
         private(&list, input).map_err(unwritable)?;
@@ -323,7 +323,7 @@ impl Keeper {
         };
         let run = collect(self.spawn.spawn(self.session, command));
         let ended = runtime.block_on(async move { tokio::time::timeout(TIME_MAX, run).await });
-        // Best effort: an empty name more harms nobody.
+        // Best effort: an unused file does no harm.
         let _ = std::fs::remove_file(&list);
         ended.unwrap_or_else(|_| {
             let seconds = TIME_MAX.as_secs();
@@ -336,7 +336,7 @@ fn unwritable(error: std::io::Error) -> String {
     format!("the session's directory cannot be written: {error}")
 }
 
-/// Writes a file that nobody else reads (I32), whatever mask the person's shell had.
+/// Writes a file that no other user can read (I32), whatever the umask is.
 fn private(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     use std::io::Write;
     use std::os::unix::fs::OpenOptionsExt;
@@ -345,12 +345,12 @@ fn private(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     options.open(path)?.write_all(bytes)
 }
 
-/// What has changed since the last tree: few files, each an object of its own.
+/// Adds the changes since the last tree: few files, each as a separate object.
 const CHANGED: &str = "git update-index -z --force-remove --stdin <\"$GIT_DIR/gone\" && \
     git update-index -z --add --remove --replace --stdin && exec git write-tree";
 
-/// All files: into one pack, where git can do that, and not as thousands of objects that are synced one by one. Before
-/// 2.37 each would become a pack of its own; there nothing is synced.
+/// Adds all files: in one pack if git can do that, instead of thousands of objects that are synced one by one. Before
+/// 2.37, each would become a separate pack; those versions sync nothing.
 const WHOLE: &str = "case $(git version) in \
     *' 2.'[0-9].*|*' 2.'[12][0-9].*|*' 2.3'[0-6].*|*' 1.'*) at=512m;; *) at=1;; esac; \
     git -c core.bigFileThreshold=$at update-index -z --add --remove --replace --stdin && \
@@ -373,7 +373,7 @@ const CONFIG: &str = "[core]
 \tauto = 0
 ";
 
-/// The directories of a `PATH` that the session may not write, from the one that has its `git`.
+/// The directories of a `PATH` that the session may not write, from the one with its `git` on.
 fn where_git_is(path: &str, dirs: &WritableDirs) -> Option<String> {
     let mut trusted = dirs.trusted_dirs(Some(path)).skip_while(|dir| {
         let found = dirs.find("git", dir, dir.to_str());
@@ -393,7 +393,7 @@ async fn collect(
         match event {
             ChildEvent::Stdout(bytes) => printed.extend(bytes),
             ChildEvent::Stderr(bytes) if reported.len() < 4096 => reported.extend(bytes),
-            // It has no sandbox, so nothing is moved away.
+            // It has no sandbox, so nothing is quarantined.
             ChildEvent::Stderr(_) | ChildEvent::Quarantined(_) => {}
             ChildEvent::Exited(exit) => {
                 return match exit.code {
@@ -418,8 +418,8 @@ async fn collect(
     Err("git's end was not reported".into())
 }
 
-/// `100644 blob 8ab686eafeb1f44702738c8b0f24f2567c36da6d      12<TAB>path`; for an object that git has lost `BAD` stands
-/// in place of its length: the path was there all the same.
+/// `100644 blob 8ab686eafeb1f44702738c8b0f24f2567c36da6d      12<TAB>path`; if git has lost the object, `BAD` replaces
+/// its length, but the path existed.
 fn entry(line: &[u8]) -> Option<(PathBuf, Entry)> {
     let text = std::str::from_utf8(line).ok()?;
     let (head, path) = text.split_once('\t')?;
@@ -440,7 +440,7 @@ fn entry(line: &[u8]) -> Option<(PathBuf, Entry)> {
     Some((PathBuf::from(path), entry))
 }
 
-/// What `cat-file --batch` prints: `<name> blob <bytes>`, the bytes, a newline; or `<name> missing`.
+/// Parses the output of `cat-file --batch`: `<name> blob <bytes>`, the bytes, a newline; or `<name> missing`.
 fn objects(printed: &[u8], count: usize) -> Vec<Option<Vec<u8>>> {
     let mut rest = printed;
     let mut next = || {

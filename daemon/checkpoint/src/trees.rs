@@ -1,4 +1,5 @@
-//! What the trees of turns say of places. Reads each once, and only what is asked about. Called by `restore`. Blocks.
+//! The states of places in the trees of turns. Reads each tree once, and only what is needed. Called by `restore`.
+//! Blocks.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -6,37 +7,37 @@ use std::path::{Path, PathBuf};
 use proto::record::FileState;
 use store::blob::BlobId;
 
-use crate::content::Beside;
+use crate::content::TreeExtras;
 use crate::keeper::Keeper;
-use crate::past::{Past, Was};
+use crate::past::{EarlierState, FileHistory};
 use crate::shadow::{Entry, Kind};
 
-/// Where the content comes from.
+/// The source of a place's content.
 #[derive(Clone, Debug)]
 pub(crate) enum Source {
-    /// The log or a blob, by what the state says.
+    /// The log or a blob, depending on the state.
     Kept,
     Git(Entry),
 }
 
-/// The trees of turns, read when they are asked for.
+/// The trees of turns, read on demand.
 pub(crate) struct Trees<'a> {
     keeper: &'a Keeper,
     path: &'a str,
-    past: &'a Past,
+    past: &'a FileHistory,
     of: BTreeMap<u64, Result<TreeContents, String>>,
 }
 
-/// What a tree says of the places that are asked about.
+/// The requested places in a tree.
 struct TreeContents {
     entries: BTreeMap<PathBuf, Entry>,
-    /// SHA-256 and length by object; those that git has lost are not among them.
+    /// SHA-256 and length by object, without objects that git has lost.
     known: HashMap<String, (String, u64)>,
-    beside: Beside,
+    beside: TreeExtras,
 }
 
 impl<'a> Trees<'a> {
-    pub fn new(keeper: &'a Keeper, path: &'a str, past: &'a Past) -> Self {
+    pub fn new(keeper: &'a Keeper, path: &'a str, past: &'a FileHistory) -> Self {
         Self {
             keeper,
             path,
@@ -45,7 +46,7 @@ impl<'a> Trees<'a> {
         }
     }
 
-    /// What the tree of a turn says of a place.
+    /// The state of a place in the tree of a turn.
     pub fn was(&mut self, turn: u64, place: &str) -> (FileState, Source) {
         let unknown = |why: &str| {
             let why = why.to_owned();
@@ -92,7 +93,7 @@ impl<'a> Trees<'a> {
         let entries = self.keeper.entries(self.path, &kept.tree)?;
         let asked = self.past.places.iter().filter_map(|(place, touched)| {
             let relative = Path::new(place).strip_prefix(root).ok()?;
-            (touched.was == Was::Tree(turn)).then(|| entries.get(relative))?
+            (touched.was == EarlierState::Tree(turn)).then(|| entries.get(relative))?
         });
         let mut asked: Vec<Entry> = asked
             .filter(|entry| entry.bytes <= workspace::SIZE_MAX)
@@ -125,9 +126,9 @@ impl TreeContents {
         above.any(|above| self.beside.hidden.contains(above))
     }
 
-    /// Whether a directory holds, some levels below, something that is not in the tree.
+    /// Whether a directory contains, at any depth, something that is not in the tree.
     fn holds_unlisted(&self, relative: &Path) -> bool {
-        let Beside {
+        let TreeExtras {
             empty,
             left_out,
             hidden,

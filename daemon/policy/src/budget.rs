@@ -1,16 +1,16 @@
 //! A bound on the work of one decision.
 //!
-//! Counts steps instead of time, so that the same input always gives the same answer. Who runs out of steps
-//! must take the stricter answer.
+//! Counts steps instead of time, so that equal input always gives equal answers. Code that runs out of steps must take
+//! the stricter answer.
 
-/// A few nanoseconds each: some 30 ms on a slow core.
+/// Each step takes a few nanoseconds: about 30 ms in total on a slow core.
 const STEPS: u64 = 4_000_000;
 
-/// There was too much to look at.
+/// The input needs more steps than allowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Exhausted;
 
-/// Steps that are left.
+/// The remaining steps.
 #[derive(Debug)]
 pub(crate) struct Budget {
     left: u64,
@@ -21,7 +21,7 @@ impl Budget {
         Self { left: STEPS }
     }
 
-    /// Takes steps; false: there are not enough left, now and from now on.
+    /// Takes steps. False: not enough are left, now and in later calls.
     pub(crate) fn take(&mut self, steps: u64) -> bool {
         match self.left.checked_sub(steps) {
             Some(left) => {

@@ -1,7 +1,7 @@
-//! The call that is judged, and what it is about.
+//! The call to judge, and its subjects.
 //!
-//! Looks at names and arguments only, never at the disk. Called by the session, which resolves the paths,
-//! and again by `decide`, which trusts no list of paths that does not fit the call.
+//! Uses only names and arguments, never the disk. Called by the session, which resolves the paths, and again by
+//! `decide`, which rejects resolved paths that do not fit the call.
 
 use contract::{ArgumentUse, Family, ToolSpec};
 use serde_json::{Map, Value};
@@ -10,12 +10,12 @@ use crate::command;
 use crate::readers;
 use crate::shell;
 
-/// A call of a tool. Its arguments have been parsed by the tool: canonical names, right types.
+/// A call of a tool. Its arguments have been parsed by the tool: canonical names, correct types.
 #[derive(Clone, Copy, Debug)]
 pub struct Call<'a> {
     pub tool: &'a ToolSpec,
     pub arguments: &'a Map<String, Value>,
-    /// Paths that are no arguments of their own: those in a patch.
+    /// Paths that are not arguments themselves: those in a patch.
     pub touches: &'a [contract::Touch],
 }
 
@@ -24,7 +24,7 @@ impl<'a> Call<'a> {
         is_mcp(&self.tool.name)
     }
 
-    /// The text of the first argument that stands for this.
+    /// The text of the first argument with this use.
     pub(crate) fn text_of(&self, wanted: ArgumentUse) -> Option<&'a str> {
         let mut arguments = self.tool.arguments.iter();
         let (name, _) = arguments.find(|(_, stands_for)| *stands_for == wanted)?;
@@ -32,7 +32,7 @@ impl<'a> Call<'a> {
     }
 }
 
-/// What is done at a path.
+/// The kind of access to a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Access {
     Read,
@@ -46,22 +46,22 @@ pub struct Subject {
     pub access: Access,
 }
 
-/// What a call is about.
+/// The subjects of a call: its paths and its command.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Subjects {
-    /// Each path once for each access. An edit needs both `Read` and `Edit` of its path. Of a command that only
-    /// reads: what its words may name.
+    /// Each path once for each access. An edit needs both `Read` and `Edit` of its path. For a read-only command: the
+    /// files that its words may name.
     pub paths: Vec<Subject>,
     pub command: Option<String>,
-    /// The command starts git, by that name: what its repository has it run must be known
+    /// The command starts git, by that name: the caller must find out which programs the repository makes it run
     /// ([`Context::git_programs`](crate::Context::git_programs)).
     pub git: bool,
-    /// The arguments do not say what the call is about: a path or command is missing or is no text.
-    /// Such a call is never allowed.
+    /// The arguments do not define the call's subjects: a path or command is missing or is not a string. Such a call is
+    /// never allowed.
     pub unclear: bool,
 }
 
-/// Paths of one command that are looked up. One that names more asks, as some of them were not.
+/// Maximum paths of one command to resolve. A command with more asks, because some were not resolved.
 const PATHS_MAX: usize = 512;
 
 /// Whether a tool comes from an MCP server: it belongs to no family, whatever its arguments are called.
@@ -69,7 +69,7 @@ pub(crate) fn is_mcp(tool: &str) -> bool {
     tool.starts_with("mcp__")
 }
 
-/// Which paths and which command a call is about.
+/// The paths and the command of a call.
 #[must_use]
 pub fn subjects(call: &Call<'_>) -> Subjects {
     let mut found = about(call);
@@ -80,7 +80,7 @@ pub fn subjects(call: &Call<'_>) -> Subjects {
     found
 }
 
-/// The same without the files of a command.
+/// The subjects without the files of a command.
 pub(crate) fn about(call: &Call<'_>) -> Subjects {
     let mut found = Subjects::default();
     if call.is_mcp() {
@@ -110,12 +110,12 @@ impl Subjects {
         }
     }
 
-    /// Takes in one argument.
+    /// Adds one argument.
     fn take(&mut self, call: &Call<'_>, name: &str, stands_for: ArgumentUse) {
         let text = match call.arguments.get(name) {
             Some(Value::String(text)) => text,
             None | Some(Value::Null) => {
-                // What is searched has a default; the others say what the call is about.
+                // Search paths have a default; the other arguments define the call's subjects.
                 self.unclear |= match stands_for {
                     ArgumentUse::Command
                     | ArgumentUse::Read
@@ -143,7 +143,7 @@ impl Subjects {
         }
     }
 
-    /// The files that the shell opens for a command, and those that a part of it may show, where that only reads.
+    /// Adds the files that the shell opens for a command, and those that a read-only part of it may show.
     fn take_command(&mut self, command: &str) {
         let script = shell::read(command);
         let readings = command::readings_of(&script, false, true);
@@ -171,7 +171,7 @@ impl Subjects {
         }
     }
 
-    /// Paths that stand inside of an argument, as the tool has found them.
+    /// Adds paths from inside an argument, as found by the tool.
     fn take_touches(&mut self, call: &Call<'_>) {
         for touch in call.touches {
             self.add(&touch.path, Access::Read);
@@ -181,7 +181,8 @@ impl Subjects {
         }
     }
 
-    /// A glob pattern can itself lead somewhere else: `../other/**`, `/etc/*`. `under`: the path that is searched.
+    /// Adds the path of a glob pattern, which can leave the search path: `../other/**`, `/etc/*`. `under`: the search
+    /// path.
     fn take_pattern(&mut self, pattern: &str, under: Option<&str>) {
         let fixed: Vec<&str> = pattern
             .split('/')

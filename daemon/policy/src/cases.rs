@@ -1,7 +1,7 @@
-//! Runs permission cases: one call each, under rules, in a made-up workspace where paths are looked up by their text
-//! alone and commands are taken as fully sandboxed. What a case may hold stands in the header of a file of them.
+//! Runs permission cases. Each is one call, under rules, in a fictitious workspace: paths are resolved by their text
+//! alone, and commands count as fully sandboxed. The header of a file of cases describes their format.
 //!
-//! The one way to run them: for `permissions check`, for our own corpus and for the examples.
+//! `permissions check`, our own corpus and the examples all run cases with this module.
 
 use std::path::{Path, PathBuf};
 
@@ -18,31 +18,32 @@ use crate::ruleset::{Layer, RuleSet};
 
 const ROOT: &str = "/user/someone/project";
 
-/// The longest arguments that a case may stand for, in bytes: pieces and repetitions are written out.
+/// Maximum size of a case's arguments in bytes, with pieces and repetitions expanded.
 const ARGUMENTS_MAX: usize = 8 * 1024 * 1024;
-/// Rules that a case may have generated.
+/// Maximum rules that a case may generate.
 const GENERATED_MAX: u64 = 1_000_000;
 
-/// Whether a path below the workspace configures the agent, its repository, an editor or a shell: `workspace` knows.
+/// Whether a path below the workspace configures the agent, its repository, an editor or a shell. Supplied by
+/// `workspace`.
 pub type IsProtected = fn(&Path) -> bool;
 
-/// What a case came to.
+/// The result of a case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CaseResult {
     pub id: String,
     pub tier: String,
-    /// `error` where the case is none.
+    /// `error` if the case is malformed.
     pub verdict: &'static str,
-    /// The rule that decided, or what took its place.
+    /// The rule that decided, or the reason if none did.
     pub rule: String,
     pub ok: bool,
-    /// Whether it is somebody's daily work: a yes is right.
+    /// Whether the call is ordinary work, which should be allowed.
     pub honest: bool,
-    /// Whether a yes would be a hole.
+    /// Whether allowing the call would be a security hole.
     pub hostile: bool,
 }
 
-/// Runs one case. What is no case is never right: its `rule` says what is wrong with it.
+/// Runs one case. A malformed case never passes; its `rule` says what is wrong.
 #[must_use]
 pub fn run(case: &Value, is_protected: IsProtected, tools: &[&ToolSpec]) -> CaseResult {
     let accept = list(&case["accept"]);
@@ -62,7 +63,7 @@ pub fn run(case: &Value, is_protected: IsProtected, tools: &[&ToolSpec]) -> Case
     }
 }
 
-/// What keeps a case from being one.
+/// Why a case is malformed; `None`: it is not.
 fn broken(case: &Value, accept: &[String]) -> Option<String> {
     let known = |word: &String| matches!(word.as_str(), "allow" | "ask" | "deny");
     if !case.is_object() {
@@ -125,7 +126,7 @@ fn judge(case: &Value, is_protected: IsProtected, tools: &[&ToolSpec]) -> (&'sta
         return ("ask", "definition changed".to_owned());
     }
     let decision = explanation.decision;
-    // Nobody is there to be asked where the mode says so.
+    // In this mode no client is attached.
     let unattended = case["mode"] == "deny" && decision.basis != Basis::Rule;
     match decision.verdict {
         Verdict::Ask if unattended => ("deny", decision.rule),
@@ -133,12 +134,12 @@ fn judge(case: &Value, is_protected: IsProtected, tools: &[&ToolSpec]) -> (&'sta
     }
 }
 
-/// The tool of a case: one of `tools`, or one that there is not yet, as far as its arguments say what it does.
+/// The tool of a case: one of `tools`, or a fictitious one whose behaviour is derived from its arguments.
 fn tool(case: &Value, tools: &[&ToolSpec]) -> ToolSpec {
     let name = case["tool"].as_str().unwrap_or_default();
     let known = tools.iter().find(|tool| *tool.name == *name);
     let mut tool = known.map_or_else(|| guessed(case), |tool| (*tool).clone());
-    // What a server says of itself counts only where the user configured it.
+    // A server's own statements count only if the user configured the server.
     let mcp = &case["context"]["mcp"];
     let own = mcp["scope"].as_str().is_none_or(|scope| scope == "user");
     let read_only = case["read_only"].as_bool().unwrap_or(tool.read_only);
@@ -162,13 +163,13 @@ fn guessed(case: &Value) -> ToolSpec {
     let name = case["tool"].as_str().unwrap_or_default();
     let tool = ToolSpec::new(name, "", Value::Null, family).with_arguments(arguments);
     ToolSpec {
-        // Nobody knows what it does.
+        // The behaviour of such a tool is unknown.
         person_only: family == Family::Session && !reads && !is_mcp(name),
         ..tool
     }
 }
 
-/// Gives the paths of a call the names that tools give them.
+/// Renames the path arguments of a call to the names that the tool uses.
 fn canonical(tool: &ToolSpec, arguments: Map<String, Value>) -> Map<String, Value> {
     let renamed = |(name, value): (String, Value)| {
         let known = |name: &str| tool.arguments.iter().any(|(known, _)| known == name);
@@ -186,7 +187,7 @@ fn canonical(tool: &ToolSpec, arguments: Map<String, Value>) -> Map<String, Valu
     arguments.into_iter().map(renamed).collect()
 }
 
-/// The explanation of a case's call; `None` where its arguments are none.
+/// The explanation of a case's call; `None` if its arguments are malformed.
 #[must_use]
 pub fn explained(
     case: &Value,
@@ -232,7 +233,7 @@ pub fn explained(
         approval_mode: match case["approval_mode"].as_str() {
             Some("yolo") => ApprovalMode::Yolo,
             Some("auto") => ApprovalMode::Auto,
-            // A mode speaks of what no rule speaks of, as this approval mode does.
+            // The mode applies to calls that no rule covers, like this approval mode.
             _ if case["mode"] == "allow" => ApprovalMode::Auto,
             _ => ApprovalMode::Ask,
         },
@@ -297,7 +298,7 @@ fn resolve(text: &str, access: Access, is_protected: IsProtected) -> ResolvedPat
     }
 }
 
-/// An object in which no key stands twice: which one counted would be anybody's guess.
+/// A JSON object without duplicate keys: readers differ in which duplicate they use.
 struct Unique(Map<String, Value>);
 
 impl<'de> serde::Deserialize<'de> for Unique {

@@ -1,7 +1,7 @@
-//! What the rules say of a command line: each part by itself, then the whole.
+//! Applies the rules to a command line: to each part separately, then to the whole line.
 //!
-//! Rules that deny or ask match where any part does; what allows must allow every part. One walk, for the verdict and
-//! for its explanation. Called by `decide`.
+//! Rules that deny or ask match if any part matches; rules that allow must cover every part. The same code computes the
+//! verdict and its explanation. Called by `decide`.
 
 mod allowing;
 mod guarded;
@@ -18,30 +18,30 @@ use proto::record::Verdict;
 use crate::decide::{CallFindings, Finding, JudgeContext, JudgedPart, general};
 use crate::git;
 use crate::grants;
-use crate::programs::{self, Reading};
+use crate::programs::{self, ReadingKind};
 use crate::shell::{self, Doubt, NestingStep, Part, Redirection, Script, Word};
 use crate::variables;
 
-/// A line in all the forms in which rules are tried against it.
+/// A command line in all the forms that rules are tried against.
 pub(crate) struct CommandForms<'a> {
     pub(crate) command: &'a str,
     pub(crate) script: Script,
-    /// Of each part, whether it is known to only read.
-    pub(crate) readings: Vec<Option<Reading>>,
-    /// What is not understood, once for each way of reading quotes.
+    /// For each part: set if it is known to be read-only.
+    pub(crate) readings: Vec<Option<ReadingKind>>,
+    /// Text that is not understood, once for each way of reading quotes.
     pub(crate) rough: Vec<String>,
-    /// Pipelines in which something does more than read.
+    /// Pipelines that contain a part which is not read-only.
     writing: HashSet<usize>,
-    /// An earlier command has changed this variable: nobody knows what runs.
+    /// A variable that an earlier command changed, so that it is unknown what runs.
     pub(crate) changed: Option<&'a str>,
-    /// What else git would run, though asked to show something.
+    /// Other programs that git would run although it is only asked to show something.
     pub(crate) git_programs: &'a [String],
 }
 
 /// Judges a command line.
 pub(crate) fn judge(case: &mut JudgeContext<'_>, command: &str) -> CallFindings {
     let context = case.context;
-    // The session's shell may stand in another repository than the one that its person opened.
+    // The session's shell may be in another repository than the one that the user opened.
     let moved = context.cwd != context.root;
     let changed = variables::distrusted(&context.altered);
     let line = CommandForms::new(command, changed, moved, &context.git_programs);
@@ -85,7 +85,7 @@ pub(crate) fn judge(case: &mut JudgeContext<'_>, command: &str) -> CallFindings 
         Some(_) => Vec::new(),
         None => grants::command(&line, &allowed.of_parts),
     };
-    // What moves the session's shell is harmless, but must not run beside others.
+    // A `cd` of the session's shell is harmless, but must not run in parallel with other calls.
     let moves = line
         .script
         .parts
@@ -100,7 +100,7 @@ pub(crate) fn judge(case: &mut JudgeContext<'_>, command: &str) -> CallFindings 
     }
 }
 
-/// A word in backticks; in double quotes if it contains backticks itself.
+/// Puts a word in backticks; in double quotes if it contains backticks itself.
 pub(crate) fn quoted(word: &str) -> String {
     match word.contains('`') {
         true => format!("\"{word}\""),
@@ -108,7 +108,7 @@ pub(crate) fn quoted(word: &str) -> String {
     }
 }
 
-/// What becomes of a part that is not understood: inline code is named by its language.
+/// The finding for a part that is not understood. It names the language of inline code.
 fn unknown_part(doubt: Doubt, part: &Part) -> Finding {
     let language = part.program().and_then(language);
     match language.filter(|_| doubt == Doubt::Code) {
@@ -133,11 +133,11 @@ fn language(program: &str) -> Option<&'static str> {
     })
 }
 
-/// What becomes of a line or part that is not understood.
+/// The finding for a line or part that is not understood.
 fn unknown(doubt: Doubt) -> Finding {
     let reason = format!("cannot be fully checked: {}", doubt.words());
     let finding = Finding::built_in(Verdict::Ask, Basis::NotAnalysed, reason);
-    // Whoever said yes to everything has not seen what cannot be seen.
+    // A user who allowed everything has not seen characters that cannot be seen.
     if matches!(doubt, Doubt::Empty | Doubt::TooLong | Doubt::Characters) {
         finding.firm()
     } else {
@@ -177,17 +177,17 @@ impl<'a> CommandForms<'a> {
         line
     }
 
-    pub(crate) fn reading(&self, index: usize) -> Option<Reading> {
+    pub(crate) fn reading(&self, index: usize) -> Option<ReadingKind> {
         self.readings.get(index).copied().flatten()
     }
 
-    /// Whether the whole line is known to only read.
+    /// Whether the whole line is known to be read-only.
     pub(crate) fn only_reads(&self) -> bool {
         let all = self.readings.len() == self.script.parts.len();
         all && self.script.doubt.is_none() && self.readings.iter().all(Option::is_some)
     }
 
-    /// What git would run beside itself for a part that looks as if it only reads.
+    /// Another program that git would run for a part that looks read-only.
     pub(crate) fn runs_beside(&self, part: &Part) -> Option<&'a str> {
         let program = self.git_programs.first()?;
         let arguments = part.words.get(1..).unwrap_or_default();
@@ -197,26 +197,26 @@ impl<'a> CommandForms<'a> {
         reads.then_some(program)
     }
 
-    /// Whether a part's output goes to readers only, or to nobody.
+    /// Whether a part's output goes only to read-only parts, or nowhere.
     fn feeds_readers(&self, part: &Part) -> bool {
         !self.writing.contains(&part.pipeline)
     }
 }
 
-/// Of each part of a line, whether it is known to only read. `moved`: the shell is not where the session began.
-/// `plain`: the repository there has git run nothing else.
-pub(crate) fn readings_of(script: &Script, moved: bool, plain: bool) -> Vec<Option<Reading>> {
+/// For each part of a line: set if it is known to be read-only. `moved`: the shell has left its initial directory.
+/// `plain`: the repository there makes git run no other programs.
+pub(crate) fn readings_of(script: &Script, moved: bool, plain: bool) -> Vec<Option<ReadingKind>> {
     if script.doubt.is_some() {
         return vec![None; script.parts.len()];
     }
     let mut moved = moved;
-    let mut found: Vec<Option<Reading>> = Vec::with_capacity(script.parts.len());
+    let mut found: Vec<Option<ReadingKind>> = Vec::with_capacity(script.parts.len());
     for part in &script.parts {
         let reading = reading(part, moved, plain);
         moved |= part.program() == Some("cd");
         found.push(reading);
     }
-    // A launcher that changes nothing about what it launches does what that does.
+    // A launcher that changes nothing about its program is read-only if the program is.
     for (index, part) in script.parts.iter().enumerate().rev() {
         if found.get(index).is_some_and(Option::is_some) || !sees_through(part) {
             continue;
@@ -236,7 +236,7 @@ pub(crate) fn readings_of(script: &Script, moved: bool, plain: bool) -> Vec<Opti
             }
         }
     }
-    // What is launched only reads if its launcher does no more.
+    // A launched program counts as read-only only if its launcher does.
     for (index, part) in script.parts.iter().enumerate() {
         let bad = part
             .parent
@@ -248,7 +248,7 @@ pub(crate) fn readings_of(script: &Script, moved: bool, plain: bool) -> Vec<Opti
     found
 }
 
-/// Whether a part is a launcher of the plainest sort, in the plainest form.
+/// Whether a part is a simple launcher in its simplest form.
 fn sees_through(part: &Part) -> bool {
     const PLAIN: &[&str] = &["time", "timeout", "gtimeout", "nice", "command", "stdbuf"];
     let plain = part
@@ -268,7 +268,7 @@ fn sees_through(part: &Part) -> bool {
     plain && !assigned && !writes && part.doubt.is_none() && is_bare(part)
 }
 
-/// Whether nothing stands around the words that would touch files or set variables.
+/// Whether the words have no redirections or assignments around them.
 fn is_bare(part: &Part) -> bool {
     let copies =
         |redirection: &Redirection| matches!(redirection, Redirection::Copy | Redirection::Null);
@@ -277,8 +277,8 @@ fn is_bare(part: &Part) -> bool {
         && !part.words.iter().any(|word| word.coded)
 }
 
-/// What a part reads, if it is known to only read. `moved`: the directory is another one by now.
-fn reading(part: &Part, moved: bool, plain: bool) -> Option<Reading> {
+/// The kind of reading of a part, if it is known to be read-only. `moved`: the line has left its initial directory.
+fn reading(part: &Part, moved: bool, plain: bool) -> Option<ReadingKind> {
     let reached = part.via.iter().all(|via| match via {
         NestingStep::Negated
         | NestingStep::Subshell
@@ -305,7 +305,7 @@ fn reading(part: &Part, moved: bool, plain: bool) -> Option<Reading> {
     if !part.words.iter().all(fits) {
         return None;
     }
-    // A repository that the line has moved to may run programs of its own.
+    // A repository that the line has entered may run programs of its own.
     let arguments = part.words.get(1..).unwrap_or_default();
     let runs_theirs = moved || !(plain || git::looks_at_nothing(arguments));
     if runs_theirs && first.text == "git" {
@@ -314,7 +314,7 @@ fn reading(part: &Part, moved: bool, plain: bool) -> Option<Reading> {
     programs::reading(&part.words)
 }
 
-/// Whether a variable may be printed: not one that is called a secret.
+/// Whether a variable may be printed: its name must not look like a secret.
 fn tells_nothing(word: &Word) -> bool {
     const SECRET: &[&str] = &[
         "KEY",

@@ -1,4 +1,4 @@
-//! What is known of the world when a call is judged: filled in by the session, read by `decide`.
+//! The facts that a decision depends on besides the call: supplied by the session, read by `decide`.
 
 use std::path::PathBuf;
 
@@ -7,65 +7,67 @@ use proto::state::ApprovalMode;
 
 use crate::call::Access;
 
-/// A subject of the call after `workspace` has followed it.
+/// A path of the call, resolved by `workspace`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResolvedPath {
-    /// As the subject had it.
+    /// The path as the subject wrote it.
     pub text: String,
     pub access: Access,
-    /// Absolute and free of links. `None` where the path leads nowhere.
+    /// Absolute and free of links. `None` if the path cannot be resolved.
     pub absolute: Option<PathBuf>,
     /// Below a writable root.
     pub writable: bool,
-    /// A file that configures the agent, its repository, an editor or a shell, by where it leads or by its name here.
+    /// Whether the file configures the agent, its repository, an editor or a shell, by its resolved path or by its name
+    /// here.
     pub protected: bool,
-    /// Belongs to the agent or shows a process: read by no tool, and by no command unasked.
+    /// Belongs to the agent or exposes a process: no tool may read it, and commands need approval.
     pub masked: bool,
-    /// Falls under `sandbox.deny_read`.
+    /// Matches `sandbox.deny_read`.
     pub denied: bool,
-    /// A directory that has something masked or denied in it, or may have.
+    /// Whether the directory contains, or may contain, masked or denied files.
     pub holds_closed: bool,
-    /// A directory, or what is to be taken for one.
+    /// Whether it is a directory, or counts as one.
     pub directory: bool,
-    /// What stands there cannot be kept by a checkpoint: a change of it cannot be taken back.
+    /// A checkpoint cannot save the file: changes of it cannot be undone.
     pub unkept: bool,
-    /// Why the path cannot be used this way (masked, outside, a loop), in the words of `workspace`.
+    /// Why the path cannot be used in this way (masked, outside, a loop), as reported by `workspace`.
     pub error: Option<String>,
 }
 
-/// Everything that a decision depends on beside rules and call.
+/// The facts that a decision depends on besides rules and call.
 #[derive(Clone, Debug)]
 pub struct Context {
-    /// The subjects of the call, resolved.
+    /// The paths of the call, resolved.
     pub paths: Vec<ResolvedPath>,
     /// The workspace root, absolute and free of links.
     pub root: PathBuf,
-    /// Where relative paths start, absolute and free of links.
+    /// The base of relative paths, absolute and free of links.
     pub cwd: PathBuf,
     pub user_home: PathBuf,
-    /// Variables that earlier commands have changed for this one.
+    /// Variables that earlier commands have changed.
     pub altered: Vec<String>,
-    /// Programs that the repository of the root has git run where it only shows something, each in words
-    /// ([`git_programs`](crate::git_programs)); also why that is not known, where it is not.
+    /// Programs that the root's repository makes git run although it only shows something, as text
+    /// ([`git_programs`](crate::git_programs)). If they are unknown, the reason.
     pub git_programs: Vec<String>,
-    /// The agent's own directories: a command that names one is always asked about.
+    /// The agent's own directories: a command that names one always asks.
     pub masked: Vec<PathBuf>,
     pub approval_mode: ApprovalMode,
-    /// What the session may do now. Looked at before all rules.
+    /// The session's effective permissions. They take precedence over all rules.
     pub effective_permissions: EffectivePermissions,
-    /// How strongly commands are held.
+    /// How strongly the sandbox restricts commands.
     pub sandbox: SandboxStrength,
-    /// What is closed to tools, or denied by a rule over paths, is not wholly closed to commands by the sandbox.
+    /// Whether the sandbox leaves commands some access to files that are closed to tools or denied by a rule over
+    /// paths.
     pub leaks: bool,
-    /// Why a command would run held by less than the settings demand, where it would: nobody but a person allows that.
+    /// Why a command would run with a weaker sandbox than the settings demand, if it would. Only a user may allow that.
     pub unconfined: Option<String>,
-    /// Whether the user trusts the directory. Where not, a looser approval mode that came from it must not stand in
+    /// Whether the user trusts the directory. If not, the caller must not take a looser approval mode from it into
     /// `approval_mode`, and its allow rules do not count.
     pub trusted: bool,
 }
 
 impl Context {
-    /// Whether the kernel keeps commands from everything that is closed to tools.
+    /// Whether the kernel keeps commands away from everything that is closed to tools.
     pub(crate) fn holds_paths(&self) -> bool {
         self.sandbox == SandboxStrength::Full && !self.leaks
     }

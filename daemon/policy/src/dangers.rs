@@ -1,10 +1,10 @@
-//! Which options of which programs start others, load code or write where they are told: the reading of one option.
+//! Options with which programs start others, load code or write to a given file: matches a single option.
 //!
 //! Called by `options` and `git`.
 
 use crate::tables::{DangerousOptions, Names, tables};
 
-/// The rows of a program. One that is not known has one too: names of options that mean the same everywhere.
+/// The rows of a program. An unknown program has one, too: option names that mean the same everywhere.
 pub(crate) fn dangers_of(program: &str) -> Vec<&'static DangerousOptions> {
     let rows = tables().dangers.iter();
     let found: Vec<&DangerousOptions> = rows
@@ -25,7 +25,7 @@ impl DangerousOptions {
     }
 }
 
-/// Whether a word is one of these options of one letter, or of these long ones; or, where `shortened`, how a long one begins.
+/// Whether a word is one of these short or long options; if `shortened`, also an abbreviation of a long one.
 pub(crate) fn has_option(word: &str, short: &str, long: &Names, shortened: bool) -> bool {
     let Some(option) = word.strip_prefix('-').filter(|option| !option.is_empty()) else {
         return false;
@@ -33,7 +33,7 @@ pub(crate) fn has_option(word: &str, short: &str, long: &Names, shortened: bool)
     let name = option.strip_prefix('-').unwrap_or(option);
     let name = name.split('=').next().unwrap_or(name).to_ascii_lowercase();
     if option.starts_with('-') {
-        // Shortened names too, but for `--` itself.
+        // Abbreviations too, but not `--` itself.
         let begins = || shortened && long.iter().any(|long| long.starts_with(&name));
         return !name.is_empty() && (long.contains(&name) || begins());
     }

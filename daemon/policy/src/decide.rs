@@ -1,7 +1,7 @@
-//! The decision: what the rules, the approval mode and the list of what is always asked make of one call.
+//! The decision about one call, from the rules, the approval mode and the built-in questions.
 //!
-//! Pure and total. Here are the order of the checks and what an approval mode lifts; what a command is about stands
-//! in `command`, what a file tool is about in `files`.
+//! Pure and total. This module defines the order of the checks and what an approval mode lifts. `command` examines
+//! commands, `files` examines the paths of file tools.
 
 use std::collections::HashSet;
 
@@ -22,7 +22,7 @@ use crate::grants;
 use crate::ruleset::{Layer, RuleSet};
 use crate::shell::{Doubt, NestingStep, Span};
 
-/// Parts of one command that are written down with its decision.
+/// Maximum parts of one command that are logged with its decision.
 const SHOWN_MAX: usize = 64;
 
 /// One reason for a verdict. The strictest of all reasons decides.
@@ -32,7 +32,7 @@ pub(crate) struct Finding {
     pub(crate) basis: Basis,
     pub(crate) rule: String,
     pub(crate) layer: Layer,
-    /// Not lifted by any approval mode, though no rule says so: what is not known must not run unseen.
+    /// No approval mode lifts this finding, although no rule demands it: unknown code must not run unseen.
     pub(crate) firm: bool,
 }
 
@@ -63,7 +63,7 @@ impl Finding {
         self
     }
 
-    /// Which of two findings decides: the stricter verdict, then the reason that is harder to lift.
+    /// Order of findings: first by the stricter verdict, then by the reason that is harder to lift.
     fn rank(&self) -> (u8, bool, u8) {
         let verdict = match self.verdict {
             Verdict::Allow => 0,
@@ -87,7 +87,7 @@ impl Finding {
 
     /// The finding that decides among several.
     pub(crate) fn strictest(findings: Vec<Self>) -> Option<Self> {
-        // The first of equals, so that the order of subjects and rules is the order of reasons.
+        // The first of equals, so that reasons follow the order of subjects and rules.
         findings.into_iter().reduce(|first, next| {
             if next.rank() > first.rank() {
                 next
@@ -98,7 +98,7 @@ impl Finding {
     }
 }
 
-/// What the judging of a call came to, before the approval mode.
+/// The findings about a call, before the approval mode applies.
 pub(crate) struct CallFindings {
     pub(crate) finding: Finding,
     pub(crate) parts: Vec<JudgedPart>,
@@ -108,7 +108,7 @@ pub(crate) struct CallFindings {
     pub(crate) scopes: Vec<Scope>,
 }
 
-/// One command or path of a call, and what it came to by itself.
+/// One command or path of a call, and its own finding.
 pub(crate) struct JudgedPart {
     pub(crate) text: String,
     pub(crate) span: Option<Span>,
@@ -118,7 +118,7 @@ pub(crate) struct JudgedPart {
 }
 
 impl JudgedPart {
-    /// A part that is no command.
+    /// Creates a part that is not a command.
     pub(crate) fn of(text: &str, finding: Finding) -> Self {
         Self {
             text: text.to_owned(),
@@ -130,7 +130,7 @@ impl JudgedPart {
     }
 }
 
-/// What all judging needs.
+/// The inputs that all checks share.
 pub(crate) struct JudgeContext<'a> {
     pub(crate) rules: &'a RuleSet,
     pub(crate) context: &'a Context,
@@ -139,7 +139,7 @@ pub(crate) struct JudgeContext<'a> {
 }
 
 impl JudgeContext<'_> {
-    /// What becomes of a writer that no rule speaks of, before the approval mode.
+    /// The finding for a writing call that no rule covers, before the approval mode applies.
     pub(crate) fn writer_fallback() -> Finding {
         Finding::built_in(Verdict::Ask, Basis::Fallback, "no rule allows it")
     }
@@ -155,7 +155,7 @@ pub fn decide(rules: &RuleSet, context: &Context, call: &Call<'_>) -> Decision {
     explain(rules, context, call).decision
 }
 
-/// The same, with what each part came to and why.
+/// Like [`decide`], with the finding and the reason of each part.
 #[must_use]
 pub fn explain(rules: &RuleSet, context: &Context, call: &Call<'_>) -> Explanation {
     let mut case = JudgeContext {
@@ -211,7 +211,7 @@ fn parts_of(subjects: &Subjects, finding: &Finding) -> Vec<JudgedPart> {
     parts
 }
 
-/// Findings that do not look at a call's subjects.
+/// Findings that are independent of a call's subjects.
 pub(crate) fn general(case: &JudgeContext<'_>, read_only: bool) -> Vec<Finding> {
     let rules = case.rules;
     let mut findings = Vec::new();
@@ -220,7 +220,7 @@ pub(crate) fn general(case: &JudgeContext<'_>, read_only: bool) -> Vec<Finding> 
     }
     if let Some(index) = rules.ask.unknown().filter(|_| !read_only) {
         findings.push(if rules.source(index).broken_deny {
-            // What should have been denied is not known: no setting stands in for a person here.
+            // It is unknown what the rule should have denied, so no setting may replace a user here.
             let words = format!(
                 "always asked: the deny rule `{}` cannot be read",
                 rules.source(index).text
@@ -237,7 +237,7 @@ pub(crate) fn general(case: &JudgeContext<'_>, read_only: bool) -> Vec<Finding> 
     findings
 }
 
-/// A call that is about neither a command nor a path.
+/// Judges a call that is about neither a command nor a path.
 fn plain(case: &JudgeContext<'_>) -> CallFindings {
     let read_only = case.call.tool.read_only;
     let mut findings = general(case, read_only);
@@ -256,7 +256,7 @@ fn plain(case: &JudgeContext<'_>) -> CallFindings {
     }
 }
 
-/// Puts the approval mode on top.
+/// Applies the approval mode.
 fn finish(case: &JudgeContext<'_>, judged: CallFindings) -> Explanation {
     let CallFindings {
         finding,
@@ -265,7 +265,7 @@ fn finish(case: &JudgeContext<'_>, judged: CallFindings) -> Explanation {
         read_only,
         scopes,
     } = judged;
-    // Commands are held by the sandbox alone.
+    // Only the sandbox restricts commands.
     let confinement = match case.call.tool.family {
         Family::Session | Family::WebFetch | Family::WebSearch | Family::Task | Family::Memory => {
             Confinement::None
@@ -304,7 +304,7 @@ fn finish(case: &JudgeContext<'_>, judged: CallFindings) -> Explanation {
         ),
         None => finding.rule,
     };
-    // A grant would not lift a rule that asks, nor what is always asked.
+    // A grant would lift neither a rule that asks nor a built-in question.
     let grantable = matches!(finding.basis, Basis::Fallback | Basis::NotAnalysed) && !finding.firm;
     let scopes = if verdict == Verdict::Ask && grantable {
         scopes
@@ -329,11 +329,9 @@ fn finish(case: &JudgeContext<'_>, judged: CallFindings) -> Explanation {
     }
 }
 
-/// Whether what confines a call may answer in a person's place, if it holds all that it should.
-///
-/// Within walls a command that is not known before it runs can do no more than one that is: any script may hold the
-/// same. But a rule about commands, or one that asks about paths, could not be tried against it, and walls know nothing
-/// of such rules.
+/// Whether a call's confinement may replace a user's approval, if it is fully enforced. In a sandbox, a command that is
+/// unknown before it runs can do no more than a known one: any script may contain the same. But a rule about commands,
+/// or one that asks about paths, could not be tried against it, and the sandbox does not enforce such rules.
 fn answerable(case: &JudgeContext<'_>, finding: &Finding) -> bool {
     let asks = finding.verdict == Verdict::Ask && !finding.firm;
     asks && match finding.basis {
@@ -343,12 +341,12 @@ fn answerable(case: &JudgeContext<'_>, finding: &Finding) -> bool {
     }
 }
 
-/// Whether a call starts something that no tool of ours holds.
+/// Whether a call starts a process outside our own tools.
 fn is_command(call: &Call<'_>) -> bool {
     call.tool.family == Family::Bash && !call.is_mcp()
 }
 
-/// What answers an ask in a person's place, where something does: their approval of a plan, or the approval mode.
+/// What replaces a user's approval, if anything does: an approved plan, or the approval mode.
 fn lifter(case: &JudgeContext<'_>, finding: &Finding, suffices: bool) -> Option<&'static str> {
     if finding.verdict != Verdict::Ask || finding.firm || finding.basis == Basis::AlwaysAsked {
         return None;
@@ -366,7 +364,7 @@ fn lifter(case: &JudgeContext<'_>, finding: &Finding, suffices: bool) -> Option<
     }
 }
 
-/// A call that changes something, where the session changes nothing now.
+/// Denies a call that changes something while the session may not change anything.
 fn refuse(
     why: &str,
     parts: Vec<JudgedPart>,

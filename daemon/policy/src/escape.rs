@@ -1,4 +1,4 @@
-//! A command that the sandbox stopped: whether a person may be asked to let it run once outside, where nothing holds it.
+//! Commands that the sandbox blocked: whether a user may be asked to let one run once unsandboxed.
 //!
 //! Called by the session, before the question and again before the run.
 
@@ -9,10 +9,9 @@ use proto::state::ApprovalMode;
 use crate::call::Access;
 use crate::ruleset::{Layer, RuleSet};
 
-/// Why no such command is let out, whoever is there to ask.
-///
-/// What a rule over paths denies, only the walls keep from a command: while there is one, nothing leaves them. In `yolo`
-/// nobody is asked, and that is never taken for a yes to this.
+/// Why no command may run unsandboxed, even if a user could be asked. Only the sandbox keeps commands from paths that a
+/// rule denies, so while there is such a rule, none runs unsandboxed. In `yolo` nobody is asked, and that mode never
+/// counts as approval of an unsandboxed run.
 #[must_use]
 pub fn stays_inside(
     rules: &RuleSet,
@@ -30,7 +29,7 @@ pub fn stays_inside(
         .find_map(|access| denied(rules, access))
 }
 
-/// A deny rule that would not hold outside.
+/// A deny rule that would not be enforced unsandboxed.
 fn denied(rules: &RuleSet, access: Access) -> Option<String> {
     if rules.denies_all(access) {
         let family = match access {
@@ -47,8 +46,8 @@ fn denied(rules: &RuleSet, access: Access) -> Option<String> {
     Some(format!("a rule denies {what} `{path}`"))
 }
 
-/// The decision whether what a command made under protected names is put back: only a person says yes, in every approval
-/// mode. `denied`: a rule that denies changing one of the paths.
+/// The decision whether to restore files that a command created under protected names: only a user may approve, in
+/// every approval mode. `denied`: a rule that denies changing one of the paths.
 #[must_use]
 pub fn put_back(
     effective_permissions: EffectivePermissions,
@@ -84,8 +83,8 @@ pub fn put_back(
     }
 }
 
-/// What becomes of a decision about a command that is to run outside: what denies it denies it still, and for all else it
-/// takes a person's yes to this one run. `why`: what the sandbox stopped it for.
+/// The decision about a command that would run unsandboxed. Denials stay; everything else needs a user's approval of
+/// this one run. `why`: why the sandbox blocked it.
 #[must_use]
 pub fn escape(
     rules: &RuleSet,

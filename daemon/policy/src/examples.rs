@@ -1,7 +1,7 @@
-//! Examples that stand beside a rule: calls that it is to match, and calls that it is not.
+//! Examples of a rule: calls that it should match, and calls that it should not.
 //!
-//! Checked when rules are loaded, by the engine that will decide, so that a rule which does not say what its author
-//! thinks is found before it is needed. Called by whoever loads rules.
+//! Checked when rules are loaded, with the code that later decides. So a rule that does not do what its author intended
+//! is found early. Called by the code that loads rules.
 
 use std::path::PathBuf;
 
@@ -21,16 +21,16 @@ use crate::names::KnownTools;
 use crate::rule::{self, List, RuleProblem, Target};
 use crate::ruleset::{Layer, RuleSet};
 
-/// A rule with its examples: a command line, a path, a URL or the name of a tool each, as the rule has it.
+/// A rule with its examples. Each is a command line, a path, a URL or a tool name, depending on the rule.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Examples {
     pub rule: String,
     pub list: List,
-    /// Calls that the rule is to match.
+    /// Calls that the rule should match.
     #[serde(default, rename = "match", skip_serializing_if = "Vec::is_empty")]
     pub matches: Vec<String>,
-    /// Calls that it is not to match.
+    /// Calls that it should not match.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_match: Vec<String>,
 }
@@ -39,8 +39,8 @@ const ROOT: &str = "/workspace";
 const HOME: &str = "/home/you";
 
 impl Examples {
-    /// What the rule does otherwise than its examples say, one problem each. A rule that cannot be read is a problem of
-    /// [`RuleSet::parse`], and not told again.
+    /// Checks the examples; one problem for each that fails. A rule that cannot be parsed is reported by
+    /// [`RuleSet::parse`] and not again here.
     #[must_use]
     pub fn check(&self, layer: Layer, tools: &[&ToolSpec]) -> Vec<RuleProblem> {
         let Ok(parsed) = rule::parse(&self.rule, self.list, KnownTools(tools)) else {
@@ -93,7 +93,7 @@ impl Examples {
     }
 }
 
-/// The call that an example stands for: of a tool with nothing but what the rule is about.
+/// The call of an example: only the argument that the rule is about.
 fn call(target: &Target, example: &str) -> (ToolSpec, Map<String, Value>) {
     let (family, stands_for) = match target {
         Target::Bash => (Family::Bash, ArgumentUse::Command),
@@ -119,7 +119,7 @@ fn call(target: &Target, example: &str) -> (ToolSpec, Map<String, Value>) {
     (tool, arguments)
 }
 
-/// A made-up workspace, in which paths lead where they seem to.
+/// A fictitious workspace in which paths are resolved by their text.
 fn context(call: &Call<'_>) -> Context {
     let (root, home) = (PathBuf::from(ROOT), PathBuf::from(HOME));
     let paths = subjects(call)

@@ -1,6 +1,6 @@
-//! Why a call was judged as it was: for `permissions explain`, for the preview of a question, and for the log.
+//! Why a call was judged as it was: for `permissions explain`, for the preview of an approval request, and for the log.
 //!
-//! Made by the walk that decides, never by another one.
+//! Built by the code that decides, so that the two cannot differ.
 
 use contract::{Basis, Decision};
 use proto::record::Verdict;
@@ -9,40 +9,40 @@ use serde::Serialize;
 use crate::decide::JudgedPart;
 use crate::shell::{Doubt, NestingStep, Span};
 
-/// A decision, and how it came about.
+/// A decision and its explanation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Explanation {
-    /// The whole verdict, as [`crate::decide`] gives it.
+    /// The whole verdict, as returned by [`crate::decide`].
     pub decision: Decision,
-    /// Why a command line as such is not understood. Its parts may then be incomplete.
+    /// Why a command line is not understood as a whole. Its parts may then be incomplete.
     pub doubt: Option<Doubt>,
-    /// The commands or paths of the call, in the order in which they stand.
+    /// The commands or paths of the call, in their order.
     pub parts: Vec<ExplainedPart>,
 }
 
-/// One command or path, judged by itself: before the approval mode, and without what is said of the line as a whole.
+/// One command or path, judged separately: before the approval mode, and without findings about the line as a whole.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ExplainedPart {
     pub text: String,
-    /// Where in the command line it stands. Absent for paths.
+    /// Its position in the command line. Absent for paths.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub span: Option<Span>,
-    /// How it is reached, from the line inwards. Empty: it is one of the commands that follow each other.
+    /// How it is reached, from the outermost step inwards. Empty: it is at the top level of the line.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub via: Vec<NestingStep>,
-    /// Why what it runs is not known before it runs.
+    /// Why its effect is unknown before it runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub doubt: Option<Doubt>,
     pub verdict: Verdict,
-    /// The rule that decided, or what took its place.
+    /// The rule that decided, or the reason if none did.
     pub rule: String,
-    /// Where that rule stands.
+    /// The layer of that rule.
     pub layer: String,
 }
 
-/// The same as one JSON object: what the decision says, and the parts.
+/// The explanation as one JSON object: the decision and the parts.
 #[derive(Serialize)]
-struct Shown<'a> {
+struct ExplanationJson<'a> {
     verdict: Verdict,
     rule: &'a str,
     basis: &'static str,
@@ -55,7 +55,7 @@ struct Shown<'a> {
 
 impl Serialize for Explanation {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        Shown {
+        ExplanationJson {
             verdict: self.decision.verdict,
             rule: &self.decision.rule,
             basis: match self.decision.basis {

@@ -1,4 +1,4 @@
-//! What the rules say of a file tool's paths. Called by `decide`.
+//! Applies the rules to the paths of a file tool. Called by `decide`.
 
 use std::path::{Path, PathBuf};
 
@@ -39,7 +39,7 @@ pub(crate) fn judge(case: &mut JudgeContext<'_>, subjects: &Subjects) -> CallFin
             .iter()
             .any(|subject| subject.access == Access::Edit)
     {
-        // A writer that names no path to write: its paths alone cannot allow it.
+        // A writing call that names no path to write: its paths alone cannot allow it.
         findings.push(match case.rules.allow.whole(case.call) {
             Some(index) => Finding::rule(Verdict::Allow, case.rules, index),
             None => JudgeContext::writer_fallback(),
@@ -91,7 +91,7 @@ fn one(case: &mut JudgeContext<'_>, subject: &Subject) -> Finding {
         .unwrap_or_else(|| JudgeContext::unclear("this path cannot be checked"))
 }
 
-/// Where the path leads, and where it seems to lead: rules that tighten hold for both.
+/// The resolved path and the path as written: rules that deny or ask apply to both.
 fn places(case: &JudgeContext<'_>, resolved: &ResolvedPath) -> Vec<(PathBuf, bool)> {
     let mut places: Vec<(PathBuf, bool)> = resolved
         .absolute
@@ -105,7 +105,7 @@ fn places(case: &JudgeContext<'_>, resolved: &ResolvedPath) -> Vec<(PathBuf, boo
     places
 }
 
-/// The path as its text has it from `cwd`, without looking at links.
+/// The path as written, relative to `cwd`, without following links.
 pub(crate) fn lexical(text: &str, cwd: &Path, user_home: &Path) -> PathBuf {
     let start = match text.strip_prefix('~') {
         Some("") => user_home.to_path_buf(),
@@ -115,7 +115,7 @@ pub(crate) fn lexical(text: &str, cwd: &Path, user_home: &Path) -> PathBuf {
     path_clean::clean(start)
 }
 
-/// What cannot work whatever the rules say: the model is told why at once.
+/// Findings that no rule can lift: the model is notified of the reason at once.
 fn closed(resolved: &ResolvedPath) -> Option<Finding> {
     let reason = match (&resolved.error, resolved.access) {
         (Some(error), _) => error.clone(),
@@ -130,7 +130,7 @@ fn closed(resolved: &ResolvedPath) -> Option<Finding> {
     Some(Finding::built_in(Verdict::Deny, Basis::NotAnalysed, reason))
 }
 
-/// Deny and ask rules over one place.
+/// Deny and ask rules over one path.
 fn tightened(case: &mut JudgeContext<'_>, access: Access, path: &Path) -> Vec<Finding> {
     let rules = case.rules;
     let mut findings = Vec::new();
@@ -147,7 +147,7 @@ fn tightened(case: &mut JudgeContext<'_>, access: Access, path: &Path) -> Vec<Fi
     findings
 }
 
-/// The rule of a list that holds for a place.
+/// The rule of a list that matches a path.
 pub(crate) fn matching(
     case: &mut JudgeContext<'_>,
     list: &Tightening,
@@ -165,11 +165,11 @@ pub(crate) fn matching(
     list.paths(access).find(&place, &mut case.budget)
 }
 
-/// A tool that looks through a folder, or carries it off, may come upon what a rule closes.
+/// A tool that searches or moves a folder may reach files that a rule closes.
 fn below(case: &JudgeContext<'_>, access: Access, path: &Path) -> Option<Finding> {
     let comes_upon = match case.call.tool.family {
         Family::Read => access == Access::Read,
-        // With a folder all that is in it is read, put elsewhere, or gone.
+        // Moving a folder reads, moves or removes all files in it.
         Family::Edit => {
             let mut paths = case.context.paths.iter();
             paths.any(|path| path.access == Access::Read && path.directory)
@@ -194,7 +194,7 @@ fn below(case: &JudgeContext<'_>, access: Access, path: &Path) -> Option<Finding
     Some(Finding::rule(Verdict::Ask, case.rules, index).firm())
 }
 
-/// Files that only a person may have changed, and what could not be brought back.
+/// Files that need a user's approval to change, and files that could not be restored.
 fn guarded(resolved: &ResolvedPath) -> Option<Finding> {
     if resolved.unkept {
         let words = format!(
@@ -212,7 +212,7 @@ fn guarded(resolved: &ResolvedPath) -> Option<Finding> {
     })
 }
 
-/// Allow rules and the fallback.
+/// Applies allow rules and the fallback.
 fn allowed(case: &mut JudgeContext<'_>, access: Access, resolved: &ResolvedPath) -> Finding {
     let rules = case.rules;
     let by_path = resolved.absolute.as_deref().and_then(|path| {
@@ -221,7 +221,7 @@ fn allowed(case: &mut JudgeContext<'_>, access: Access, resolved: &ResolvedPath)
             root: &case.context.root,
             home: &case.context.user_home,
         };
-        // Too much to look at allows nothing.
+        // A path that needs too many steps is not allowed.
         rules
             .allow
             .paths(access)

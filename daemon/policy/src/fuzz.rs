@@ -1,4 +1,4 @@
-//! What holds for any rule and any command line: targets for fuzzing, see `tests/fuzz/README.md`.
+//! Invariants for any rule and any command line: fuzzing targets, see `tests/fuzz/README.md`.
 
 use std::path::Path;
 
@@ -8,8 +8,9 @@ use serde_json::{Value, json};
 
 use crate::{cases, read};
 
-/// Rules: every text of one is survived; one more that tightens never loosens; none that allows lifts a denial. Each
-/// line is a rule, but for the last, which is the command. The first byte chooses the list and the approval mode.
+/// Rules: any text is accepted without a panic; a further deny or ask rule never loosens; an allow rule never lifts a
+/// denial. Each line is a rule, except the last, which is the command. The first byte chooses the list and the approval
+/// mode.
 pub fn rules(data: &[u8]) {
     let [choice, rest @ ..] = data else {
         return;
@@ -59,7 +60,7 @@ fn strictness(verdict: Verdict) -> u8 {
     }
 }
 
-/// Of a command, or of a write into a file.
+/// The verdict about a command, or about writing a file.
 fn verdict(rules: &Value, arguments: &Value, approval_mode: &str) -> Verdict {
     let tool = match arguments.get("command") {
         Some(_) => "bash",
@@ -76,8 +77,8 @@ fn verdict(rules: &Value, arguments: &Value, approval_mode: &str) -> Verdict {
     explained.expect("arguments that are some").decision.verdict
 }
 
-/// Command lines: what is understood lies where it says; what is not is not allowed; a denied command behind a line is
-/// seen whatever the line is.
+/// Command lines: understood parts have correct spans; lines that are not understood are not allowed; a denied command
+/// on a line of its own after any line is found.
 pub fn shell(data: &[u8]) {
     let line = String::from_utf8_lossy(data);
     let script = read(&line);
@@ -98,10 +99,10 @@ pub fn shell(data: &[u8]) {
     if script.doubt.is_some() {
         assert_ne!(alone, Verdict::Allow, "{:?}", script.doubt);
     }
-    // A backslash would join the lines, and the end of a here-document is a line alone.
+    // A backslash would join the lines, and the end of a here-document is a separate line.
     if script.doubt.is_none() && !line.ends_with('\\') {
-        let behind = format!("{line}\nrm -rf x");
-        assert_ne!(decided(&behind), Verdict::Allow, "{behind:?}");
+        let after = format!("{line}\nrm -rf x");
+        assert_ne!(decided(&after), Verdict::Allow, "{after:?}");
         let before = format!("rm -rf x\n{line}");
         assert_eq!(decided(&before), Verdict::Deny, "{before:?}");
     }

@@ -1,4 +1,4 @@
-//! What is known of git: its global options, and what its subcommands may run, write or only show.
+//! Facts about git: its global options, and what its subcommands may run, write or only show.
 //!
 //! Called by `options`, `programs` and `command`.
 
@@ -6,13 +6,13 @@ use crate::dangers::has_option;
 use crate::shell::Word;
 use crate::tables::tables;
 
-/// Whether a word is an option of git before its subcommand: `Some(true)` where its value is the next word.
+/// Whether a word is an option of git before its subcommand: `Some(true)` if its value is the next word.
 pub(crate) fn global(word: &str) -> Option<bool> {
     word.starts_with('-')
         .then(|| tables().git.valued_globals.contains(word))
 }
 
-/// Where the subcommand of a git command stands: behind the program and its global options.
+/// The index of a git command's subcommand, after the program and its global options.
 pub(crate) fn globals(words: &[Word]) -> usize {
     let mut at = 1;
     while let Some(valued) = words.get(at).and_then(|word| global(&word.text)) {
@@ -29,13 +29,13 @@ pub(crate) fn harmless_globals(words: &[Word]) -> bool {
         .all(|word| tables().git.globals.contains(&word.text))
 }
 
-/// Whether a name is that of a subcommand that only reads.
+/// Whether a subcommand of this name is read-only.
 pub(crate) fn is_reader(name: &str) -> bool {
     tables().git.readers.contains(&name.to_ascii_lowercase())
 }
 
-/// Whether a git command that only reads, given without its program, looks neither at files nor at objects: no config
-/// makes it run anything.
+/// Whether a read-only git command, given without its program, reads neither files nor objects: then no config makes it
+/// run anything.
 pub(crate) fn looks_at_nothing(arguments: &[Word]) -> bool {
     let words: Vec<&str> = arguments.iter().map(|word| word.text.as_str()).collect();
     match words.as_slice() {
@@ -46,7 +46,7 @@ pub(crate) fn looks_at_nothing(arguments: &[Word]) -> bool {
     }
 }
 
-/// Whether a git command, given without its program, only reads.
+/// Whether a git command, given without its program, is read-only.
 pub(crate) fn only_reads(arguments: &[Word]) -> bool {
     let globals = arguments
         .iter()
@@ -75,7 +75,7 @@ pub(crate) fn only_reads(arguments: &[Word]) -> bool {
     reads && risk(subcommand, rest).is_none() && !rest.iter().any(Word::may_become_option)
 }
 
-/// `git branch` and `git tag` list as long as no name stands alone.
+/// `git branch` and `git tag` only list unless a name is given.
 fn lists_refs(rest: &[Word], shorts: &[&str]) -> bool {
     const LISTS: &[&str] = &["-l", "--list"];
     let git = &tables().git;
@@ -108,7 +108,7 @@ pub(crate) fn risk(subcommand: &Word, rest: &[Word]) -> Option<String> {
         "merge" | "pull" | "cherry-pick" | "revert" => "s",
         _ => "",
     };
-    // Asked where things are, not told.
+    // `rev-parse` is only asked for locations here.
     let asks = subcommand.text == "rev-parse";
     let transport = |text: &str| text.contains("ext::") || text.contains("fd::");
     rest.iter()
@@ -132,7 +132,7 @@ pub(crate) fn subcommand(subcommand: &str, rest: &[Word], is_named: bool) -> Opt
     runs.then(|| format!("this prefix rule does not cover `git {subcommand}`"))
 }
 
-/// `git config` that only shows.
+/// Whether `git config` only shows settings.
 pub(crate) fn config_reads(rest: &[Word]) -> bool {
     let shows = [
         "--get",

@@ -1,23 +1,23 @@
-//! What of a repository's own config makes git run other programs, also where git only shows something.
+//! Finds settings in a repository's own config that make git run other programs, even if git only shows something.
 //!
-//! A `.git` that came with an archive, or a file that it includes, is somebody else's text: `git status` with a filter of
-//! theirs runs it. Pure: whoever can look at the disk gathers the texts. Errs on the side of finding too much.
+//! A `.git` from an archive, or a file that it includes, is foreign text: `git status` runs a filter that it defines.
+//! Pure: the caller reads the files. If in doubt, reports too much.
 
 use std::fmt;
 
-/// Characters of a program that are shown with a reason.
+/// Maximum characters of a program to show in a reason.
 const SHOWN_MAX: usize = 80;
 
 /// One setting of git.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GitSetting {
-    /// Section and key in lower case, the part between them as it stands: `filter.Mine.clean`.
+    /// Section and key in lower case, the subsection unchanged: `filter.Mine.clean`.
     pub name: String,
-    /// None where it is only named, which git takes for true.
+    /// `None` if the setting has no value, which git reads as true.
     pub value: Option<String>,
 }
 
-/// A text that git would not read as config, or that is not understood here.
+/// A text that git would not read as config, or that this module does not understand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line} is not valid git config")]
 pub struct GitConfigProblem {
@@ -27,10 +27,10 @@ pub struct GitConfigProblem {
 /// Reads a config file.
 ///
 /// # Errors
-/// It is written in a way that is not known. Then it may say anything.
+/// The syntax is not understood. Then the text may contain any setting.
 pub fn git_config(bytes: &[u8]) -> Result<Vec<GitSetting>, GitConfigProblem> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    // Names of programs need not be text; what is compared here is.
+    // Names of programs may be invalid UTF-8; the compared parts never are.
     let text = String::from_utf8_lossy(bytes).replace("\r\n", "\n");
     let mut reader = Reader {
         rest: text.chars().collect::<Vec<_>>(),
@@ -144,7 +144,7 @@ impl Reader {
 
     fn value(&mut self) -> Result<String, GitConfigProblem> {
         let (mut value, mut quoted, mut comment) = (String::new(), false, false);
-        // Up to here it stays, whatever blanks end the line.
+        // Length of the value without trailing blanks.
         let mut kept = 0;
         self.skip_blanks();
         loop {
@@ -182,7 +182,7 @@ impl Reader {
     }
 }
 
-/// The files that a config includes, as it names them. Whether a condition holds is not asked: all count.
+/// The files that a config includes, as written. Conditions are ignored: all includes count.
 pub fn git_includes(settings: &[GitSetting]) -> impl Iterator<Item = &str> {
     let includes = settings.iter().filter(|setting| {
         let conditional = setting.name.starts_with("includeif.");
@@ -191,7 +191,7 @@ pub fn git_includes(settings: &[GitSetting]) -> impl Iterator<Item = &str> {
     includes.filter_map(|setting| setting.value.as_deref())
 }
 
-/// Where a repository has its hooks, where its config says so.
+/// The directory of a repository's hooks, if its config sets one.
 #[must_use]
 pub fn git_hooks_path(settings: &[GitSetting]) -> Option<&str> {
     let said = settings.iter().rev();
@@ -199,7 +199,7 @@ pub fn git_hooks_path(settings: &[GitSetting]) -> Option<&str> {
         .find_map(|setting| setting.value.as_deref())
 }
 
-/// Every place that a config names for hooks, as it names it: which one counts depends on what git reads last.
+/// All hook directories that a config names, as written: which one counts depends on what git reads last.
 pub fn git_hooks_paths(settings: &[GitSetting]) -> impl Iterator<Item = &str> {
     let said = settings
         .iter()
@@ -207,7 +207,7 @@ pub fn git_hooks_paths(settings: &[GitSetting]) -> impl Iterator<Item = &str> {
     said.filter_map(|setting| setting.value.as_deref())
 }
 
-/// Programs that a config has git run as hooks, if their first word is a path.
+/// Programs that a config makes git run as hooks, if their first word is a path.
 pub fn git_hook_programs(settings: &[GitSetting]) -> impl Iterator<Item = &str> {
     let hooks = settings.iter().filter(|setting| {
         matches!(
@@ -222,7 +222,7 @@ pub fn git_hook_programs(settings: &[GitSetting]) -> impl Iterator<Item = &str> 
     })
 }
 
-/// Hooks that git may run though it was only asked to show something.
+/// Hooks that git may run although it was only asked to show something.
 #[must_use]
 pub fn git_reader_hooks(settings: &[GitSetting]) -> &'static [&'static str] {
     if is_partial(settings) {
@@ -232,7 +232,7 @@ pub fn git_reader_hooks(settings: &[GitSetting]) -> &'static [&'static str] {
     }
 }
 
-/// Whether objects that are missing are fetched when they are looked for.
+/// Whether git fetches missing objects when it looks for them.
 fn is_partial(settings: &[GitSetting]) -> bool {
     settings.iter().any(|setting| {
         let remote = setting.name.starts_with("remote.") && setting.name.ends_with(".promisor");
@@ -240,7 +240,7 @@ fn is_partial(settings: &[GitSetting]) -> bool {
     })
 }
 
-/// A setting that names a program, for people: `filter.mine.clean = touch x`.
+/// A setting that names a program, for display: `filter.mine.clean = touch x`.
 struct Names<'a>(&'a str, &'a str);
 
 impl fmt::Display for Names<'_> {
@@ -250,7 +250,7 @@ impl fmt::Display for Names<'_> {
     }
 }
 
-/// A text of the repository's as it may stand in a reason.
+/// Shortens a text of the repository for a reason.
 fn short(text: &str) -> String {
     let plain = |char: char| {
         if char.is_control() || char == '`' || !(char.is_ascii() || char.is_alphanumeric()) {
@@ -266,8 +266,8 @@ fn short(text: &str) -> String {
     shown
 }
 
-/// Programs that a repository's config has git run where it only shows something, each with its key, in words.
-/// `inner`: it is a repository inside of the one that the command is about.
+/// Programs that a repository's config makes git run although it only shows something, each with its key, as text.
+/// `inner`: it is a repository inside the one that the command is about.
 #[must_use]
 pub fn git_programs(settings: &[GitSetting], inner: bool) -> Vec<String> {
     let partial = is_partial(settings);
@@ -291,7 +291,7 @@ pub fn git_programs(settings: &[GitSetting], inner: bool) -> Vec<String> {
     found
 }
 
-/// The name's section, its key, and what stands between them.
+/// Splits a name into section, subsection and key.
 fn split(name: &str) -> (&str, Option<&str>, &str) {
     let (section, rest) = name.split_once('.').unwrap_or((name, ""));
     match rest.rsplit_once('.') {
@@ -300,7 +300,7 @@ fn split(name: &str) -> (&str, Option<&str>, &str) {
     }
 }
 
-/// What runs when something is shown: filters when files are compared, drivers when they are printed.
+/// Programs that run when git shows something: filters when it compares files, drivers when it prints them.
 fn shows(name: &str) -> bool {
     match split(name) {
         ("diff", None, "external")
@@ -318,14 +318,14 @@ fn shows(name: &str) -> bool {
             let extension = middle.starts_with("extension.") && matches!(key, "clean" | "smudge");
             extension || (middle.starts_with("customtransfer.") && key == "path")
         }
-        // Git takes an alias in place of a command that it is about to drop.
+        // Git runs an alias instead of a command that it plans to remove.
         ("alias", None, alias) => crate::git::is_reader(alias),
         ("alias", Some(alias), "command") => crate::git::is_reader(alias),
         _ => false,
     }
 }
 
-/// What runs when missing objects are fetched.
+/// Programs that run when git fetches missing objects.
 fn fetches(name: &str, value: &str) -> bool {
     match split(name) {
         ("core", None, "sshcommand" | "gitproxy" | "askpass")
@@ -338,7 +338,7 @@ fn fetches(name: &str, value: &str) -> bool {
     }
 }
 
-/// Hooks that config names, of events that come where something is only shown.
+/// Hooks that the config defines for events which occur when git only shows something.
 fn hooks(settings: &[GitSetting], name: &str) -> bool {
     let ("hook", Some(hook), "command") = split(name) else {
         return false;
@@ -354,7 +354,7 @@ fn is_bool(value: &str) -> bool {
     BOOLS.contains(&value.to_ascii_lowercase().as_str())
 }
 
-/// What well-known tools write there, exactly as they do.
+/// Settings exactly as well-known tools write them.
 fn is_known(name: &str, program: &str) -> bool {
     const KNOWN: &[(&str, &str)] = &[
         ("filter.lfs.clean", "git-lfs clean -- %f"),

@@ -1,8 +1,8 @@
-//! What a yes may cover beyond the one call.
+//! The scopes that an approval may cover beyond this one call.
 //!
-//! A scope is a rule that the answer leaves, in the session or always; one that would not even cover the call itself,
-//! or not exactly what it says, is not offered. Which calls are never the same twice stands in `grants/passing`.
-//! Called by `decide`.
+//! A scope is a rule that the answer adds, for the session or always. A scope is not offered if it would not cover the
+//! call itself, or would not match exactly what it says. `grants/passing` finds calls that are never made twice. Called
+//! by `decide`.
 
 mod passing;
 
@@ -23,13 +23,13 @@ use crate::ruleset;
 use crate::shell::{self, Word};
 use crate::tables::tables;
 
-/// Scopes for a command, narrowest first. `of_parts`: what allows each of its parts, or does not.
+/// Scopes for a command, narrowest first. `of_parts`: whether each of its parts is allowed already.
 pub(crate) fn command(whole: &CommandForms<'_>, of_parts: &[Finding]) -> Vec<Scope> {
     let mut scopes = Vec::new();
     let line = shell::trim(whole.command);
     let readable = !whole.script.is_hard();
     let exact = format!("Bash({line})");
-    // What another line has in common with this one is no grant: here-documents and the like are never the same.
+    // Here-documents and the like are never the same again, so a rule for the exact line is useless.
     if readable && !line.contains('\n') && is_line(&exact, line) {
         scopes.push(Scope {
             rule: exact,
@@ -37,7 +37,8 @@ pub(crate) fn command(whole: &CommandForms<'_>, of_parts: &[Finding]) -> Vec<Sco
             always: !passing::is_passing(&whole.script),
         });
     }
-    // A prefix only where it would allow the line: one part is missing, and that is a plain command.
+    // A prefix is offered only if it would allow the line: exactly one part is not allowed, and that is a plain
+    // command.
     let parts = whole.script.parts.iter().zip(of_parts);
     let mut missing = parts.filter(|(_, finding)| finding.verdict != Verdict::Allow);
     let first = missing
@@ -60,7 +61,7 @@ pub(crate) fn command(whole: &CommandForms<'_>, of_parts: &[Finding]) -> Vec<Sco
     scopes
 }
 
-/// Reads a rule about a family: which tools there are does not matter.
+/// Parses a rule about a family, independent of the existing tools.
 fn read(rule: &str) -> Result<Rule, (Target, String)> {
     rule::parse(rule, List::Allow, KnownTools(&[]))
 }
@@ -80,7 +81,7 @@ fn prefix(words: &[Word]) -> Option<Scope> {
             if !known.contains(subcommand) {
                 return None;
             }
-            // `npm run` alone would be every script.
+            // `npm run` alone would allow every script.
             if subcommand == "run" { 3 } else { 2 }
         }
         None if tables().single_purpose.contains(program) => 1,
@@ -109,7 +110,7 @@ fn prefix(words: &[Word]) -> Option<Scope> {
     })
 }
 
-/// Scopes for a file tool: all editing, in this session; always only the one file that it is about.
+/// Scopes for a file tool: all edits for this session; always, only the file of this call.
 pub(crate) fn edit(case: &JudgeContext<'_>) -> Vec<Scope> {
     let mut scopes = vec![Scope {
         rule: "Edit".to_owned(),
@@ -120,7 +121,7 @@ pub(crate) fn edit(case: &JudgeContext<'_>) -> Vec<Scope> {
     scopes
 }
 
-/// The one file that is edited, as the rules have it: below the workspace's root from there, else whole.
+/// The edited file as rules write it: relative to the workspace root if it is below, or else absolute.
 fn one_file(case: &JudgeContext<'_>) -> Option<Scope> {
     let mut edited = case.context.paths.iter();
     let file = edited.find(|path| path.access == Access::Edit)?;
@@ -138,7 +139,7 @@ fn one_file(case: &JudgeContext<'_>) -> Option<Scope> {
         base,
         glob: text.trim_start_matches('/').to_owned(),
     };
-    // A name with wildcards in it would be a rule over others.
+    // A name with wildcards would be a rule over other files.
     let plain = !text.is_empty()
         && !text
             .chars()
@@ -174,7 +175,7 @@ pub(crate) fn tool(call: &Call<'_>) -> Vec<Scope> {
             always: true,
         });
     }
-    // Whoever has seen one call of it has not seen them all: always only what a server gives under a name.
+    // A user who has seen one call has not seen them all, so `always` is offered only for tools of a named server.
     scopes.push(Scope {
         rule: name.to_owned(),
         words: format!("every call of `{name}`"),

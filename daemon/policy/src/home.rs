@@ -1,12 +1,12 @@
-//! A workspace that is the user's home, or holds it. Called by the session, which knows.
+//! Workspaces that are the user's home, or contain it. Called by the session, which detects them.
 
 use contract::{Basis, Decision};
 use proto::record::Verdict;
 
 use crate::ruleset::Layer;
 
-/// What becomes of a decision there: whatever changes something is asked about, for this once, in every approval mode.
-/// What starts at a login has too many names to know them all.
+/// Adjusts a decision for such a workspace: every change asks, once per call, in every approval mode. The files that
+/// run at login are too many to list.
 #[must_use]
 pub fn in_home(decision: Decision) -> Decision {
     if decision.read_only || decision.verdict == Verdict::Deny {

@@ -1,8 +1,8 @@
-//! What a tool call may do: rules, approval modes and what is always asked, as one pure function.
+//! Decides what a tool call may do: rules, approval modes and built-in questions, as one pure function.
 //!
-//! Two steps: [`subjects`] says which paths and which command a call is about; whoever can look at the disk
-//! resolves them; then [`decide`] judges. No I/O, no clock, no state: the same input gives the same answer,
-//! and what is not understood is never allowed.
+//! It works in two steps. [`subjects`] says which paths and which command a call is about, and the caller resolves the
+//! paths on disk. Then [`decide`] judges the call. No I/O, no clock, no state: equal input gives equal answers, and a
+//! call that is not understood is never allowed.
 
 mod budget;
 mod call;

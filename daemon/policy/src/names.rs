@@ -1,7 +1,7 @@
-//! The names that rules may be about, and which of them somebody meant who wrote another one.
+//! The names that rules may use, and suggestions for misspelled ones.
 //!
-//! Families of tools have their names here; tools bring theirs in their specs. Servers name their own tools: of those
-//! nothing is known here. Called by `rule`.
+//! The names of tool families are defined here; tools define theirs in their specs. MCP servers name their own tools,
+//! which are not known here. Called by `rule`.
 
 use contract::ToolSpec;
 use proto::near;
@@ -32,7 +32,7 @@ impl<'a> KnownTools<'a> {
         self.0.iter().find(known).copied()
     }
 
-    /// The tool that another product has under this name.
+    /// The tool that another product calls by this name.
     pub(crate) fn foreign(self, name: &str) -> Option<&'a ToolSpec> {
         let mut tools = self.0.iter();
         tools
@@ -40,7 +40,7 @@ impl<'a> KnownTools<'a> {
             .copied()
     }
 
-    /// The name that is the same but for upper and lower case, `_` and `-`.
+    /// The name that differs only in case, `_` and `-`.
     pub(crate) fn same(self, name: &str) -> Option<&'a str> {
         let letters = |text: &str| text.replace(['_', '-'], "").to_ascii_lowercase();
         let wanted = letters(name);
@@ -48,7 +48,7 @@ impl<'a> KnownTools<'a> {
         known.find(|known| letters(known) == wanted)
     }
 
-    /// The name that is most like one that does not exist. `family`: only families can be meant.
+    /// The most similar name to one that does not exist. `family`: consider only families.
     pub(crate) fn nearest(self, name: &str, family: bool) -> Option<&'a str> {
         let near = || {
             let first = name

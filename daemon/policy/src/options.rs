@@ -1,7 +1,7 @@
 //! Arguments that make a program start another one, load code, or write a file of the caller's choice.
 //!
-//! A grant by prefix covers none of them, and a command with one of them does not only read. Errs on the
-//! side of finding too much: the answer is then a question. Called by `decide` and `programs`.
+//! No prefix grant covers them, and a command with one of them is not read-only. If in doubt, finds too much: then the
+//! user is asked. Called by `decide` and `programs`.
 
 use crate::dangers::dangers_of;
 use crate::git;
@@ -10,19 +10,19 @@ use crate::sed;
 use crate::shell::{self, Word, is_assignment};
 use crate::tables::tables;
 
-/// What in a command no prefix grant covers, if there is anything. The first `named` words stand in the rule.
+/// Why no prefix grant covers a command, if so. The first `named` words are in the rule.
 pub(crate) fn risk(words: &[Word], named: usize) -> Option<String> {
     // The author of the rule has seen every word of it.
     if words.len() <= named && named > 1 {
         return None;
     }
     let program = programs::base(&words.first()?.text);
-    // The option at the end of a rule takes its value from the caller.
+    // An option at the end of a rule takes its value from the caller.
     let from = named.saturating_sub(1).max(1);
     let extra = words.get(from..).unwrap_or_default();
     let said = |what: &str| Some(format!("no prefix rule can cover `{what}`"));
     if let Some(inner) = shell::launched(words).filter(|inner| named > *inner) {
-        // The rule names the launcher and what it launches: the rest is that program's.
+        // The rule names the launcher and the launched program: the remaining words belong to that program.
         return risk(words.get(inner..).unwrap_or_default(), named - inner);
     }
     if tables().never.contains(program) || programs::is_launcher(program) {
@@ -78,7 +78,7 @@ fn dangerous<'w>(program: &str, words: &[Word], extra: &'w [Word]) -> Option<&'w
     let mut own = true;
     extra.iter().find(|word| {
         let text = word.text.as_str();
-        // Behind `--` stand the words of somebody else.
+        // After `--`, the words belong to another program.
         if text == "--" && program == "cargo" {
             own = false;
         }
@@ -88,7 +88,7 @@ fn dangerous<'w>(program: &str, words: &[Word], extra: &'w [Word]) -> Option<&'w
         if asks && !text.starts_with("--") {
             return false;
         }
-        // Where a report is only printed, and in which of the known forms.
+        // Whether a report is only printed, in one of the known forms.
         let printed = [
             "--cov-report=term",
             "--reporter=",
@@ -109,12 +109,12 @@ fn dangerous<'w>(program: &str, words: &[Word], extra: &'w [Word]) -> Option<&'w
     })
 }
 
-/// Programs without any option that could do harm.
+/// Programs without any harmful option.
 fn is_harmless(program: &str) -> bool {
     tables().harmless.contains(program)
 }
 
-/// Awk programs that run, read or write something beside their input.
+/// Whether an awk program runs, reads or writes something besides its input.
 fn awk(extra: &[Word]) -> bool {
     extra.iter().any(|word| {
         let text = word.text.as_str();
@@ -136,14 +136,14 @@ fn awk(extra: &[Word]) -> bool {
     })
 }
 
-/// Code must be named by the rule itself: the script, or the module.
+/// The rule itself must name the code: the script, or the module.
 fn interpreter(words: &[Word], named: usize) -> Option<String> {
     let program = &words.first()?.text;
     let refused = Some(format!("a rule must name the code for `{program}`"));
     let base = programs::base(program);
     let extra = words.get(named.max(1)..).unwrap_or_default();
     let named_words = words.get(1..named).unwrap_or_default();
-    // These have subcommands that are like those of other builders.
+    // These have subcommands like those of other build tools.
     let builds = match base {
         "dotnet" => ["build", "test", "restore", "format", "clean", "list"].as_slice(),
         "deno" => &["test", "lint", "fmt", "check", "task", "bench"],
@@ -158,7 +158,7 @@ fn interpreter(words: &[Word], named: usize) -> Option<String> {
             .or_else(|| extra.iter().find(|word| loads_code(&word.text)));
         return bad.map(|word| format!("no prefix rule can cover `{}`", word.text));
     }
-    // Shells read options everywhere, and editors and clients take commands anywhere.
+    // Shells accept options at any position, and editors and clients accept commands at any position.
     let scripts = [
         "python", "pypy", "node", "ruby", "perl", "php", "lua", "tsx", "ts-node", "Rscript", "sh",
         "bash", "dash", "zsh",
@@ -176,7 +176,7 @@ fn interpreter(words: &[Word], named: usize) -> Option<String> {
             if module.text == "json.tool" {
                 return second_file(words, 3, "json.tool");
             }
-            // The module's own options, where it is a program that is known.
+            // The module's own options, if it is a known program.
             let inner = words.get(2..).unwrap_or_default();
             let rest = inner.get(1..).unwrap_or_default();
             let bad = dangerous(&module.text, inner, rest);
@@ -191,7 +191,7 @@ fn interpreter(words: &[Word], named: usize) -> Option<String> {
     }
 }
 
-/// Options of node and its like that take code from elsewhere.
+/// Options of node and similar programs that load code from elsewhere.
 fn loads_code(text: &str) -> bool {
     let name = text.split('=').next().unwrap_or(text);
     matches!(
@@ -237,7 +237,7 @@ fn subcommand(program: &str, words: &[Word], named: usize) -> Option<String> {
             format!("no prefix rule can cover options of `{program}` before its subcommand")
         });
     }
-    // A rule that names the subcommand has decided about it; what starts others is never decided by that.
+    // A rule that names the subcommand covers it, unless the subcommand starts other programs.
     let launches = matches!(
         found.text.as_str(),
         "exec" | "x" | "dlx" | "tool" | "unshare"
@@ -246,12 +246,12 @@ fn subcommand(program: &str, words: &[Word], named: usize) -> Option<String> {
     risk.then(|| format!("no prefix rule can cover `{program} {}`", found.text))
 }
 
-/// What a list of options cannot say.
+/// Checks that a list of options cannot express.
 fn special(program: &str, words: &[Word], extra: &[Word], named: usize) -> Option<String> {
     let refused = |reason: &str| Some(reason.to_owned());
     match program {
         "git" => {
-            // Options before the subcommand are the rule's own, or not covered.
+            // Options before the subcommand are in the rule, or not covered.
             let at = git::globals(words);
             if at > 1 && at > named && !git::harmless_globals(words) {
                 return refused("no prefix rule can cover options of git before its subcommand");
@@ -267,7 +267,7 @@ fn special(program: &str, words: &[Word], extra: &[Word], named: usize) -> Optio
         "sed" | "gsed" => {
             sed::does_more(extra).then(|| "no prefix rule can cover this sed script".to_owned())
         }
-        // An operand is the new name.
+        // An operand is the new host name.
         "hostname" => extra
             .iter()
             .find(|word| !word.text.starts_with('-'))
@@ -289,7 +289,7 @@ fn special(program: &str, words: &[Word], extra: &[Word], named: usize) -> Optio
             .find(|word| is_assignment(&word.text) || word.text.contains('='))
             .filter(|word| !is_switch(&word.text))
             .map(|word| format!("`{}` changes what `{program}` runs", word.text)),
-        // `in out`: the second is written, and `-r` writes anywhere.
+        // `in out`: the second file is written, and `-r` writes to any offset.
         "xxd" => extra
             .iter()
             .any(|word| word.text.starts_with("-r"))
@@ -311,7 +311,7 @@ fn special(program: &str, words: &[Word], extra: &[Word], named: usize) -> Optio
     }
 }
 
-/// `ps eww` shows environments, `ps -ef` does not: without a sign the letter means another thing.
+/// `ps eww` shows environments, `ps -ef` does not: with a dash the letter has another meaning.
 fn shows_environments(extra: &[Word]) -> Option<&Word> {
     let mut value = false;
     extra.iter().find(|word| {
@@ -330,7 +330,7 @@ fn shows_environments(extra: &[Word]) -> Option<&Word> {
     })
 }
 
-/// `V=1`, `VERBOSE=yes`: a variable of make that turns something on or off.
+/// `V=1`, `VERBOSE=yes`: a variable of make that switches something on or off.
 fn is_switch(text: &str) -> bool {
     let Some((name, value)) = text.split_once('=') else {
         return false;
@@ -349,13 +349,13 @@ fn second_file(words: &[Word], from: usize, program: &str) -> Option<String> {
     (operands.count() > 1).then(|| format!("`{program}` writes its second file"))
 }
 
-/// Whether a command's operands are files that it changes or shows, whatever else it is.
+/// Whether a command's operands are files that it changes or shows, possibly among others.
 pub(crate) fn works_on_files(words: &[Word]) -> bool {
     let program = words.first().map_or("", |word| programs::base(&word.text));
     tables().writers.contains(program) || tables().file_workers.contains(program)
 }
 
-/// Whether an operand is not plainly below the current directory.
+/// Whether an operand is not clearly below the current directory.
 fn leaves_folder(word: &Word) -> bool {
     let text = word.text.as_str();
     word.tilde

@@ -1,6 +1,6 @@
-//! A command that no sandbox restricts and that starts a program which the session may change: no rule covers it.
+//! Unsandboxed commands that start a program which the session may change: no rule covers them.
 //!
-//! Called by the session, which has looked for the programs.
+//! Called by the session, which has located the programs.
 
 use contract::{Basis, Decision, EffectivePermissions};
 use proto::record::Verdict;
@@ -8,8 +8,8 @@ use proto::state::ApprovalMode;
 
 use crate::ruleset::Layer;
 
-/// What becomes of a decision about a command with such a program. Whoever wrote the program decides what runs, so it is
-/// no reader, and what would allow it by name is not meant for it. `why`: which program it is.
+/// Adjusts the decision about a command with such a program. The author of the program decides what runs, so it is not
+/// read-only, and rules that allow it by name do not apply. `why`: names the program.
 #[must_use]
 pub fn with_own_program(
     decision: Decision,

@@ -1,7 +1,7 @@
 //! Rules over paths, matched many at once.
 //!
-//! Plain patterns (`docs/**`, `src/main.rs`) are looked up; only those with wildcards inside go through
-//! globset, in portions that stay small. Called by `ruleset`.
+//! Plain patterns (`docs/**`, `src/main.rs`) are looked up in a map; only patterns with inner wildcards use globset, in
+//! small portions. Called by `ruleset`.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -10,12 +10,12 @@ use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
 use crate::budget::{Budget, Exhausted};
 
-/// Patterns in one set: keeps the automaton of a set within its limits.
+/// Maximum patterns in one glob set: keeps its automaton within its limits.
 const PORTION: usize = 128;
-/// Bytes of a path that can exist; a longer one is not tried.
+/// Maximum bytes of an existing path; longer ones are not tried.
 const PATH_MAX: usize = 4096;
 
-/// From where a pattern counts.
+/// The directory that a pattern is relative to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum PatternBase {
     Root,
@@ -23,14 +23,14 @@ pub(crate) enum PatternBase {
     Absolute,
 }
 
-/// A pattern over paths, normalised: no `.`, no empty names, no slash at either end.
+/// A pattern over paths, normalised: no `.`, no empty names, no leading or trailing slash.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct PathPattern {
     pub(crate) base: PatternBase,
     pub(crate) glob: String,
 }
 
-/// Why a text is no pattern.
+/// Why a text is not a valid pattern.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum PatternError {
     #[error("the path is empty")]
@@ -61,7 +61,7 @@ impl PathPattern {
             return Err(PatternError::Climbs);
         }
         let mut glob = names.join("/");
-        // A folder as such is all that is in it.
+        // A folder means all files in it.
         if text.ends_with('/') && !glob.is_empty() {
             glob.push_str("/**");
         }
@@ -76,7 +76,7 @@ impl PathPattern {
         Ok(Self { base, glob })
     }
 
-    /// As it could be written.
+    /// The pattern as written in a rule.
     fn text(&self) -> String {
         match self.base {
             PatternBase::Root => self.glob.clone(),
@@ -85,7 +85,7 @@ impl PathPattern {
         }
     }
 
-    /// The literal folders at its beginning.
+    /// Its leading folders without wildcards.
     fn fixed(&self) -> String {
         let fixed: Vec<&str> = self
             .glob
@@ -104,16 +104,16 @@ fn compile(glob: &str) -> Result<globset::Glob, globset::Error> {
     GlobBuilder::new(glob).literal_separator(true).build()
 }
 
-/// Whether patterns hold for what is below them too: rules that tighten do.
+/// Whether a pattern also matches everything below its path: in rules that deny or ask, it does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PatternReach {
-    /// Only what the pattern says.
+    /// Only paths that match the pattern.
     Exact,
-    /// Also everything below what it names: `secrets` is `secrets/**`.
+    /// Also everything below a matching path: `secrets` means `secrets/**`.
     Below,
 }
 
-/// Where a path stands, from each base.
+/// A path relative to each base.
 pub(crate) struct PathLocation<'a> {
     pub(crate) path: &'a Path,
     pub(crate) root: &'a Path,
@@ -131,19 +131,19 @@ impl PathLocation<'_> {
     }
 }
 
-/// A set of patterns with the numbers of the rules that they come from.
+/// A set of patterns with the indices of their rules.
 #[derive(Debug)]
 pub(crate) struct PathRules {
     reach: PatternReach,
     /// Paths without wildcards: the path itself, …
     exact: HashMap<(PatternBase, String), usize>,
-    /// … and what is below.
+    /// … and everything below it.
     below: HashMap<(PatternBase, String), usize>,
     sets: Vec<(PatternBase, GlobSet, Vec<usize>)>,
     waiting: Vec<(PatternBase, Vec<(String, usize)>)>,
-    /// Base and literal beginning of every pattern.
+    /// Base and literal start of every pattern.
     fixed: Vec<(PatternBase, String, usize)>,
-    /// As they could be written in a rule.
+    /// The patterns as written in a rule.
     texts: Vec<String>,
 }
 
@@ -160,12 +160,12 @@ impl PathRules {
         }
     }
 
-    /// Some rule, if there is one.
+    /// Any rule of the set.
     pub(crate) fn first(&self) -> Option<usize> {
         self.fixed.first().map(|(.., rule)| *rule)
     }
 
-    /// All patterns, as they could be written.
+    /// All patterns, as written in rules.
     pub(crate) fn texts(&self) -> &[String] {
         &self.texts
     }
@@ -202,7 +202,7 @@ impl PathRules {
             .extend(globs.into_iter().map(|glob| (glob, rule)));
     }
 
-    /// Builds what was added. The numbers of rules whose patterns could not be built.
+    /// Builds the sets. Returns the rules whose patterns could not be built.
     pub(crate) fn finish(&mut self) -> Vec<usize> {
         let mut failed = Vec::new();
         for (base, globs) in std::mem::take(&mut self.waiting) {
@@ -227,7 +227,7 @@ impl PathRules {
         failed
     }
 
-    /// The first rule that the path matches. `Err`: too much to look at.
+    /// The first rule that matches the path. `Err`: out of steps.
     pub(crate) fn find(
         &self,
         place: &PathLocation<'_>,
@@ -279,7 +279,7 @@ impl PathRules {
         None
     }
 
-    /// A rule that may hold for something below a folder: for tools that look through folders.
+    /// A rule that may match something below a folder, for tools that search folders.
     pub(crate) fn find_below(&self, place: &PathLocation<'_>) -> Option<usize> {
         self.fixed.iter().find_map(|(base, fixed, rule)| {
             let from: PathBuf = match base {
@@ -287,7 +287,7 @@ impl PathRules {
                 PatternBase::Home => place.home.join(fixed),
                 PatternBase::Absolute => Path::new("/").join(fixed),
             };
-            // A pattern that begins with a wildcard may hold anywhere below its base.
+            // A pattern that starts with a wildcard may match anywhere below its base.
             (from.starts_with(place.path) || place.path.starts_with(&from)).then_some(*rule)
         })
     }

@@ -1,24 +1,24 @@
-//! What is known of programs: which start others, which run code, which only read.
+//! Facts about programs: which start others, which run code, which are read-only.
 //!
-//! Nothing that knows rules. The tables stand in `programs.toml`; a program that stands in none is simply not known.
-//! Called by `options`, `decide` and `grants`.
+//! Independent of rules. The tables are in `programs.toml`; a program that is in none of them is unknown. Called by
+//! `options`, `decide` and `grants`.
 
 use crate::git;
 use crate::options;
 use crate::shell::Word;
 use crate::tables::tables;
 
-/// The program without its directory.
+/// The program's name without its directory.
 pub(crate) fn base(program: &str) -> &str {
     program.rsplit('/').next().unwrap_or(program)
 }
 
-/// `python3.12` is `python3`.
+/// Removes a version: `python3.12` becomes `python3`.
 fn unversioned(name: &str) -> &str {
     name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.')
 }
 
-/// Whether a program starts what its arguments say.
+/// Whether a program starts the program in its arguments.
 pub(crate) fn is_launcher(program: &str) -> bool {
     let name = base(program);
     tables().launchers.contains(name) || name.starts_with("ld-linux") || name.starts_with("ld-musl")
@@ -32,7 +32,7 @@ pub(crate) fn is_interpreter(program: &str) -> bool {
     known.contains(name) || (!plain.is_empty() && known.contains(plain))
 }
 
-/// Whether some argument of a plain command is, or may be, a command in its turn.
+/// Whether an argument of a plain command is, or may be, another command.
 pub(crate) fn holds_commands(words: &[Word]) -> bool {
     let Some(program) = words.first().map(|word| base(&word.text)) else {
         return false;
@@ -66,40 +66,40 @@ pub(crate) fn holds_commands(words: &[Word]) -> bool {
                 has(&["run", "exec"])
             }
             "fd" | "fdfind" => true,
-            // Options that run something may stand anywhere: `--to-command=…`, `--rsh=…`, `-I …`.
+            // Options that run something may be at any position: `--to-command=…`, `--rsh=…`, `-I …`.
             "tar" | "bsdtar" | "gtar" | "rsync" | "scp" | "rg" | "sort" | "split" | "sed"
             | "zip" | "go" => options::risk(words, 1).is_some(),
             _ => false,
         }
 }
 
-/// What a command that is known to only read is like.
+/// How a command that is known to be read-only reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Reading {
-    /// Whether it shows what is in files.
+pub(crate) struct ReadingKind {
+    /// Whether it shows the contents of files.
     pub(crate) files: bool,
 }
 
-/// Whether a plain command is known to only read. The program must be named without a directory: `./ls` is
-/// somebody's file.
-pub(crate) fn reading(words: &[Word]) -> Option<Reading> {
+/// The kind of reading, if a plain command is known to be read-only. The program must be named without a directory:
+/// `./ls` may be any file.
+pub(crate) fn reading(words: &[Word]) -> Option<ReadingKind> {
     let (program, arguments) = words.split_first()?;
     let program = program.text.as_str();
     if program == "git" {
-        return git::only_reads(arguments).then_some(Reading { files: true });
+        return git::only_reads(arguments).then_some(ReadingKind { files: true });
     }
     if program == "command" {
-        // Tells where a program is.
+        // It only prints where a program is.
         let asks = matches!(arguments, [option, names @ ..] if matches!(option.text.as_str(), "-v" | "-V")
             && !names.is_empty() && !names.iter().any(Word::may_become_option));
-        return asks.then_some(Reading { files: false });
+        return asks.then_some(ReadingKind { files: false });
     }
     let version =
         |word: &Word| matches!(word.text.as_str(), "--version" | "-v" | "-V" | "-version");
     if tables().versioned.contains(program)
         && matches!(arguments, [only] if only.text == "--version" || (program != "bash" && program != "docker" && version(only)))
     {
-        return Some(Reading { files: false });
+        return Some(ReadingKind { files: false });
     }
     let tables = tables();
     let files = tables.shallow_readers.contains(program) || tables.deep_readers.contains(program);
@@ -108,5 +108,5 @@ pub(crate) fn reading(words: &[Word]) -> Option<Reading> {
     }
     options::risk(words, 1)
         .is_none()
-        .then_some(Reading { files })
+        .then_some(ReadingKind { files })
 }

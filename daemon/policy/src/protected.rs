@@ -1,6 +1,6 @@
-//! Words of a command that name files whose change could run something later, or change the agent's own rules.
+//! Words of a command that name files whose change could run something later, or could change the agent's own rules.
 //!
-//! Looks at words only. The paths of file tools are marked by `workspace`, which knows where they lead.
+//! Examines words only. `workspace`, which resolves paths, marks the paths of file tools.
 
 use std::path::PathBuf;
 
@@ -10,8 +10,9 @@ use proto::startup::{AGENT_SETTINGS, STARTUP_FILES};
 use crate::shell::Word;
 use crate::wildcards::may_match;
 
-/// What a command must not touch without a person, beside `STARTUP_FILES` and `AGENT_SETTINGS`: what `workspace` protects, but of `.git` only what runs programs later,
-/// since git itself is how commands work on the rest.
+/// What commands may not change without a user's approval, besides `STARTUP_FILES` and `AGENT_SETTINGS`. It is what
+/// `workspace` protects, but within `.git` only files that run programs later, because git itself changes the other
+/// files.
 const IN_COMMANDS: &[&str] = &[
     ".git/hooks",
     ".git/config",
@@ -34,8 +35,8 @@ const IN_COMMANDS: &[&str] = &[
     "core.sshcommand",
 ];
 
-/// Whether a word of a command names such a file. A rough look: it may find too much, as a command that
-/// only reads has been let through before. `text` is any part of the command with quotes taken away.
+/// Whether a word of a command names such a file. The check is rough and may find too much, because read-only commands
+/// have already been accepted before. `text` is any part of the command without its quotes.
 pub(crate) fn word(text: &str) -> Option<&'static str> {
     // Deliberately by substring: `of=.git/config`, `HEAD:.mcp.json` and `--file=reasonix.toml` are all meant.
     let mut lower = text.to_ascii_lowercase();
@@ -54,16 +55,16 @@ pub(crate) fn word(text: &str) -> Option<&'static str> {
         return Some(name);
     }
     let login = LOGIN_FILES.iter().map(|name| name.trim_end_matches('/'));
-    // Programs are named by their paths there.
+    // There, programs are named by their paths.
     let mut login = login.filter(|name| *name != ".local/bin");
     if let Some(name) = login.find(|name| mentions(&lower, name)) {
         return Some(name);
     }
-    // The repository's own folder as a whole: moved away, replaced, linked, entered.
+    // The repository's own folder as a whole: moved away, replaced, linked, or entered.
     has_repository(&lower).then_some(".git")
 }
 
-/// Whether the shell may put such a file in the place of a word: `.git/hook*`, `.mcp.js?n`.
+/// Whether the shell may expand a word to such a file: `.git/hook*`, `.mcp.js?n`.
 pub(crate) fn glob(word: &Word) -> Option<&'static str> {
     if !word.glob {
         return None;
@@ -76,7 +77,7 @@ pub(crate) fn glob(word: &Word) -> Option<&'static str> {
                 return None;
             }
             let lower = part.to_ascii_lowercase();
-            // A wildcard stands for no dot at the beginning; one alone is everybody's.
+            // A wildcard does not match a leading dot, and a lone wildcard is too common to count.
             IN_COMMANDS_ALONE.iter().copied().find(|name| {
                 let dot = name.starts_with('.');
                 let begins = if dot {
@@ -88,7 +89,7 @@ pub(crate) fn glob(word: &Word) -> Option<&'static str> {
             })
         })
         .or_else(|| {
-            // Below the repository's own folder anything may be meant.
+            // Below the repository's own folder, any file may match.
             parts
                 .iter()
                 .any(|part| part.eq_ignore_ascii_case(".git"))
@@ -96,7 +97,7 @@ pub(crate) fn glob(word: &Word) -> Option<&'static str> {
         })
 }
 
-/// Names of files and folders by themselves.
+/// Single names of such files and folders.
 const IN_COMMANDS_ALONE: &[&str] = &[
     ".git",
     ".reasonix",
@@ -107,7 +108,7 @@ const IN_COMMANDS_ALONE: &[&str] = &[
     ".idea",
 ];
 
-/// Whether a part of a command names one of the agent's own directories, by its path or by the variable that says it.
+/// Whether a part of a command names one of the agent's own directories, by its path or by its variable.
 pub(crate) fn own(text: &str, masked: &[PathBuf]) -> Option<&'static str> {
     let named = |place: &PathBuf| {
         let place = place.to_string_lossy();
@@ -123,7 +124,7 @@ fn has_repository(lower: &str) -> bool {
     })
 }
 
-/// Found, and not as the middle of a longer name.
+/// Whether the name occurs, but not within a longer name.
 fn mentions(text: &str, name: &str) -> bool {
     text.match_indices(name).any(|(at, _)| {
         let before = text[..at].chars().next_back();

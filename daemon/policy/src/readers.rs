@@ -1,37 +1,38 @@
-//! Which files a command that only reads may show: the words of it that may be paths, from where the line has moved to.
+//! Finds the files that a read-only command may show: its words that may be paths, relative to the directories that the
+//! line may be in.
 //!
-//! Looks at words only, and finds too much rather than too little: a pattern that happens to look like a path is
-//! looked up too, and mostly leads nowhere. Called by `call`, which has the places resolved, and by `command`.
+//! Examines words only, and if in doubt finds too much: a pattern that looks like a path is resolved too, and usually
+//! does not exist. Called by `call`, whose paths the session resolves, and by `command`.
 
 use crate::shell::{Part, Script, Word};
 use crate::tables::tables;
 
-/// Places that are looked up for one command; a command with more of them asks.
+/// Maximum paths to resolve for one command; a command with more asks.
 const PLACES_MAX: usize = 256;
-/// Moves of a line that are followed.
+/// Maximum `cd` commands of a line to follow.
 const MOVES_MAX: usize = 8;
-/// Letters before a value in a cluster of short options (`-rfFILE`) that are looked past.
+/// Maximum letters before a value in a cluster of short options (`-rfFILE`) to skip.
 const CLUSTER_MAX: usize = 4;
 
-/// A place that a command may read.
+/// A path that a command may read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ReadPath {
     pub(crate) text: String,
-    /// The shell puts in names from below this directory.
+    /// The shell inserts file names from below this directory.
     pub(crate) glob: bool,
 }
 
-/// The places that a plain command may read.
+/// The paths that a plain command may read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ReadPaths {
     pub(crate) places: Vec<ReadPath>,
-    /// Some words cannot be looked up before the shell has run: why.
+    /// Why some words cannot be resolved before the shell has run, if so.
     pub(crate) unclear: Option<&'static str>,
-    /// Whether directories are looked through, not only listed.
+    /// Whether directories are searched recursively, not only listed.
     pub(crate) walks: bool,
 }
 
-/// What a part of a line, which is known to only read, shows of files.
+/// The paths that a part, which is known to be read-only, may show.
 pub(crate) fn places(script: &Script, index: usize) -> ReadPaths {
     let Some(part) = script.parts.get(index) else {
         return ReadPaths::default();
@@ -48,7 +49,7 @@ pub(crate) fn places(script: &Script, index: usize) -> ReadPaths {
     found
 }
 
-/// The same from the current directory.
+/// The paths relative to the current directory.
 fn places_here(words: &[Word]) -> ReadPaths {
     let Some((program, arguments)) = words.split_first() else {
         return ReadPaths::default();
@@ -57,7 +58,7 @@ fn places_here(words: &[Word]) -> ReadPaths {
         walks: walks(&program.text, arguments),
         ..ReadPaths::default()
     };
-    // Without an operand these look through the current directory; which word is one is not distinguished here.
+    // Without an operand, these programs search the current directory. Which words are operands is not determined here.
     if found.walks && program.text != "git" || has_long(arguments, &["no-index", "untracked"]) {
         found.add(".", false);
     }
@@ -68,7 +69,7 @@ fn places_here(words: &[Word]) -> ReadPaths {
 }
 
 impl ReadPaths {
-    /// The places as they are after some `cd`: any of them may have failed, so both are looked at.
+    /// Adds the paths after each `cd`: any of them may have failed, so all directories count.
     fn move_by(&mut self, moves: &[&Part]) {
         let mut at = vec![String::new()];
         for part in moves {
@@ -113,7 +114,7 @@ impl ReadPaths {
         self.places.push(place);
     }
 
-    /// `clusters`: whether short options may have their value behind them in one word.
+    /// Adds a word. `clusters`: whether a short option may be followed by its value in the same word.
     fn take(&mut self, word: &Word, clusters: bool) {
         let text = word.text.as_str();
         if let Some((_, value)) = text.split_once('=') {
@@ -132,7 +133,7 @@ impl ReadPaths {
             return;
         }
         self.form(text, word);
-        // `HEAD:file`, and a file of further arguments.
+        // `HEAD:file`, and a file with further arguments.
         if let Some((_, file)) = text.split_once(':') {
             self.form(file, word);
         }
@@ -142,7 +143,7 @@ impl ReadPaths {
     }
 
     fn form(&mut self, text: &str, word: &Word) {
-        // A quoted `~` is a name like any other.
+        // A quoted `~` is an ordinary character.
         let plain = if text.starts_with('~') && !word.tilde {
             format!("./{text}")
         } else {
@@ -155,7 +156,7 @@ impl ReadPaths {
         let parts: Vec<&str> = plain.split('/').collect();
         let is_glob = |part: &&str| part.contains(['*', '?', '[']);
         let fixed = parts.iter().take_while(|part| !is_glob(part)).count();
-        // `.*` may stand for `..`.
+        // `.*` may match `..`.
         let climbs = |part: &&str| **part == *".." || (part.starts_with('.') && is_glob(part));
         if parts[fixed..].iter().any(climbs) {
             self.unclear = Some("cannot tell which files the shell inserts");
@@ -168,7 +169,7 @@ impl ReadPaths {
     }
 }
 
-/// A path from a directory.
+/// A path relative to a directory.
 fn joined(base: &str, text: &str) -> String {
     if base.is_empty() || text.starts_with(['/', '~']) {
         text.to_owned()
@@ -180,12 +181,12 @@ fn joined(base: &str, text: &str) -> String {
 fn has_long(arguments: &[Word], names: &[&str]) -> bool {
     arguments.iter().any(|word| {
         let option = word.text.strip_prefix("--").unwrap_or_default();
-        // Shortened names too.
+        // Abbreviations too.
         option.len() > 1 && names.iter().any(|name| name.starts_with(option))
     })
 }
 
-/// Whether a program, pointed at a directory, shows what is in files or directories below it.
+/// Whether a program shows the contents of files or directories below a directory that it is given.
 fn walks(program: &str, arguments: &[Word]) -> bool {
     let short = |letters: &[char]| {
         arguments.iter().any(|word| {

@@ -1,7 +1,7 @@
-//! One rule, read from its text.
+//! Parses one rule from its text.
 //!
-//! Knows the forms that rules are written in, not what they are tried against. What it cannot read as a rule
-//! that allows is nothing; as a rule that denies or asks it holds for all of the family. Called by `ruleset`.
+//! Knows the syntax of rules, not what they are matched against. A rule that cannot be parsed allows nothing; if it
+//! denies or asks, it applies to the whole family. Called by `ruleset`.
 
 use std::fmt;
 
@@ -14,7 +14,7 @@ use crate::pathrules::PathPattern;
 use crate::shell;
 use crate::textrules::{Pattern, PatternEnd};
 
-/// In which list a rule stands.
+/// The list that a rule is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum List {
@@ -33,19 +33,19 @@ impl fmt::Display for List {
     }
 }
 
-/// A rule that does not say what its author may think.
+/// A rule that may not mean what its author intended.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{layer}: {list} rule `{text}`: {reason}")]
 pub struct RuleProblem {
     pub layer: crate::Layer,
     pub list: List,
-    /// The rule as it was written.
+    /// The rule as written.
     pub text: String,
-    /// What is wrong, and what the rule does now.
+    /// What is wrong, and how the rule is applied now.
     pub reason: String,
 }
 
-/// Which tools a rule is about.
+/// The tools that a rule is about.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Target {
     Bash,
@@ -58,11 +58,11 @@ pub(crate) enum Target {
     Mcp,
     McpServer(String),
     Tool(String),
-    /// Not known: for a tightening rule, every call that changes something.
+    /// Unknown: a rule that denies or asks applies to every call that changes something.
     Unknown,
 }
 
-/// What a rule says beyond its target.
+/// The part of a rule after its target.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Matcher {
     All,
@@ -70,26 +70,26 @@ pub(crate) enum Matcher {
     Line(String),
     /// Leading words of one plain command: for rules that allow.
     Words(Vec<String>),
-    /// Texts of commands: for rules that tighten.
+    /// Texts of commands: for rules that deny or ask.
     Texts(Vec<Pattern>),
     Path(PathPattern),
     Domain(String),
 }
 
-/// A rule that could be read.
+/// A parsed rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Rule {
     pub(crate) target: Target,
     pub(crate) matcher: Matcher,
 }
 
-/// What stands behind a rule's name.
+/// The specifier after a rule's name.
 enum Specifier<'a> {
     Pattern(&'a str),
     Literal(&'a str),
 }
 
-/// Reads a rule. `Err`: what it stands for if it tightens, and what is wrong.
+/// Parses a rule. `Err`: the target that it applies to if it denies or asks, and what is wrong.
 pub(crate) fn parse(
     text: &str,
     list: List,
@@ -130,7 +130,7 @@ pub(crate) fn parse(
     }
 }
 
-/// `Name`, `Name(specifier)` or the older `name=literal`.
+/// Splits a rule: `Name`, `Name(specifier)` or the older `name=literal`.
 fn split(text: &str) -> Result<(&str, Option<Specifier<'_>>), String> {
     let end = text.find(['(', '=']).unwrap_or(text.len());
     let name = text[..end].trim();
@@ -154,8 +154,7 @@ fn split(text: &str) -> Result<(&str, Option<Specifier<'_>>), String> {
     }
 }
 
-/// What is to be reported of a rule that was read, but is about a tool that does not exist: another version or a server
-/// may have it.
+/// The problem to report for a valid rule about a tool that does not exist: another version or a server may have it.
 pub(crate) fn unknown_tool(rule: &Rule, known: KnownTools<'_>) -> Option<String> {
     match &rule.target {
         Target::Tool(tool) if !is_mcp(tool) && known.tool(tool).is_none() => {
@@ -165,7 +164,7 @@ pub(crate) fn unknown_tool(rule: &Rule, known: KnownTools<'_>) -> Option<String>
     }
 }
 
-/// That there is no tool of a name, with the rule that was perhaps meant.
+/// The problem that no tool has this name, with the rule that was probably meant.
 fn no_tool(name: &str, rule: &str, known: KnownTools<'_>) -> String {
     let rest = rule.strip_prefix(name).unwrap_or_default();
     match known.nearest(name, !is_id(name, rule)) {
@@ -174,12 +173,12 @@ fn no_tool(name: &str, rule: &str, known: KnownTools<'_>) -> String {
     }
 }
 
-/// Whether a rule is the name of one tool, as tools are called.
+/// Whether a rule is the name of one tool.
 fn is_id(name: &str, rule: &str) -> bool {
     name == rule && !name.starts_with(|c: char| c.is_ascii_uppercase())
 }
 
-/// What a name is about. `rule`: the whole that it is in.
+/// The target of a name. `rule`: the whole rule.
 fn target(name: &str, rule: &str, known: KnownTools<'_>) -> Result<Target, (Target, String)> {
     Ok(match name {
         "Bash" => Target::Bash,
@@ -213,7 +212,7 @@ fn target(name: &str, rule: &str, known: KnownTools<'_>) -> Result<Target, (Targ
     })
 }
 
-/// What a rule with the name of this tool is about. The only tool of a family is named by the family too.
+/// The target of a rule with the name of this tool. The family's name means the same as the name of its only tool.
 fn target_of(tool: &ToolSpec) -> Target {
     let runs = |(_, stands_for): &(String, ArgumentUse)| *stands_for == ArgumentUse::Command;
     match tool.family {
@@ -231,13 +230,13 @@ fn foreign(name: &str, write: &str) -> String {
     format!("`{name}` is another product's tool name; write `{write}`")
 }
 
-/// What a name is about that is none of ours.
+/// The target of a name that is not one of ours.
 fn another(name: &str, rule: &str, known: KnownTools<'_>) -> Result<Target, (Target, String)> {
     if let Some(same) = known.same(name) {
         let meant = target(same, same, known).unwrap_or(Target::Unknown);
         return Err((meant, no_tool(name, rule, known)));
     }
-    // A tool may come by this name, but not with subjects that are known here, and no family.
+    // A tool of this name may appear later, but it has no known subjects and no family.
     if is_id(name, rule) {
         Ok(Target::Tool(name.to_owned()))
     } else {
@@ -280,7 +279,7 @@ fn path(specifier: &str, literal: bool) -> Result<Matcher, String> {
         .map_err(|error| error.to_string())
 }
 
-/// `write_file=docs/a.md`: the older form, for the file tools a path.
+/// `write_file=docs/a.md`: the older form, for file tools with a path.
 fn literal_tool(
     tool: &str,
     specifier: &str,
@@ -353,14 +352,14 @@ fn bash(specifier: &str, literal: bool, list: List) -> Result<Matcher, String> {
     if tightens {
         return Ok(texts(specifier, PatternEnd::Text));
     }
-    // `Bash(git log*)` allows no more than `Bash(git log:*)`: a grant ends at a word.
+    // `Bash(git log*)` allows no more than `Bash(git log:*)`: an allow rule ends at a word boundary.
     match specifier.strip_suffix('*') {
         Some(prefix) if !prefix.contains('*') => words(prefix),
         Some(_) | None => late_star(),
     }
 }
 
-/// An exact rule: the whole line; in a rule that tightens also each command.
+/// An exact rule: the whole line; in a rule that denies or asks, also each command.
 fn line(text: &str, tightens: bool) -> Matcher {
     if tightens {
         texts(text, PatternEnd::Text)
@@ -370,7 +369,7 @@ fn line(text: &str, tightens: bool) -> Matcher {
 }
 
 fn words(prefix: &str) -> Result<Matcher, String> {
-    // Most prefixes are letters and blanks: ten thousand of them are read without a parser.
+    // Most prefixes are letters and blanks: these are read without a parser, so that ten thousand are fast.
     if let Some(words) = shell::plain_words(prefix) {
         return Ok(Matcher::Words(words));
     }
@@ -387,7 +386,7 @@ fn words(prefix: &str) -> Result<Matcher, String> {
     }
 }
 
-/// A tightening rule over text: once as written, and in the ways in which lines that are not plain are read.
+/// A rule that denies or asks over text: as written, and in the readings that lines with special characters have.
 fn texts(text: &str, end: PatternEnd) -> Matcher {
     let mut forms = vec![shell::join(text.split_whitespace())];
     for reading in shell::readings(text) {
@@ -398,7 +397,8 @@ fn texts(text: &str, end: PatternEnd) -> Matcher {
     Matcher::Texts(forms.iter().map(|form| pattern(form, end)).collect())
 }
 
-/// `*` is anything. Where there is one, `?` and `[…]` are read as `*` too: any other reading matches less.
+/// `*` matches anything. If there is one, `?` and `[…]` are read as `*` too, because any other reading would match
+/// less.
 fn pattern(text: &str, end: PatternEnd) -> Pattern {
     let mut stars = String::with_capacity(text.len());
     let globs = text.contains('*');

@@ -1,7 +1,7 @@
-//! All rules of a session, from all layers, ready to be tried.
+//! All rules of a session, from all layers, prepared for matching.
 //!
-//! Built once when rules change; `decide` only asks. A rule that tightens holds whatever layer it came from;
-//! one that allows counts only from a layer that the user wrote or trusts.
+//! Built once when rules change; `decide` only queries it. A rule that denies or asks applies whatever its layer is. A
+//! rule that allows counts only from a layer that the user wrote or trusts.
 
 use std::fmt;
 
@@ -16,14 +16,14 @@ mod lists;
 
 pub(crate) use lists::{Allowing, Tightening};
 
-/// Where a rule stands.
+/// The layer that a rule comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Layer {
     User,
     Project,
-    /// Allowed always, by a person's answer: kept for the workspace, beyond any session.
+    /// Always allowed by a user's answer: stored for the workspace, beyond the session.
     Kept,
-    /// Given by a person's answer, for the rest of the session.
+    /// Allowed by a user's answer for the rest of the session.
     Session,
     /// `--allow`, `--ask`, `--deny` of one run.
     Run,
@@ -43,12 +43,12 @@ impl fmt::Display for Layer {
     }
 }
 
-/// A rule as it was written.
+/// A rule as written.
 #[derive(Clone, Debug)]
 pub(crate) struct RuleSource {
     pub(crate) text: String,
     pub(crate) layer: Layer,
-    /// It was to deny, but nobody can say what.
+    /// It was a deny rule, but could not be parsed.
     pub(crate) broken_deny: bool,
 }
 
@@ -68,8 +68,8 @@ impl Default for RuleSet {
 }
 
 impl RuleSet {
-    /// Reads the rules of all layers, with for each whether it is trusted to allow anything. `tools`: those that rules may
-    /// name. What could not be read as written is reported; it never allows anything by that.
+    /// Parses the rules of all layers; each layer says whether it is trusted to allow anything. `tools`: the tools that
+    /// rules may name. Rules that could not be parsed as written are reported, and never allow anything.
     #[must_use]
     pub fn parse(
         layers: &[(Layer, &Rules, bool)],
@@ -98,8 +98,8 @@ impl RuleSet {
         (set, problems)
     }
 
-    /// The paths of all rules that deny this access, as they could be written: for whoever has them held by other means
-    /// too. Rules for a whole family are not among them.
+    /// The paths of all rules that deny this access, as written in rules: for callers that also enforce them by other
+    /// means. Rules for a whole family are not included.
     #[must_use]
     pub fn denied_paths(&self, access: Access) -> &[String] {
         match access {
@@ -119,8 +119,8 @@ impl RuleSet {
         self.deny.has_bash() || self.ask.has_bash()
     }
 
-    /// Whether a rule has to be tried against a command because walls cannot do what it says: one about commands, or
-    /// one that asks about paths. Paths that are denied are closed by the walls.
+    /// Whether a command must be checked against a rule that the sandbox cannot enforce: one about commands, or one
+    /// that asks about paths. The sandbox enforces denied paths.
     pub(crate) fn wants_commands_known(&self) -> bool {
         let asks_about = |access| self.ask.any(access).is_some();
         self.tightens_commands() || asks_about(Access::Read) || asks_about(Access::Edit)
@@ -162,7 +162,7 @@ impl RuleSet {
                 }
             }
             Err((Target::Unknown, reason)) => {
-                // It is not known what should have been denied: a person looks at everything that writes.
+                // It is unknown what should have been denied, so every writing call asks a user.
                 self.sources[index].broken_deny = list == List::Deny;
                 let first = self.ask.whole.entry(Target::Unknown).or_insert(index);
                 if list == List::Deny {
@@ -216,7 +216,7 @@ impl RuleSet {
         });
     }
 
-    /// Builds the matchers. What cannot be built holds for its family, or allows nothing.
+    /// Builds the matchers. A rule whose pattern cannot be built applies to its whole family, or allows nothing.
     fn finish(&mut self, problems: &mut Vec<RuleProblem>) {
         let mut failed = Vec::new();
         for (lists, list) in [(&mut self.deny, List::Deny), (&mut self.ask, List::Ask)] {
@@ -269,12 +269,12 @@ impl Target {
     }
 }
 
-/// Everything that names a call as a whole.
+/// All targets that match a call as a whole.
 fn targets(call: &Call<'_>) -> Vec<Target> {
     let mut targets = vec![Target::Tool(call.tool.name.to_string())];
     if call.is_mcp() {
         targets.push(Target::Mcp);
-        // A server's name may itself hold `__`: every way to cut the name is tried.
+        // A server's name may contain `__`: every way to split the name is tried.
         let rest = &call.tool.name["mcp__".len()..];
         targets.extend(
             rest.match_indices("__")
@@ -295,7 +295,7 @@ fn targets(call: &Call<'_>) -> Vec<Target> {
     targets
 }
 
-/// As above for rules that allow: of a server's name only the shortest cut, as a longer one may be a tool.
+/// The same for rules that allow: only the shortest server name, because a longer one may be part of the tool's name.
 fn targets_to_allow(call: &Call<'_>) -> Vec<Target> {
     let mut servers = 0;
     let mut targets = targets(call);
@@ -307,7 +307,7 @@ fn targets_to_allow(call: &Call<'_>) -> Vec<Target> {
     targets
 }
 
-/// The host that a call wants to reach, in lower case.
+/// The host that a call contacts, in lower case.
 pub(crate) fn host(call: &Call<'_>) -> Option<String> {
     let url = call.text_of(ArgumentUse::Url)?.trim();
     let (_, rest) = url.split_once("://")?;

@@ -1,11 +1,11 @@
-//! Which sed scripts only print, delete and substitute. Called by `options`.
+//! Finds sed scripts that only print, delete and substitute. Called by `options`.
 //!
-//! A small reader of the language: addresses and the commands that stay inside of it. What it does not know, or what
-//! runs, reads or writes files (`e`, `w`, `r`), makes a script more than harmless.
+//! A small parser of the language: addresses, and the commands without side effects. A script is not harmless if it has
+//! commands that are unknown, or that run, read or write files (`e`, `w`, `r`).
 
 use crate::shell::Word;
 
-/// Whether a sed command does more than print: scripts and options are taken only in plain forms.
+/// Whether a sed command does more than print. Accepts scripts and options only in plain forms.
 pub(crate) fn does_more(extra: &[Word]) -> bool {
     let mut script_seen = false;
     let mut script_next = false;
@@ -52,7 +52,7 @@ pub(crate) fn does_more(extra: &[Word]) -> bool {
     false
 }
 
-/// Whether a script is made of commands that only change what is printed.
+/// Whether a script consists of commands that only change the printed text.
 fn only_edits(script: &str) -> bool {
     let mut rest = script;
     loop {
@@ -60,14 +60,14 @@ fn only_edits(script: &str) -> bool {
         if rest.is_empty() {
             return true;
         }
-        let Some(behind) = address(rest).and_then(command) else {
+        let Some(after) = address(rest).and_then(command) else {
             return false;
         };
-        rest = behind;
+        rest = after;
     }
 }
 
-/// Past the addresses of a command: `1`, `$`, `/x/`, `1,5`, `/a/,/b/`, `2~3`, `!`.
+/// Skips the addresses of a command: `1`, `$`, `/x/`, `1,5`, `/a/,/b/`, `2~3`, `!`.
 fn address(text: &str) -> Option<&str> {
     let mut rest = text;
     for _ in 0..2 {
@@ -86,18 +86,18 @@ fn address(text: &str) -> Option<&str> {
         };
         rest = rest.trim_start_matches([' ', '\t']);
         match rest.strip_prefix(',') {
-            Some(behind) => rest = behind,
+            Some(after) => rest = after,
             None => break,
         }
     }
     Some(rest.trim_start_matches(['!', ' ', '\t']))
 }
 
-/// Past one command, if it is one of the harmless.
+/// Skips one command, if it is a harmless one.
 fn command(text: &str) -> Option<&str> {
     let name = text.chars().next()?;
     let rest = &text[name.len_utf8()..];
-    let behind = match name {
+    let after = match name {
         '=' | 'd' | 'D' | 'g' | 'G' | 'h' | 'H' | 'n' | 'N' | 'p' | 'P' | 'x' | 'z' => rest,
         '{' => return Some(rest),
         'q' | 'Q' | 'l' => rest.trim_start_matches(|c: char| c.is_ascii_digit() || c == ' '),
@@ -108,18 +108,19 @@ fn command(text: &str) -> Option<&str> {
                 .filter(|c| !c.is_alphanumeric() && *c != '\\' && *c != '\n')?;
             let fields = &rest[mark.len_utf8()..];
             let flags = field(fields, mark).and_then(|rest| field(rest, mark))?;
-            // No `e`, which runs, and no `w`, which writes.
+            // No `e`, which runs commands, and no `w`, which writes files.
             flags.trim_start_matches(|c: char| {
                 c.is_ascii_digit() || matches!(c, 'g' | 'p' | 'i' | 'I' | 'm' | 'M')
             })
         }
         _ => return None,
     };
-    let behind = behind.trim_start_matches([' ', '\t']);
-    (behind.is_empty() || behind.starts_with([';', '\n', '}'])).then_some(behind)
+    let after = after.trim_start_matches([' ', '\t']);
+    (after.is_empty() || after.starts_with([';', '\n', '}'])).then_some(after)
 }
 
-/// The rest behind a field that ends at its unescaped mark. Inside brackets a mark may be a character: not followed.
+/// The rest after a field that ends at its unescaped delimiter. `None` if a bracket expression may contain the
+/// delimiter.
 fn field(text: &str, mark: char) -> Option<&str> {
     let mut escaped = false;
     for (at, c) in text.char_indices() {
@@ -129,7 +130,7 @@ fn field(text: &str, mark: char) -> Option<&str> {
             '\\' => escaped = true,
             '[' => {
                 let class = &text[at + 1..];
-                // What is certainly inside, and what may be.
+                // The part that is certainly inside the brackets, and the part that may be.
                 let length = bracket(class)?;
                 if class[..length].contains(mark) {
                     return None;
@@ -142,7 +143,7 @@ fn field(text: &str, mark: char) -> Option<&str> {
     None
 }
 
-/// How long a bracket is whose inside begins here.
+/// The length of a bracket expression whose content starts here.
 fn bracket(text: &str) -> Option<usize> {
     let mut at = usize::from(text.starts_with('^'));
     at += usize::from(text[at..].starts_with(']'));

@@ -1,8 +1,8 @@
-//! A command line taken apart: every simple command in it, how it is reached, its words, variables and redirections.
+//! Parses a command line: every simple command in it, how it is reached, its words, variables and redirections.
 //!
-//! One parse, for deciding, showing and logging. Total and bounded. What the grammar does not understand, or is known
-//! to misread, makes a [`Doubt`]; a script with one is never taken for harmless. Nothing but this module knows the
-//! shell's grammar; rules and programs are known elsewhere. Called by `call`, `command` and `rule`.
+//! Deciding, showing and logging use the same parse. It is total and bounded. Text that the grammar does not
+//! understand, or is known to misread, makes a [`Doubt`]; a script with a doubt never counts as harmless. Only this
+//! module knows the shell's grammar; rules and programs are known elsewhere. Called by `call`, `command` and `rule`.
 
 mod ansi;
 mod characters;
@@ -26,7 +26,7 @@ pub use parse::read;
 pub(crate) use rough::readings;
 pub use types::{Assignment, Doubt, NestingStep, Part, Redirection, Script, Span, Value, Word};
 
-/// The command as exact rules compare it: without the blanks around it.
+/// The command in the form that exact rules compare: without surrounding blanks.
 #[must_use]
 pub(crate) fn trim(command: &str) -> &str {
     command.trim_matches([' ', '\t', '\n'])
@@ -43,7 +43,7 @@ pub(crate) fn join<'a>(words: impl Iterator<Item = &'a str>) -> String {
     text
 }
 
-/// The words of a text in which nothing means anything to a shell, and which begins with no keyword.
+/// The words of a text without special shell characters that does not start with a keyword.
 #[must_use]
 pub(crate) fn plain_words(text: &str) -> Option<Vec<String>> {
     let plain = |c: char| {

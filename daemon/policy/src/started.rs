@@ -1,8 +1,8 @@
-//! The programs that a line starts, as far as the line says: for what runs outside the sandbox, whose programs are
-//! looked for before a person is asked.
+//! The programs that a line starts, as far as the line shows. Used for unsandboxed runs, whose programs are located
+//! before the user is asked.
 //!
-//! Only names: whoever can look at the disk finds the files. What cannot be named (functions, builtins, words that
-//! are not known) is not here.
+//! Only names: the caller finds the files. Commands without a file (functions, builtins) and unknown words are not
+//! included.
 
 use std::collections::HashSet;
 
@@ -13,26 +13,26 @@ use crate::tables::tables;
 /// A program that a line starts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StartedProgram {
-    /// As the line names it.
+    /// The name as written in the line.
     pub name: String,
-    /// The `PATH` on which it is looked for, if the line sets one.
+    /// The `PATH` to search, if the line sets one.
     pub path: Setting,
-    /// The directory in which it is looked for, if the line enters one.
+    /// The directory to search, if the line enters one.
     pub dir: Setting,
 }
 
-/// What a line has changed before a command.
+/// A setting that the line may have changed before a command.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Setting {
     #[default]
     Unchanged,
-    /// The new value; `$PATH` and `$PWD` stand as they were written.
+    /// The new value; `$PATH` and `$PWD` stay as written.
     To(String),
-    /// In a way that is not known before it runs.
+    /// Changed in a way that is unknown before it runs.
     Unknown,
 }
 
-/// What later commands of a line find changed.
+/// Changes that affect later commands of a line.
 #[derive(Default)]
 struct Changes {
     path: Setting,
@@ -40,7 +40,7 @@ struct Changes {
     functions: HashSet<String>,
 }
 
-/// The programs that a line starts, each once, in the order in which they stand.
+/// The programs that a line starts, each once, in their order.
 #[must_use]
 pub fn started_programs(line: &str) -> Vec<StartedProgram> {
     let script = shell::read(line);
@@ -77,7 +77,7 @@ fn started(script: &Script, part: &Part, changes: &Changes) -> Option<StartedPro
         (None, Some(path)) if path != Setting::Unchanged => changes.path_from(&path),
         (None, _) => changes.path.clone(),
     };
-    // `env -C`, `sudo -D`, `find -execdir`: a launcher may start it elsewhere.
+    // `env -C`, `sudo -D`, `find -execdir`: a launcher may start it in another directory.
     let moved = launcher.is_some_and(|launcher| moves(launcher, part));
     let dir = match moved {
         true => Setting::Unknown,
@@ -99,19 +99,19 @@ fn started(script: &Script, part: &Part, changes: &Changes) -> Option<StartedPro
     })
 }
 
-/// Whether the shell does it itself.
+/// Whether the shell runs the command itself.
 fn is_inner(part: &Part, name: &str) -> bool {
     let by = part.via.iter().rev().find_map(|step| match step {
         NestingStep::Launched(launcher) => Some(launcher.as_str()),
         NestingStep::Line(_) => Some("command"),
         _ => None,
     });
-    // These leave it to the shell; what others launch is a program.
+    // These launchers let the shell run it; other launchers start a program.
     let by_shell = matches!(by, None | Some("command" | "builtin" | "time"));
     by_shell && tables().builtins.contains(name)
 }
 
-/// What `env PATH=… program` sets.
+/// The `PATH` set by `env PATH=… program`.
 fn path_of_launcher(launcher: &Part) -> Setting {
     let mut words = launcher.words.iter().skip(1);
     let set = words.find_map(|word| {
@@ -148,12 +148,12 @@ fn moves(launcher: &Part, part: &Part) -> bool {
     }
 }
 
-/// A value as far as it is known. `$PATH` and `$PWD` may stand in it.
+/// A value as far as it is known. It may contain `$PATH` and `$PWD`.
 fn known(value: &Word) -> Setting {
     if value.value == Value::Known && !value.tilde && !value.text.contains(":~") {
         return Setting::To(value.text.clone());
     }
-    // What is not known stands as it was written.
+    // Unknown parts stay as written.
     let text = value.text.replace('"', "");
     let rest = ["${PATH}", "$PATH", "${PWD}", "$PWD"].iter();
     let rest = rest.fold(text.clone(), |text, name| text.replace(name, ""));
@@ -165,7 +165,7 @@ fn known(value: &Word) -> Setting {
 }
 
 impl Changes {
-    /// The `PATH` that a value makes, after what the line has made of it before.
+    /// The `PATH` from a value, after earlier changes by the line.
     fn path_from(&self, value: &Setting) -> Setting {
         let Setting::To(text) = value else {
             return value.clone();
@@ -180,9 +180,9 @@ impl Changes {
         }
     }
 
-    /// What a command changes for those behind it.
+    /// Applies a command's changes for later commands.
     fn take(&mut self, part: &Part) {
-        // One that is defined in a subshell or under a condition may not be there.
+        // A function that is defined in a subshell or under a condition may not exist.
         if let Some(NestingStep::Function(name)) = part.via.first() {
             self.functions.insert(name.clone());
         }
@@ -217,7 +217,7 @@ impl Changes {
                     }
                 }
             }
-            // What a name starts is changed, or may be.
+            // The program that a name stands for changes, or may change.
             "hash" | "alias" | "enable" | "eval" | "source" | "." | "unset" | "read"
             | "mapfile" | "readarray" | "printf" | "getopts" | "shopt" | "set"
                 if changes_names(program, arguments) =>

@@ -1,6 +1,6 @@
-//! The tables of programs: `programs.toml` beside this file, which is compiled in.
+//! The tables of programs: `programs.toml` next to this file, which is compiled in.
 //!
-//! Facts, and nothing that knows rules. Called by whoever judges a command.
+//! Facts, independent of rules. Called by all modules that judge commands.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
@@ -10,13 +10,13 @@ use toml::Value;
 /// Names of programs, options or subcommands.
 pub(crate) type Names = HashSet<String>;
 
-/// Reads a value of a table that is compiled in; a missing one is empty. Panics if it has another type: a test reads each
-/// table. Serde's readers of these tables would be 50 KB of the program.
+/// Reads a value of a compiled-in table; a missing one is empty. Panics if it has another type: a test reads each
+/// table. Serde's deserializers for these tables would add 50 KB to the program.
 pub(crate) trait FromToml {
     fn from_toml(value: Option<Value>) -> Self;
 }
 
-/// Makes structs, and reads them from a table with members of the same names. Another member is a panic.
+/// Defines structs, and reads them from a table with members of the same names. Panics on unknown members.
 macro_rules! from_toml {
     ($($(#[$about:meta])* $vis:vis struct $name:ident {
         $($(#[$member_about:meta])* $member_vis:vis $member:ident: $type:ty,)*
@@ -41,7 +41,7 @@ macro_rules! from_toml {
 pub(crate) use from_toml;
 
 from_toml! {
-    /// What each table holds is said beside it, in the file.
+    /// The comments in the file describe each table.
     pub(crate) struct Tables {
         pub launchers: Names,
         pub interpreters: Names,
@@ -66,12 +66,12 @@ from_toml! {
         pub launching_subcommands: HashMap<String, HashMap<String, usize>>,
         pub subcommands: HashMap<String, Names>,
         pub git: GitTables,
-        /// Of programs that stand in no table: their options are not known, but what these names say is.
+        /// For programs that are in no table: option names that mean the same everywhere.
         pub unknown: DangerousOptions,
         pub dangers: Vec<DangerousOptions>,
     }
 
-    /// What is known of git.
+    /// Facts about git.
     pub(crate) struct GitTables {
         pub globals: Names,
         pub valued_globals: Names,
@@ -84,14 +84,14 @@ from_toml! {
         pub valued_listing_options: Names,
     }
 
-    /// Options of an interpreter behind which code stands.
+    /// Options of an interpreter that are followed by code.
     pub(crate) struct CodeOptions {
         pub short: String,
         pub long: Names,
     }
 
-    /// Options of some programs that start others, load code or write where they are told. Short ones count inside clusters
-    /// (`-xo`), long ones also when shortened.
+    /// Options with which some programs start others, load code or write to a given file. Short ones count inside
+    /// clusters (`-xo`), long ones also when abbreviated.
     pub(crate) struct DangerousOptions {
         pub programs: Names,
         pub short: String,
@@ -105,7 +105,7 @@ pub(crate) fn tables() -> &'static Tables {
     &TABLES
 }
 
-/// A table that is compiled in.
+/// Parses a compiled-in table.
 pub(crate) fn parsed<T: FromToml>(text: &str) -> T {
     let table = text.parse::<toml::Table>();
     T::from_toml(Some(Value::Table(
@@ -160,7 +160,7 @@ impl<T: FromToml> FromToml for HashMap<String, T> {
 mod tests {
     use toml::Value;
 
-    /// Every list in a file, with the way to it.
+    /// Every list in a file, with its path.
     fn lists(value: &Value, way: &str, found: &mut Vec<(String, Vec<String>)>) {
         match value {
             Value::Table(table) => table

@@ -1,4 +1,4 @@
-//! Scenes: a few rules, a call, and what is decided.
+//! Scenarios: a few rules, a call, and the decision.
 
 use std::path::PathBuf;
 use std::sync::LazyLock;
@@ -29,12 +29,12 @@ mod grants;
 mod matrix;
 mod names;
 mod properties;
+mod sandboxed;
 mod scripts;
-mod walls;
 
 const ROOT: &str = "/home/someone/project";
 
-/// The built-in tools, and some of those that are to come.
+/// The built-in tools, and some that are planned.
 static TOOLS: LazyLock<Vec<ToolSpec>> = LazyLock::new(|| {
     let built_in = tools::BuiltIn::default().set(tools::Options::default());
     let later = [
@@ -75,7 +75,7 @@ fn parse(layers: &[(Layer, &Rules, bool)]) -> (RuleSet, Vec<RuleProblem>) {
     RuleSet::parse(layers, &known_tools())
 }
 
-/// The tool of this name; one that does not exist changes a file.
+/// The tool of this name; an unknown one changes a file.
 fn tool(name: &str) -> ToolSpec {
     let known = TOOLS.iter().find(|tool| *tool.name == *name);
     known.cloned().unwrap_or_else(|| {
@@ -95,7 +95,7 @@ struct Scene {
     git_programs: Vec<String>,
 }
 
-/// `allow Bash(x); deny Edit(y)`: a list and a rule each.
+/// `allow Bash(x); deny Edit(y)`: one list and one rule each.
 fn scene(rules: &str) -> Scene {
     Scene {
         rules: read_rules(rules),
@@ -149,7 +149,7 @@ impl Scene {
         self.call_with(tool, arguments, |_| {})
     }
 
-    /// A call with its paths looked up by text, then changed by `change`.
+    /// Judges a call with its paths resolved by text, then changed by `change`.
     fn call_with(
         &self,
         tool: &str,
@@ -213,7 +213,7 @@ impl Scene {
     }
 }
 
-/// One line a decision: `verdict | command`.
+/// Expects one decision per line: `verdict | command`.
 fn check(rules: &str, lines: &str) {
     let scene = scene(rules);
     for line in lines.lines().map(str::trim).filter(|line| !line.is_empty()) {

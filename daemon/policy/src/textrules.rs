@@ -1,7 +1,7 @@
 //! Deny or ask rules over the text of commands, matched many at once.
 //!
-//! A tree of bytes over the fixed heads of all patterns: the work grows with the line, hardly with the number
-//! of rules. Matches too much rather than too little; never used for allow rules. Called by `ruleset`.
+//! A byte trie over the fixed starts of all patterns: the work grows with the line, hardly with the number of rules. If
+//! in doubt, matches too much; never used for allow rules. Called by `ruleset`.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,7 +10,7 @@ use crate::budget::Budget;
 /// How a pattern ends after its last fixed piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PatternEnd {
-    /// Anything may follow, also in the same word: `rm -rf*`.
+    /// Anything may follow, even in the same word: `rm -rf*`.
     Open,
     /// The word must end there: `git push:*`.
     Word,
@@ -18,7 +18,7 @@ pub(crate) enum PatternEnd {
     Text,
 }
 
-/// One rule: `head`, then `pieces` in this order with anything between.
+/// One rule: `head`, then `pieces` in this order with anything in between.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Pattern {
     pub(crate) head: String,
@@ -26,22 +26,22 @@ pub(crate) struct Pattern {
     pub(crate) end: PatternEnd,
 }
 
-/// What was found.
+/// The result of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RuleMatch {
     Rule(usize),
-    /// Another spelling of what the rule names, or what may be one.
+    /// Another spelling of the rule's command, or a text that may be one.
     Maybe(usize),
     /// The line is too long for so many rules.
     Exhausted,
 }
 
-/// Where in a text a pattern may begin.
+/// Where in a text a pattern may start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Anchor {
     /// The text is one command.
     Start,
-    /// The text holds commands somewhere.
+    /// The text contains commands at unknown positions.
     AnyWord,
 }
 
@@ -65,7 +65,7 @@ struct Spelling {
     operands: Vec<(String, bool)>,
 }
 
-/// A set of patterns with the numbers of the rules that they come from.
+/// A set of patterns with the indices of their rules.
 #[derive(Debug)]
 pub(crate) struct TextRules {
     patterns: Vec<(Pattern, usize)>,
@@ -179,20 +179,20 @@ impl TextRules {
         }
     }
 
-    /// Whether some rule may hold for a command of this program, whatever its further words.
+    /// Whether a rule may match a command of this program, whatever its other words are.
     pub(crate) fn speaks_of(&self, program: &str, budget: &mut Budget) -> bool {
         if self.is_empty() {
             return false;
         }
         let mut at = 0_usize;
         for byte in program.bytes() {
-            // A rule whose fixed part ends inside of the name goes on with anything.
+            // A rule whose fixed part ends inside the name matches any continuation.
             if self.opens(at, budget) {
                 return true;
             }
             match self.child(at, byte, budget) {
                 Some(child) => at = child,
-                // Out of steps: it may.
+                // Out of steps: it may match.
                 None => return !budget.take(1),
             }
         }
@@ -214,7 +214,7 @@ impl TextRules {
         })
     }
 
-    /// The first rule that the text matches. Words in `text` have one blank between them.
+    /// The first rule that matches the text. Words in `text` are separated by one blank.
     pub(crate) fn find(
         &self,
         text: &str,
@@ -257,7 +257,7 @@ impl TextRules {
         loop {
             for index in &self.nodes[at].here {
                 let (pattern, rule) = &self.patterns[*index as usize];
-                // With pieces to come, the earliest head is as good as any later one.
+                // If pieces follow, the earliest head is as good as any later one.
                 if !pattern.pieces.is_empty() && anchor == Anchor::AnyWord && !tried.insert(*index)
                 {
                     continue;
@@ -284,7 +284,7 @@ impl TextRules {
         }
     }
 
-    /// Rules whose options the words have in another spelling or order. `certain`: the words are one command.
+    /// Rules whose options occur in the words in another spelling or order. `certain`: the words are one command.
     pub(crate) fn find_spelling(
         &self,
         words: &[&str],
@@ -306,11 +306,11 @@ impl TextRules {
             let Some(spellings) = self.spellings.get(program) else {
                 continue;
             };
-            // What stands behind the first mention holds what stands behind the later ones.
+            // The text after the first occurrence includes the text after later ones.
             if !seen.insert(program) {
                 continue;
             }
-            let given = Given::of(&words[index + 1..]);
+            let given = GivenOptions::of(&words[index + 1..]);
             for spelling in spellings {
                 if !budget
                     .take(4 + spelling.operands.len() as u64 * (1 + given.operands.len() as u64))
@@ -329,9 +329,9 @@ impl TextRules {
 }
 
 impl Pattern {
-    /// Whether the rest of the pattern fits, the head having ended at `position`.
+    /// Whether the rest of the pattern matches, if the head ended at `position`.
     fn fits(&self, text: &str, position: usize, anchor: Anchor) -> bool {
-        // A head may end inside a character only if the pattern did; then it is not a match.
+        // A head can end inside a character only if the pattern did; then it does not match.
         let Some(mut rest) = text.get(position..) else {
             return false;
         };
@@ -348,7 +348,7 @@ impl Pattern {
         match self.end {
             PatternEnd::Open => true,
             PatternEnd::Word => rest.is_empty() || rest.starts_with(' '),
-            // Where the command ends inside a longer line is not known here.
+            // The end of the command inside a longer line is unknown here.
             PatternEnd::Text => match anchor {
                 Anchor::Start => rest.is_empty(),
                 Anchor::AnyWord => rest.is_empty() || rest.starts_with(' '),
@@ -357,14 +357,14 @@ impl Pattern {
     }
 }
 
-/// The options of a command, whatever their order.
-struct Given<'a> {
+/// The options of a command, in any order.
+struct GivenOptions<'a> {
     letters: HashSet<char>,
     longs: Vec<String>,
     operands: Vec<&'a str>,
 }
 
-impl<'a> Given<'a> {
+impl<'a> GivenOptions<'a> {
     fn of(words: &[&'a str]) -> Self {
         let mut given = Self {
             letters: HashSet::new(),
@@ -389,7 +389,7 @@ impl<'a> Given<'a> {
         given
     }
 
-    /// `Some(true)`: it does; `Some(false)`: it may.
+    /// `Some(true)`: it matches; `Some(false)`: it may match.
     fn spells(&self, rule: &Spelling) -> Option<bool> {
         let operands = rule.operands.iter().all(|(name, open)| {
             self.operands.iter().any(|word| {

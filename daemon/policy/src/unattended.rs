@@ -1,6 +1,6 @@
-//! What becomes of a question when a session's asks follow `on_ask`.
+//! How `on_ask` handles approval requests.
 //!
-//! Called by the session for a decision whose verdict is `Ask`; total for the others too.
+//! Called by the session for a decision whose verdict is `Ask`; total for the other verdicts too.
 
 use contract::{Basis, Confinement, Decision, SandboxStrength};
 use proto::record::Verdict;
@@ -8,21 +8,20 @@ use proto::state::OnAsk;
 
 use crate::command::quoted;
 
-/// What `on_ask` makes of a decision.
+/// How `on_ask` handles a decision.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unattended {
     Allow,
-    /// Denied at once, with words that say what would have allowed it.
+    /// Denied at once, with a text that says how to allow it.
     Deny(String),
-    /// Stays open until a person answers.
+    /// Stays open until a user answers.
     Wait,
 }
 
-/// Answers a decision in the place of a person. `attached`: whether an approver is there to be asked;
-/// `accept_partial`: the user takes walls that hold in part for walls.
-///
-/// `sandboxed` allows what a confinement may answer, and holds: that of the file tools, or the walls around commands.
-/// `allow` says yes to every ask but those that are always a person's. Deny rules hold in each.
+/// Handles a decision without asking a user. `attached`: whether a client that may approve is attached.
+/// `accept_partial`: the user accepts a partial sandbox as a sandbox. `sandboxed` allows calls whose confinement
+/// suffices and is enforced: that of the file tools, or the sandbox of commands. `allow` approves every request except
+/// those that only a user may approve. Deny rules apply in each.
 #[must_use]
 pub fn unattended(
     decision: &Decision,
@@ -54,7 +53,7 @@ pub fn unattended(
     }
 }
 
-/// Whether a confinement holds well enough to stand in for a person.
+/// Whether a confinement is strong enough to replace a user's approval.
 fn held(confinement: Confinement, accept_partial: bool) -> bool {
     match confinement {
         Confinement::Files | Confinement::Sandbox(SandboxStrength::Full) => true,
@@ -63,8 +62,8 @@ fn held(confinement: Confinement, accept_partial: bool) -> bool {
     }
 }
 
-/// The same for questions and plans of the model: they have no answer but a person's. Nothing is denied: the model is told that
-/// nobody is there.
+/// The same for the model's questions and plans, which only a user can answer. Nothing is denied: the model is notified
+/// that no client is attached.
 #[must_use]
 pub fn unasked(on_ask: OnAsk, attached: bool) -> bool {
     match on_ask {
@@ -74,12 +73,12 @@ pub fn unasked(on_ask: OnAsk, attached: bool) -> bool {
     }
 }
 
-/// Why it is denied, and what would allow it.
+/// Why it is denied, and how to allow it.
 fn words(decision: &Decision, why: &str) -> String {
     let asked = format!("this call needs approval ({}), and {why}", decision.rule);
     let attach = "attach to the session and answer";
     let asked = match decision.confinement {
-        // Else it would have been allowed, and the reader wonders why it was not.
+        // With a full sandbox it would have been allowed: the text explains why it was not.
         Confinement::Sandbox(SandboxStrength::Partial) if decision.confinement_suffices => format!(
             "{asked}. The sandbox here is partial and replaces approval only with `sandbox.accept_partial = true`"
         ),

@@ -1,6 +1,6 @@
-//! The shell's wildcards in one name, without a file system to try them on. Called by `protected`.
+//! Matches the shell's wildcards against one name, without a file system. Called by `protected`.
 
-/// Whether a pattern of one name may match a name. Brackets are taken for any character, or any few of them.
+/// Whether a pattern may match a name. Brackets count as any number of any characters.
 pub(crate) fn may_match(pattern: &str, name: &str) -> bool {
     let mut simple = String::new();
     let mut rest = pattern.chars();
@@ -14,7 +14,7 @@ pub(crate) fn may_match(pattern: &str, name: &str) -> bool {
     }
     let pattern: Vec<char> = simple.chars().collect();
     let name: Vec<char> = name.chars().collect();
-    // What of the pattern may have been used up to match the name so far.
+    // The positions in the pattern that may be reached after matching the name so far.
     let mut at: Vec<bool> = vec![false; pattern.len() + 1];
     at[0] = true;
     let stars = |at: &mut Vec<bool>| {

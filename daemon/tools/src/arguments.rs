@@ -1,8 +1,7 @@
-//! Arguments of calls: one typed struct a tool gives both the schema that the model reads and the reading of what it
-//! wrote.
+//! Arguments of calls: one typed struct per tool defines both the schema for the model and the parser of its arguments.
 //!
-//! Strict: an unknown key is an error that names the known ones. Kind: common other names are taken, and numbers and
-//! booleans that came as text. Nothing here depends on a tool.
+//! Strict: an unknown key is an error that names the known ones. Lenient: common other names are accepted, and numbers
+//! and booleans that arrive as text. Independent of any tool.
 
 use contract::{Family, Outcome, ToolSpec};
 use schemars::JsonSchema;
@@ -15,10 +14,10 @@ pub(crate) trait Arguments: DeserializeOwned + JsonSchema {
     /// Other names that models use, and the name that is meant.
     const ALIASES: &'static [(&'static str, &'static str)];
 
-    /// What the schema cannot say.
+    /// Checks constraints that the schema cannot express.
     ///
     /// # Errors
-    /// An outcome (`refused`) that says what is wrong.
+    /// An outcome (`refused`) that describes the error.
     fn check(&self) -> Result<(), Outcome> {
         Ok(())
     }
@@ -35,7 +34,7 @@ macro_rules! path_aliases {
 }
 pub(crate) use path_aliases;
 
-/// What is known of a tool with these arguments, as far as its name, its description and its family say it.
+/// The spec of a tool with these arguments, as far as its name, description and family define it.
 pub(crate) fn spec<A: Arguments>(name: &str, description: &str, family: Family) -> ToolSpec {
     ToolSpec::new(name, description, schema::<A>(), family)
 }
@@ -125,7 +124,7 @@ pub(crate) fn typed<A: Arguments>(arguments: Map<String, Value>) -> Result<A, Ou
         .map_err(|error| Outcome::refused(format!("the arguments cannot be read: {error}")))
 }
 
-/// A value in the type that the schema asks for, where it can only mean one thing.
+/// Converts a value to the type that the schema requires, if the conversion is unambiguous.
 fn fit(name: &str, form: &Value, value: &Value) -> Result<Value, Outcome> {
     let wanted = form.get("type").and_then(Value::as_str).unwrap_or("string");
     let wrong = |what: &str| {
@@ -180,7 +179,7 @@ fn fit(name: &str, form: &Value, value: &Value) -> Result<Value, Outcome> {
             let forms = form.get("properties").and_then(Value::as_object);
             let mut taken = Map::new();
             for (key, value) in members {
-                // What is not known is named when the whole is read.
+                // Unknown keys are reported when the whole object is parsed.
                 let value = match forms.and_then(|forms| forms.get(key)) {
                     Some(_) if value.is_null() => continue,
                     Some(form) => fit(key, form, value)?,
@@ -206,7 +205,7 @@ fn fit(name: &str, form: &Value, value: &Value) -> Result<Value, Outcome> {
     }
 }
 
-/// A value as it may stand in a message.
+/// A value, shortened for a message.
 fn short(value: &Value) -> String {
     let text = value.to_string();
     match text.char_indices().nth(60) {

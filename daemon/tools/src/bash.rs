@@ -1,7 +1,7 @@
-//! `bash`: a shell command, waited for or left in the background.
+//! `bash`: a shell command, run to its end or in the background.
 //!
-//! Started through the context's spawner alone, which owns the process tree. What it is started with stands in
-//! `command`, its limits in `run`, its output in `capture`; in the background `shells` keeps it.
+//! Started only through the context's spawner, which owns the process tree. `command` builds the process, `run` applies
+//! limits, `capture` collects output, and `shells` manages background commands.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -157,7 +157,7 @@ impl Tool for Bash {
         memory.map_or_else(BTreeMap::new, |memory| memory.shell_altered())
     }
 
-    /// The call is bound to it: what was judged from one directory does not run in another.
+    /// The call is bound to this directory: a call judged for one directory does not run in another.
     fn cwd(&self, context: &CallContext) -> Option<PathBuf> {
         let memory = Memory::of(&context.memory)?;
         let cwd = memory.shell_cwd();
@@ -211,7 +211,7 @@ fn changed(altered: &BTreeMap<String, Option<String>>) -> Option<String> {
     })
 }
 
-/// Starts the command and waits for its end; what it changes of the shell's state lasts.
+/// Starts the command and waits for its end; its changes of the shell's state are kept.
 async fn run(args: Args, default_ms: u64, context: CallContext) -> Outcome {
     let mut state = ShellState::begin(&context).await;
     let started = Instant::now();
@@ -229,7 +229,7 @@ async fn run(args: Args, default_ms: u64, context: CallContext) -> Outcome {
         .as_deref()
         .filter(|_| end.is_success())
         .and_then(|sandbox| stopped::part_by(sandbox, &args.command, &capture.tail(TAIL_CHARS)));
-    // It may run once more, and then from where it began.
+    // The command may run once more, and then from the same state.
     let again = stopped.as_ref().is_some_and(SandboxDenial::is_offered);
     let mut lines = state.end(&end, !again, &context).await;
     lines.extend(part.map(|part| part.partial_report()));

@@ -136,7 +136,7 @@ impl Capture {
             .collect()
     }
 
-    /// Takes lines that have not ended as they are now; what comes of them later follows.
+    /// Takes the unfinished lines in their current form; their continuation follows later.
     pub(crate) async fn take_begun(&mut self) {
         let text = self.fold.finish();
         self.keep(&text).await;
@@ -178,7 +178,7 @@ pub(crate) enum FullOutput {
         /// Its length.
         bytes: u64,
     },
-    /// With the reason, where one is known.
+    /// With the reason, if one is known.
     Nowhere(String),
 }
 

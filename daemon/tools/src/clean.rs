@@ -54,7 +54,7 @@ impl ControlStripper {
         }
     }
 
-    /// What is left when nothing more comes.
+    /// The remaining text at the end of the output.
     pub(crate) fn finish(&mut self) -> String {
         let broken = std::mem::take(&mut self.broken);
         if broken.is_empty() {

@@ -24,8 +24,8 @@ const FIXED: [(&str, &str); 4] = [
     ("GIT_TERMINAL_PROMPT", "0"),
 ];
 
-/// A line of shell, ready to be started. `number`: its own, where it runs in the background. `back`: the file that the
-/// shell writes its directory and environment to when the line has ended.
+/// A shell command, ready to be started. `number`: its number if it runs in the background. `back`: the file to which
+/// the shell writes its directory and environment when the line has ended.
 pub(crate) fn command(
     line: &str,
     title: String,
@@ -56,11 +56,11 @@ pub(crate) fn command(
     }
 }
 
-/// A line that runs its first argument as if it stood there itself, and then writes the shell's directory and its
-/// environment, with zero bytes between.
+/// A line that runs its first argument as if it were the line itself, and then writes the shell's directory and its
+/// environment, separated by zero bytes.
 ///
-/// The trap keeps the exit code, and is in force also after `exit` and `set -e`. Where it does not come to that (`exec`, a
-/// trap of the line's own, a signal) the file stays empty. `>|` for lines that `set -C`.
+/// The trap preserves the exit code, and also runs after `exit` and `set -e`. If it does not run (`exec`, a trap of the
+/// line itself, a signal), the file stays empty. `>|` works despite `set -C`.
 fn wrapped(back: &str) -> String {
     let write = format!(
         "{{ command pwd -P && printf '\\0' && /usr/bin/env -0; }} >|{} 2>/dev/null || :",
@@ -77,7 +77,7 @@ fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "'\\''"))
 }
 
-/// What people call it: the model's words, or the first line of the command.
+/// The title of the command for display: the model's description, or the first line of the command.
 pub(crate) fn title(line: &str, description: Option<&str>) -> String {
     description
         .filter(|text| !text.trim().is_empty())
@@ -104,8 +104,8 @@ pub(crate) fn environment(session: &[(String, String)]) -> Environment {
     env
 }
 
-/// No command of git runs the program that a repository's own config names as its monitor: `git status` reads, and is
-/// not asked about. Comes behind what the session's environment sets of git's config.
+/// Keeps git from running the monitor program that a repository's own config names, because `git status` is read-only
+/// and runs without asking. Must come after the git config from the session's environment.
 fn no_monitor(env: &mut Environment) {
     let count = env
         .get("GIT_CONFIG_COUNT")

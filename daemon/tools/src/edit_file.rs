@@ -85,7 +85,7 @@ pub(crate) struct PlannedEdit {
     edited: EditResult,
 }
 
-/// What is in a file, if it is what this session last saw of it.
+/// The content of a file, if it is unchanged since this session last saw it.
 pub(crate) fn known_content(memory: &Memory, at: &ResolvedPath) -> Result<FileContent, Outcome> {
     let content = memory.workspace().read(at).map_err(|error| match error {
         workspace::FileError::Missing { .. } => Outcome::failed(format!(

@@ -1,8 +1,7 @@
-//! What all file tools are to the engine: their facts, the reading of their arguments, the binding of a call to its
-//! places, and work beside the runtime.
+//! The common part of all file tools: their specs, the parsing of their arguments, the binding of a call to its paths,
+//! and blocking work outside the async runtime.
 //!
-//! A file tool writes what is its own as a `FileTool`. Called by `registry`, which takes the `Tool` that `tool` makes
-//! of it.
+//! Each file tool implements `FileTool`. Called by `registry`, which uses the `Tool` that `tool` makes of it.
 
 use std::marker::PhantomData;
 use std::path::PathBuf;
@@ -19,20 +18,19 @@ use crate::arguments::{self, Arguments};
 use crate::files::{self, CallPath};
 use crate::memory::Memory;
 
-/// A tool that works on files: what is its own.
+/// The part that each file tool implements.
 pub(crate) trait FileTool: Send + Sync + 'static {
     type Args: Arguments;
-    /// What a call comes to before anything is done: where its paths lead and, for a change, what is to become of what
-    /// is there.
+    /// The plan of a call before anything is done: its resolved paths and, for a change, the new content.
     type Plan;
 
-    /// What is known of it.
+    /// The spec of the tool.
     fn spec() -> ToolSpec;
 
-    /// Finds the places of a call and works out what it comes to. Changes nothing.
+    /// Resolves the paths of a call and plans its changes. Changes nothing.
     ///
     /// # Errors
-    /// An outcome where it is already clear that the call must fail.
+    /// An outcome if it is already certain that the call must fail.
     fn plan(args: &Self::Args, call: &Call<'_>) -> Result<Self::Plan, Outcome>;
 
     /// What a person should see before a yes. Changes nothing.

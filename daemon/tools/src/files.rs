@@ -36,12 +36,12 @@ pub(crate) fn blocking(
     .boxed()
 }
 
-/// A path of a call, and what is done there.
+/// A path of a call, and the kind of access.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CallPath<'a> {
     path: &'a str,
     access: Access,
-    /// A link at its end is meant itself, and not where it leads.
+    /// A link at its end is used itself, not its target.
     itself: bool,
 }
 
@@ -97,7 +97,7 @@ pub(crate) fn places(
     Ok(found.into_iter().map(|(_, at)| at).collect())
 }
 
-/// For each path where it leads, by which it is judged, and what it names.
+/// For each path: the resolved path by which it is judged, and the path that it names.
 fn found(memory: &Memory, spots: &[CallPath<'_>]) -> Result<Vec<(PathBuf, ResolvedPath)>, Outcome> {
     let workspace = memory.workspace();
     let find = |spot: &CallPath<'_>| {
@@ -133,10 +133,10 @@ fn judged(found: &[(PathBuf, ResolvedPath)]) -> Vec<PathBuf> {
     places
 }
 
-/// Whether the paths lead to the places that were judged, each to its own.
+/// Whether each path still resolves to the place that was judged for it.
 ///
-/// What was judged has each place once. Paths that share a place now are refused too where they did not then: the
-/// lists differ in length. Where several shared one then and others do now, the caller refuses shared places anyway.
+/// The list of judged places has each place once. If paths that had different places now share one, the lists differ in
+/// length, and the call is refused. If several shared one and others do now, the caller refuses shared places anyway.
 fn same_places(
     spots: &[CallPath<'_>],
     found: &[(PathBuf, ResolvedPath)],
@@ -170,7 +170,7 @@ fn listed(places: &[PathBuf]) -> String {
     places.join("`, `")
 }
 
-/// Whether what stands at `path` (now of state `now`) is what this session last saw of it.
+/// Checks that the file at `path`, now in state `now`, is unchanged since this session last saw it.
 pub(crate) fn guard(memory: &Memory, path: &Path, now: &FileStamp) -> Result<(), Outcome> {
     let shown = memory.workspace().shown(path);
     match memory.known(path) {

@@ -1,7 +1,7 @@
-//! Lines of an output that match a regular expression.
+//! Filters lines of an output by a regular expression.
 //!
-//! The engine takes time in proportion to the text, whatever the pattern, and its program is bounded. That can still be
-//! long: after a while the rest is given up, and what is matched at once is bounded too. Called by `bash_output`.
+//! The engine's time is proportional to the text for any pattern, and its program is bounded. That can still take long:
+//! the rest is dropped after a time limit, and the text matched at once is bounded too. Called by `bash_output`.
 
 use std::time::{Duration, Instant};
 
@@ -24,7 +24,7 @@ pub(crate) struct Filter {
     patience: Duration,
 }
 
-/// What is left of a text.
+/// The filtered text.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Filtered {
     pub head: String,
@@ -35,7 +35,7 @@ pub(crate) struct Filtered {
 
 impl Filter {
     /// # Errors
-    /// What is wrong with the pattern, in words.
+    /// The error in the pattern, as text.
     pub(crate) fn new(pattern: &str) -> Result<Self, String> {
         RegexMatcherBuilder::new()
             .unicode(true)
@@ -50,7 +50,7 @@ impl Filter {
             .map_err(|error| error.to_string())
     }
 
-    /// The lines that match. Of a text without its middle, the pieces beside the gap count as lines. `None` where it
+    /// The matching lines. In a text without its middle, the pieces next to the gap count as lines. `None` if filtering
     /// would take too long.
     pub(crate) fn apply(&self, pieces: TextPieces<'_>) -> Option<Filtered> {
         let begun = Instant::now();

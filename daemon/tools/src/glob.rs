@@ -76,7 +76,7 @@ impl Args {
             Some(path) if !base.starts_with(['/', '~']) => format!("{path}/{base}"),
             _ => base,
         };
-        // What stands behind a directory is meant from there, and not anywhere below it.
+        // The part after a directory is relative to it, and does not match at any depth below.
         let rest = match rest {
             [] => String::new(),
             rest => format!("/{}", rest.join("/")),

@@ -53,7 +53,7 @@ const OWN: [&str; 28] = [
 /// An environment, by name.
 pub(crate) type Environment = BTreeMap<String, String>;
 
-/// Where the shell of a session stands.
+/// The state of a session's shell.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct PersistentShell {
     /// `None`: the session's directory.
@@ -80,7 +80,7 @@ pub(crate) struct ShellEnd {
 }
 
 impl PersistentShell {
-    /// Where commands start, if that is not the session's directory and is still what it was.
+    /// The directory that commands start in, if it is not the session's directory and still is the same one.
     pub(crate) fn cwd(&self, workspace: &Workspace) -> Option<&Path> {
         let cwd = self.cwd.as_deref()?;
         admits(workspace, cwd).then_some(cwd)
@@ -113,8 +113,8 @@ impl PersistentShell {
         self.variables.clone()
     }
 
-    /// Takes in what a command has changed between `start` and `end`: what others changed meanwhile stays. Returns what
-    /// was not taken, in words for the model.
+    /// Applies the changes that a command made between `start` and `end`, and keeps changes by others in between.
+    /// Returns the changes that were not applied, as text for the model.
     pub(crate) fn take(
         &mut self,
         workspace: &Workspace,
@@ -172,7 +172,7 @@ pub(crate) fn read(bytes: &[u8]) -> Option<ShellEnd> {
     }
     let mut env = Environment::new();
     for part in parts {
-        // What is no text cannot be given to a command; it is as if it were not there.
+        // Values that are not valid text cannot be passed to a command; they are ignored.
         if let Some((name, value)) = std::str::from_utf8(part)
             .ok()
             .and_then(|part| part.split_once('='))

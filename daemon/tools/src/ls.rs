@@ -1,4 +1,4 @@
-//! `ls`: what is in a directory, as a tree.
+//! `ls`: the contents of a directory, as a tree.
 
 use contract::{ArgumentUse, Family, Outcome, ToolSpec};
 use proto::item::{Display, ToolKind};

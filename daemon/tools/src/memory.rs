@@ -1,9 +1,9 @@
-//! What the tools of one session remember from call to call, and its commands in the background.
+//! State that the tools of one session keep between calls, and its background commands.
 //!
-//! Lives as long as the session is loaded: after a restart of the daemon commands start in the session's directory. Which
-//! files were read stands in the session's log too (`logged`): an edit that is allowed after the daemon died is made.
-//! Dropping it stops the commands. The session holds it as `contract::ToolMemory` and passes it to calls in
-//! `CallContext::memory`. `changes` reports what others have changed of the files.
+//! Exists while the session is loaded: after a restart of the daemon, commands start in the session's directory. The
+//! session's log also records which files were read (`logged`), so that an edit which was allowed before the daemon
+//! died is made. Dropping it stops the commands. The session holds it as `contract::ToolMemory` and passes it to calls
+//! in `CallContext::memory`. `changes` reports changes of the files by others.
 
 use std::any::Any;
 use std::collections::{BTreeMap, HashMap};
@@ -34,13 +34,13 @@ const PINNED_MAX: usize = 256;
 pub struct Memory {
     workspace: Arc<Workspace>,
     kept: Mutex<MemoryState>,
-    /// Held by whoever looks what has changed.
+    /// Locked while looking for changes.
     looking: Mutex<()>,
     shells: Shells,
 }
 
-/// Which files were read, and at which state, and where the shell stands: what outlives a memory. Not the content of the
-/// files: there are many sessions that are not loaded.
+/// State that outlives a memory: which files were read, in which state, and the shell's directory. It excludes the
+/// content of files, because many sessions are not loaded.
 #[derive(Debug)]
 struct Snapshot {
     read: Vec<(PathBuf, (u64, FileStamp))>,
@@ -82,10 +82,10 @@ impl Memory {
         &self.workspace
     }
 
-    /// The memory in a context, for what is about commands in the background.
+    /// The memory in a context, for tools that work with background commands.
     ///
     /// # Errors
-    /// An outcome, where the assembly put none.
+    /// An outcome if the context has no memory.
     pub(crate) fn with_shells(context: &CallContext) -> Result<Arc<Self>, Outcome> {
         Self::of(&context.memory)
             .ok_or_else(|| Outcome::failed("this session keeps no commands in the background"))
@@ -150,7 +150,7 @@ impl Memory {
         (cwd, shell.env(base), note)
     }
 
-    /// Takes in what a command has left. Returns what was not taken, in words for the model.
+    /// Applies the shell state that a command left. Returns the changes that were not applied, as text for the model.
     pub(crate) fn shell_ended(
         &self,
         base: &Environment,
@@ -179,8 +179,8 @@ impl Memory {
         self.kept().read.get(path).map(|known| known.stamp)
     }
 
-    /// The content of a file is known at this state: returns what the log is to keep of it. Blocks: short content is kept,
-    /// to show later what others changed.
+    /// Notes that the content of a file is known in this state; returns the record for the log. Blocks: reads and keeps
+    /// short content, to show later changes by others.
     pub(crate) fn know(&self, path: &Path, stamp: FileStamp) -> Option<KnownFile> {
         self.keep(path, stamp, self.content(path, &stamp));
         logged::logged(path, &stamp)
@@ -207,7 +207,7 @@ impl Memory {
         known::forget_contents(&mut kept.read);
     }
 
-    /// The content of a file, where it is short and still of this state.
+    /// The content of a file, if it is short and the file still has this state.
     fn content(&self, path: &Path, stamp: &FileStamp) -> Option<Content> {
         let content = self.read_short(path, stamp.size)?;
         content
@@ -222,7 +222,7 @@ impl Memory {
 }
 
 impl ToolMemory for Memory {
-    /// What is known of files and of the shell. What a call was bound to is not kept: no call runs.
+    /// The known files and the shell state. Call bindings are left out, because no call runs.
     fn snapshot(&self) -> Option<MemorySnapshot> {
         let kept = self.kept();
         let read = kept.read.iter();
@@ -234,7 +234,7 @@ impl ToolMemory for Memory {
         }))
     }
 
-    /// What has changed meanwhile is noticed by its stamp.
+    /// Files changed in the meantime are detected by their stamps.
     fn restore(&self, snapshot: MemorySnapshot) {
         let Ok(snapshot) = snapshot.downcast::<Snapshot>() else {
             return;

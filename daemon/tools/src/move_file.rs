@@ -53,7 +53,7 @@ fn moved(call: &Call<'_>, pair: &TransferPaths) -> Result<Outcome, Outcome> {
         .move_entry(&pair.from, &pair.to, pair.expected, &mut |_| Ok(()))
         .map_err(|error| files::file_failed(&error))?;
     let (mut changed, known) = transfer::landed(&call.memory, pair);
-    // Each place once: first what is gone, in the order of what has come.
+    // Each place once: first the removed ones, in the order of the created ones.
     let gone: Vec<_> = changed
         .iter()
         .filter_map(|changed| {

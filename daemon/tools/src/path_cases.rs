@@ -15,13 +15,13 @@ use crate::scene::Scene;
 #[derive(Deserialize)]
 struct Case {
     id: String,
-    /// `mkdir`, `file`, `symlink`, `hardlink`, `fifo`, each with a path and what it needs.
+    /// `mkdir`, `file`, `symlink`, `hardlink`, `fifo`, each with a path and its arguments.
     setup: Vec<Vec<String>>,
     tool: String,
     args: Value,
     /// Outcomes that pass: `allow`, `deny`.
     accept: Vec<String>,
-    /// What must hold behind the call: `content`, `absent`.
+    /// Conditions after the call: `content`, `absent`.
     post: Vec<Vec<String>>,
     why: String,
 }
@@ -83,7 +83,7 @@ fn look(scene: &Scene, condition: &[String]) -> Result<(), String> {
     }
 }
 
-/// Plays a case, and says what is wrong.
+/// Plays a case; the error says which condition failed.
 async fn play(case: &Case) -> Result<(), String> {
     let scene = Scene::new();
     for step in &case.setup {

@@ -167,7 +167,7 @@ fn numbered(kept: &WindowContent, first: u64) -> (String, u64) {
     (text, count)
 }
 
-/// What a file is, where it is no text.
+/// The kind of a file that is not text.
 fn not_text(path: &str, head: &[u8]) -> Option<&'static str> {
     const MAGIC: [(&[u8], &str); 13] = [
         (b"\x89PNG\r\n", "a PNG image"),

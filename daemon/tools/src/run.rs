@@ -12,7 +12,7 @@ use tokio::time::Instant;
 
 use crate::capture::OUTPUT_MAX;
 
-/// Milliseconds between TERM and KILL where nobody says otherwise.
+/// Default milliseconds between TERM and KILL.
 pub(crate) const GRACE_MS: u64 = 2000;
 /// How long after KILL the end must have been reported.
 const LOST_AFTER: Duration = Duration::from_secs(5);
@@ -28,7 +28,7 @@ pub(crate) struct RunningCommand {
     stopped: Option<StopCause>,
 }
 
-/// What comes next of it.
+/// The next event of a running command.
 pub(crate) enum RunEvent {
     Output(Vec<u8>),
     /// Protected names came, and were moved away.
@@ -94,7 +94,7 @@ impl RunningCommand {
         self.control.stop(grace_ms);
     }
 
-    /// Waits for what comes next; stops the command at its time limit. Not called again after the end.
+    /// Waits for the next event; stops the command at its time limit. Not called again after the end.
     ///
     /// Cancel-safe: dropping it loses nothing.
     pub(crate) async fn next(&mut self) -> RunEvent {
@@ -206,7 +206,7 @@ impl CommandEnd {
         }
     }
 
-    /// For the log: why, where it did not end by itself.
+    /// The cause for the log, if it did not end by itself.
     pub(crate) fn cause(&self) -> Option<String> {
         let cause = match self.stopped {
             Some(StopCause::Time) => "its time limit",

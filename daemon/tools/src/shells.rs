@@ -159,10 +159,10 @@ impl Shells {
 }
 
 impl Shell {
-    /// What is new since the last look. `whole_lines`: a line that has not ended yet is left for later.
+    /// The output since the last look. `whole_lines`: an unfinished line is left for later.
     ///
     /// # Errors
-    /// An outcome, when its keeper does not answer.
+    /// An outcome if the command's keeper task does not answer.
     pub(crate) async fn look(&self, whole_lines: bool) -> Result<NewOutput, Outcome> {
         let (reply, look) = oneshot::channel();
         let ask = KeeperRequest::Look { whole_lines, reply };

@@ -17,7 +17,7 @@ use crate::typed_tool::TypedTool;
 
 /// Tools that are shown with their schemas.
 const SHOWN_MAX: usize = 5;
-/// What stands before exact names.
+/// The prefix before exact names.
 const SELECT: &str = "select:";
 
 #[derive(Deserialize, JsonSchema)]

@@ -1,4 +1,4 @@
-//! What `move_file` and `copy_file` share: their arguments, the two places, and what is left behind.
+//! The common part of `move_file` and `copy_file`: their arguments, the two paths, and the changes to report.
 
 use proto::record::{Changed, KnownFile};
 use schemars::JsonSchema;
@@ -43,15 +43,15 @@ impl Arguments for Args {
     ];
 }
 
-/// The two places, and what stands at the second.
+/// The two paths, and the current state of the second.
 pub(crate) struct TransferPaths {
     pub(crate) from: ResolvedPath,
     pub(crate) to: ResolvedPath,
     pub(crate) expected: ExpectedFile,
 }
 
-/// The places as they are: the source there, the destination free, or a known file that may be replaced. `access` is
-/// what is done to the source.
+/// Resolves both paths: the source must exist, and the destination must be free or a known file that may be replaced.
+/// `access` is the access to the source.
 pub(crate) fn pair(args: &Args, call: &Call<'_>, access: Access) -> Result<TransferPaths, Outcome> {
     let places = call.places(&[
         CallPath::itself(&args.source, access),
@@ -85,7 +85,7 @@ pub(crate) fn pair(args: &Args, call: &Call<'_>, access: Access) -> Result<Trans
     Ok(TransferPaths { from, to, expected })
 }
 
-/// What is done, in a line.
+/// A one-line description of the operation.
 pub(crate) fn line(call: &Call<'_>, verb: &str, pair: &TransferPaths) -> String {
     let what = match pair.from.kind() {
         Some(FileKind::Directory) => "the directory ",
@@ -103,7 +103,7 @@ pub(crate) fn line(call: &Call<'_>, verb: &str, pair: &TransferPaths) -> String 
     )
 }
 
-/// What stands at the destination now, and what is known of it: what was known of the source.
+/// The new state of the destination, and the known content there: that of the source.
 pub(crate) fn landed(memory: &Memory, pair: &TransferPaths) -> (Vec<Changed>, Vec<KnownFile>) {
     let (from, to) = (pair.from.path(), pair.to.path());
     let workspace = memory.workspace();

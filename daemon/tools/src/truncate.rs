@@ -4,7 +4,7 @@ use contract::estimate::{quarters, weight};
 
 pub(crate) use contract::estimate::tokens;
 
-/// What is to be cut: a text of which the middle may be gone already.
+/// The text to truncate; its middle may be missing already.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct TextPieces<'a> {
     pub head: &'a str,

@@ -61,7 +61,7 @@ impl FileTool for WriteFile {
     }
 }
 
-/// What the file is, and what it shall be.
+/// The current and the new content of the file.
 pub(crate) struct PlannedContent {
     at: ResolvedPath,
     before: Option<FileContent>,
@@ -98,7 +98,7 @@ fn plan(call: &Call<'_>, at: ResolvedPath, args: &Args) -> Result<PlannedContent
         .map_err(|error| files::file_failed(&error))?;
     let guarded = files::guard(&call.memory, at.path(), &before.stamp);
     let bytes = if args.append {
-        // What is added takes nothing away, so it needs no earlier look.
+        // Appending removes nothing, so the file need not have been read before.
         [before.bytes.as_slice(), args.content.as_bytes()].concat()
     } else {
         guarded.clone()?;
@@ -135,7 +135,7 @@ fn write(call: &Call<'_>, planned: &PlannedContent, append: bool) -> Result<Outc
         .workspace()
         .write(at, bytes, expected)
         .map_err(|error| files::file_failed(&error))?;
-    // Who appends to what was not read does not know it by that.
+    // Appending to a file that was not read does not make its content known.
     let known = known.then(|| memory.know(at.path(), stamp)).flatten();
     let display = files::diff(&shown, old, bytes);
     let verb = match (before, append) {

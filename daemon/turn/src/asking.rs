@@ -1,4 +1,4 @@
-//! A request to the model: its answer, its failures, its tries.
+//! Requests to the model: their answers, failures and retries.
 
 use std::collections::HashSet;
 
@@ -16,20 +16,20 @@ use crate::input::{Answer, Effect, RequestInfo};
 use crate::machine::{Asking, CallsInProgress, Phase, RequestWait, Step};
 use crate::words;
 
-/// Answers of nothing but repeated calls, until no more tools can be called in the turn.
+/// After this many answers with only repeated calls, the turn may call no more tools.
 const CIRCLES_MAX: u32 = 2;
 
-/// How long a request is tried at an address of this machine where nothing listens.
+/// How long to retry a request to a local address where nothing listens.
 const NOT_RUNNING_MS: u64 = 4_000;
 
-/// How often in a row an answer that the provider paused is continued.
+/// How many times in a row to continue an answer that the provider paused.
 const PAUSES_MAX: u32 = 8;
 
-/// How often in a row the model is told that the provider refused its call.
+/// How many times in a row to report to the model that the provider refused its call.
 const INVALID_CALLS_MAX: u32 = 2;
 
 impl Step<'_> {
-    /// Sends the conversation as it stands.
+    /// Sends the current conversation to the model.
     pub fn ask(&mut self) -> Phase {
         if self.facts.wants_rebase() {
             return self.rebase();
@@ -37,7 +37,7 @@ impl Step<'_> {
         if self.is_near_full() {
             return self.compact_first(Trigger::Auto);
         }
-        self.tell_stance();
+        self.notify_effective_permissions();
         let asking = Asking {
             item: self.next_item(),
             attempt: 1,
@@ -47,9 +47,9 @@ impl Step<'_> {
         self.send(asking)
     }
 
-    /// Notifies the model of what the session may do, where that has changed since the last notice. Behind all that was said:
-    /// earlier bytes stay as they are. Not with another try of a request: it is the same request.
-    fn tell_stance(&mut self) {
+    /// Notifies the model of the session's permissions if they have changed since the last notice. The notice goes at the
+    /// end of the conversation, so that earlier bytes stay unchanged. A retry adds none, because it is the same request.
+    fn notify_effective_permissions(&mut self) {
         let options = &self.facts.options;
         let now = ReportedPermissions {
             mode: options.mode.unwrap_or_default(),
@@ -82,10 +82,10 @@ impl Step<'_> {
         Phase::Asking(asking)
     }
 
-    /// Goes on after an answer and its calls: steering first, then the next request, within the step limit.
+    /// Continues after an answer and its calls: adds steering, then sends the next request, within the step limit.
     pub fn ask_again(&mut self) -> Phase {
         if self.held() {
-            // Steering is not said before it is sent: until then people may change it.
+            // Steering is added only when it is sent: until then users may change it.
             return Phase::Held;
         }
         self.fold_steering();
@@ -94,7 +94,7 @@ impl Step<'_> {
             return Phase::Idle;
         };
         let over = limit > 0 && open.steps >= limit;
-        // It was notified once, with the results of its calls, that it goes in circles.
+        // The model was notified once, in the results of its calls, that it repeats itself.
         let stuck = open.circles >= CIRCLES_MAX;
         if (over || stuck) && !open.summing_up {
             let words = if over { words::SUM_UP } else { words::STUCK };
@@ -103,7 +103,7 @@ impl Step<'_> {
         self.ask()
     }
 
-    /// Puts steering behind what there is. True if there was any.
+    /// Appends queued steering to the conversation. True if there was any.
     fn fold_steering(&mut self) -> bool {
         let steering: Vec<_> = self
             .facts
@@ -127,9 +127,9 @@ impl Step<'_> {
         };
         self.hold.too_long = 0;
         let finish = answer.finish.unwrap_or(Finish::Stop);
-        self.usage(&asking, &answer);
-        let answer = self.repaired(answer, finish);
-        self.keep(asking.item, &answer, finish);
+        self.log_usage(&asking, &answer);
+        let answer = self.repair_calls(answer, finish);
+        self.log_answer(asking.item, &answer, finish);
         let Some(open) = &self.facts.open else {
             return Phase::Idle;
         };
@@ -140,7 +140,7 @@ impl Step<'_> {
         }
     }
 
-    /// Goes on, or ends the turn, after an answer without calls.
+    /// Continues or ends the turn after an answer without calls.
     pub fn settle(&mut self, finish: Finish) -> Phase {
         let Some(open) = &self.facts.open else {
             return Phase::Idle;
@@ -161,7 +161,7 @@ impl Step<'_> {
             return self.ask_again();
         }
         if open.text.trim().is_empty() {
-            return self.prod();
+            return self.continue_empty_answer();
         }
         if self.held() && self.facts.queue.iter().any(|queued| queued.steer) {
             return Phase::Held;
@@ -172,15 +172,15 @@ impl Step<'_> {
                 "The answer was cut off by the model's output limit.",
             );
         }
-        // Steering that came while the last words were streamed is answered in the same turn.
+        // Steering that arrived while the answer streamed is answered in the same turn.
         if self.fold_steering() {
             return self.ask_again();
         }
         self.end_turn(OutcomeKind::Completed, None, None)
     }
 
-    /// An answer without text or calls is continued once, then it is a failure: never a silent success.
-    fn prod(&mut self) -> Phase {
+    /// Asks once more after an answer without text or calls; a second one fails the turn. It never counts as success.
+    fn continue_empty_answer(&mut self) -> Phase {
         if self.facts.open.as_ref().is_some_and(|open| open.prodded) {
             let failure = Failure::new(
                 ErrorName::ProviderFailed,
@@ -193,13 +193,14 @@ impl Step<'_> {
         self.ask_again()
     }
 
-    /// Keeps an answer, or what there is of it.
-    pub(crate) fn keep(&mut self, item: ItemId, answer: &Answer, finish: Finish) {
-        // Half an answer has no calls, and no thoughts: a vendor takes those only with what they led to.
+    /// Logs an answer, complete or partial.
+    pub(crate) fn log_answer(&mut self, item: ItemId, answer: &Answer, finish: Finish) {
+        // A partial answer keeps no calls and no reasoning blocks: providers accept those only with the rest of their
+        // answer.
         let (calls, thoughts) = if finish == Finish::Interrupted {
             (Vec::new(), Vec::new())
         } else {
-            (self.with_own_ids(&answer.calls), answer.thoughts.clone())
+            (self.with_unique_ids(&answer.calls), answer.thoughts.clone())
         };
         self.append(Body::Assistant(AssistantMessage {
             item,
@@ -211,36 +212,37 @@ impl Step<'_> {
         }));
     }
 
-    /// Calls with ids that no other call of the session has. Some vendors number the calls of each answer from 0: what
-    /// comes late for an old call must not be taken for a new one's.
-    pub(crate) fn with_own_ids(&self, calls: &[ToolCall]) -> Vec<ToolCall> {
+    /// Returns the calls with ids that are unique in the session. Some providers number the calls of each answer from 0,
+    /// so a late result of an old call could be mistaken for a new call's.
+    pub(crate) fn with_unique_ids(&self, calls: &[ToolCall]) -> Vec<ToolCall> {
         let mut taken = HashSet::new();
-        let mut own = calls.to_vec();
-        for call in &mut own {
-            let (vendors, mut number) = (call.id.0.clone(), self.facts.answered + 1);
+        let mut unique = calls.to_vec();
+        for call in &mut unique {
+            let (original, mut number) = (call.id.0.clone(), self.facts.answered + 1);
             while self.facts.call_ids.contains(&call.id) || !taken.insert(call.id.clone()) {
-                call.id = CallId(format!("{vendors}_{number}"));
+                call.id = CallId(format!("{original}_{number}"));
                 number += 1;
             }
         }
-        own
+        unique
     }
 
-    /// Keeps what was shown of an answer that will not come.
-    pub fn keep_partial(&mut self, asking: Asking, partial: Option<Answer>) {
+    /// Logs the shown part of an answer that will not be completed.
+    pub fn log_partial_answer(&mut self, asking: Asking, partial: Option<Answer>) {
         if let Some(partial) = partial
             && !(partial.text.is_empty() && partial.reasoning.is_empty())
         {
-            self.keep(asking.item, &partial, Finish::Interrupted);
+            self.log_answer(asking.item, &partial, Finish::Interrupted);
         }
     }
 
-    pub(crate) fn usage(&mut self, asking: &Asking, answer: &Answer) {
-        self.usage_of(asking, answer, Purpose::Answer);
+    /// Logs the usage of a request of the conversation.
+    pub(crate) fn log_usage(&mut self, asking: &Asking, answer: &Answer) {
+        self.log_usage_for(asking, answer, Purpose::Answer);
     }
 
-    /// What a request took, also one beside the conversation.
-    pub(crate) fn usage_of(&mut self, asking: &Asking, answer: &Answer, purpose: Purpose) {
+    /// Logs the usage of a request, also of one outside the conversation.
+    pub(crate) fn log_usage_for(&mut self, asking: &Asking, answer: &Answer, purpose: Purpose) {
         let mut usage = answer.usage(RequestInfo {
             item: asking.item.clone(),
             provider: self.facts.wire.provider.clone(),
@@ -249,13 +251,13 @@ impl Step<'_> {
             step: self.facts.open.as_ref().map_or(0, |open| open.steps + 1),
             attempt: asking.attempt,
         });
-        self.guard(&mut usage, answer.rewritten.as_deref());
+        self.check_cache(&mut usage, answer.rewritten.as_deref());
         let cache = &self.facts.cache;
         let miss = usage.cache_miss.clone();
         let miss = miss.filter(|miss| !cache.is_reported(miss.cause));
         self.append(Body::Usage(usage.clone()));
         if let Some(miss) = miss {
-            self.tell_miss(&usage, &miss);
+            self.notify_cache_miss(&usage, &miss);
         }
         for text in &answer.notices {
             self.notice(Level::Warning, text.clone());
@@ -281,8 +283,9 @@ impl Step<'_> {
             other => return other,
         };
         if partial.reported.is_some() || partial.rewritten.is_some() {
-            // It came to nothing, but the vendor counted it: the books must agree (I15). A bug of ours is counted too.
-            self.usage(&asking, &partial);
+            // The request failed, but the provider billed it: the usage ledger must match (I15). A request that
+            // rewrote earlier bytes, which is our bug, is logged too.
+            self.log_usage(&asking, &partial);
         }
         match error.kind {
             ErrorKind::Credentials if key_lost => {
@@ -303,16 +306,16 @@ impl Step<'_> {
                     self.supersede(&asking, &partial);
                     return self.too_long(&error);
                 }
-                self.keep_partial(asking, Some(partial));
+                self.log_partial_answer(asking, Some(partial));
                 let failure = failure_of(&error);
                 self.end_turn(OutcomeKind::ContextFull, None, Some(failure))
             }
             ErrorKind::Budget => {
-                self.keep_partial(asking, Some(partial));
+                self.log_partial_answer(asking, Some(partial));
                 self.end_over_budget(&error)
             }
             ErrorKind::Credentials => self.give_up(asking, &error, partial),
-            // Its turn did not come in time: its provider is as good as down.
+            // The request waited too long in the provider's queue: the provider counts as down.
             ErrorKind::Permanent if unsent && self.may_fall_back() => {
                 self.fall_back(failure_of(&error))
             }
@@ -324,15 +327,15 @@ impl Step<'_> {
         }
     }
 
-    /// The provider refused the model's answer for a call in it: tells the model, which makes it again.
+    /// The provider refused the model's answer because of a call in it: reports that to the model and asks again.
     fn ask_for_valid_call(
         &mut self,
         asking: Asking,
         error: &ProviderError,
         partial: Answer,
     ) -> Phase {
-        let told = self.facts.open.as_ref().map(|open| open.invalid_calls);
-        if told.is_none_or(|told| told >= INVALID_CALLS_MAX) {
+        let reports = self.facts.open.as_ref().map(|open| open.invalid_calls);
+        if reports.is_none_or(|reports| reports >= INVALID_CALLS_MAX) {
             return self.give_up(asking, error, partial);
         }
         self.supersede(&asking, &partial);
@@ -342,10 +345,9 @@ impl Step<'_> {
         self.ask_again()
     }
 
-    /// A budget does not let the turn's next request be sent. What waits behind the turn would end in the same way: it
-    /// waits on.
+    /// Ends the turn because a budget forbids its next request. Queued prompts stay queued: they would end the same way.
     pub(crate) fn end_over_budget(&mut self, error: &ProviderError) -> Phase {
-        // The turn's own prompt was said before its first request.
+        // The turn's own prompt left the queue before its first request.
         let waiting = self.facts.queue.len();
         if waiting > 0 {
             self.notice(Level::Warning, words::waits_for_budget(waiting));
@@ -399,7 +401,7 @@ impl Step<'_> {
         })
     }
 
-    /// What was shown of an answer that is asked for again does not count.
+    /// Discards the shown part of an answer that is requested again.
     fn supersede(&mut self, asking: &Asking, partial: &Answer) {
         if !(partial.text.is_empty() && partial.reasoning.is_empty() && partial.calls.is_empty()) {
             self.effects.push(Effect::Supersede {
@@ -418,19 +420,20 @@ impl Step<'_> {
             self.supersede(&asking, &partial);
             return self.fall_back(failure);
         }
-        // An endless answer must not fill the next request.
+        // An endless answer must not fill up the next request.
         let partial = Answer {
-            text: cut(partial.text),
-            reasoning: cut(partial.reasoning),
+            text: truncate(partial.text),
+            reasoning: truncate(partial.reasoning),
             ..partial
         };
-        self.keep_partial(asking, Some(partial));
+        self.log_partial_answer(asking, Some(partial));
         self.end_turn(OutcomeKind::Failed, None, Some(failure))
     }
 
     pub(crate) fn retry_due(&mut self, phase: Phase, item: &ItemId, attempt: u32) -> Phase {
         match phase {
-            // A wait of an earlier request may end late: it is not this one's. In a hand-over the next life tries again.
+            // The timer of an earlier request may fire late and must not retry this one. In a hand-over the next daemon
+            // process retries.
             Phase::Asking(asking)
                 if !self.hold.suspending
                     && matches!(asking.waits, RequestWait::Retry { .. })
@@ -461,7 +464,7 @@ impl Step<'_> {
         }
     }
 
-    /// Makes the next try of a request, or keeps it for the end of a pause.
+    /// Sends the next try of a request, or postpones it to the end of a pause.
     pub(crate) fn resend(&mut self, asking: Asking) -> Phase {
         if self.held() {
             return Phase::Asking(Asking {
@@ -478,11 +481,11 @@ impl Step<'_> {
     }
 }
 
-/// Bytes that are kept of a failed answer's text: more than any model's limit.
+/// Maximum size of a failed answer's text, in bytes: more than any model's output limit.
 const PARTIAL_MAX: usize = 1 << 20;
 
-/// A failed answer's text, without what is beyond [`PARTIAL_MAX`].
-fn cut(mut text: String) -> String {
+/// Truncates a failed answer's text to [`PARTIAL_MAX`].
+fn truncate(mut text: String) -> String {
     if text.len() > PARTIAL_MAX {
         text.truncate(text.floor_char_boundary(PARTIAL_MAX));
         text.push('…');
@@ -490,20 +493,20 @@ fn cut(mut text: String) -> String {
     text
 }
 
-/// Exponential backoff with jitter: half fixed, half by chance, from `base` to `cap`.
+/// Exponential backoff with jitter: half fixed, half random, from `base` to `cap`.
 pub(crate) fn backoff(base: u64, cap: u64, attempt: u32, jitter: f64) -> u64 {
     let full = base
         .saturating_mul(1_u64 << attempt.saturating_sub(1).min(20))
         .min(cap);
     let half = full / 2;
-    // Jitter is within 0..1, and a wait within 30 s: no precision is lost that matters.
+    // Jitter is within 0..1 and a wait within 30 s, so the loss of precision is irrelevant.
     #[allow(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
         clippy::cast_precision_loss
     )]
-    let by_chance = ((full - half) as f64 * jitter.clamp(0.0, 1.0)) as u64;
-    half + by_chance
+    let random = ((full - half) as f64 * jitter.clamp(0.0, 1.0)) as u64;
+    half + random
 }
 
 pub(crate) fn failure_of(error: &ProviderError) -> Failure {

@@ -1,7 +1,7 @@
-//! What a model gets wrong in its calls, repaired where an answer comes in and where a call is about to start.
+//! Repairs malformed calls of the model when an answer arrives, and stops repeated calls before they start.
 //!
-//! The passes stand in `repair`; here is what the turn makes of them, and `calls.repaired` for who counts. What is repaired
-//! is so in the log: after a crash nothing is repaired again.
+//! `repair` has the passes; this module applies them and logs `calls.repaired`, for statistics. The log holds the
+//! repaired calls, so nothing is repaired again after a crash.
 
 use contract::Outcome;
 use proto::Body;
@@ -13,21 +13,21 @@ use crate::facts::CallStage;
 use crate::input::Answer;
 use crate::machine::{CallsInProgress, Phase, Step};
 use crate::repair::close::repair_json;
+use crate::repair::loop_detector;
 use crate::repair::scavenge::scavenge;
-use crate::repair::storm;
 use crate::words;
 
 impl Step<'_> {
-    /// The answer with its calls repaired: those that it did not declare are taken up, arguments that break off are
-    /// closed. Says so in the log.
-    pub(crate) fn repaired(&mut self, mut answer: Answer, finish: Finish) -> Answer {
-        let Some(means) = self.means.clone() else {
+    /// Repairs the calls of an answer and logs the repairs: adds calls that are written in its text, and completes
+    /// truncated arguments.
+    pub(crate) fn repair_calls(&mut self, mut answer: Answer, finish: Finish) -> Answer {
+        let Some(tools) = self.repair_tools.clone() else {
             return answer;
         };
         let summing_up = self.facts.open.as_ref().is_some_and(|open| open.summing_up);
         let mut found = Vec::new();
         if !summing_up && finish != Finish::ContentFilter {
-            let is_tool = |tool: &str| means.0.contains_key(tool);
+            let is_tool = |tool: &str| tools.0.contains_key(tool);
             found = scavenge(&answer.reasoning, &answer.text, &answer.calls, is_tool);
         }
         let declared = answer.calls.len();
@@ -43,13 +43,13 @@ impl Step<'_> {
                     found: true,
                 }),
         );
-        answer.calls = self.with_own_ids(&answer.calls);
+        answer.calls = self.with_unique_ids(&answer.calls);
         let mut repaired = CallsRepaired {
             taken_up: ids(&answer.calls[declared..]),
             ..CallsRepaired::default()
         };
         for call in &mut answer.calls {
-            let known = means.0.get(&call.name);
+            let known = tools.0.get(&call.name);
             if let Some(json) = repair_json(&call.arguments) {
                 call.arguments = json;
                 call.cut |= !known.is_some_and(|known| known.may_run_half);
@@ -66,24 +66,29 @@ impl Step<'_> {
         answer
     }
 
-    /// Whether the same was called so often, with the same result and nothing done between, that nothing new can come
-    /// of it. `kind`: that of the tool that it leads to.
-    pub(crate) fn goes_in_circles(&self, call: &ToolCall, kind: ToolKind) -> bool {
-        let Some(open) = self.facts.open.as_ref().filter(|_| self.means.is_some()) else {
+    /// Whether the same call was made so often, with the same result and no change in between, that another run is
+    /// pointless. `kind`: the kind of the tool that the call resolves to.
+    pub(crate) fn is_in_loop(&self, call: &ToolCall, kind: ToolKind) -> bool {
+        let Some(open) = self
+            .facts
+            .open
+            .as_ref()
+            .filter(|_| self.repair_tools.is_some())
+        else {
             return false;
         };
-        // What runs in the background may change anything.
-        let moves = !self.facts.children.is_empty();
-        !moves
-            && !storm::is_exempt(kind)
+        // A background command may change anything.
+        let background = !self.facts.children.is_empty();
+        !background
+            && !loop_detector::is_exempt(kind)
             && self.stage_of(&call.id) == Some(&CallStage::Open)
             && open
-                .storm
-                .is_one_too_many(storm::digest(&call.name, &call.arguments))
+                .recent_calls
+                .is_loop(loop_detector::hash_call(&call.name, &call.arguments))
     }
 
-    /// Closes a call that goes in circles. It does not run.
-    pub(crate) fn hold_back(&mut self, calls: &mut CallsInProgress, call: &ToolCall) {
+    /// Refuses a call that repeats in a loop, without running it.
+    pub(crate) fn refuse_looping_call(&mut self, calls: &mut CallsInProgress, call: &ToolCall) {
         self.append(Body::CallsRepaired(CallsRepaired {
             held_back: Some(call.id.clone()),
             ..CallsRepaired::default()
@@ -91,10 +96,10 @@ impl Step<'_> {
         self.close(calls, call, Outcome::refused(words::IN_CIRCLES), 0);
     }
 
-    /// Somebody else has changed files: what was called before may be called again.
+    /// Resets the loop detector after another program or a user has changed files: repeated calls may run again.
     pub(crate) fn files_changed(&mut self, phase: Phase) -> Phase {
         let open = self.facts.open.as_ref();
-        if self.means.is_some() && open.is_some_and(|open| !open.storm.is_empty()) {
+        if self.repair_tools.is_some() && open.is_some_and(|open| !open.recent_calls.is_empty()) {
             self.append(Body::CallsRepaired(CallsRepaired {
                 cleared: true,
                 ..CallsRepaired::default()
@@ -103,7 +108,7 @@ impl Step<'_> {
         phase
     }
 
-    /// Ends a turn whose last request was without tools.
+    /// Ends a turn whose last request allowed no tools.
     pub(crate) fn end_summed_up(&mut self) -> Phase {
         if !self.facts.open.as_ref().is_some_and(|open| open.stuck) {
             return self.end_turn(OutcomeKind::MaxSteps, None, None);

@@ -1,5 +1,5 @@
-//! The calls of an answer: judged, asked, run, closed, each by itself; results in call order. What waits for the user
-//! is in `interactions`.
+//! The calls of an answer: each one is judged, approved, run and closed separately. Results are written in call order.
+//! `interactions` handles calls that wait for the user.
 
 use contract::{Basis, CallAction, Decision, EffectivePermissions, Outcome};
 use proto::item::{CallStatus, ToolCall, ToolKind};
@@ -17,7 +17,7 @@ mod interactions;
 mod results;
 
 impl Step<'_> {
-    /// Begins with the calls of the newest answer, or goes on with them after a crash.
+    /// Starts the calls of the newest answer, or continues them after a crash.
     pub fn begin_calls(&mut self, mut calls: CallsInProgress) -> Phase {
         if self.facts.open.as_ref().is_some_and(|open| open.summing_up) {
             let stuck = self.facts.open.as_ref().is_some_and(|open| open.stuck);
@@ -26,7 +26,7 @@ impl Step<'_> {
             } else {
                 words::NO_MORE_STEPS
             });
-            // Only in an edited log: nothing of an answer that sums up is asked about.
+            // Only an edited log has such interactions: the calls of a summary answer never ask the user.
             self.close_interactions_where("the turn has ended", |_| true);
             return self.end_summed_up();
         }
@@ -34,14 +34,14 @@ impl Step<'_> {
         self.proceed(calls)
     }
 
-    /// Closes the calls of which the log alone says that they never run: cut in the middle, denied, or answered.
+    /// Closes the calls that will never run according to the log: truncated, denied, or answered by the user.
     pub fn close_what_cannot_run(&mut self, calls: &mut CallsInProgress) {
         self.close_where(calls, |open| match &open.stage {
             CallStage::Open if open.call.cut => Some(Outcome::refused(words::CUT_CALL)),
             CallStage::Open if open.held_back => Some(Outcome::refused(words::IN_CIRCLES)),
             CallStage::Denied { words } => Some(Outcome::with_status(CallStatus::Denied, words)),
             CallStage::Answered { by, words } => Some(interactions::outcome(*by, words)),
-            CallStage::KeptInside { .. } => open.as_blocked(),
+            CallStage::KeptInside { .. } => open.blocked_outcome(),
             CallStage::Blocked
             | CallStage::Open
             | CallStage::Waiting(_)
@@ -52,17 +52,17 @@ impl Step<'_> {
         });
     }
 
-    /// Closes those calls that neither run nor have a result, and for which there is an outcome.
+    /// Closes each call that is not running and has no result, if `outcome` returns one for it.
     pub fn close_where(
         &mut self,
         calls: &mut CallsInProgress,
         outcome: impl Fn(&OpenCall) -> Option<Outcome>,
     ) {
         for call in self.open_calls() {
-            // A look at each when its turn comes: the result of one may let those of others be written.
+            // Look each call up again: closing one may have written the results of others.
             let open = self.open_call(&call.id);
             if let Some(outcome) = open
-                .filter(|open| calls.has_no_end(open))
+                .filter(|open| calls.is_not_started(open))
                 .and_then(&outcome)
             {
                 self.close(calls, &call, outcome, 0);
@@ -86,7 +86,7 @@ impl Step<'_> {
             .map(|open| &open.stage)
     }
 
-    /// Looks for what can be done next: results that may be written, the next call to be judged, the next request.
+    /// Takes the next possible steps: writes results, judges the next call, or sends the next request.
     pub fn proceed(&mut self, mut calls: CallsInProgress) -> Phase {
         self.write_results(&mut calls);
         let Some(open) = &self.facts.open else {
@@ -121,36 +121,36 @@ impl Step<'_> {
         }
         calls.judging = None;
         if self.held() {
-            // It is judged again when it may start: what it would do may have changed until then.
+            // The call is judged again when it may start, because its effect may have changed by then.
             return Phase::Calls(calls);
         }
         let Some(call) = self.open_calls().into_iter().find(|call| call.id == *id) else {
             return Phase::Calls(calls);
         };
         match judgement {
-            Judgement::Refused(_) if self.goes_in_circles(&call, ToolKind::Other) => {
-                self.hold_back(&mut calls, &call);
+            Judgement::Refused(_) if self.is_in_loop(&call, ToolKind::Other) => {
+                self.refuse_looping_call(&mut calls, &call);
             }
             Judgement::Refused(outcome) => self.close(&mut calls, &call, outcome, 0),
             Judgement::Decided(decided) => {
                 if decided.effective_permissions != self.facts.effective_permissions() {
-                    // What the session may do has changed since it was looked at.
+                    // The session's permissions have changed since the call was judged.
                     return self.proceed(calls);
                 }
                 let alone = calls.running.is_empty() && self.all_before_closed(&calls, id);
                 let blocked = self.facts.blocked(id).is_some();
-                // What may run outside the sandbox is a writer, whatever it was within.
+                // A call that may run unsandboxed counts as a writer, even if it was read-only in the sandbox.
                 if (!decided.decision.read_only || blocked) && !alone {
-                    // A writer is judged when all before it have ended: what it would do depends on them. A call behind it
-                    // runs only where this one was taken for a reader before.
-                    return self.look_before(calls, id);
+                    // A writer is judged after all earlier calls have ended, because its effect depends on them. Later
+                    // calls run earlier only if this one counted as a reader before.
+                    return self.judge_earlier_call(calls, id);
                 }
-                if !decided.files_changed && self.goes_in_circles(&call, decided.kind) {
-                    self.hold_back(&mut calls, &call);
+                if !decided.files_changed && self.is_in_loop(&call, decided.kind) {
+                    self.refuse_looping_call(&mut calls, &call);
                     return self.proceed(calls);
                 }
                 if blocked {
-                    self.decide_escape(&mut calls, &call, decided);
+                    self.decide_unsandboxed_run(&mut calls, &call, decided);
                     return self.proceed(calls);
                 }
                 let waits = self.decide(&mut calls, &call, decided);
@@ -162,8 +162,8 @@ impl Step<'_> {
         self.proceed(calls)
     }
 
-    /// A writer has to wait. A call before it may have been approved while the writer was judged: then it is its turn.
-    fn look_before(&mut self, calls: CallsInProgress, writer: &CallId) -> Phase {
+    /// Lets a writer wait. If an earlier call was approved while the writer was judged, continues with that call.
+    fn judge_earlier_call(&mut self, calls: CallsInProgress, writer: &CallId) -> Phase {
         let next = self
             .facts
             .open
@@ -186,9 +186,9 @@ impl Step<'_> {
             .all(|open| calls.has_result(open))
     }
 
-    /// Denies a change that the session may not make now. Policy has said so before. Here it is said where calls start,
-    /// whatever came of that.
-    fn apply_stance(&self, decision: &mut Decision) {
+    /// Denies a change that the session's permissions do not allow now. The policy has checked this already; the check
+    /// is repeated here, where calls start, so that no rule can bypass it.
+    fn apply_effective_permissions(&self, decision: &mut Decision) {
         if let Some(why) = self.facts.effective_permissions().refuses() {
             decision.verdict = Verdict::Deny;
             decision.basis = Basis::EffectivePermissions;
@@ -197,8 +197,7 @@ impl Step<'_> {
         }
     }
 
-    /// Carries out a call, asks the user about it or closes it. True where the call has to wait before anything behind it
-    /// may be judged.
+    /// Runs a call, asks the user about it, or closes it. True if no later call may be judged before this one ends.
     fn decide(
         &mut self,
         calls: &mut CallsInProgress,
@@ -206,7 +205,7 @@ impl Step<'_> {
         mut decided: Decided,
     ) -> bool {
         if !decided.decision.read_only {
-            self.apply_stance(&mut decided.decision);
+            self.apply_effective_permissions(&mut decided.decision);
         }
         let verdict = decided.decision.verdict;
         let approved = self.approved(call, &decided);
@@ -245,7 +244,7 @@ impl Step<'_> {
                 self.present_plan(calls, call, plan, decided.shown_hash, attended);
                 false
             }
-            // The session has followed it to the tool that it names.
+            // The session has already resolved a call to the tool that it names: this one names another caller.
             CallAction::CallTool { .. } => {
                 self.close(calls, call, Outcome::refused(words::CALLS_A_CALLER), 0);
                 false
@@ -253,7 +252,7 @@ impl Step<'_> {
         }
     }
 
-    /// Whether a call that was not denied may be carried out now. Otherwise the user is asked, or it is closed.
+    /// Whether a call that was not denied may run now. If not, asks the user or closes the call.
     fn permits(&mut self, calls: &mut CallsInProgress, call: &ToolCall, decided: &Decided) -> bool {
         if decided.decision.verdict == Verdict::Allow || self.approved(call, decided) {
             self.log_decision(call, decided, None, None);
@@ -271,16 +270,16 @@ impl Step<'_> {
             }
             Unattended::Wait => {
                 self.log_decision(call, decided, None, None);
-                // Readers behind it may still run; a writer will wait by itself.
+                // Later readers may still run; a later writer waits anyway.
                 self.ask_approval(call, decided);
                 false
             }
         }
     }
 
-    /// Whether the user said yes to what would be shown now: if it looks different, they are asked again. A command that
-    /// they wrote themselves needs no second yes: only that text is judged here. Where a yes is asked for twice, it takes
-    /// the second one.
+    /// Whether the user approved exactly what would be shown now; if it looks different, they are asked again. A command
+    /// that the user edited needs no further approval, because only the edited text is judged here. If two approvals are
+    /// required, only the second one counts.
     fn approved(&self, call: &ToolCall, decided: &Decided) -> bool {
         match (&decided.again_hash, self.stage_of(&call.id)) {
             (Some(again), Some(CallStage::Approved { shown_hash })) => shown_hash == again,
@@ -290,7 +289,7 @@ impl Step<'_> {
         }
     }
 
-    /// Whether the user has said the first of two yeses.
+    /// Whether the user has given the first of two approvals.
     fn approved_once(&self, call: &ToolCall, decided: &Decided) -> bool {
         match self.stage_of(&call.id) {
             Some(CallStage::Approved { shown_hash }) => *shown_hash == decided.shown_hash,
@@ -312,7 +311,7 @@ impl Step<'_> {
         self.wait_for_user(&call.id, hash, InteractionRequest::Approval(approval));
     }
 
-    /// Closes a call that the log says is denied, in the words that the log leads to.
+    /// Closes a call that is denied according to the log, with the text stored there.
     fn close_denied(&mut self, calls: &mut CallsInProgress, call: &ToolCall) {
         if let Some(CallStage::Denied { words }) = self.stage_of(&call.id).cloned() {
             self.close(
@@ -324,7 +323,7 @@ impl Step<'_> {
         }
     }
 
-    /// Whether the same was denied before, however it was spelled.
+    /// Whether a call with the same input was denied before in this turn, however its arguments were written.
     fn denied_before(&self, decided: &Decided) -> bool {
         self.facts
             .open
@@ -337,8 +336,8 @@ impl Step<'_> {
         calls.find(|open| open.call.id == *id)
     }
 
-    /// The tool that a call leads to, as far as the log knows it.
-    fn leads_to(&self, call: &ToolCall) -> String {
+    /// The tool that a call resolves to, as far as the log says.
+    fn resolved_tool(&self, call: &ToolCall) -> String {
         let calls = self.facts.open.iter().flat_map(|open| &open.calls);
         calls
             .filter(|open| open.call.id == call.id)
@@ -369,8 +368,8 @@ impl Step<'_> {
         }));
     }
 
-    /// `tool.started`, behind what is kept of the files that the call may change.
-    fn started(&mut self, call: &ToolCall, decided: Decided) {
+    /// Logs `tool.started`, after the checkpoint of the files that the call may change.
+    fn log_started(&mut self, call: &ToolCall, decided: Decided) {
         if let Some(checkpoint) = decided.checkpoint {
             self.append(Body::CheckpointCreated(checkpoint));
         }
@@ -385,7 +384,7 @@ impl Step<'_> {
         }));
     }
 
-    /// Takes over the model's todo list. Nothing outside runs for it.
+    /// Stores the model's todo list. No work runs outside the machine for it.
     fn update_todos(
         &mut self,
         calls: &mut CallsInProgress,
@@ -393,16 +392,16 @@ impl Step<'_> {
         decided: Decided,
         todos: Vec<Todo>,
     ) {
-        self.started(call, decided);
+        self.log_started(call, decided);
         let outcome = Outcome::with_status(CallStatus::Ok, words::todo_progress(&todos));
         self.append(Body::TodoUpdated(TodoUpdated { todos }));
         self.close(calls, call, outcome, 0);
     }
 
-    /// Starts a call: a reader at once, a writer when its start is on disk. True for a writer.
+    /// Starts a call: a reader at once, a writer once its start is on disk. True for a writer.
     fn run(&mut self, calls: &mut CallsInProgress, call: &ToolCall, decided: Decided) -> bool {
         let read_only = decided.decision.read_only;
-        self.started(call, decided);
+        self.log_started(call, decided);
         let after = (!read_only).then_some(self.facts.seq);
         calls.running.insert(call.id.clone());
         let open = self.open_call(&call.id);
@@ -413,19 +412,18 @@ impl Step<'_> {
 }
 
 impl CallsInProgress {
-    /// Whether a call's result is in, at its place or waiting for it.
+    /// Whether a call's result has arrived, written or waiting for earlier ones.
     fn has_result(&self, open: &OpenCall) -> bool {
         open.stage == CallStage::Closed || self.ready.iter().any(|ready| ready.call == open.call.id)
     }
 
-    /// Whether nothing will come of a call unless it is made to.
-    fn has_no_end(&self, open: &OpenCall) -> bool {
+    /// Whether a call neither runs nor has a result.
+    fn is_not_started(&self, open: &OpenCall) -> bool {
         !self.has_result(open) && !self.running.contains(&open.call.id)
     }
 }
 
-/// The first call that policy has to look at: in order, past readers that run or wait for a person, never past a
-/// writer that does.
+/// The next call to judge, in call order. Skips readers that run or wait for a user; stops at a writer that does.
 fn next_to_judge(open: &[OpenCall], calls: &CallsInProgress) -> Option<ToolCall> {
     for open in open.iter().filter(|open| !calls.has_result(open)) {
         let busy =

@@ -1,7 +1,8 @@
-//! What changes earlier bytes of requests before the next one is sent: compaction, another model, and messages that have
-//! to be rendered anew. What a compaction does is planned in `compaction`; here stands when, and what follows.
+//! Cache resets, which change earlier bytes of requests: compaction, a change of the model, and rendering messages again
+//! for another provider. `compaction` plans the contents of a compaction; this module decides when one runs, and how the
+//! session continues after it.
 //!
-//! Nothing is logged before it is whole: a crash, a stop or a failure in it leaves the conversation as it was.
+//! A reset is logged only when it is complete: a crash, a stop or a failure leaves the conversation unchanged.
 
 use contract::provider::ProviderError;
 use proto::outcome::OutcomeKind;
@@ -17,60 +18,59 @@ use crate::words;
 
 mod summary_request;
 
-/// So many summaries that came to nothing in a row, and the next one is put together without the model (contract,
-/// chapter 60).
+/// After this many failed summaries in a row, the next one is a mechanical list (contract, chapter 60).
 const FAILURES: u32 = 2;
-/// So many compactions for one request that the provider finds too long, and the turn ends (decision 11).
+/// After this many compactions for one request that the provider finds too long, the turn ends (decision 11).
 const TOO_LONG: u32 = 2;
 
-/// A reset in the making.
+/// A cache reset in progress.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Compacting {
     pub why: ResetReason,
     pub waits: CompactionWait,
     pub then: AfterCompaction,
     pub request_id: Option<RequestId>,
-    /// The summary is asked for by an excerpt: all of the conversation is too long.
+    /// The summary request shows only an excerpt, because the whole conversation is too long.
     pub short: bool,
 }
 
-/// What earlier bytes change for.
+/// Why earlier bytes of requests change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ResetReason {
     Compaction {
         trigger: Trigger,
-        /// What a person wants to be kept.
+        /// What the summary should keep, in the user's words.
         instructions: String,
     },
-    /// Another provider, model or effort is to be asked, or messages were rendered for another provider.
+    /// The next request goes to another provider, model or effort, or messages were rendered for another provider.
     Rebase,
 }
 
-/// What is waited for.
+/// What a compaction is waiting for.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum CompactionWait {
-    /// The end of this job, by its number.
+    /// The end of the job with this number.
     Job(u64),
     /// The model's summary.
     Summary(Asking),
 }
 
-/// What follows.
+/// How the session continues after a cache reset.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum AfterCompaction {
-    /// The open turn's next request.
+    /// Sends the open turn's next request.
     Ask,
-    /// Nothing: the session was at rest, and a person asked for it.
+    /// Stays idle: a user requested the compaction while no turn was open.
     Rest,
-    /// At rest, the compaction that a person asked for, with what they want to be kept: the messages had to be rendered for
-    /// who is asked before that.
+    /// Runs the compaction that a user requested while no turn was open, with their instructions. The messages first had
+    /// to be rendered for the current provider.
     Compact(String),
 }
 
-/// A job that plans a reset, or writes it.
+/// A job that plans a cache reset or renders it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ResetJob {
-    /// Its number: a late end of an earlier one is ignored.
+    /// Its number: a late result of an earlier job is ignored.
     pub number: u64,
     pub why: ResetReason,
     /// The conversation up to here.
@@ -78,38 +78,38 @@ pub struct ResetJob {
     pub summary: Summary,
 }
 
-/// Where the summary of a compaction comes from.
+/// The source of a compaction's summary.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Summary {
-    /// It is not there yet: the job says whether one is wanted.
+    /// Not written yet: the job decides whether one is needed.
     Wanted,
-    /// The same, and a request with all of the conversation would be too long.
+    /// Like `Wanted`, but a request with the whole conversation would be too long.
     WantedShort,
-    /// The model has written it.
+    /// Written by the model.
     Written(String),
-    /// It is put together without the model.
+    /// Built without the model.
     Mechanical,
 }
 
-/// What a job came to.
+/// The outcome of a job.
 #[allow(
     clippy::large_enum_variant,
     reason = "one is made at a time, and travels in a box"
 )]
 #[derive(Clone, Debug, PartialEq)]
 pub enum ResetJobOutcome {
-    /// The record of the reset. What belongs into the line's `own` member is kept by whoever did the job.
+    /// The record of the reset. The caller that ran the job keeps the contents of the line's `own` member.
     Reset(CacheReset),
-    /// The request for a summary is ready.
+    /// The summary request is ready.
     Ask,
     Nothing(NothingToCompact),
-    /// What may not be folded is too much by itself: so many tokens.
+    /// The messages that may not be folded are too large by themselves: this many tokens.
     Full(u64),
     /// The log could not be read, or the new provider is not usable.
     Failed(Failure),
 }
 
-/// How a compaction that somebody waits for has ended.
+/// The outcome of a compaction, for its waiters.
 #[derive(Clone, Debug, PartialEq)]
 pub enum CompactionEnd {
     Done(Seq, Compaction),
@@ -118,12 +118,12 @@ pub enum CompactionEnd {
 }
 
 impl Compacting {
-    /// Whether neither a job nor a request is under way.
+    /// Whether neither a job nor a request is in progress.
     pub(crate) fn is_quiet(&self) -> bool {
         matches!(&self.waits, CompactionWait::Summary(asking) if !asking.waits.is_in_flight())
     }
 
-    /// The request for a summary.
+    /// The summary request.
     pub(crate) fn request(&mut self) -> Option<&mut Asking> {
         match &mut self.waits {
             CompactionWait::Summary(asking) => Some(asking),
@@ -131,8 +131,8 @@ impl Compacting {
         }
     }
 
-    /// When the request for a summary is made again, on the monotonic clock.
-    pub(crate) fn waits_until(&self) -> Option<u64> {
+    /// When the next try of the summary request is due, on the monotonic clock.
+    pub(crate) fn retry_due_ms(&self) -> Option<u64> {
         match &self.waits {
             CompactionWait::Summary(asking) => match asking.waits {
                 RequestWait::Retry { due_ms } => Some(due_ms),
@@ -142,7 +142,7 @@ impl Compacting {
         }
     }
 
-    /// How the next job gets its summary, where the model is still to write it.
+    /// The summary for a job when the model still has to write one.
     fn wanted(&self) -> Summary {
         match self.short {
             true => Summary::WantedShort,
@@ -152,7 +152,7 @@ impl Compacting {
 }
 
 impl Step<'_> {
-    /// Whether the context is to be compacted before the next request.
+    /// Whether to compact the context before the next request.
     pub(crate) fn is_near_full(&self) -> bool {
         let (tokens, window) = (self.facts.context_tokens, self.facts.wire.context_window);
         let ratio = u64::from(self.limits.compact_percent);
@@ -165,7 +165,7 @@ impl Step<'_> {
             && tokens >= self.facts.spared.max(self.hold.futile)
     }
 
-    /// A person wants the context compacted. Only at rest; in a turn it is done before the next request by itself.
+    /// Starts a compaction that a user requested. Only while the session is idle; during a turn compaction is automatic.
     pub(crate) fn compact(
         &mut self,
         phase: Phase,
@@ -182,10 +182,10 @@ impl Step<'_> {
                 request_id,
             );
         }
-        self.compact_by_hand(instructions, request_id)
+        self.compact_manually(instructions, request_id)
     }
 
-    fn compact_by_hand(&mut self, instructions: String, request_id: Option<RequestId>) -> Phase {
+    fn compact_manually(&mut self, instructions: String, request_id: Option<RequestId>) -> Phase {
         let why = ResetReason::Compaction {
             trigger: Trigger::Manual,
             instructions,
@@ -193,7 +193,7 @@ impl Step<'_> {
         self.reset(why, AfterCompaction::Rest, request_id)
     }
 
-    /// Brings back what the newest compaction has folded. Only at rest.
+    /// Restores the messages that the newest compaction folded. Only while the session is idle.
     pub(crate) fn undo_compaction(&mut self, phase: Phase, request_id: Option<RequestId>) -> Phase {
         let at_rest = matches!(phase, Phase::Idle) && self.facts.open.is_none();
         if let Some(newest) = self.facts.undoable_compaction().filter(|_| at_rest) {
@@ -217,7 +217,7 @@ impl Step<'_> {
         self.reset(why, AfterCompaction::Ask, None)
     }
 
-    /// Renders the conversation, or only its prefix, for who is to be asked next.
+    /// Renders the conversation, or only its prefix, for the provider and model of the next request.
     pub(crate) fn rebase(&mut self) -> Phase {
         self.reset(ResetReason::Rebase, AfterCompaction::Ask, None)
     }
@@ -235,7 +235,7 @@ impl Step<'_> {
             short: is_too_long(&why),
             why,
         };
-        // A person's wish is worth another try of the model.
+        // If a user requested it, try the model again even after failures.
         let summary = match self.hold.failures >= FAILURES && !is_manual(&compacting.why) {
             true => Summary::Mechanical,
             false => compacting.wanted(),
@@ -256,7 +256,7 @@ impl Step<'_> {
         CompactionWait::Job(number)
     }
 
-    /// A job has ended.
+    /// Handles the outcome of a job.
     pub(crate) fn job_ended(&mut self, phase: Phase, number: u64, end: ResetJobOutcome) -> Phase {
         let Phase::Compacting(compacting) = phase else {
             return phase;
@@ -268,14 +268,14 @@ impl Step<'_> {
             ResetJobOutcome::Reset(reset) => self.write_reset(compacting, reset),
             ResetJobOutcome::Ask => self.ask_summary(compacting),
             ResetJobOutcome::Nothing(why) => {
-                // Not again before there is more that could be folded.
+                // Do not try again before there is more to fold.
                 let step = (self.facts.wire.context_window / 20).max(1);
                 self.hold.futile = self.facts.context_tokens.saturating_add(step);
                 if is_too_long(&compacting.why) {
                     return self.too_full(compacting, self.facts.context_tokens);
                 }
                 self.hold.compacted = Some(CompactionEnd::Nothing(why));
-                self.behind_reset(compacting)
+                self.after_reset(compacting)
             }
             ResetJobOutcome::Full(kept) => self.too_full(compacting, kept),
             ResetJobOutcome::Failed(failure) => self.reset_failed(compacting, failure),
@@ -292,10 +292,10 @@ impl Step<'_> {
         }));
         let seq = self.facts.seq;
         if another && compacting.why == ResetReason::Rebase {
-            self.tell_stand_in();
+            self.notify_fallback_in_use();
         }
         if another {
-            // They were of another model.
+            // These counts were for another model.
             self.hold.futile = 0;
             self.hold.failures = 0;
         }
@@ -307,21 +307,21 @@ impl Step<'_> {
             }
             self.hold.compacted = Some(CompactionEnd::Done(seq, done));
         }
-        self.behind_reset(compacting)
+        self.after_reset(compacting)
     }
 
-    /// The daemon hands over: nothing of it was logged, and the next life's request comes to the same.
-    pub(crate) fn leave_to_next_life(&mut self, compacting: Compacting) -> Phase {
+    /// Abandons a compaction in a hand-over: nothing of it was logged, and the next daemon process starts it again.
+    pub(crate) fn leave_to_next_daemon(&mut self, compacting: Compacting) -> Phase {
         match self.stop_compacting(compacting, StopReason::User) {
             Some(_) => Phase::Idle,
             None => Phase::Held,
         }
     }
 
-    /// Nothing has changed. A compaction that is needed is tried again, and in the end done without the model.
+    /// Handles a failed reset; nothing has changed. A required compaction is tried again, finally without the model.
     fn reset_failed(&mut self, compacting: Compacting, failure: Failure) -> Phase {
         if compacting.why == ResetReason::Rebase {
-            return self.not_rebased(compacting, failure);
+            return self.rebase_failed(compacting, failure);
         }
         self.hold.failures += 1;
         self.notice(
@@ -351,29 +351,29 @@ impl Step<'_> {
                 ..compacting
             });
         }
-        // Not in the way of the turn: it is tried again when there is more to fold.
+        // The turn continues without it; it is tried again when there is more to fold.
         let step = (self.facts.wire.context_window / 50).max(1);
         self.hold.futile = self.facts.context_tokens.saturating_add(step);
         self.hold.compacted = Some(CompactionEnd::Failed(failure));
-        self.behind_reset(compacting)
+        self.after_reset(compacting)
     }
 
-    /// Who is to be asked cannot be: the turn ends, and the next one tries again.
-    fn not_rebased(&mut self, compacting: Compacting, failure: Failure) -> Phase {
+    /// Ends the turn because the new provider or model cannot be used. The next turn tries again.
+    fn rebase_failed(&mut self, compacting: Compacting, failure: Failure) -> Phase {
         match compacting.then {
             AfterCompaction::Ask => {
-                self.tell_no_stand_in(&failure);
+                self.notify_fallback_unusable(&failure);
                 self.end_turn(OutcomeKind::Failed, None, Some(failure))
             }
             AfterCompaction::Rest | AfterCompaction::Compact(_) => {
                 self.hold.compacted = Some(CompactionEnd::Failed(failure));
                 let then = AfterCompaction::Rest;
-                self.behind_reset(Compacting { then, ..compacting })
+                self.after_reset(Compacting { then, ..compacting })
             }
         }
     }
 
-    /// What may not be folded is too much by itself.
+    /// Fails a compaction because the messages that may not be folded are too large by themselves.
     fn too_full(&mut self, compacting: Compacting, kept: u64) -> Phase {
         let window = self.facts.wire.context_window;
         let of = match window {
@@ -395,46 +395,46 @@ impl Step<'_> {
             AfterCompaction::Ask => self.end_turn(OutcomeKind::ContextFull, None, Some(failure)),
             AfterCompaction::Rest | AfterCompaction::Compact(_) => {
                 self.hold.compacted = Some(CompactionEnd::Failed(failure));
-                self.behind_reset(compacting)
+                self.after_reset(compacting)
             }
         }
     }
 
-    /// Whether a request that the provider finds too long is made again.
+    /// Whether a request that the provider finds too long may be compacted and sent again.
     pub(crate) fn may_be_shortened(&self) -> bool {
         self.held() || self.hold.too_long < TOO_LONG
     }
 
-    /// The provider finds a request too long: the context is compacted, and the request made again.
+    /// Compacts the context after the provider found a request too long, then sends the request again.
     pub(crate) fn too_long(&mut self, error: &ProviderError) -> Phase {
         self.hold.refusal.clone_from(&error.message);
         if self.held() {
-            // The request is made again, and found too long again.
+            // After the pause the request is sent again, and the provider refuses it again.
             return Phase::Held;
         }
         self.hold.too_long += 1;
         self.compact_first(Trigger::TooLong)
     }
 
-    fn behind_reset(&mut self, compacting: Compacting) -> Phase {
+    fn after_reset(&mut self, compacting: Compacting) -> Phase {
         match compacting.then.clone() {
             AfterCompaction::Ask if self.held() => Phase::Held,
             AfterCompaction::Ask => {
-                self.runs("the context is ready");
+                self.set_turn_running("the context is ready");
                 self.ask()
             }
             AfterCompaction::Compact(_) if self.hold.suspending => {
-                self.leave_to_next_life(compacting)
+                self.leave_to_next_daemon(compacting)
             }
             AfterCompaction::Compact(instructions) => {
-                self.compact_by_hand(instructions, compacting.request_id)
+                self.compact_manually(instructions, compacting.request_id)
             }
-            AfterCompaction::Rest => self.go_on_at_rest(None),
+            AfterCompaction::Rest => self.continue_idle(None),
         }
     }
 
-    /// The turn waits for nothing any more.
-    fn runs(&mut self, cause: &str) {
+    /// Sets the state to running if a turn is open.
+    fn set_turn_running(&mut self, cause: &str) {
         if self.facts.open.is_some() {
             self.state(State::Running, None, cause, None);
         }
@@ -460,7 +460,7 @@ impl Step<'_> {
     }
 }
 
-/// Whether the request cannot be sent as it stands.
+/// Whether the provider refused the request as too long.
 fn is_too_long(why: &ResetReason) -> bool {
     matches!(
         why,
@@ -471,7 +471,7 @@ fn is_too_long(why: &ResetReason) -> bool {
     )
 }
 
-/// Whether a person asked for it.
+/// Whether a user requested the compaction.
 fn is_manual(why: &ResetReason) -> bool {
     matches!(
         why,

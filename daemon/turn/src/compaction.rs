@@ -1,6 +1,6 @@
-//! Compaction: which messages of a conversation go, which stay word for word, and what stands in the place of the rest.
+//! Compaction: decides which messages stay verbatim, which are removed, and what replaces them.
 //!
-//! Pure. Whoever calls it has read the messages, and renders what is new. The numbers are the contract's (chapter 60).
+//! Pure. The caller reads the messages and renders new ones. The limits come from the contract (chapter 60).
 
 mod excerpt;
 mod plan;

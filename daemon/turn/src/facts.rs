@@ -1,4 +1,4 @@
-//! The state of a session as a fold over its log. Resuming is this and nothing else.
+//! The state of a session, as a fold over its log. To resume a session, its log is folded again.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
@@ -46,22 +46,22 @@ pub use resets::UndoableCompaction;
 pub use stand_in::FallbackInUse;
 pub use view::{ConversationCounts, ConversationView, Rewind, RewindPlan, TurnMark};
 
-/// Everything that the log says about a session, less the words.
+/// The state of a session according to its log, without the text of messages.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Facts {
     pub seq: Seq,
     pub created: Option<SessionCreated>,
     pub created_at: Stamp,
     pub active_at: Stamp,
-    /// Options in force: those of the creation, changed by each `session.set`.
+    /// Current options: those of the creation, updated by each `session.set`.
     pub options: SessionOptions,
-    /// Nothing new starts. Ends with the session.
+    /// The session is paused: nothing new starts. Cleared when the session exits.
     pub paused: bool,
     pub state: SessionStatus,
     pub queue: VecDeque<QueuedPrompt>,
-    /// What prompts in the queue refer to: blocks before their text.
+    /// Contents of the references in queued prompts, which go before their text.
     pub references: HashMap<PromptId, Arc<str>>,
-    /// The number of the newest turn; numbers are never used again.
+    /// The number of the newest turn; numbers are never reused.
     pub turns: u64,
     pub open: Option<OpenTurn>,
     pub usage: UsageTotals,
@@ -69,106 +69,106 @@ pub struct Facts {
     pub context_tokens: u64,
     /// Whether that is an estimate: the provider reported nothing.
     pub context_estimated: bool,
-    /// Whole answers in the conversation: a scripted provider finds its place by their number. One that was
-    /// interrupted does not count.
+    /// Complete answers in the conversation; interrupted ones do not count. A scripted provider finds its position by this
+    /// number.
     pub answered: u64,
     /// User messages in the conversation.
     pub spoken: u64,
-    /// Interactions that were ever opened: numbers are never used again.
+    /// Interactions opened so far: numbers are never reused.
     pub interactions_opened: u64,
-    /// What waits for the user.
+    /// Open interactions, which wait for the user.
     pub interactions: BTreeMap<InteractionId, Interaction>,
-    /// What was answered or closed, newest last, so that a late answer can be told who was first.
+    /// Resolved interactions, newest last, so that the reply to a late answer can name who answered first.
     pub settled: VecDeque<(InteractionResolved, Stamp)>,
-    /// What the model knows of what the session may do.
+    /// The permissions that the model was last notified of.
     pub reported_permissions: ReportedPermissions,
-    /// It was ever told so in the conversation.
-    pub was_told: bool,
-    /// A compaction may have folded that: it is to be reported again.
+    /// Whether the conversation has a notice of permissions.
+    pub permissions_reported: bool,
+    /// A compaction may have folded that notice, so it must be repeated.
     pub repeat_permissions: bool,
-    /// What the model has set out to do.
+    /// The model's todo list.
     pub todos: Vec<Todo>,
-    /// Which records make up the conversation.
+    /// The records that make up the conversation.
     pub view: ConversationView,
     /// The turns of the conversation, and those that rewinds have hidden.
     pub marks: Vec<TurnMark>,
     hidden: Vec<TurnMark>,
     /// All rewinds, oldest first.
     pub rewinds: Vec<Rewind>,
-    /// The conversation was gone back in, and the cache reset that belongs to it has not been logged yet.
+    /// A rewind changed the conversation, and its cache reset is not logged yet.
     pub(crate) reset_due: bool,
-    /// Files were kept for a rewind of which neither the end nor its breaking off has been logged yet.
+    /// Files were saved for a rewind, and neither its success nor its failure is logged yet.
     pub(crate) half_rewound: bool,
-    /// Rewinds of files that have begun and not come to their end, oldest first: none was finished or taken back yet.
+    /// Interrupted rewinds of files, oldest first. None of them was completed or undone yet.
     pub broken_off: Vec<UnfinishedRewind>,
-    /// What stood before the words of the session's first message: said again where a rewind has hidden that.
-    pub(crate) opening: Option<String>,
-    /// Who is asked, and with which prefix, until the settings in force are taken in by the next request.
+    /// The context of the session's first message: used again if a rewind has hidden that message.
+    pub(crate) first_context: Option<String>,
+    /// Provider, model and prefix of the newest request. Changed options take effect with the next request.
     pub wire: Wire,
-    /// How many providers have been asked before this one: messages are rendered for one of them.
+    /// How many changes of provider the session has had. Messages are rendered for one of these generations.
     pub generation: u64,
-    /// Compactions so far.
+    /// Number of compactions.
     pub compactions: u64,
     compacted: Option<UndoableCompaction>,
-    /// Views that the undoing of a compaction has changed, as they were before that record.
+    /// For each undone compaction: the record that undid it, and the view before that record.
     dropped: Vec<(Seq, ConversationView)>,
-    /// The context is not compacted by itself below so many tokens: a compaction was taken back.
+    /// Automatic compaction is off below this many tokens, because the user undid one.
     pub spared: u64,
-    /// The files that it edited last, newest first.
+    /// The most recently edited files, newest first.
     pub edited: VecDeque<EditedFile>,
-    /// The plan that was approved last.
+    /// The most recently approved plan.
     pub plan_in_force: Option<String>,
-    /// Messages that stay word for word.
+    /// Messages that compaction must keep verbatim.
     pub pins: BTreeSet<ItemId>,
-    /// Bytes of the newest request, and the prompt tokens that the provider reported of it.
+    /// Bytes of the newest request, and its prompt tokens as reported by the provider.
     pub measure: Option<(u64, u64)>,
-    /// Tokens of it that the vendor's cache has served.
+    /// Prompt tokens of that request that the provider's cache served.
     pub cached_tokens: Option<u64>,
-    /// What people allowed for the rest of the session.
+    /// Scopes that users allowed for the rest of the session.
     pub grants: Vec<Scope>,
     pub ended: Option<TurnEnded>,
-    /// How the newest turn that is shown ended, where it was not completed.
+    /// The outcome of the newest shown turn, if it was not completed.
     pub cut_off: Option<OutcomeKind>,
-    /// A turn has ended, and what the session became of it (at rest, exited) has not been logged yet.
+    /// A turn has ended, and the session's next state (idle, exited) is not logged yet.
     pub unsettled: bool,
     pub exited: Option<Exited>,
-    /// A prompt came after the exit, and the session has not been reopened yet.
+    /// A prompt arrived after the exit, and the session is not reopened yet.
     pub woken: bool,
-    /// A prompt came after the end of the newest turn: what waits does not only stand behind a turn that was cut off.
+    /// A prompt arrived after the end of the newest turn, so not all queued prompts are older than that end.
     pub asked_since: bool,
-    /// The daemon handed over, and nothing has happened since: the next life goes on from here.
+    /// The daemon handed over, and nothing has happened since: the next daemon process continues the session.
     pub suspended: bool,
-    /// Commands that run in the background. Those of an exited session stay until their end is told.
+    /// Background commands. Those of an exited session stay until their end is logged.
     pub children: BTreeMap<Pid, ChildSpawned>,
-    /// The newest record says that the answer which follows was cut off by the daemon's end, and is gone on from.
+    /// The newest record says that the daemon's end cut off the next answer, and that the turn continues from it.
     going_on_from: bool,
-    /// Every call id of the conversation: ids are unique in a session, whatever the vendor does.
+    /// Every call id of the conversation: ids are unique in a session, even if the provider's are not.
     pub call_ids: HashSet<CallId>,
     pub last_line: String,
-    /// The first line of the first prompt: the session's title where it has no name.
+    /// The first line of the first prompt: the session's title if it has no name.
     pub first_line: String,
-    /// What was done for which `request_id`, and when.
+    /// The result of each `request_id`.
     pub requests: HashMap<RequestId, RequestResult>,
-    /// What the vendor's cache can be expected to hold.
+    /// The expected contents of the provider's cache.
     pub cache: CacheHistory,
-    /// How long the turns took that have ended, in milliseconds; not those that it was forked with.
+    /// Total running time of ended turns, in milliseconds, without turns inherited from a fork.
     pub ran_ms: u64,
-    /// The newest turn was ended by a budget: what waits behind it does so until a person says more, or raises it.
+    /// A budget ended the newest turn: queued prompts wait until a user sends another prompt or raises the budget.
     pub over_budget: bool,
-    /// The fallback model is asked for the rest of the open turn.
+    /// Set if the fallback model answers for the rest of the open turn.
     pub stand_in: Option<FallbackInUse>,
 }
 
-/// A rewind of files of which only the beginning is known: what it was about to change was kept.
+/// A rewind of files that started but did not finish: the files that it was about to change are saved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnfinishedRewind {
-    /// Its checkpoint.
+    /// The record of its checkpoint.
     pub seq: Seq,
-    /// The rewind that it was to take back.
+    /// The rewind that it should undo, if any.
     pub undoes: Option<Seq>,
 }
 
-/// State, what for, and why.
+/// The state of a session, what it waits for, and the cause.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SessionStatus {
     pub state: State,
@@ -186,21 +186,21 @@ impl Default for SessionStatus {
     }
 }
 
-/// What the model was notified of last, of what the session may do. Nothing: that it is as every other.
+/// The permissions that the model was last notified of. The default, without any notice, is an ordinary session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReportedPermissions {
     pub mode: Mode,
     pub read_only: bool,
 }
 
-/// What a `request_id` led to.
+/// The result of a request with a `request_id`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RequestResult {
     pub at: Stamp,
     pub seq: Seq,
-    /// What was asked, in a form that can be compared: the record's kind and its content.
+    /// The request's content as a comparable string: the record's kind and its content.
     pub content: String,
-    /// The prompt that was made, for `session.prompt`.
+    /// The id of the new prompt, for `session.prompt`.
     pub prompt_id: Option<PromptId>,
 }
 
@@ -214,7 +214,7 @@ impl Facts {
         facts
     }
 
-    /// Takes one record in. Total: a log that another version wrote never panics here.
+    /// Applies one record. Never panics, even on a log that another version wrote.
     pub fn apply(&mut self, record: &Record) {
         self.seq = record.seq;
         self.active_at = record.at;
@@ -240,11 +240,11 @@ impl Facts {
             Body::PolicyDecided(decided) => self.apply_decided(decided),
             Body::SessionSuspended(_) => self.suspended = true,
             Body::ChildSpawned(child) => {
-                self.clear_circles();
+                self.reset_loop_detector();
                 self.children.insert(child.pid, child.clone());
             }
             Body::ChildExited(child) => {
-                self.clear_circles();
+                self.reset_loop_detector();
                 self.children.remove(&child.pid);
             }
             Body::Notice(notice) => {
@@ -254,7 +254,7 @@ impl Facts {
             Body::ToolFinished(finished) => {
                 self.apply_file_edited(finished);
                 if let Some(open) = &mut self.open {
-                    open.finished(finished);
+                    open.apply_finished(finished);
                 }
             }
             proto::reports!() => {}
@@ -283,7 +283,7 @@ impl Facts {
         self.options.approval_mode.unwrap_or_default()
     }
 
-    /// What becomes of a question now: as the open turn's prompt says, else as the session is set.
+    /// How to handle approval requests now: as set by the open turn's prompt, or else by the session.
     #[must_use]
     pub fn on_ask(&self) -> OnAsk {
         let turns = self.open.as_ref().and_then(|open| open.on_ask);
@@ -299,7 +299,7 @@ impl Facts {
     ) {
         /// How long a `request_id` is remembered (contract, chapter 10): 24 hours.
         const KEPT_MS: i64 = 24 * 60 * 60 * 1000;
-        /// The newest are remembered whatever their dates: a wall clock that was set makes no request a new one.
+        /// This many of the newest are remembered whatever their dates, so that a change of the wall clock forgets none.
         const KEPT: usize = 256;
         let Some(id) = id else { return };
         let at = record.at;

@@ -1,8 +1,8 @@
 //! The fallback model: a provider that is down after all tries is replaced for the rest of the turn (contract,
 //! chapter 30).
 //!
-//! It is a setting that ends with the turn (`SessionSet::stand_in`), so that the log alone tells a next life who is asked.
-//! The conversation is rendered for it as for any other model that is chosen.
+//! The fallback is a setting that ends with the turn (`SessionSet::stand_in`), so the log alone tells the next daemon
+//! process which model to ask. The conversation is rendered for it as after any other change of the model.
 
 use proto::outcome::OutcomeKind;
 use proto::record::{Level, SessionSet};
@@ -10,13 +10,13 @@ use proto::{Body, Failure, SessionOptions};
 
 use crate::machine::{Phase, Step};
 
-/// Who is asked where the session's own model is down.
+/// The model to ask when the session's own model is down.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Fallback {
-    /// By its name in the config.
+    /// The provider's name in the config.
     pub provider: String,
     pub model: String,
-    /// How hard it thinks; `None`: as it does by itself.
+    /// Reasoning effort; `None`: the model's default.
     pub effort: Option<String>,
 }
 
@@ -28,7 +28,8 @@ impl Fallback {
 }
 
 impl Step<'_> {
-    /// Whether the fallback goes on with the turn when all tries are over. Not for itself, and once a turn.
+    /// Whether the fallback model may take over the turn after all tries failed. It does not replace itself, and takes over
+    /// only once per turn.
     pub(crate) fn may_fall_back(&self) -> bool {
         let model = &self.facts.options.model;
         let other = self
@@ -39,7 +40,7 @@ impl Step<'_> {
         other && first
     }
 
-    /// Goes on with the turn. `failure`: what the session's own model failed with.
+    /// Continues the turn with the fallback model. `failure`: the error of the session's own model.
     pub(crate) fn fall_back(&mut self, failure: Failure) -> Phase {
         let Some(fallback) = self.fallback.clone() else {
             return self.end_turn(OutcomeKind::Failed, None, Some(failure));
@@ -59,9 +60,9 @@ impl Step<'_> {
         }
     }
 
-    /// People are told, once it is certain that the fallback can be asked.
-    pub(crate) fn tell_stand_in(&mut self) {
-        if let Some((first, fallback, cause)) = self.stand_in_words() {
+    /// Notifies users that the fallback model answers, once it is certain that it can be used.
+    pub(crate) fn notify_fallback_in_use(&mut self) {
+        if let Some((first, fallback, cause)) = self.fallback_details() {
             self.notice(
                 Level::Warning,
                 format!("`{first}` is not available, so `{fallback}` answers for the rest of this turn: {cause}."),
@@ -69,9 +70,9 @@ impl Step<'_> {
         }
     }
 
-    /// People are told that the fallback cannot be asked.
-    pub(crate) fn tell_no_stand_in(&mut self, why: &Failure) {
-        if let Some((first, fallback, cause)) = self.stand_in_words() {
+    /// Notifies users that the fallback model cannot be used.
+    pub(crate) fn notify_fallback_unusable(&mut self, why: &Failure) {
+        if let Some((first, fallback, cause)) = self.fallback_details() {
             self.notice(
                 Level::Warning,
                 format!(
@@ -82,8 +83,8 @@ impl Step<'_> {
         }
     }
 
-    /// Who is down, who stands in, and what the first failed with.
-    fn stand_in_words(&self) -> Option<(String, String, String)> {
+    /// The model that is down, the fallback model, and the error of the former.
+    fn fallback_details(&self) -> Option<(String, String, String)> {
         let stand_in = self.facts.stand_in.as_ref()?;
         let first = stand_in.model.clone()?;
         let fallback = self.facts.options.model.clone()?;
@@ -91,14 +92,14 @@ impl Step<'_> {
         Some((first, fallback, cause))
     }
 
-    /// What a turn fails with: where the fallback failed too, the cause is the first one's.
-    pub(crate) fn first_cause(
+    /// The outcome and error of a turn. If the fallback failed too, the error names the original model's failure first.
+    pub(crate) fn with_original_failure(
         &self,
         outcome: OutcomeKind,
         error: Option<Failure>,
     ) -> (OutcomeKind, Option<Failure>) {
         let failed = matches!(outcome, OutcomeKind::Failed | OutcomeKind::ContextFull);
-        match (&self.facts.stand_in, self.stand_in_words(), error) {
+        match (&self.facts.stand_in, self.fallback_details(), error) {
             (Some(stand_in), Some((_, fallback, cause)), Some(second)) if failed => {
                 let mut failure = stand_in.failure.clone();
                 let second = second.message.trim_end_matches('.');

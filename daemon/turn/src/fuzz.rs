@@ -1,4 +1,4 @@
-//! What holds for any words of a model: a target for fuzzing, see `tests/fuzz/README.md`.
+//! Invariants for any text of a model: a fuzzing target, see `tests/fuzz/README.md`.
 
 use serde_json::{Map, Value};
 
@@ -6,7 +6,7 @@ use crate::repair::close::{close, repair_json};
 use crate::repair::flatten::flatten;
 use crate::repair::scavenge::{TAKEN_MAX, scavenge};
 
-/// Repair of calls: what comes out can be read, and nothing is taken for more than it is.
+/// Call repair: its output is valid, and it finds only real calls.
 pub fn repair(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     closing(&text);
@@ -23,7 +23,7 @@ pub fn repair(data: &[u8]) {
     }
 }
 
-/// Whatever breaks off somewhere is JSON when it is closed, and what is whole stays.
+/// Truncated JSON becomes valid JSON, and complete JSON is unchanged.
 fn closing(text: &str) {
     let closed = close(text);
     let value = serde_json::from_str::<Value>(&closed.json);
@@ -41,7 +41,7 @@ fn closing(text: &str) {
     }
 }
 
-/// What is shown flat is found again, and what came nested stays.
+/// Flattened arguments are nested again, and nested ones are unchanged.
 fn flattening(schema: &str, arguments: &str) {
     let Ok(schema) = serde_json::from_str::<Value>(schema) else {
         return;

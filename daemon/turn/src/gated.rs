@@ -1,8 +1,9 @@
-//! A request that waits for its turn at the vendor, before it is sent: shown as a wait for a retry, and no try of it.
+//! A request that waits for its turn in the provider's queue before it is sent. It is shown as waiting for a retry, but
+//! does not count as a try.
 //!
-//! The wait counts for no limit of the tries. In a pause and in a hand-over a request that is not sent yet is not sent:
-//! it is dropped, and made when they end. The request for a summary waits like any other; one that a person asked for at
-//! rest is sent in a pause too.
+//! The wait does not count towards the time limit of the tries. In a pause or hand-over, an unsent request is dropped and
+//! made again afterwards. A summary request waits like any other; if a user requested it while the session was idle, it
+//! is sent during a pause too.
 
 use proto::state::{State, WaitingFor};
 use proto::{ErrorName, Failure};
@@ -11,7 +12,7 @@ use crate::input::Effect;
 use crate::machine::{Asking, Phase, RequestWait, Step};
 
 impl Phase {
-    /// The request that is under way, of the conversation or for a summary.
+    /// The request in progress, of the conversation or for a summary.
     fn request(&mut self) -> Option<&mut Asking> {
         match self {
             Self::Asking(asking) => Some(asking),
@@ -22,7 +23,7 @@ impl Phase {
 }
 
 impl Step<'_> {
-    /// The request waits for its turn.
+    /// Handles a request that has to wait for its turn.
     pub(crate) fn request_waits(
         &mut self,
         mut phase: Phase,
@@ -41,7 +42,7 @@ impl Step<'_> {
             return self.unsend(phase);
         }
         if down && matches!(phase, Phase::Asking(_)) && self.may_fall_back() {
-            // It has been tried often enough, by other requests.
+            // Other requests have retried often enough: use the fallback at once.
             self.effects.push(Effect::CancelAsk);
             let hint = "Try again later, or use another model.";
             return self.fall_back(Failure::new(ErrorName::ProviderFailed, cause, hint));
@@ -52,7 +53,7 @@ impl Step<'_> {
         phase
     }
 
-    /// Its turn has come.
+    /// Handles that a waiting request is now sent.
     pub(crate) fn request_sent(&mut self, mut phase: Phase) -> Phase {
         let now_ms = self.now.mono_ms;
         let Some(asking) = phase.request() else {
@@ -69,13 +70,13 @@ impl Step<'_> {
         phase
     }
 
-    /// Drops a request that is not sent yet; it is made as soon as requests may be.
+    /// Drops a request that is not sent yet. It is made again when requests may be sent.
     pub(crate) fn unsend(&mut self, mut phase: Phase) -> Phase {
         let at_rest = self.facts.open.is_none() && !self.hold.suspending;
         let Some(asking) = phase.request() else {
             return phase;
         };
-        // At rest a person waits for it, also in a pause.
+        // If no turn is open, a user waits for the request, even during a pause.
         if matches!(asking.waits, RequestWait::Gate { .. }) && !at_rest {
             let unsent = self.not_sent(asking.clone());
             *asking = Asking {
@@ -87,7 +88,7 @@ impl Step<'_> {
         phase
     }
 
-    /// The request as it was before this try, where it is not sent: that was no try, and its wait takes no time.
+    /// Restores an unsent request to its state before this try: it does not count as a try, nor its wait as time.
     pub(crate) fn not_sent(&self, asking: Asking) -> Asking {
         let RequestWait::Gate { since_ms } = asking.waits else {
             return asking;
@@ -101,7 +102,7 @@ impl Step<'_> {
     }
 }
 
-/// When the first try began, as if there had been no wait since `waited_since_ms`.
+/// The start time of the first try, moved forward by the wait since `waited_since_ms`.
 fn without_wait(since_ms: u64, waited_since_ms: u64, now_ms: u64) -> u64 {
     let waited_ms = now_ms.saturating_sub(waited_since_ms);
     since_ms.saturating_add(waited_ms).min(now_ms)

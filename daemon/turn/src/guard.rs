@@ -1,4 +1,4 @@
-//! The cache guard: says when the vendor's cache served far less than it should have, and why.
+//! The cache guard: reports when the provider's cache served far less than expected, and why.
 
 use proto::record::{CacheMiss, Level, MissCause, Usage};
 
@@ -6,16 +6,18 @@ use crate::machine::Step;
 use crate::words;
 
 impl Step<'_> {
-    /// What is to be expected of the cache, and what became of it. `rewritten`: where earlier bytes have changed.
-    pub(crate) fn guard(&self, usage: &mut Usage, rewritten: Option<&str>) {
+    /// Fills in the expected cache hits of a request, and the reason if the cache served fewer. `rewritten`: where
+    /// earlier bytes of the request changed.
+    pub(crate) fn check_cache(&self, usage: &mut Usage, rewritten: Option<&str>) {
         let limits = self.limits;
         let cache = &self.facts.cache;
         usage.expected_cached = cache.expected(usage, limits.cache_block);
         usage.cache_miss = cache.miss(usage, self.now.wall, limits.cache_ttl_ms, rewritten);
     }
 
-    /// Tells people, once a session: bugs of ours apart from other causes. What nobody can judge (the vendor says nothing of its cache) is not told.
-    pub(crate) fn tell_miss(&mut self, usage: &Usage, miss: &CacheMiss) {
+    /// Notifies users of a cache miss; our own bugs get a higher level than other causes. Skips providers that report
+    /// nothing about their cache: there is no way to judge them. Called once per cause and session.
+    pub(crate) fn notify_cache_miss(&mut self, usage: &Usage, miss: &CacheMiss) {
         let level = match miss.cause {
             MissCause::Ours => Level::Error,
             MissCause::Vendor => Level::Warning,

@@ -1,10 +1,9 @@
-//! What keeps a session from starting anything new: a pause, a hand-over. And the clock of its turn, which stands
-//! still in a pause.
+//! Pauses and hand-overs, which keep a session from starting new work, and the clock of its turn, which stops in a pause.
 //!
-//! There is one gate for each kind of start, and each asks `Step::held`: `next_after_turn` (turns), `ask_again` (requests),
-//! `resend` (their next tries), `send_summary` (requests for summaries), `proceed` (looking at calls) and `judged` (running them, and asking people about them or
-//! for them). What was held is done by `Step::release`. A rewind starts nothing that a pause holds; a hand-over does not
-//! let it begin, and waits for one that has begun (`rewinding`).
+//! Each kind of work has one gate that checks `Step::held`: `next_after_turn` (turns), `ask_again` (requests), `resend`
+//! (retries), `send_summary` (summary requests), `proceed` (judging calls) and `judged` (running calls, and asking the
+//! user about them). `Step::release` starts the held work. A rewind may start during a pause; a hand-over refuses a new
+//! rewind, and waits for one in progress (`rewinding`).
 
 use proto::record::{SessionSet, SessionState, SessionSuspended};
 use proto::state::{State, WaitingFor};
@@ -16,42 +15,42 @@ use crate::machine::{Asking, Machine, Phase, RequestWait, Step};
 use crate::next::{DecisionMoment, NextStep};
 use crate::stopwatch::Stopwatch;
 
-/// What the machine knows of starts beyond the log. Gone with a crash; `recover` makes it anew.
+/// State about pauses, limits and compactions that is not in the log. Lost in a crash; `recover` rebuilds it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Hold {
-    /// The daemon hands over. Never ends within a life.
+    /// The daemon hands over. Stays set until the daemon process exits.
     pub suspending: bool,
-    /// The queue stands behind a turn that the daemon's end cut off, and waits for a person.
+    /// A shutdown of the daemon cut off the newest turn, so the queue waits for a user.
     pub rests: bool,
-    /// Since when the session is paused, on the monotonic clock.
+    /// When the pause started, on the monotonic clock.
     pub paused_ms: Option<u64>,
-    /// The open turn's time, where it is bounded.
+    /// The open turn's remaining time, if it has a limit.
     pub clock: Option<TurnClock>,
     /// How long the open turn has run.
     pub ran: Stopwatch,
-    /// Somebody is to be notified of each turn's end. Set from outside.
-    pub tell_ends: bool,
-    /// Jobs that were begun to change earlier bytes of requests.
+    /// Whether `Stop` hooks are notified of each turn's end. Set by the session.
+    pub notify_turn_end: bool,
+    /// Number of reset jobs started.
     pub jobs: u64,
-    /// Summaries that came to nothing, in a row.
+    /// Number of failed summaries in a row.
     pub failures: u32,
-    /// Compactions for a request that the provider finds too long.
+    /// Number of compactions for the current request because the provider found it too long.
     pub too_long: u32,
-    /// What the provider said to the newest of them.
+    /// The provider's newest message that the request is too long.
     pub refusal: String,
-    /// Below so many tokens a compaction comes to nothing.
+    /// With fewer context tokens than this, a compaction would not free enough.
     pub futile: u64,
-    /// How the newest compaction has ended, until somebody asks.
+    /// The outcome of the newest compaction, until it is taken.
     pub compacted: Option<CompactionEnd>,
 }
 
-/// The time that a turn has left.
+/// The remaining time of a turn.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct TurnClock {
     turn: u64,
-    /// What was left when it last began to run.
+    /// Remaining time when the clock last started.
     left_ms: u64,
-    /// When it last began to run, on the monotonic clock; `None` while it stands still.
+    /// When the clock last started, on the monotonic clock; `None` while it is stopped.
     runs_since: Option<u64>,
 }
 
@@ -63,13 +62,14 @@ impl TurnClock {
 }
 
 impl Machine {
-    /// Whether the session is suspended for a hand-over: nothing runs, and nothing will.
+    /// Whether the session is suspended for a hand-over: nothing runs, and nothing new will start.
     #[must_use]
     pub fn is_suspended(&self) -> bool {
         self.hold.suspending && self.phase.is_quiet()
     }
 
-    /// Whether no request is in flight, no call runs and no files are put back. It may wait for a person, a key, a retry or the end of a pause.
+    /// Whether no request is in flight, no call runs and no rewind restores files. The session may still wait for a user,
+    /// an API key, a retry or the end of a pause.
     #[must_use]
     pub fn is_quiet(&self) -> bool {
         self.phase.is_quiet()
@@ -89,12 +89,12 @@ impl Phase {
 }
 
 impl Step<'_> {
-    /// Whether nothing new may start.
+    /// Whether the session is paused or handed over, so that nothing new may start.
     pub fn held(&self) -> bool {
         self.facts.paused || self.hold.suspending
     }
 
-    /// Takes `PAUSE` or `RESUME`. What would change nothing is not logged.
+    /// Handles `PAUSE` or `RESUME`. Logs nothing if that changes nothing.
     pub(crate) fn pause(
         &mut self,
         phase: Phase,
@@ -112,15 +112,15 @@ impl Step<'_> {
             ..SessionSet::default()
         }));
         if paused {
-            self.stand_still(&format!("paused by {by}"));
+            self.enter_pause(&format!("paused by {by}"));
             self.unsend(phase)
         } else {
             self.release(phase, &format!("resumed by {by}"))
         }
     }
 
-    /// The state and the clocks of a pause, at its begin or after a crash in it.
-    pub(crate) fn stand_still(&mut self, cause: &str) {
+    /// Sets the state and stops the clocks for a pause, when it starts or after a crash during it.
+    pub(crate) fn enter_pause(&mut self, cause: &str) {
         if self.facts.state.state != State::Paused {
             self.append(Body::SessionState(SessionState {
                 state: State::Paused,
@@ -137,7 +137,7 @@ impl Step<'_> {
         }
     }
 
-    /// The pause is over: takes the state back to what it would be, and does what was held.
+    /// Ends a pause: restores the state that fits the phase, and starts the work that was held.
     fn release(&mut self, phase: Phase, cause: &str) -> Phase {
         let now = self.now.mono_ms;
         let paused_ms = self
@@ -171,7 +171,7 @@ impl Step<'_> {
                     return Phase::Compacting(compacting);
                 }
                 let now_ms = self.now.mono_ms;
-                match (self.facts.open.is_some(), compacting.waits_until()) {
+                match (self.facts.open.is_some(), compacting.retry_due_ms()) {
                     (false, _) => self.state(State::Idle, None, cause, None),
                     (true, None) => self.state(State::Running, None, cause, None),
                     (true, Some(due_ms)) => {
@@ -193,7 +193,7 @@ impl Step<'_> {
             Phase::Held => {
                 self.state(State::Running, None, cause, None);
                 self.run_clock();
-                self.go_on()
+                self.continue_turn()
             }
             Phase::Stopping { .. } | Phase::Ending { .. } => {
                 self.state(State::Running, None, cause, None);
@@ -222,19 +222,20 @@ impl Step<'_> {
         Phase::Asking(asking)
     }
 
-    /// The daemon hands over: what runs ends, and nothing else begins. `mark_suspended` looks after every step.
+    /// Starts a hand-over: running work ends, and nothing new starts. `mark_suspended` checks after every step whether the
+    /// session can be suspended.
     pub(crate) fn suspend(&mut self, phase: Phase) -> Phase {
         self.hold.suspending = true;
         match self.unsend(phase) {
             Phase::Compacting(compacting) if compacting.is_quiet() => {
-                self.leave_to_next_life(compacting)
+                self.leave_to_next_daemon(compacting)
             }
             other => other,
         }
     }
 
-    /// The time for that is up. A request is made again by the next life, which goes on from what was shown of its
-    /// answer; calls get the results that they come to.
+    /// Ends a hand-over whose time is up. The next daemon process sends the request again, and continues from the shown part
+    /// of its answer. Stopped calls get the results of what they did.
     pub(crate) fn suspend_now(&mut self, phase: Phase, partial: Option<Answer>) -> Phase {
         self.hold.suspending = true;
         let phase = self.unsend(phase);
@@ -242,8 +243,8 @@ impl Step<'_> {
             Phase::Asking(asking) if asking.waits == RequestWait::Answer => {
                 self.effects.push(Effect::CancelAsk);
                 if let Some(partial) = partial.filter(|cut| cut.reported.is_some()) {
-                    // It is asked for again, and the vendor counted it: the books must agree (I15).
-                    self.usage(&asking, &partial);
+                    // The request is sent again, but the provider billed this one: the usage ledger must match (I15).
+                    self.log_usage(&asking, &partial);
                 }
                 let waits = RequestWait::Resume;
                 Phase::Asking(Asking { waits, ..asking })
@@ -256,7 +257,7 @@ impl Step<'_> {
                 Phase::Calls(calls)
             }
             Phase::Ending { .. } => {
-                self.effects.push(Effect::CancelTelling);
+                self.effects.push(Effect::CancelTurnEndNotification);
                 phase
             }
             Phase::Compacting(compacting) => {
@@ -274,8 +275,8 @@ impl Step<'_> {
         }
     }
 
-    /// Writes down that the session is suspended, where there is something to go on with. Looked at after each step:
-    /// an answer to a question, or a pause, may come after the mark.
+    /// Logs that the session is suspended, if it has work to continue. Called after each step, because an answer to a
+    /// question or a pause may arrive after an earlier mark.
     pub(crate) fn mark_suspended(&mut self, phase: &Phase) {
         let left = self.facts.open.is_some() || self.wants_turn();
         if self.hold.suspending && left && phase.is_quiet() && !self.facts.suspended {
@@ -283,7 +284,7 @@ impl Step<'_> {
         }
     }
 
-    /// Bounds the open turn's time, where there is a limit.
+    /// Starts the open turn's time limit, if it has one.
     pub fn arm_timeout(&mut self) {
         let limit = self.facts.options.timeout_ms.unwrap_or_default();
         self.hold.clock = (limit > 0).then_some(TurnClock {
@@ -296,7 +297,7 @@ impl Step<'_> {
         }
     }
 
-    /// Lets the clock run on where it stood.
+    /// Resumes the turn's clock.
     fn run_clock(&mut self) {
         let now = self.now.mono_ms;
         if let Some(clock) = &mut self.hold.clock
@@ -310,19 +311,19 @@ impl Step<'_> {
         }
     }
 
-    /// A timer of a turn has run out: the turn is stopped, where its time has.
+    /// Handles an expired timer: stops the turn if its time is really up.
     pub(crate) fn time_up(&mut self, phase: Phase, turn: u64, partial: Option<Answer>) -> Phase {
         let open = self.facts.open.as_ref().map(|open| open.number);
         let Some(clock) = self.hold.clock.filter(|clock| clock.turn == turn) else {
             return phase;
         };
-        // In a pause the clock stands still, and is armed again when the pause ends.
+        // In a pause the clock is stopped; it is armed again when the pause ends.
         if open != Some(turn) || clock.runs_since.is_none() {
             return phase;
         }
         let left = clock.left(self.now.mono_ms);
         if left > 0 {
-            // A timer from before a pause.
+            // The timer is from before a pause.
             self.effects.push(Effect::ArmTimeout { turn, in_ms: left });
             return phase;
         }

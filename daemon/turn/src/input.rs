@@ -1,4 +1,4 @@
-//! What happens to a turn, and what it wants done.
+//! The machine's interface: events that come in (`Input`), and actions that go out (`Effect`).
 
 use contract::provider::{ProviderError, Reported};
 use contract::{CallAction, Decision, EffectivePermissions, Outcome, ToolChoice};
@@ -13,100 +13,99 @@ use proto::{CallId, InteractionId, ItemId, PromptId, Record, RequestId, Seq, Sta
 
 use crate::compacting::{ResetJob, ResetJobOutcome};
 
-/// This moment: the wall clock for showing, the monotonic one for durations.
+/// The current time: wall clock for display, monotonic clock for durations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Now {
     pub wall: Stamp,
-    /// Milliseconds since some fixed moment of this life of the daemon.
+    /// Milliseconds since a fixed moment in this daemon process.
     pub mono_ms: u64,
 }
 
-/// Something that happened.
+/// An event.
 #[derive(Clone, Debug)]
 pub enum Input {
-    /// A prompt that has been checked for `when: now`, duplicates and emptiness.
+    /// A new prompt. The caller has checked `when: now`, duplicates and emptiness.
     Prompt { prompt: PromptQueued, when: When },
-    /// A prompt is taken back. Ignored where it has started.
+    /// Withdraws a queued prompt. Ignored if it has started.
     Unqueue(PromptId),
-    /// A prompt that waits gets other words. Ignored where it has started.
+    /// Changes the text of a queued prompt. Ignored if it has started.
     Edit(PromptEdited),
-    /// A prompt that waits gets another place. Ignored where it has started.
+    /// Moves a queued prompt. Ignored if it has started.
     Move(PromptMoved),
-    /// Nothing new is to start (`true`), or it goes on (`false`).
+    /// Pauses the session (`true`: nothing new starts) or resumes it (`false`).
     Pause {
         paused: bool,
         by: String,
         request_id: Option<RequestId>,
     },
-    /// The daemon hands over: nothing new starts, and when nothing runs any more the session is suspended.
+    /// The daemon hands over to a new process: nothing new starts, and the session is suspended once nothing runs.
     Suspend,
-    /// As `Suspend`, and there is no more time: the request in flight is dropped, calls that run are stopped.
-    /// `partial` is what has been shown of an answer in progress: the next life has it, what was reported with it counts
-    /// here.
+    /// Like `Suspend`, but without waiting: drops the request in flight and stops running calls. `partial` is the shown
+    /// part of an answer in progress. The next daemon process takes it over; the usage reported with it is logged here.
     SuspendNow { partial: Option<Box<Answer>> },
-    /// A command of the session runs in the background.
+    /// A background command of the session has started.
     ChildSpawned(ChildSpawned),
-    /// It has ended.
+    /// A background command of the session has ended.
     ChildExited(ChildExited),
     /// Settings change.
     Set(Box<SessionSet>),
-    /// An answer of the model is whole.
+    /// A complete answer of the model.
     Answered(Box<Answer>),
-    /// A request came to nothing; `partial` is what had been shown of it.
+    /// A request failed; `partial` is the part of its answer that was shown.
     Broke {
         error: ProviderError,
         partial: Box<Answer>,
         /// Uniform in 0..1: spreads retries.
         jitter: f64,
-        /// The key came from a client in an earlier life of the daemon and is gone.
+        /// The key came from a client of an earlier daemon process and is lost.
         key_lost: bool,
     },
-    /// The request is not sent yet: it waits for its turn at the vendor.
+    /// The request is not sent yet: it waits for its turn in the provider's queue.
     RequestWaits {
         cause: String,
-        /// When it may go on, where that is known.
+        /// When it may be sent, if that is known.
         in_ms: Option<u64>,
-        /// The vendor has failed again and again.
+        /// The provider has failed repeatedly.
         down: bool,
     },
-    /// It has waited for its turn, and is sent now.
+    /// The waiting request is sent.
     RequestSent,
     /// The wait after this try of this answer is over.
     RetryDue { item: ItemId, attempt: u32 },
-    /// A key is there again.
+    /// The missing API key is available again.
     CredentialsArrived,
-    /// Policy has looked at a call.
+    /// The policy has judged a call.
     Judged {
         call: CallId,
         judgement: Box<Judgement>,
     },
-    /// The user answered, or nobody is left who could. Checked for `stale`, `already_resolved` and answers that do not fit
-    /// before.
+    /// The user answered, or no client is left that could. The caller has checked for `stale`, `already_resolved` and
+    /// answers that do not fit.
     Resolved(Box<InteractionResolution>),
-    /// The session goes back: no turn starts until `Rewound` or `NotRewound`. Ignored in a turn, while it goes back already
-    /// and in a hand-over: `Machine::is_rewinding` tells. What it leads to (`Facts::plan_rewind`) is planned behind this:
-    /// until it is over nothing is said that could be cut in two.
+    /// A rewind starts: no turn starts until `Rewound` or `NotRewound`. Ignored during a turn, another rewind or a
+    /// hand-over; check `Machine::is_rewinding`. Call `Facts::plan_rewind` only after this input: until the rewind is
+    /// over, no message is added that it could cut in two.
     Rewind,
-    /// It has gone back. The cache reset that belongs to it is logged behind it.
+    /// The rewind succeeded. The cache reset that it causes is logged after it.
     Rewound(SessionRewound),
-    /// It has not. Where files had been kept for it, people are told that some may be put back.
+    /// The rewind failed. If files were saved for it, users are notified that some may have been restored.
     NotRewound,
-    /// A person wants the context compacted. Ignored in a turn and in a hand-over: `Machine::is_compacting` tells.
+    /// A user requests a compaction. Ignored during a turn and a hand-over; check `Machine::is_compacting`.
     Compact {
-        /// What the summary is to keep.
+        /// What the summary should keep.
         instructions: String,
         request_id: Option<RequestId>,
     },
-    /// A person takes the newest compaction back. Ignored in a turn, and where there is none that can be.
+    /// A user undoes the newest compaction. Ignored during a turn, and if no compaction can be undone.
     UndoCompaction { request_id: Option<RequestId> },
-    /// A job that changes earlier bytes of requests has come to its end.
+    /// A job that changes earlier bytes of requests has ended.
     JobEnded {
         number: u64,
         end: Box<ResetJobOutcome>,
     },
-    /// Who was to be notified of the turn's end has been.
-    EndTold,
-    /// Somebody else has changed files that the session has read.
+    /// The `Stop` hooks have been notified of the turn's end.
+    TurnEndNotified,
+    /// Another program or a user has changed files that the session has read.
     FilesChanged,
     /// A call has ended.
     CallEnded {
@@ -114,18 +113,18 @@ pub enum Input {
         outcome: Box<Outcome>,
         duration_ms: u64,
     },
-    /// The turn is to end now. `partial` is what has been shown of an answer in progress.
+    /// Stops the turn now. `partial` is the shown part of an answer in progress.
     Stop {
         reason: StopReason,
         partial: Option<Box<Answer>>,
     },
-    /// A timer of turn `turn` has run out. The machine's own clock says whether the turn's time has: a timer from before
-    /// a pause comes early, and is armed again.
+    /// A timer of turn `turn` has expired. The machine checks its own clock, because a timer from before a pause
+    /// expires early; then it is armed again.
     TimeUp {
         turn: u64,
         partial: Option<Box<Answer>>,
     },
-    /// An interactive session is closed by a person.
+    /// A user closes an interactive session.
     Close { request_id: Option<RequestId> },
 }
 
@@ -136,21 +135,21 @@ pub enum StopReason {
     User,
     /// The turn's own limit.
     Timeout,
-    /// The daemon goes down: the session stays as it is, and goes on in the next life.
+    /// The daemon shuts down: the session keeps its state, and continues in the next daemon process.
     Shutdown,
-    /// The session is to end.
+    /// The session must end.
     Term,
-    /// The session is to end, and its processes are killed at once.
+    /// The session must end, and its processes are killed at once.
     Kill,
 }
 
-/// An answer of the model, as far as it has come.
+/// An answer of the model, complete or partial.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Answer {
     pub text: String,
     pub reasoning: String,
     pub calls: Vec<ToolCall>,
-    /// What the vendor wants back unchanged.
+    /// Reasoning blocks that the provider requires back unchanged.
     pub thoughts: Vec<Thought>,
     pub finish: Option<Finish>,
     pub reported: Option<Reported>,
@@ -158,27 +157,27 @@ pub struct Answer {
     pub request_bytes: u64,
     pub first_token_ms: u64,
     pub duration_ms: u64,
-    /// Where the request changed earlier bytes though no reset was logged. Never, but for a bug.
+    /// Where the request changed earlier bytes although no reset was logged. Only a bug sets it.
     pub rewritten: Option<String>,
-    /// What people are to be notified of budgets, once its use is noted.
+    /// Notices about budgets for users, logged after the usage of this answer.
     pub notices: Vec<String>,
 }
 
-/// A request, as the books know it.
+/// A request, as recorded in the usage ledger.
 #[derive(Clone, Debug)]
 pub struct RequestInfo {
     pub item: ItemId,
     pub provider: String,
     pub model: String,
     pub purpose: Purpose,
-    /// The step of the turn, from 1; 0: of none.
+    /// The step of the turn, from 1; 0: outside a turn.
     pub step: u64,
     /// The try, from 1.
     pub attempt: u32,
 }
 
 impl Answer {
-    /// What the request for it took. Nothing is said of the vendor's cache.
+    /// The usage of its request. Leaves the expected cache hits and the cache miss empty.
     #[must_use]
     pub fn usage(&self, of: RequestInfo) -> Usage {
         let reported = self.reported.unwrap_or_default();
@@ -205,64 +204,64 @@ impl Answer {
     }
 }
 
-/// What became of a call before it may run.
+/// The result of judging a call before it may run.
 #[allow(
     clippy::large_enum_variant,
     reason = "it travels in a box; most are of the large kind"
 )]
 #[derive(Clone, Debug)]
 pub enum Judgement {
-    /// It can't run at all: unknown tool, arguments that don't parse.
+    /// The call cannot run at all: unknown tool, or arguments that don't parse.
     Refused(Outcome),
     Decided(Decided),
 }
 
-/// What policy says of a call, and what is known of it then.
+/// The policy's decision about a call, and the facts that it was based on.
 #[derive(Clone, Debug)]
 pub struct Decided {
     pub decision: Decision,
-    /// What it works on, for people.
+    /// The file, command or URL that the call works on, for display.
     pub subject: String,
     /// SHA-256 of tool and arguments.
     pub input_sha256: String,
-    /// What the call leads to.
+    /// The action to perform for the call.
     pub action: CallAction,
-    /// SHA-256 over what the user is shown of it, whatever they are asked.
+    /// SHA-256 of the text that the user sees before answering.
     pub shown_hash: String,
-    /// Where a yes is asked for twice: the same for the second time. The call runs for a yes to that alone.
+    /// Set if the user must confirm twice: the hash of the second confirmation. Only a yes to that one runs the call.
     pub again_hash: Option<String>,
-    /// What the user is shown, should they have to be asked for a yes.
+    /// The approval request to show, if the user has to be asked.
     pub approval: Approval,
-    /// What `on_ask` says to an ask; `Wait` where a person is to be asked. For questions and plans it tells only
-    /// whether somebody is there.
+    /// How `on_ask` handles an approval request; `Wait`: ask a user. For questions and plans it says only whether a
+    /// client is attached.
     pub unattended: Unattended,
-    /// The tool that runs, where the call stands for another one.
+    /// The tool that runs. It differs from the call's name if the call forwards to another tool.
     pub tool: String,
     pub kind: ToolKind,
-    /// What the session could do when it was looked at. Where that has changed since, it is looked at again.
+    /// The session's permissions when the call was judged. If they have changed since, it is judged again.
     pub effective_permissions: EffectivePermissions,
-    /// What is kept of the files that it may change, where it is the first of its turn to change them.
+    /// The checkpoint of the files that the call may change, if it is the first of its turn to change them.
     pub checkpoint: Option<CheckpointCreated>,
-    /// Somebody else has changed files that the session has read, and it does not know yet.
+    /// Another program or a user has changed files that the session has read, and the session has no notice of it yet.
     pub files_changed: bool,
 }
 
-/// What to do with an ask.
+/// How to handle an approval request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unattended {
     Allow,
-    /// With the reason, and what would allow it.
+    /// Deny, with the reason and how to allow it.
     Deny(String),
     Wait,
 }
 
-/// How an interaction was settled.
+/// How an interaction was resolved.
 #[derive(Clone, Debug)]
 pub struct InteractionResolution {
     pub interaction_id: InteractionId,
-    /// `None`: nobody is left who could answer.
+    /// `None`: no client is left that could answer.
     pub answer: Option<InteractionAnswer>,
-    /// The call as the answer changes it, where it does.
+    /// The change that the answer makes to the call, if any.
     pub edit: Option<CallEdit>,
     /// Why there is no answer.
     pub reason: Option<String>,
@@ -271,7 +270,7 @@ pub struct InteractionResolution {
     pub request_id: Option<RequestId>,
 }
 
-/// Something to be done, in order.
+/// An action for the session to perform. Effects are performed in order.
 #[allow(
     clippy::large_enum_variant,
     reason = "most are records, and each is done as soon as it is made"
@@ -287,30 +286,30 @@ pub enum Effect {
         attempt: u32,
         tool_choice: ToolChoice,
     },
-    /// Plan a cache reset, or render it, and come back with `JobEnded`.
+    /// Plan or render a cache reset, then send `JobEnded`.
     Reset(ResetJob),
-    /// Send the request for a summary that the newest such job has made. Its answer comes as any other.
+    /// Send the summary request that the newest planning job built. Its answer arrives like any other.
     AskSummary { item: ItemId, attempt: u32 },
     /// Drop the request in flight.
     CancelAsk,
-    /// What was streamed under this item does not count: another try follows.
+    /// Discard the text streamed under this item: another try follows.
     Supersede { item: ItemId },
-    /// Come back with `RetryDue` after this time.
+    /// Send `RetryDue` after this time.
     Retry {
         item: ItemId,
         attempt: u32,
         in_ms: u64,
     },
-    /// Ask policy about a call, and come back with `Judged`.
+    /// Let the policy judge a call, then send `Judged`.
     Judge { call: ToolCall },
-    /// Run a call, once `after` is durable, and come back with `CallEnded`.
+    /// Run a call once `after` is durable, then send `CallEnded`.
     Run { call: ToolCall, after: Option<Seq> },
-    /// Stop the calls that run: TERM now, KILL after `grace_ms`. Each still comes back with `CallEnded`.
+    /// Stop running calls: TERM now, KILL after `grace_ms`. Each still sends `CallEnded`.
     CancelCalls { grace_ms: u64 },
-    /// Tell who asked for it that the turn has ended, and come back with `EndTold`.
-    TellEnd,
-    /// Do not wait for that any more. It still comes back.
-    CancelTelling,
-    /// Come back with `TimeUp` for this turn after this time.
+    /// Run the `Stop` hooks of the turn that ended, then send `TurnEndNotified`.
+    NotifyTurnEnd,
+    /// Stop the `Stop` hooks. `TurnEndNotified` is still sent.
+    CancelTurnEndNotification,
+    /// Send `TimeUp` for this turn after this time.
     ArmTimeout { turn: u64, in_ms: u64 },
 }

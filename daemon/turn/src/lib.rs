@@ -1,7 +1,7 @@
-//! The turn machine: decides everything that happens in a session, and does nothing.
+//! The turn machine: decides everything that happens in a session, and performs nothing itself.
 //!
-//! No I/O, no runtime, no clock: what happened comes in as `Input`, what to do goes out as `Effect`s, in order.
-//! Called only by `session`.
+//! It has no I/O, no async runtime and no clock. Events come in as `Input`; actions go out as `Effect`s, in order.
+//! Only `session` calls it.
 
 mod asking;
 mod call_repair;

@@ -1,31 +1,30 @@
-//! The machine: what happened → what to do.
+//! The state machine: takes an `Input`, returns `Effect`s.
 //!
-//! Facts change only through the records that the machine itself emits, so that a machine that was folded from
-//! the log knows the same as one that lived through it. What runs outside (a request, calls) is known by `Phase`
-//! alone and is gone after a crash.
+//! Facts change only through the records that the machine itself emits. So a machine that was rebuilt from the log
+//! has the same facts as one that processed the events live. Only `Phase` tracks work that runs outside the machine
+//! (a request, calls); it is lost in a crash.
 //!
-//! What each phase takes stands in `phase`.
+//! `phase` documents how each phase handles each input.
 //!
-//! While the session is *held* (paused, or handed over) nothing starts; what would, waits (see `hold`):
+//! While the session is *on hold* (paused, or handed over) nothing starts, and new work waits (see `hold`):
 //!
-//! | phase | what ends in peace | what waits | pause ends |
+//! | phase | runs to its end | waits | when the pause ends |
 //! |---|---|---|---|
-//! | `Idle` | – | the queue, and prompts that come | the queue's first starts, unless it waits for a person after a crash; a headless run whose turn ended and that has none exits |
-//! | `Asking`, answer awaited | the answer: in words, with no steering behind it, it ends the turn | its calls → `Calls`; the next request, and steering with it → `Held` | – |
-//! | `Asking`, not sent yet | – | it is dropped, and sent again | it is made |
-//! | `Asking`, waiting | a new wait for another try | a try that is due, a key that came | the try is made; else it waits on |
-//! | `Compacting` | a job, and the summary that is awaited; at rest, where a person asked for it, all of it | the request for a summary, its next try; then the next request → `Held` | the request for the summary is sent |
-//! | `Calls` | calls that run; denials, answers to questions of the model | judging (what is judged meanwhile is judged again), calls that were approved, the next request | goes on with the calls |
-//! | `Held` | – | the next request | it is made, or the turn ends where the steering was taken back |
-//! | `Rewinding` | all: the session has gone back | the queue | as at rest, once it is over |
-//! | `Stopping` | all: ends the turn | the queue | – |
-//! | `Ending` | the telling | the queue | – |
+//! | `Idle` | – | the queue, and prompts that come | the first queued prompt starts, unless the session waits for a user after a crash; a headless run whose turn ended and whose queue is empty exits |
+//! | `Asking`, answer awaited | the answer: if it is text without calls and no steering is queued, it ends the turn | its calls → `Calls`; the next request, and steering with it → `Held` | – |
+//! | `Asking`, not sent yet | – | the request is dropped | it is made again |
+//! | `Asking`, waiting | a new wait for another try | a try that is due, a key that arrived | the try is made; otherwise it keeps waiting |
+//! | `Compacting` | a job, and the awaited summary; the whole compaction if a user requested it while the session was idle | the request for a summary, its next try; then the next request → `Held` | the request for the summary is sent |
+//! | `Calls` | running calls; denials, answers to the model's questions | judging (a call judged meanwhile is judged again), approved calls, the next request | the calls continue |
+//! | `Held` | – | the next request | it is made, or the turn ends if the steering was withdrawn |
+//! | `Rewinding` | the whole rewind | the queue | as in `Idle`, after the rewind |
+//! | `Stopping` | everything; then the turn ends | the queue | – |
+//! | `Ending` | the `Stop` hooks | the queue | – |
 //!
-//! A pause is logged, shows as the state `paused` until it ends, stops the turn's clock, and outlives the daemon. A
-//! hand-over does none of it: once nothing runs the session is marked suspended, and stays so until the daemon ends. A
-//! compaction that has no summary yet is left to the next life, which begins anew.
-//! Stops work in both as ever. What recovery does in each phase stands in `recover`. Later widenings join as phases of
-//! their own: preparing (references).
+//! A pause is logged, shows as the state `paused` until it ends, stops the turn's clock, and survives a restart of the
+//! daemon. A hand-over does none of this: once nothing runs, the session is marked suspended, and stays so until the
+//! daemon exits. A compaction without a summary is abandoned; the next daemon process starts it again.
+//! Stop requests work as usual in both. `recover` documents what recovery does in each phase.
 
 use std::sync::Arc;
 
@@ -49,22 +48,22 @@ pub(crate) use phase::{Asking, CallsInProgress, PendingResult, Phase, RequestWai
 /// Numbers that bound a turn. All are settings.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Readers that run side by side.
+    /// How many read-only calls run in parallel.
     pub parallel: usize,
-    /// The first wait before another try; doubles each time.
+    /// The wait before the first retry; doubles each time.
     pub retry_base_ms: u64,
     pub retry_cap_ms: u64,
-    /// Tries of one request, the first included.
+    /// Tries of one request, including the first.
     pub retry_tries: u32,
-    /// No further try is begun after this time.
+    /// No retry starts after this time.
     pub retry_total_ms: u64,
     /// From TERM to KILL when calls are stopped.
     pub grace_ms: u64,
-    /// At this part of the window, in per cent, the context is compacted before the next request; 0: never.
+    /// Compact the context before the next request once it fills this percentage of the window; 0: never.
     pub compact_percent: u8,
-    /// The vendor's cache keeps prompts in blocks of so many tokens.
+    /// Block size of the provider's prompt cache, in tokens.
     pub cache_block: u64,
-    /// So long the vendor's cache keeps what was used last; 0: not known.
+    /// How long the provider's cache keeps an entry after its last use; 0: unknown.
     pub cache_ttl_ms: u64,
 }
 
@@ -79,7 +78,7 @@ impl Default for Limits {
             retry_total_ms: 600_000,
             grace_ms: 2_000,
             compact_percent: 80,
-            // OpenAI's and most others' (their documentation, 2026; measured with DeepSeek's).
+            // The block size of OpenAI and most others (their documentation, 2026; measured with DeepSeek).
             cache_block: 128,
             cache_ttl_ms: 0,
         }
@@ -92,32 +91,32 @@ pub struct Machine {
     pub(crate) facts: Facts,
     pub(crate) phase: Phase,
     pub(crate) limits: Limits,
-    /// What stands before the words of the session's first message; taken by it.
+    /// Text to put before the session's first message, which consumes it.
     pub(crate) context: Option<String>,
-    /// What stands before the words of the next prompt; taken by it.
+    /// Text to put before the next prompt, which consumes it.
     pub(crate) note: Option<String>,
     pub(crate) hold: Hold,
-    /// Calls are repaired; by what is known of the tools.
-    pub(crate) means: Option<Arc<RepairTools>>,
-    /// Who is asked where the session's own model is down.
+    /// The tools' schemas for repairing calls; `None`: calls are not repaired.
+    pub(crate) repair_tools: Option<Arc<RepairTools>>,
+    /// The model to ask if the session's own model is down.
     pub(crate) fallback: Option<Fallback>,
 }
 
-/// The effects of one step, gathered while facts change under them.
+/// One step of the machine: collects effects and updates the facts along the way.
 pub(crate) struct Step<'a> {
     pub facts: &'a mut Facts,
     pub limits: Limits,
     pub context: &'a mut Option<String>,
     pub note: &'a mut Option<String>,
     pub hold: &'a mut Hold,
-    pub means: Option<Arc<RepairTools>>,
+    pub repair_tools: Option<Arc<RepairTools>>,
     pub effects: Vec<Effect>,
     pub now: Now,
     pub fallback: Option<Fallback>,
 }
 
 impl Machine {
-    /// A machine over what the log says. Nothing runs yet: see `recover` for a log that ends in mid-turn.
+    /// Creates a machine over the facts from a log. Nothing runs yet: see `recover` for a log that ends in mid-turn.
     #[must_use]
     pub fn new(facts: Facts, limits: Limits) -> Self {
         Self {
@@ -127,50 +126,50 @@ impl Machine {
             context: None,
             note: None,
             hold: Hold::default(),
-            means: None,
+            repair_tools: None,
             fallback: None,
         }
     }
 
-    /// Sets what stands before the words of the session's first message (directory, date, branch).
+    /// Sets the text to put before the session's first message (directory, date, branch).
     pub fn set_context(&mut self, context: String) {
         self.context = Some(context);
     }
 
-    /// Adds to what stands before the words of the prompt that starts next, where that is not the session's first.
+    /// Adds a line to the text before the next prompt, unless that is the session's first message.
     pub fn add_note(&mut self, note: &str) {
         let before = self.note.take();
         self.note =
             Some(before.map_or_else(|| note.to_owned(), |before| format!("{before}\n{note}")));
     }
 
-    /// Has calls repaired that the model gets wrong, or no longer.
-    pub fn set_call_repair(&mut self, means: Option<RepairTools>) {
-        self.means = means.map(Arc::new);
+    /// Turns the repair of malformed calls on (`Some`) or off (`None`).
+    pub fn set_call_repair(&mut self, tools: Option<RepairTools>) {
+        self.repair_tools = tools.map(Arc::new);
     }
 
-    /// Another model is asked, with other limits, from the next request on.
+    /// Sets the limits of another model, which receives the next request.
     pub fn set_limits(&mut self, limits: Limits) {
         self.limits = limits;
     }
 
-    /// The numbers that bound its turns.
+    /// The limits of a turn.
     #[must_use]
     pub fn limits(&self) -> Limits {
         self.limits
     }
 
-    /// Has another model go on with a turn whose own is down, or no longer.
-    pub fn fall_back_to(&mut self, fallback: Option<Fallback>) {
+    /// Sets the model that takes over a turn when the session's own model is down; `None`: no model does.
+    pub fn set_fallback(&mut self, fallback: Option<Fallback>) {
         self.fallback = fallback;
     }
 
-    /// Says whether somebody is to be notified of each turn's end before anything follows it.
-    pub fn tell_ends(&mut self, wanted: bool) {
-        self.hold.tell_ends = wanted;
+    /// Sets whether to notify `Stop` hooks of each turn's end before anything else starts.
+    pub fn set_notify_turn_end(&mut self, wanted: bool) {
+        self.hold.notify_turn_end = wanted;
     }
 
-    /// What the log says.
+    /// The facts from the log.
     #[must_use]
     pub fn facts(&self) -> &Facts {
         &self.facts
@@ -182,30 +181,30 @@ impl Machine {
         matches!(self.phase, Phase::Idle) && self.facts.open.is_none()
     }
 
-    /// Whether prompts wait that only stand behind an exit: they stay where they are until somebody says more.
+    /// Whether the session has exited with prompts in its queue. They stay queued until a new prompt arrives.
     #[must_use]
     pub fn is_left_behind(&self) -> bool {
         self.facts.exited.is_some() && !self.facts.woken
     }
 
-    /// Whether the session goes back to an earlier turn.
+    /// Whether a rewind to an earlier turn is in progress.
     #[must_use]
     pub fn is_rewinding(&self) -> bool {
         matches!(self.phase, Phase::Rewinding { .. })
     }
 
-    /// Whether earlier bytes of requests are being changed.
+    /// Whether a compaction is in progress, which changes earlier bytes of requests.
     #[must_use]
     pub fn is_compacting(&self) -> bool {
         matches!(self.phase, Phase::Compacting(_))
     }
 
-    /// How a compaction has ended since this was asked last.
+    /// Takes the outcome of a compaction that has ended since the last call.
     pub fn take_compaction_end(&mut self) -> Option<CompactionEnd> {
         self.hold.compacted.take()
     }
 
-    /// The call that is judged now.
+    /// The call that the policy is judging.
     #[must_use]
     pub fn judging(&self) -> Option<&CallId> {
         match &self.phase {
@@ -214,55 +213,55 @@ impl Machine {
         }
     }
 
-    /// Whether a request waits for a key.
+    /// Whether a request waits for an API key.
     #[must_use]
     pub fn wants_credentials(&self) -> bool {
         matches!(&self.phase, Phase::Asking(asking) if asking.waits == RequestWait::Credentials)
     }
 
-    /// Appends a record that is not a turn's own (the first one, a notice).
+    /// Appends a record that belongs to no turn (the first one, a notice).
     pub fn record(&mut self, body: Body, now: Now) -> Vec<Effect> {
         let mut step = self.begin(now);
         step.append(body);
         step.effects
     }
 
-    /// Appends the checkpoint of a rewind. `undoes`: what that is to take back.
-    pub fn keep_for_rewind(
+    /// Appends the checkpoint of a rewind. `undoes`: the earlier rewind that this one undoes.
+    pub fn record_rewind_checkpoint(
         &mut self,
-        kept: CheckpointCreated,
+        checkpoint: CheckpointCreated,
         undoes: Option<Seq>,
         now: Now,
     ) -> Vec<Effect> {
-        let effects = self.record(Body::CheckpointCreated(kept), now);
-        self.facts.begun_to_undo(undoes);
+        let effects = self.record(Body::CheckpointCreated(checkpoint), now);
+        self.facts.note_undo_started(undoes);
         effects
     }
 
-    /// How long turns of the session have run, in milliseconds.
+    /// Total running time of the session's turns, in milliseconds.
     #[must_use]
     pub fn ran_ms(&self, now: Now) -> u64 {
         let open = self.facts.open.as_ref();
-        let open_ms = open.map_or(0, |open| self.hold.ran.ran(open, now.mono_ms));
+        let open_ms = open.map_or(0, |open| self.hold.ran.elapsed_ms(open, now.mono_ms));
         self.facts.ran_ms.saturating_add(open_ms)
     }
 
     fn begin(&mut self, now: Now) -> Step<'_> {
-        self.hold.ran.follow(&self.facts, now);
+        self.hold.ran.update(&self.facts, now);
         Step {
             facts: &mut self.facts,
             limits: self.limits,
             context: &mut self.context,
             note: &mut self.note,
             hold: &mut self.hold,
-            means: self.means.clone(),
+            repair_tools: self.repair_tools.clone(),
             effects: Vec::new(),
             now,
             fallback: self.fallback.clone(),
         }
     }
 
-    /// Takes what happened, returns what to do, in order.
+    /// Processes an event and returns the effects to perform, in order.
     pub fn step(&mut self, input: Input, now: Now) -> Vec<Effect> {
         self.with(now, |step, phase| step.take(phase, input))
     }
@@ -277,7 +276,7 @@ impl Machine {
         step.mark_suspended(&next);
         let effects = step.effects;
         self.phase = next;
-        self.hold.ran.follow(&self.facts, now);
+        self.hold.ran.update(&self.facts, now);
         effects
     }
 }
@@ -287,10 +286,10 @@ impl Step<'_> {
         match input {
             Input::Prompt { prompt, .. } => {
                 self.append(Body::PromptQueued(prompt));
-                // A person is there: what waited for one goes on with it.
+                // A user is present, so work that waited for one continues.
                 self.hold.rests = false;
                 match phase {
-                    Phase::Idle => self.go_on_at_rest(None),
+                    Phase::Idle => self.continue_idle(None),
                     Phase::Asking(_)
                     | Phase::Compacting(_)
                     | Phase::Calls(_)
@@ -301,18 +300,18 @@ impl Step<'_> {
                 }
             }
             Input::Unqueue(prompt_id) => {
-                self.while_waiting(
+                self.append_if_queued(
                     prompt_id,
                     Body::PromptUnqueued(PromptUnqueued { prompt_id }),
                 );
                 phase
             }
             Input::Edit(edited) => {
-                self.while_waiting(edited.prompt_id, Body::PromptEdited(edited));
+                self.append_if_queued(edited.prompt_id, Body::PromptEdited(edited));
                 phase
             }
             Input::Move(moved) => {
-                self.while_waiting(moved.prompt_id, Body::PromptMoved(moved));
+                self.append_if_queued(moved.prompt_id, Body::PromptMoved(moved));
                 phase
             }
             Input::Pause {
@@ -338,15 +337,16 @@ impl Step<'_> {
             }
             Input::Set(set) => {
                 let waited = self.facts.over_budget;
-                // Only `Pause` pauses: it takes the state and the clocks along. And nobody says that a model is down.
+                // Only `Pause` may set `paused`, because it also updates the state and the clocks. Clients may not set
+                // `stand_in`: only the machine knows that a model is down.
                 self.append(Body::SessionSet(SessionSet {
                     paused: None,
                     stand_in: None,
                     ..*set
                 }));
                 match phase {
-                    // What waited for a budget goes on with it.
-                    Phase::Idle if waited => self.go_on_at_rest(None),
+                    // The budget may have been raised: prompts that waited for it start.
+                    Phase::Idle if waited => self.continue_idle(None),
                     phase => phase,
                 }
             }
@@ -366,7 +366,7 @@ impl Step<'_> {
             } => self.compact(phase, instructions, request_id),
             Input::UndoCompaction { request_id } => self.undo_compaction(phase, request_id),
             Input::JobEnded { number, end } => self.job_ended(phase, number, *end),
-            Input::EndTold => self.end_told(phase),
+            Input::TurnEndNotified => self.turn_end_notified(phase),
             Input::Rewind => self.rewind(phase),
             Input::Rewound(rewound) => self.rewound(phase, rewound),
             Input::NotRewound => self.not_rewound(phase),
@@ -400,14 +400,14 @@ impl Step<'_> {
         }
     }
 
-    /// Changes the queue, where this prompt still waits.
-    fn while_waiting(&mut self, prompt: PromptId, body: Body) {
-        if self.facts.waits(prompt) {
+    /// Appends a change of the queue if this prompt is still queued.
+    fn append_if_queued(&mut self, prompt: PromptId, body: Body) {
+        if self.facts.is_queued(prompt) {
             self.append(body);
         }
     }
 
-    /// Appends a record. Facts change with it.
+    /// Appends a record and applies it to the facts.
     pub fn append(&mut self, body: Body) {
         let in_turn = self.facts.open.as_ref().map(|open| open.number);
         let turn = match &body {
@@ -424,7 +424,7 @@ impl Step<'_> {
         self.effects.push(Effect::Append(record));
     }
 
-    /// Notes a move of the state table, where it is one. A session that is paused stays so, whatever goes on in it.
+    /// Logs a change of the session's state, if it is one. A paused session keeps its state whatever runs in it.
     pub fn state(
         &mut self,
         state: State,
@@ -435,15 +435,14 @@ impl Step<'_> {
         if self.facts.paused {
             return;
         }
-        let standing = &self.facts.state;
-        if standing.state == state && standing.waiting_for == waiting_for && state != State::Waiting
-        {
+        let current = &self.facts.state;
+        if current.state == state && current.waiting_for == waiting_for && state != State::Waiting {
             return;
         }
         debug_assert!(
-            standing.state.may_become(state),
+            current.state.may_become(state),
             "{:?} → {state:?}",
-            standing.state
+            current.state
         );
         self.append(Body::SessionState(SessionState {
             state,
@@ -453,7 +452,7 @@ impl Step<'_> {
         }));
     }
 
-    /// A notice to people.
+    /// Appends a notice for users.
     pub fn notice(&mut self, level: Level, text: impl Into<String>) {
         self.append(Body::Notice(Notice {
             level,

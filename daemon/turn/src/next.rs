@@ -1,24 +1,24 @@
-//! What a session does when nothing runs any more: behind the end of a turn, at rest, after a restart of the daemon.
+//! Decides what a session does when nothing runs: after a turn, while idle, and after a restart of the daemon.
 //!
-//! One pure decision, [`next_after_turn`]. The first row that fits decides:
+//! The decision is a pure function, [`next_after_turn`]. The first matching row decides:
 //!
-//! | when | stop meanwhile | newest turn, not settled | queue | next |
+//! | when | stop request | newest turn, if not settled | queue | next |
 //! |---|---|---|---|---|
 //! | any | KILL | any | any | exit, killed |
 //! | any | TERM | any | any | exit, interrupted by TERM |
-//! | turn ended | shutdown | any | a prompt | wait for a person |
-//! | at rest | shutdown | any | any | wait for a person |
-//! | at rest, paused | none, user | any | any | wait |
-//! | any | none, user | ended by TERM, or killed | any | exit as the turn |
-//! | any | none, user | of a headless session | nothing that may start | exit as the turn |
-//! | turn ended | none, user | ended by a shutdown | any | wait for a person |
-//! | recovered, policy `idle` | none | settled or not; ended by a shutdown, and no prompt since; or the session has exited | any | wait for a person |
+//! | turn ended | shutdown | any | a prompt | wait for a user |
+//! | idle | shutdown | any | any | wait for a user |
+//! | idle, paused | none, user | any | any | wait |
+//! | any | none, user | ended by TERM, or killed | any | exit with the turn's outcome |
+//! | any | none, user | of a headless session | nothing that may start | exit with the turn's outcome |
+//! | turn ended | none, user | ended by a shutdown | any | wait for a user |
+//! | recovered, policy `idle` | none | settled or not; ended by a shutdown, and no prompt since; or the session has exited | any | wait for a user |
 //! | any | none, user | any | nothing that may start | wait |
 //! | paused, or handing over | none, user | any | a prompt | wait |
 //! | any | none, user | any | a prompt | start it |
 //!
-//! A prompt may not start while the turn before it was ended by a budget, in a session that has exited and was not prompted
-//! since, and while the queue waits for a person. A turn that is not settled is one whose end nothing has followed yet.
+//! A prompt may not start if a budget ended the turn before it, if the session has exited and received no prompt since, or
+//! while the queue waits for a user. A turn is settled when the session's state after its end has been logged.
 
 use proto::PromptId;
 use proto::outcome::{OutcomeKind, Reason, TurnEnded};
@@ -32,7 +32,7 @@ use crate::recover::RecoverPolicy;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NextStep {
     Exit(Exit),
-    /// Rest. `for_person`: the queue does not go on before somebody prompts.
+    /// Stay idle. `for_person`: the queue does not continue before a user sends a prompt.
     Wait {
         for_person: bool,
     },
@@ -73,40 +73,40 @@ impl From<&TurnEnded> for Exit {
 pub(crate) enum DecisionMoment {
     /// A turn has just ended.
     TurnEnded,
-    /// Between turns: something that kept the next one from starting is over.
+    /// Between turns: an obstacle to starting the next one is gone.
     Rest,
     /// The daemon was restarted.
     Recovered(RecoverPolicy),
 }
 
-/// Everything that the decision depends on.
+/// The inputs of the decision.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Situation {
     pub moment: DecisionMoment,
-    /// What was to stop the session meanwhile.
+    /// A request to stop the session that arrived meanwhile.
     pub stop: Option<StopReason>,
     /// How the newest turn ended.
     pub ended: Option<Exit>,
-    /// Something has followed that end already.
+    /// The session's state after that end has been logged.
     pub settled: bool,
     pub headless: bool,
-    /// The prompt that stands first in the queue.
+    /// The first prompt in the queue.
     pub first: Option<PromptId>,
-    /// The newest turn was ended by a budget, and nothing was said since.
+    /// A budget ended the newest turn, and no prompt arrived since.
     pub over_budget: bool,
     pub exited: bool,
-    /// A prompt came after the exit.
+    /// A prompt arrived after the exit.
     pub woken: bool,
-    /// A prompt came after the end of the newest turn.
+    /// A prompt arrived after the end of the newest turn.
     pub asked_since: bool,
-    /// The queue waits for a person, as an earlier decision said.
+    /// The queue waits for a user, by an earlier decision.
     pub rests: bool,
     pub paused: bool,
     /// The daemon hands over.
     pub suspending: bool,
 }
 
-/// What a session does when nothing runs any more. See the table above.
+/// Decides what a session does when nothing runs. See the table above.
 pub(crate) fn next_after_turn(now: &Situation) -> NextStep {
     let wait = NextStep::Wait { for_person: false };
     let wait_for_person = NextStep::Wait { for_person: true };
@@ -125,10 +125,10 @@ pub(crate) fn next_after_turn(now: &Situation) -> NextStep {
                 code: 143,
             });
         }
-        // The next life of the daemon goes on with what waits.
+        // The next daemon process continues with the queue.
         (Some(StopReason::Shutdown), DecisionMoment::Rest) => return wait_for_person,
         (Some(StopReason::Shutdown), _) if now.first.is_some() => return wait_for_person,
-        // Whom it was to stop has ended.
+        // The turn that it was meant to stop has ended.
         (Some(StopReason::Shutdown | StopReason::User | StopReason::Timeout) | None, _) => {}
     }
     if now.moment == DecisionMoment::Rest && now.paused {
@@ -136,11 +136,11 @@ pub(crate) fn next_after_turn(now: &Situation) -> NextStep {
             for_person: now.rests,
         };
     }
-    // Behind a turn that a budget has ended each would end in the same way.
+    // After a turn that a budget ended, each further turn would end the same way.
     let first = now.first.filter(|_| !now.over_budget);
     if let Some(ended) = now.ended.filter(|_| !now.settled) {
         let stopped = ended.reason == Some(Reason::Term) || ended.outcome == OutcomeKind::Killed;
-        // A run is over with its turn; whoever waits for it is told.
+        // A headless run ends with its turn, so that its waiters get the outcome.
         if stopped || now.headless && first.is_none() {
             return NextStep::Exit(ended);
         }
@@ -156,15 +156,15 @@ pub(crate) fn next_after_turn(now: &Situation) -> NextStep {
     }
 }
 
-/// Whether the queue stands behind something that only a person goes on from.
+/// Whether only a user may continue the queue.
 fn waits_for_person(now: &Situation) -> bool {
     let cut_off = now.ended.and_then(|ended| ended.reason) == Some(Reason::Shutdown);
     match now.moment {
         DecisionMoment::TurnEnded => cut_off,
         DecisionMoment::Rest => now.rests,
         DecisionMoment::Recovered(RecoverPolicy::Continue) => false,
-        // A prompt whose turn never began is begun in any case; what stood behind a turn that the daemon's end cut off
-        // waits for the person.
+        // A prompt whose turn never started is started in any case. Prompts queued after a turn that the daemon's end cut
+        // off wait for a user.
         DecisionMoment::Recovered(RecoverPolicy::Idle) => cut_off && !now.asked_since || now.exited,
     }
 }
@@ -189,12 +189,12 @@ impl Step<'_> {
         }
     }
 
-    /// What follows now.
+    /// Decides what the session does next.
     pub(crate) fn next(&self, moment: DecisionMoment, stop: Option<StopReason>) -> NextStep {
         next_after_turn(&self.situation(moment, stop))
     }
 
-    /// Whether a prompt is to start as soon as it may: not held back by anything but a pause or a hand-over.
+    /// Whether a queued prompt would start now but for a pause or hand-over.
     pub(crate) fn wants_turn(&self) -> bool {
         let free = Situation {
             settled: true,
@@ -205,13 +205,13 @@ impl Step<'_> {
         matches!(next_after_turn(&free), NextStep::StartPrompt(_))
     }
 
-    /// Does what follows at rest. `stop`: what was to stop the session.
-    pub(crate) fn go_on_at_rest(&mut self, stop: Option<StopReason>) -> Phase {
+    /// Continues between turns: decides and takes the next step. `stop`: a request to stop the session.
+    pub(crate) fn continue_idle(&mut self, stop: Option<StopReason>) -> Phase {
         let next = self.next(DecisionMoment::Rest, stop);
         self.follow(next, None)
     }
 
-    /// Does what follows. `cause`: why the session is idle, where that is to be noted.
+    /// Takes the next step. `cause`: the cause to log if the session becomes idle.
     pub(crate) fn follow(&mut self, next: NextStep, cause: Option<&str>) -> Phase {
         if let NextStep::Exit(exit) = next {
             return self.exit(exit, None);

@@ -1,17 +1,17 @@
-//! What models get wrong in their calls, and what can be made of it: pure, and the same for each answer that is the same.
+//! Repair of malformed tool calls. Pure and deterministic: equal answers are repaired equally.
 //!
-//! On each answer, in this order (chapter 30, *Tool-call repair*): calls that it did not declare are taken up
-//! ([`scavenge`]), arguments that were cut off are closed ([`close`]), calls that go in circles are held back
-//! ([`storm`]). Once per session, when the tool set is frozen, deep schemas are shown flat ([`flatten`]), and a call's
-//! arguments are nested again before it is judged. Scalars of a wrong type are repaired where tools read their arguments.
+//! Each answer passes through these steps, in this order (chapter 30, *Tool-call repair*): [`scavenge`] takes up calls that
+//! are only written in its text; [`close`] completes truncated arguments; [`loop_detector`] refuses repeated calls. Once
+//! per session, when the tool set is frozen, [`flatten`] flattens deep schemas; a call's arguments are nested again before
+//! it is judged. The tools themselves convert scalars of a wrong type when they read their arguments.
 //!
-//! What a session's tools are is said from outside ([`RepairTools`]); without it nothing is repaired. `call_repair` puts the passes
-//! into the turn.
+//! The session supplies its tools as [`RepairTools`]; without them nothing is repaired. `call_repair` runs the steps in a
+//! turn.
 
 pub mod close;
 pub mod flatten;
+pub mod loop_detector;
 pub mod scavenge;
-pub mod storm;
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -20,27 +20,27 @@ use serde_json::Value;
 
 use flatten::FlatSchema;
 
-/// What has to be known of a session's tools before calls are repaired, by their names.
+/// The facts about a session's tools that repairs need, by tool name.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RepairTools(pub BTreeMap<String, RepairTool>);
 
-/// One tool.
+/// The facts about one tool that repairs need.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RepairTool {
-    /// It only looks at files: half of what it was asked does no harm.
+    /// The tool only reads files, so it may run with truncated arguments.
     pub may_run_half: bool,
-    /// How its parameters are shown, where that is not as they are.
+    /// The flat form of its parameters, if the model sees them flat.
     pub flat: Option<FlatSchema>,
 }
 
-/// JSON by which two values are equal if they mean the same: keys sorted, no blanks.
+/// Canonical JSON for comparing values: keys sorted, no whitespace.
 pub(crate) fn canonical(value: &Value) -> String {
     let mut text = String::new();
     write_canonical(value, &mut text);
     text
 }
 
-/// The same of arguments as a model wrote them; text that is no JSON stands for itself.
+/// The canonical form of arguments as the model wrote them; text that is not JSON is only trimmed.
 pub(crate) fn canonical_text(arguments: &str) -> String {
     match serde_json::from_str::<Value>(arguments) {
         Ok(value) => canonical(&value),

@@ -1,4 +1,4 @@
-//! The session goes back: nothing else begins meanwhile. What it goes back to stands in `facts::view`.
+//! The rewind phase, in which nothing else starts. `facts::view` computes which conversation is left.
 
 use proto::Body;
 use proto::record::{Level, SessionRewound};
@@ -8,7 +8,7 @@ use crate::machine::{Phase, Step};
 use crate::words;
 
 impl Step<'_> {
-    /// Begins, at rest. In a hand-over it does not: nothing new starts, and what has been marked as suspended stays so.
+    /// Starts a rewind if the session is idle. Not in a hand-over: nothing new starts, and a suspended session stays so.
     pub(crate) fn rewind(&mut self, phase: Phase) -> Phase {
         match phase {
             Phase::Idle if self.facts.open.is_none() && !self.hold.suspending => {
@@ -25,32 +25,32 @@ impl Step<'_> {
         }
     }
 
-    /// Files are as they are to be, and what was gone back to is told.
+    /// Finishes a successful rewind: the files are restored, and the new conversation is logged.
     pub(crate) fn rewound(&mut self, phase: Phase, rewound: SessionRewound) -> Phase {
         let Phase::Rewinding { stop } = phase else {
             return phase;
         };
         self.append(Body::SessionRewound(rewound));
         self.reset_cache();
-        self.go_on_at_rest(stop)
+        self.continue_idle(stop)
     }
 
-    /// Nothing came of it, or only a part: then people are told.
+    /// Ends a failed rewind. If it restored only some files, notifies users.
     pub(crate) fn not_rewound(&mut self, phase: Phase) -> Phase {
         let Phase::Rewinding { stop } = phase else {
             return phase;
         };
-        self.tell_half_rewound();
-        self.go_on_at_rest(stop)
+        self.notify_half_rewound();
+        self.continue_idle(stop)
     }
 
-    /// What a rewind owes the log, where the daemon died in it or right behind it.
+    /// Logs the records that are missing if the daemon died during a rewind or right after it.
     pub(crate) fn recover_rewind(&mut self) {
         self.reset_cache();
-        self.tell_half_rewound();
+        self.notify_half_rewound();
     }
 
-    /// Says that the next request does not extend the one before it, where that is so and has not been said.
+    /// Logs a cache reset if the next request does not extend the previous one because of a rewind.
     fn reset_cache(&mut self) {
         if self.facts.reset_due {
             let reason = "rewind".to_owned();
@@ -61,7 +61,7 @@ impl Step<'_> {
         }
     }
 
-    fn tell_half_rewound(&mut self) {
+    fn notify_half_rewound(&mut self) {
         if self.facts.half_rewound {
             self.notice(Level::Warning, words::HALF_REWOUND);
         }

@@ -1,4 +1,4 @@
-//! The end of a turn before its time: interrupt, time limit, TERM, KILL, shutdown.
+//! Stops a turn early: interrupt, time limit, TERM, KILL, shutdown.
 
 use contract::Outcome;
 use proto::CallId;
@@ -17,32 +17,32 @@ impl Step<'_> {
         partial: Option<Answer>,
     ) -> Phase {
         match phase {
-            Phase::Idle => self.go_on_at_rest(Some(reason)),
+            Phase::Idle => self.continue_idle(Some(reason)),
             Phase::Asking(asking) => {
                 if asking.waits.is_in_flight() {
                     self.effects.push(Effect::CancelAsk);
                 }
                 if let Some(partial) = partial.as_ref().filter(|cut| cut.reported.is_some()) {
-                    // It was not awaited, but the vendor counted it: the books must agree (I15).
-                    self.usage(&asking, partial);
+                    // The answer was cancelled, but the provider billed it: the usage ledger must match (I15).
+                    self.log_usage(&asking, partial);
                 }
-                self.keep_partial(asking, partial);
+                self.log_partial_answer(asking, partial);
                 self.end_stopped(reason)
             }
             Phase::Compacting(compacting) => match self.stop_summary(compacting, reason, partial) {
-                Some(reason) => self.go_on_at_rest(Some(reason)),
+                Some(reason) => self.continue_idle(Some(reason)),
                 None => self.end_stopped(reason),
             },
             Phase::Calls(calls) => self.stop_calls(calls, reason),
             Phase::Held => self.end_stopped(reason),
-            // Files are being put back: that is short, and has to be reported in the log.
+            // Files are being restored. That takes little time, and its outcome must be logged.
             Phase::Rewinding { stop } => Phase::Rewinding {
                 stop: Some(stop.map_or(reason, |before| stronger(before, reason))),
             },
             Phase::Ending { stop } => {
-                // Who is told hears of a TERM as of any other end: the session exits behind it.
+                // On TERM the `Stop` hooks still finish, and the session exits after them.
                 if reason != StopReason::Term {
-                    self.effects.push(Effect::CancelTelling);
+                    self.effects.push(Effect::CancelTurnEndNotification);
                 }
                 Phase::Ending {
                     stop: Some(stop.map_or(reason, |before| stronger(before, reason))),
@@ -63,9 +63,8 @@ impl Step<'_> {
         }
     }
 
-    /// Who was to be notified of the turn's end has been: what waited for that goes on, or the stop that came meanwhile
-    /// takes place.
-    pub(crate) fn end_told(&mut self, phase: Phase) -> Phase {
+    /// Continues after the `Stop` hooks: starts the next work, or applies a stop request that arrived meanwhile.
+    pub(crate) fn turn_end_notified(&mut self, phase: Phase) -> Phase {
         let Phase::Ending { stop } = phase else {
             return phase;
         };
@@ -138,7 +137,7 @@ impl Step<'_> {
     }
 }
 
-/// Of two reasons, the one that ends more; of equals, the one that came first.
+/// The stronger of two stop reasons; of equals, the first.
 fn stronger(one: StopReason, two: StopReason) -> StopReason {
     let weight = |reason| match reason {
         StopReason::User | StopReason::Timeout => 0,

@@ -1,24 +1,24 @@
-//! How long the open turn has run, on the monotonic clock: the wall clock may jump meanwhile, and a sleep of the machine
-//! is no time of a turn.
+//! Measures how long the open turn has run, on the monotonic clock: the wall clock may jump, and time that the machine
+//! sleeps does not count.
 //!
-//! Looked at before and after every step. What ran in an earlier life of the daemon is known from the log alone.
+//! Updated before and after every step. The time spent in an earlier daemon process comes from the log.
 
 use crate::facts::{Facts, OpenTurn};
 use crate::input::Now;
 
-/// The time of the open turn. Stands still in a pause.
+/// The running time of the open turn. Stops in a pause.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Stopwatch {
     turn: Option<u64>,
-    /// What it had run when it last began to run.
+    /// The running time when the stopwatch last started.
     ran_ms: u64,
-    /// When it last began to run; `None` while it stands still.
+    /// When the stopwatch last started; `None` while it is stopped.
     since_ms: Option<u64>,
 }
 
 impl Stopwatch {
-    /// Takes in what the session does now.
-    pub fn follow(&mut self, facts: &Facts, now: Now) {
+    /// Starts or stops the stopwatch to match the session's turn and pause.
+    pub fn update(&mut self, facts: &Facts, now: Now) {
         let now_ms = now.mono_ms;
         let Some(open) = &facts.open else {
             *self = Self::default();
@@ -32,13 +32,13 @@ impl Stopwatch {
                 since_ms: runs_since,
             };
         } else if self.since_ms.is_some() == facts.paused {
-            self.ran_ms = self.ran(open, now_ms);
+            self.ran_ms = self.elapsed_ms(open, now_ms);
             self.since_ms = runs_since;
         }
     }
 
-    /// How long a turn has run at this moment, in milliseconds.
-    pub fn ran(&self, open: &OpenTurn, now_ms: u64) -> u64 {
+    /// How long a turn has run so far, in milliseconds.
+    pub fn elapsed_ms(&self, open: &OpenTurn, now_ms: u64) -> u64 {
         if self.turn != Some(open.number) {
             return open.logged_ms;
         }

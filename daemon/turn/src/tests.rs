@@ -1,4 +1,4 @@
-//! The machine played: by scenes that a person can read, and by a world that does everything in every order.
+//! Tests of the machine: readable scenarios, and a random simulation that does everything in every order.
 
 mod broken;
 mod budgets;
@@ -19,10 +19,10 @@ mod pausing;
 mod plans;
 mod questions;
 mod queueing;
+mod random_runs;
 mod recovery;
 mod repair;
-mod scenes;
+mod scenarios;
 mod script;
-mod storm;
+mod simulation;
 mod trouble;
-mod world;

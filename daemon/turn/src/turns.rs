@@ -1,4 +1,4 @@
-//! How a turn begins and ends. What follows its end is decided in `next`.
+//! The start and the end of a turn. `next` decides what follows its end.
 
 use proto::item::Voice;
 use proto::outcome::{OutcomeKind, Reason, TurnEnded};
@@ -12,7 +12,7 @@ use crate::machine::{Phase, Step};
 use crate::next::{DecisionMoment, Exit, NextStep};
 
 impl Step<'_> {
-    /// Starts the turn of this prompt, which stands first in the queue.
+    /// Starts the turn of this prompt, which must be the first in the queue.
     pub(crate) fn start_prompt(&mut self, prompt: PromptId) -> Phase {
         let Some(prompt) = self
             .facts
@@ -37,13 +37,13 @@ impl Step<'_> {
         let context = if spoken {
             self.note.take()
         } else {
-            self.opening()
+            self.first_message_context()
         };
         self.say_prompt(prompt, context, Voice::Prompt);
         self.ask()
     }
 
-    /// Sends a prompt as a message, with what its references led to.
+    /// Appends a prompt as a message, with the contents of its references.
     pub(crate) fn say_prompt(
         &mut self,
         prompt: QueuedPrompt,
@@ -59,17 +59,17 @@ impl Step<'_> {
         self.say(prompt.text, Some(prompt.prompt_id), context, voice);
     }
 
-    /// What stands before the words of a message, where it is the first of the conversation. After a rewind to the very
-    /// beginning it is what stood there before.
-    pub(crate) fn opening(&mut self) -> Option<String> {
+    /// The context to put before the conversation's first message; `None` for later messages. After a rewind to the
+    /// beginning it is the original one.
+    pub(crate) fn first_message_context(&mut self) -> Option<String> {
         if self.facts.spoken > 0 {
             return None;
         }
         let context = self.context.take();
-        context.or_else(|| self.facts.opening.clone())
+        context.or_else(|| self.facts.first_context.clone())
     }
 
-    /// Ends the open turn, and goes on with what follows.
+    /// Ends the open turn, then continues with the next step of the session.
     pub fn end_turn(
         &mut self,
         outcome: OutcomeKind,
@@ -79,21 +79,21 @@ impl Step<'_> {
         let Some(open) = self.facts.open.clone() else {
             return Phase::Idle;
         };
-        let (outcome, error) = self.first_cause(outcome, error);
+        let (outcome, error) = self.with_original_failure(outcome, error);
         let left = !open.denied.is_empty() && !open.ok_since_denial;
-        // What was looked at behind a plan that nobody approved is not what the run was for.
+        // A run whose plan nobody approved did not do its work, whatever its read-only calls returned.
         let blocked = outcome == OutcomeKind::Completed && (left || open.unapproved.is_some());
         let (outcome, reason) = if blocked {
-            // Contract, decision 22: what had to be denied unattended stopped the run.
+            // Contract, decision 22: the run was blocked by a call that was denied because no client was attached.
             (OutcomeKind::Blocked, Some(Reason::Denied))
         } else {
             (outcome, reason)
         };
         self.hold.clock = None;
         self.hold.too_long = 0;
-        let duration_ms = self.hold.ran.ran(&open, self.now.mono_ms);
-        let unheard = reason == Some(Reason::Shutdown) || outcome == OutcomeKind::Killed;
-        let reported = self.hold.tell_ends && !unheard;
+        let duration_ms = self.hold.ran.elapsed_ms(&open, self.now.mono_ms);
+        let without_hooks = reason == Some(Reason::Shutdown) || outcome == OutcomeKind::Killed;
+        let notify = self.hold.notify_turn_end && !without_hooks;
         let ended = TurnEnded {
             outcome,
             reason,
@@ -104,21 +104,21 @@ impl Step<'_> {
             tool_calls: open.tool_calls,
             duration_ms,
             denied: open.denied,
-            hooks: reported,
+            hooks: notify,
         };
-        if reported && self.facts.state.state == State::Waiting {
-            // What it waited for is no more, and the state that follows the turn comes later.
+        if notify && self.facts.state.state == State::Waiting {
+            // The turn no longer waits, and the next state is logged only after the hooks.
             self.state(State::Running, None, "turn ends", None);
         }
         self.append(Body::TurnEnded(ended));
-        if reported {
-            self.effects.push(Effect::TellEnd);
+        if notify {
+            self.effects.push(Effect::NotifyTurnEnd);
             return Phase::Ending { stop: None };
         }
         self.after_turn(None)
     }
 
-    /// Goes on behind the end of a turn. `stop`: what was to stop the session meanwhile.
+    /// Continues after the end of a turn. `stop`: a request to stop the session that arrived meanwhile.
     pub(crate) fn after_turn(&mut self, stop: Option<StopReason>) -> Phase {
         let next = self.next(DecisionMoment::TurnEnded, stop);
         let cause = match next {
@@ -142,7 +142,7 @@ impl Step<'_> {
     }
 }
 
-/// The words that a turn ends with. A plan that nobody was there to approve is a part of them: it is what a script gets.
+/// The final text of a turn. It includes a plan that no client was attached to approve: scripts read it from there.
 fn with_plan(text: String, unapproved: Option<String>) -> String {
     match unapproved {
         None => text,

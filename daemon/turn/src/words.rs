@@ -1,4 +1,5 @@
-//! What the daemon says to the model in its own name. Wording is part of the conversation's bytes.
+//! The daemon's own messages to the model, and notices to users. Messages to the model are part of the conversation, so
+//! a change of their wording changes request bytes.
 
 use contract::EffectivePermissions;
 use proto::params::interaction::{PlanDecision, Question, Reply};
@@ -14,18 +15,18 @@ pub const REASONING_ONLY: &str =
     "Your last answer held no text and no tool call. Answer now, in words or with tool calls.";
 /// After an answer that the provider paused.
 pub const PAUSED: &str = "Your last answer was paused by the provider. Go on from where it ends.";
-/// To people.
+/// For users.
 pub const INVALID_CALL_NOTICE: &str =
     "The provider refused a badly formed tool call; the model is asked again.";
-/// How `invalid_call` begins. Also a mark: such messages are counted by it.
+/// The start of `invalid_call`. Also a marker: such messages are counted by it.
 const INVALID_CALL: &str =
     "Your last answer was refused because a tool call in it is badly formed: ";
 pub const SUM_UP: &str = "The step limit of this turn is reached; no more tools can be called. Say briefly what was done, what is left and what to do next.";
-/// To people.
+/// For users.
 pub const MECHANICAL_SUMMARY: &str = "The model could not write a summary, so older messages were replaced by a plain list. To restore them, use `/compact undo` or `reasonix compact --undo`.";
 pub const GO_ON: &str = "The daemon was stopped in the middle of your answer above. Go on from exactly where it breaks off, without repeating what it says.";
 pub const INTERRUPTED: &str = "Not run: the user interrupted the turn.";
-/// Never said: the session follows such calls, one step.
+/// For a call that names a tool which itself only names another. The session resolves one such step before.
 pub const CALLS_A_CALLER: &str =
     "Not run: this call names another tool in place of calling it. Call that tool by its own name.";
 pub const STOPPED: &str = "Not run: the turn was stopped.";
@@ -39,43 +40,43 @@ pub const DENIED_BEFORE: &str = "Denied: the same call was denied before in this
 pub const NO_PLAN_MODE: &str = "Not proposed: the session is not in plan mode, and no plan has to be approved. Go on with the work; say in words what you are about to do.";
 const PLAN_STOPPED: &str =
     "Not answered: the turn was stopped before anybody read the plan. Plan mode is still on.";
-/// To the person: what stands in the list of what was denied unattended.
+/// For users: the entry of an unapproved plan in the list of calls that were denied because no client was attached.
 pub const PLAN_UNATTENDED: &str = "a plan needs the user's approval, and no client is attached. Attach to the session and answer, or run it with `--on-ask wait`";
 const PLAN_NOBODY: &str = "Nobody is there to approve the plan. It is handed to the user as it stands, and plan mode is still on: end the turn now with a sentence or two, and call no more tools.";
-// What the session may do, told in the daemon's name. Also marks: what was reported last is known by them.
+// Notices of the session's permissions to the model. Also markers: the last reported permissions are read from them.
 const PLAN_ON: &str = "Plan mode is on: look, think and plan, and change nothing. Calls that change anything are refused. When the plan is ready, call the tool that hands it in; the user approves it or says what is missing.";
 const READ_ONLY_ON: &str = "This session only reads: calls that change anything are refused until the user lifts that. Say what you would change in the place of changing it.";
 const READ_ONLY_PLAN_ON: &str = "Plan mode is on, and this session only reads: calls that change anything are refused, and an approved plan does not lift that; only the user does. When the plan is ready, call the tool that hands it in.";
 const ALL_OFF: &str = "Changes are possible again: neither plan mode nor a read-only session holds calls back. The user's permissions decide, as ever.";
 const USER_ANSWERED: &str = "The user answered:";
-/// In the place of answers where nobody is there.
+/// The result of a call with questions when no client is attached.
 pub const NOBODY_ANSWERS: &str = "Nobody is there to answer. Choose what is most sensible, say which assumption you make, and go on.";
 pub const NOT_ANSWERED: &str = "Not answered: the turn was stopped before anybody did.";
 pub const UNKNOWN_EFFECTS: &str = "The daemon stopped while this call ran. Whether and how far it took effect is unknown: look before you repeat it.";
 pub const LOST_READ: &str = "Not finished: the daemon stopped while this call ran. It changed nothing; repeat it if you still need it.";
 pub const NOT_STARTED: &str = "Not run: the daemon stopped before this call was started.";
 
-/// Why the daemon answers what is open when a turn is stopped.
+/// The reason that the daemon logs when it closes open interactions of a stopped turn.
 pub const TURN_STOPPED: &str = "the turn was stopped";
 pub const ALLOWED_NOT_STARTED: &str =
     "It was let out of the sandbox for one run, and that was not started any more.";
-/// Of a call that was stopped within the sandbox, and may have run outside.
+/// For a call that the sandbox blocked and that may have run unsandboxed afterwards.
 const UNKNOWN_OUTSIDE: &str = "The daemon stopped while it ran outside: how far it took effect there is unknown. Look before you repeat it.";
 
-/// To people, and a mark for the next recovery: the answer that follows was cut off by the daemon's end, and the turn
-/// goes on from it. Without it a cut answer is the last thing before a turn's end.
+/// For users, and a marker for the next recovery: the daemon's end cut off the next answer, and the turn continues from
+/// it. Without this marker, a cut-off answer means that the turn was about to end.
 pub const GOES_ON_FROM_KEPT: &str = "The daemon was restarted during an answer. The part shown so far is kept, and the turn continues from there.";
 pub const GOES_ON: &str = "The daemon was restarted; the turn continues where it was.";
 pub const STILL_PAUSED: &str = "The daemon was restarted; the session is still paused.";
 pub const WAS_ENDED: &str =
     "The daemon stopped during this turn, so the turn was ended. Send a prompt to continue.";
 pub const LOG_WAS_BROKEN: &str = "The log contained calls without a result; results were added.";
-/// Also a mark: it is said once.
+/// Also a marker: the notice is sent only once.
 pub const HALF_REWOUND: &str = "A rewind was interrupted while restoring files: some files may be restored, others not. Rewind again to finish it, or undo it to restore the previous state.";
-/// Why a command in the background ended that a recovery finds in the log.
+/// The cause that recovery logs for the end of a background command.
 pub const CHILD_LOST: &str = "the daemon stopped";
 
-/// The provider refused the model's answer. `refusal`: in the provider's words.
+/// Reports to the model that the provider refused its answer. `refusal`: the provider's message.
 pub fn invalid_call(refusal: &str) -> String {
     let refusal = refusal.trim_end_matches('.');
     format!(
@@ -83,21 +84,21 @@ pub fn invalid_call(refusal: &str) -> String {
     )
 }
 
-/// Whether these words of the daemon are `invalid_call`.
+/// Whether this message of the daemon was made by `invalid_call`.
 pub fn is_invalid_call(words: &str) -> bool {
     words.starts_with(INVALID_CALL)
 }
 
-/// As `WAS_ENDED`, with the prompts that wait behind the turn.
-pub fn was_ended(behind: usize) -> String {
-    match behind {
+/// `WAS_ENDED`, with the number of queued prompts.
+pub fn was_ended(queued: usize) -> String {
+    match queued {
         0 => WAS_ENDED.to_owned(),
         1 => format!("{WAS_ENDED} One queued prompt runs first."),
         many => format!("{WAS_ENDED} {many} queued prompts run first."),
     }
 }
 
-/// What came of the model's questions; what a person answered, a line each.
+/// The result of the model's questions: the user's answers, one per line, or why there are none.
 pub fn answers(by: Answerer, questions: &[Question], replies: &[Reply]) -> String {
     match by {
         Answerer::Person | Answerer::No => {}
@@ -114,14 +115,15 @@ pub fn answers(by: Answerer, questions: &[Question], replies: &[Reply]) -> Strin
     format!("{USER_ANSWERED}\n{}", lines.join("\n"))
 }
 
-/// What came of the questions, for people: at most 200 characters.
-pub fn answers_in_a_line(words: &str) -> String {
+/// The result of the model's questions for users: one line of at most 200 characters.
+pub fn answers_in_one_line(words: &str) -> String {
     let said = words.strip_prefix(USER_ANSWERED).unwrap_or(words);
     let lines: Vec<_> = said.lines().filter(|line| !line.is_empty()).collect();
     lines.join("; ").chars().take(200).collect()
 }
 
-/// A person said no, or the daemon had to: then it says why, and what would allow it.
+/// The result of a call that a user denied, or that the daemon denied because no client was attached. The latter says how
+/// to allow it.
 pub fn denied_by_answer(resolved: &InteractionResolved, note: Option<&str>) -> String {
     match note {
         Some(note) if resolved.unattended => note.to_owned(),
@@ -136,15 +138,15 @@ fn denied_by_person(by: &str, note: Option<&str>) -> String {
     }
 }
 
-/// The result of a call whose command the user changed: the model must not take it for that of its own.
-pub fn of_changed_command(user: &UserEdit, text: &str) -> String {
+/// The result of a call whose command the user changed, so that the model does not take it for its own command's.
+pub fn changed_command_result(user: &UserEdit, text: &str) -> String {
     let (by, command) = (&user.by, &user.edit.command);
     format!(
         "The user ({by}) changed the command of this call before it ran, to:\n{command}\nThe rest is about the changed command; yours did not run.\n{text}"
     )
 }
 
-/// Why a call that the sandbox stopped is not run outside: a person said no, or nobody was there.
+/// Why a blocked call does not run unsandboxed: a user denied it, or no client was attached.
 pub fn kept_inside(resolved: &InteractionResolved, note: &str) -> String {
     if resolved.unattended {
         return "Nobody was there to let it run outside the sandbox.".into();
@@ -163,7 +165,7 @@ pub fn kept_inside(resolved: &InteractionResolved, note: &str) -> String {
     }
 }
 
-/// Why what a command made under protected names is not put back.
+/// Why files that a command created under protected names are not restored from quarantine.
 pub fn kept_in_quarantine(resolved: &InteractionResolved, note: &str) -> String {
     if resolved.unattended || resolved.answer.is_none() {
         return "Nobody said whether it may be put back: it stays moved away.".into();
@@ -178,11 +180,12 @@ pub fn kept_in_quarantine(resolved: &InteractionResolved, note: &str) -> String 
     }
 }
 
-/// After the result of a call whose command's files were put back, if the daemon stopped meanwhile.
+/// Follows the result of a call whose files were being restored from quarantine when the daemon stopped.
 pub const PUT_BACK_UNKNOWN: &str =
     "The user had it put back, and the daemon stopped meanwhile: look whether it is there.";
 
-/// As `kept_inside`, where nobody was asked. Nothing is said where nobody could have been: the result says what stopped it.
+/// Like `kept_inside`, if the policy denied the unsandboxed run. `None` in other cases: then the result already says
+/// what blocked the call.
 pub fn kept_inside_by_policy(decided: &PolicyDecided) -> Option<String> {
     let said_no = decided.verdict == Verdict::Deny && decided.unattended.is_none();
     said_no.then(|| {
@@ -193,7 +196,7 @@ pub fn kept_inside_by_policy(decided: &PolicyDecided) -> Option<String> {
     })
 }
 
-/// What stands before the result of a call that ran once more, outside.
+/// Precedes the result of a blocked call that ran again, unsandboxed.
 pub fn ran_outside(reason: &str, lost: bool) -> String {
     let begin = format!(
         "The sandbox stopped this call ({reason}); the user then let it run once more, outside the sandbox."
@@ -204,10 +207,10 @@ pub fn ran_outside(reason: &str, lost: bool) -> String {
     }
 }
 
-/// A rule said no, or nobody was there to say yes.
+/// The result of a call that a rule denied, or that no attached client could approve.
 pub fn denied_by_policy(decided: &PolicyDecided) -> String {
     if decided.layer == EffectivePermissions::LAYER {
-        return refused_by_stance(&decided.rule);
+        return refused_by_effective_permissions(&decided.rule);
     }
     match (decided.unattended, &decided.why) {
         (Some(Unattended::Denied), Some(why)) => why.clone(),
@@ -215,7 +218,7 @@ pub fn denied_by_policy(decided: &PolicyDecided) -> String {
     }
 }
 
-/// A reason of the policy, which may quote the command in backticks, is not quoted again.
+/// Quotes the rule in backticks, unless it is a reason that contains backticks itself.
 fn denied_by_rule(rule: &str, layer: &str) -> String {
     let denied = match rule.contains('`') {
         true => format!("Denied: {rule} ({layer})"),
@@ -224,7 +227,7 @@ fn denied_by_rule(rule: &str, layer: &str) -> String {
     format!("{denied}. It will be denied again; find another way.")
 }
 
-fn refused_by_stance(rule: &str) -> String {
+fn refused_by_effective_permissions(rule: &str) -> String {
     if rule == EffectivePermissions::PLAN_MODE {
         "Not run: the session is in plan mode, and this call may change something. Look and plan with calls that only read; when the plan is ready, call the tool that hands it in.".into()
     } else {
@@ -232,7 +235,7 @@ fn refused_by_stance(rule: &str) -> String {
     }
 }
 
-/// What came of a plan.
+/// The result of a call that presents a plan.
 pub fn plan_answered(
     resolved: &InteractionResolved,
     decision: Option<PlanDecision>,
@@ -261,7 +264,7 @@ pub fn plan_answered(
     }
 }
 
-/// What the model reads of what the session may do.
+/// The notice to the model of the session's permissions.
 pub fn effective_permissions(reported: ReportedPermissions) -> &'static str {
     match (reported.mode, reported.read_only) {
         (Mode::Normal, false) => ALL_OFF,
@@ -271,8 +274,8 @@ pub fn effective_permissions(reported: ReportedPermissions) -> &'static str {
     }
 }
 
-/// What these words told, where they are the daemon's about what the session may do.
-pub fn reported_by(words: &str) -> Option<ReportedPermissions> {
+/// The permissions that this message reports, if it is a notice of permissions.
+pub fn parse_reported_permissions(words: &str) -> Option<ReportedPermissions> {
     let all = [
         (Mode::Normal, false),
         (Mode::Plan, false),
@@ -285,19 +288,19 @@ pub fn reported_by(words: &str) -> Option<ReportedPermissions> {
     all.find(|reported| effective_permissions(*reported) == words)
 }
 
-/// To people: the vendor's cache did not serve what it should have.
+/// For users: the provider's cache served less than expected.
 pub fn cache_miss(usage: &Usage, miss: &CacheMiss, ttl_ms: u64) -> String {
     let expected = usage.expected_cached.unwrap_or(0);
     let served = format!(
         "{} of {expected} tokens were served from it",
         usage.cached_tokens
     );
-    let gap = lasted(miss.gap_ms);
+    let gap = format_duration(miss.gap_ms);
     match miss.cause {
         MissCause::Expired => format!(
             "The provider's cache of this conversation has expired ({} since the last request; it is kept for {}): {served}.",
             gap,
-            lasted(ttl_ms)
+            format_duration(ttl_ms)
         ),
         MissCause::ProbablyExpired => format!(
             "The provider's cache of this conversation has probably expired ({gap} since the last request): {served}."
@@ -313,8 +316,8 @@ pub fn cache_miss(usage: &Usage, miss: &CacheMiss, ttl_ms: u64) -> String {
     }
 }
 
-/// A time for people, in whole minutes from two on.
-fn lasted(ms: u64) -> String {
+/// A duration for users: seconds below two minutes, minutes below two hours, then hours.
+fn format_duration(ms: u64) -> String {
     match ms / 1_000 {
         seconds @ 0..120 => format!("{seconds} s"),
         seconds @ 120..7_200 => format!("{} min", seconds / 60),
@@ -322,7 +325,7 @@ fn lasted(ms: u64) -> String {
     }
 }
 
-/// To people: prompts stand behind a turn that a budget has ended.
+/// For users: prompts are queued after a turn that a budget ended.
 pub fn waits_for_budget(waiting: usize) -> String {
     let prompts = match waiting {
         1 => "1 prompt is queued".to_owned(),
@@ -331,7 +334,7 @@ pub fn waits_for_budget(waiting: usize) -> String {
     format!("{prompts} until you raise the session's budget or send another prompt.")
 }
 
-/// The result of a call that updates the todo list: how far it is, and what is in progress.
+/// The result of a call that updates the todo list: how many items are done, and which one is in progress.
 pub fn todo_progress(todos: &[Todo]) -> String {
     if todos.is_empty() {
         return "nothing to be done".to_owned();

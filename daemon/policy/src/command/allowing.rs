@@ -1,4 +1,5 @@
-//! What allows a line: a rule for all commands or for this very line, or of each part a rule or its harmlessness.
+//! Decides whether a line is allowed: by a rule for all commands or for exactly this line, or part by part, by a rule
+//! or because the part is harmless.
 
 use contract::Basis;
 use proto::record::Verdict;
@@ -9,23 +10,23 @@ use crate::options;
 use crate::ruleset::Layer;
 use crate::shell::{self, Doubt, NestingStep, Part, Redirection, Value};
 
-/// What allows, or that nothing does.
+/// The finding that allows a line, or that nothing does.
 pub(super) struct AllowFindings {
     pub(super) whole: Finding,
-    /// Of each part. Where the line is allowed as one, so is each.
+    /// For each part. If the line is allowed as a whole, so is each part.
     pub(super) of_parts: Vec<Finding>,
 }
 
-/// A part that a prefix rule covers.
+/// A part covered by a prefix rule.
 #[derive(Clone, Copy)]
 struct Cover {
     rule: usize,
-    /// Words that the rule names.
+    /// Number of words that the rule names.
     named: usize,
 }
 
 impl CommandForms<'_> {
-    /// Allow rules, the built-in readers and the fallback.
+    /// Applies allow rules, built-in read-only programs and the fallback.
     pub(super) fn allowed(&self, case: &mut JudgeContext<'_>) -> AllowFindings {
         let count = self.script.parts.len();
         let all = |whole: Finding| AllowFindings {
@@ -36,7 +37,7 @@ impl CommandForms<'_> {
         let rules = case.rules;
         let covers_all = rules.allow.whole(case.call);
         if let Some(name) = self.changed {
-            // Only a rule for all commands: what this one does is not known.
+            // Only a rule for all commands applies, because the effect of this line is unknown.
             return all(match covers_all.filter(|_| !hard) {
                 Some(index) => Finding::rule(Verdict::Allow, rules, index),
                 None => changed_before(name, hard),
@@ -67,7 +68,7 @@ impl CommandForms<'_> {
         }
     }
 
-    /// What allows one part.
+    /// The finding for one part: allowed, or not.
     fn part(
         &self,
         case: &mut JudgeContext<'_>,
@@ -80,7 +81,7 @@ impl CommandForms<'_> {
         let above = part
             .parent
             .and_then(|parent| covers.get(parent).copied().flatten());
-        // The rule names the launcher and what it launches.
+        // The rule names both the launcher and the launched program.
         if let (Some(cover), Some(offset)) = (above, part.offset)
             && cover.named > offset
         {
@@ -108,7 +109,7 @@ impl CommandForms<'_> {
             return (finding, None);
         }
         let mut finding = JudgeContext::writer_fallback();
-        // Of a launcher that is not allowed itself, the reason is mostly what it launches.
+        // If a launcher is not allowed itself, the reason is usually the launched program.
         let mut launched = self.script.parts.iter().skip(index);
         let below = |other: &&Part| other.parent == Some(index);
         let beside = self
@@ -130,9 +131,9 @@ impl CommandForms<'_> {
         let words = part.words.as_slice();
         let rules = case.rules;
         let found = rules.allow.prefixes(words, &mut case.budget);
-        // Whoever allowed `git diff` for all directories has not seen what it runs in this one.
+        // A user who allowed `git diff` everywhere has not seen what it runs in this directory.
         let beside = self.runs_beside(part);
-        // The longest first: it leaves the least to the caller.
+        // The longest first: it leaves the fewest words to the caller.
         for (named, rule) in found.into_iter().rev() {
             if !case.budget.take(words.len() as u64 * 64) {
                 break;
@@ -150,7 +151,7 @@ impl CommandForms<'_> {
         Err(why)
     }
 
-    /// Why no prefix rule covers a part, whatever its words.
+    /// Why no prefix rule covers a part, whatever its words are.
     fn not_plain(&self, part: &Part) -> Option<String> {
         let said = |why: &str| Some(why.to_owned());
         if !part.assignments.is_empty() {

@@ -1,4 +1,4 @@
-//! Files that only a person may have changed, named anywhere in a line that does more than read.
+//! Files that need a user's approval to change, named anywhere in a line that is not read-only.
 
 use std::path::PathBuf;
 
@@ -11,7 +11,7 @@ use crate::protected;
 use crate::shell::{Part, Redirection, Word};
 
 impl CommandForms<'_> {
-    /// Of one part. A part that only reads, and whose output no writer gets, may name what it likes.
+    /// The finding for one part. A read-only part may name any file, if its output goes to no writing part.
     pub(super) fn guarded(&self, index: usize, masked: &[PathBuf]) -> Option<Finding> {
         let part = self.script.parts.get(index)?;
         if self.reading(index).is_some() && self.feeds_readers(part) {
@@ -26,7 +26,7 @@ impl CommandForms<'_> {
             .map(asked)
     }
 
-    /// Of a line that is not understood: of all its text.
+    /// The finding for a line that is not understood: checks its whole text.
     pub(super) fn guarded_as_text(&self, masked: &[PathBuf]) -> Option<Finding> {
         self.rough
             .iter()
@@ -45,7 +45,7 @@ fn asked(name: &str) -> Finding {
 /// Every word of a part that may name a file.
 fn words(part: &Part) -> impl Iterator<Item = &Word> {
     let program = part.program().unwrap_or_default();
-    // A message may speak of such a file.
+    // Commit messages and the like may mention such a file.
     let messages = matches!(program, "git" | "gh");
     let own = part
         .words

@@ -1,4 +1,4 @@
-//! Rules over paths, and what is closed to tools, where a command names it.
+//! Applies rules over paths, and closed paths, to the files that a command names.
 
 use std::path::PathBuf;
 
@@ -17,13 +17,13 @@ use crate::protected;
 use crate::readers::{self, ReadPath};
 use crate::shell::{Part, Redirection, Word};
 
-/// Words of a command that are looked at as paths; a command with more of them asks.
+/// Maximum words of a command to check as paths; a command with more asks.
 const PATHS_MAX: usize = 64;
-/// Directories that a line may have moved to by then.
+/// Maximum directories that a line may have moved to.
 const BASES_MAX: usize = 8;
 
 impl CommandForms<'_> {
-    /// Rules over paths, where no layer below holds a command to them.
+    /// Applies rules over paths if no sandbox enforces them for commands.
     pub(super) fn over_paths(
         &self,
         case: &JudgeContext<'_>,
@@ -41,7 +41,7 @@ impl CommandForms<'_> {
             any(Access::Read).or_else(|| any(Access::Edit))
         };
         let about_files = self.about_files();
-        // A grant of this very command stands, as long as the command is not about files at large.
+        // A grant for exactly this command applies, unless the grant is a rule for all calls.
         let granted = allowed.basis == Basis::Rule && rules.allow.whole(case.call).is_none();
         let runs =
             allowed.verdict == Verdict::Allow || case.context.approval_mode == ApprovalMode::Yolo;
@@ -69,7 +69,7 @@ impl CommandForms<'_> {
         })
     }
 
-    /// Rules over paths that a part plainly names.
+    /// Applies rules over paths to the files that a part plainly names.
     pub(super) fn over_paths_of(&self, case: &mut JudgeContext<'_>, index: usize) -> Vec<Finding> {
         let Some(part) = self.script.parts.get(index) else {
             return Vec::new();
@@ -88,7 +88,7 @@ impl CommandForms<'_> {
                 .is_some()
         });
         if spoken {
-            // What a line moves to is what its writers work in.
+            // The directory that a line enters is where its writing commands work.
             let moves = part.program() == Some("cd") && !self.only_reads();
             let writes = moves || self.reading(index).is_none();
             findings.extend(named(case, part, writes, &bases));
@@ -96,7 +96,7 @@ impl CommandForms<'_> {
         findings
     }
 
-    /// Where relative paths of a part may start: a `cd` before it may have failed, so each place counts.
+    /// The directories that a part's relative paths may start from: an earlier `cd` may have failed, so all count.
     fn bases(&self, case: &JudgeContext<'_>, index: usize) -> Vec<PathBuf> {
         let mut bases = vec![case.context.cwd.clone()];
         let before = self.script.parts.get(..index).unwrap_or_default();
@@ -119,7 +119,7 @@ impl CommandForms<'_> {
         bases
     }
 
-    /// What no tool may read is not shown by a command either, unless a person says so.
+    /// A command may not show a file that tools may not read, unless a user approves.
     pub(super) fn closed(&self, case: &JudgeContext<'_>, index: usize) -> Option<Finding> {
         if case.context.holds_paths() {
             return None;
@@ -136,7 +136,7 @@ impl CommandForms<'_> {
     }
 }
 
-/// The file of a redirection, and what is done to it.
+/// The file of a redirection, and the kind of access.
 pub(crate) fn target(redirection: &Redirection) -> Option<(&Word, Access)> {
     match redirection {
         Redirection::Write(word) => Some((word, Access::Edit)),
@@ -145,7 +145,7 @@ pub(crate) fn target(redirection: &Redirection) -> Option<(&Word, Access)> {
     }
 }
 
-/// A file's name as it is looked up: a quoted `~` is a name like any other.
+/// A file's name for resolution: a quoted `~` is an ordinary character.
 pub(crate) fn path_of(word: &Word) -> String {
     if word.text.starts_with('~') && !word.tilde {
         format!("./{}", word.text)
@@ -163,7 +163,7 @@ fn looked_up<'c>(
     paths.find(|path| path.text == text && path.access == access)
 }
 
-/// A file that the shell opens for a command, by its name and by where that leads.
+/// Checks a file that the shell opens for a command, by its name and by its resolved path.
 fn redirected(
     case: &mut JudgeContext<'_>,
     word: &Word,
@@ -182,7 +182,7 @@ fn redirected(
             "tools may not access `{text}`"
         )));
     }
-    // By where it leads. Of the repository only what runs programs later, as everywhere in commands.
+    // By its resolved path. In the repository, only files that run programs later count, as everywhere in commands.
     let leads = resolved
         .as_ref()
         .and_then(|resolved| resolved.absolute.as_deref());
@@ -203,7 +203,7 @@ fn redirected(
     findings
 }
 
-/// Deny and ask rules over one place; those for a whole family are about file tools.
+/// Deny and ask rules over one path. Rules for a whole family apply to file tools only.
 fn ruled(case: &mut JudgeContext<'_>, access: Access, path: &std::path::Path) -> Vec<Finding> {
     let rules = case.rules;
     let mut findings = Vec::new();
@@ -263,7 +263,7 @@ fn named(
     Finding::strictest(findings)
 }
 
-/// Why a place that a command reads is not to be read unasked.
+/// Why a path that a command reads needs approval.
 fn closed_place(case: &JudgeContext<'_>, place: &ReadPath, walks: bool) -> Option<String> {
     let text = &place.text;
     let Some(resolved) = looked_up(case, text, Access::Read) else {

@@ -1,4 +1,4 @@
-//! Deny and ask rules over the texts of a line's commands.
+//! Deny and ask rules over the text of a line's commands.
 
 use contract::Basis;
 use proto::record::Verdict;
@@ -12,15 +12,15 @@ use crate::ruleset::Tightening;
 use crate::shell::{self, Part, Word};
 use crate::textrules::{Anchor, RuleMatch};
 
-/// Options before a subcommand that are looked past.
+/// Maximum options before a subcommand to skip.
 const OPTIONS_MAX: usize = 32;
 
 impl CommandForms<'_> {
-    /// What rules say of the line as a text, and of what in it is not understood.
+    /// Applies rules to the line as text, and to the text in it that is not understood.
     pub(super) fn rough_findings(&self, case: &mut JudgeContext<'_>) -> Vec<Finding> {
         let rules = case.rules;
         let mut findings = Vec::new();
-        // A rule may name a whole line, with its operators.
+        // A rule may name a whole line, including its operators.
         let whole = shell::join(self.command.split_whitespace());
         let rough = without_globals(self.rough.clone());
         for (list, verdict) in [(&rules.deny, Verdict::Deny), (&rules.ask, Verdict::Ask)] {
@@ -40,7 +40,7 @@ impl CommandForms<'_> {
         findings
     }
 
-    /// What rules say of one part.
+    /// Applies rules to one part.
     pub(super) fn tightened(&self, case: &mut JudgeContext<'_>, part: &Part) -> Vec<Finding> {
         let rules = case.rules;
         let mut findings = Vec::new();
@@ -84,7 +84,7 @@ fn finding(case: &JudgeContext<'_>, verdict: Verdict, found: RuleMatch) -> Findi
     }
 }
 
-/// A sure finding before one that is not.
+/// Prefers a certain match to an uncertain one.
 fn first_of(
     found: Option<RuleMatch>,
     next: impl FnOnce() -> Option<RuleMatch>,
@@ -99,7 +99,7 @@ fn first_of(
     }
 }
 
-/// Rules at any word of texts that are not understood.
+/// Tries rules at every word of text that is not understood.
 fn find_rough(list: &Tightening, texts: &[String], budget: &mut Budget) -> Option<RuleMatch> {
     let mut found = None;
     for text in texts {
@@ -116,11 +116,11 @@ fn find_rough(list: &Tightening, texts: &[String], budget: &mut Budget) -> Optio
 struct Forms<'p> {
     program: &'p str,
     words: Vec<&'p str>,
-    /// The text, and whether it is certainly the same command.
+    /// Each text, and whether it is certainly the same command.
     texts: Vec<(String, bool)>,
-    /// What may hold further commands.
+    /// Texts that may contain further commands.
     rough: Vec<String>,
-    /// A word that may be anything.
+    /// A word whose value is unknown.
     open: Option<String>,
 }
 
@@ -143,7 +143,7 @@ impl<'p> Forms<'p> {
         } else {
             Vec::new()
         };
-        // What a loop puts in may have been changed by its body.
+        // The body of a loop may have changed the loop's variable.
         let open = part
             .words
             .iter()
@@ -178,7 +178,7 @@ impl<'p> Forms<'p> {
     }
 }
 
-/// Every text once more with the global options of each `git` left out, where there are any.
+/// Adds each text again without the global options of `git`, if it has any.
 fn without_globals(mut texts: Vec<String>) -> Vec<String> {
     let mut more = Vec::new();
     for text in &texts {
@@ -214,8 +214,8 @@ fn options_before(words: &[Word]) -> usize {
         .count()
 }
 
-/// The command as if the options before its subcommand were not there. `true`: certainly the same command;
-/// `false`: only if a word that was left out was the value of an option.
+/// The command without the options before its subcommand. `true`: certainly the same command; `false`: only if a
+/// removed word was an option's value.
 fn variants(words: &[Word]) -> Vec<(String, bool)> {
     let Some((program, rest)) = words.split_first() else {
         return Vec::new();

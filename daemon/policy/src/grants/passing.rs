@@ -1,11 +1,11 @@
-//! Which command lines are never the same twice: a rule for exactly one of them, kept for good, would only gather dust.
+//! Command lines that are never run twice: an `always` rule for exactly one of them would be useless.
 //!
-//! Parts of a file by their place (`sed -n 10,20p`, `head -n 40`), text that is given along, and processes by their
-//! number. Called by `grants`.
+//! Examples are parts of a file by line (`sed -n 10,20p`, `head -n 40`), inline text, and processes by number. Called
+//! by `grants`.
 
 use crate::shell::{Part, Redirection, Script, Word};
 
-/// Whether a line is of this moment only.
+/// Whether a line is useful only now.
 pub(crate) fn is_passing(script: &Script) -> bool {
     script.parts.iter().any(of_part)
 }
@@ -34,7 +34,7 @@ fn is_number(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|c| c.is_ascii_digit())
 }
 
-/// `10,20p`, `5q`, `/x/,+3p`: a script with a line by its number in it.
+/// `10,20p`, `5q`, `/x/,+3p`: a script that refers to a line by number.
 fn begins_at_a_line(script: &str) -> bool {
     let script = script.trim_start_matches("--expression=");
     let mut rest = script.trim_start().chars();

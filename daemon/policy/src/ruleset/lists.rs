@@ -1,4 +1,4 @@
-//! The rules of a set by what they do, ready to be looked up: those that tighten, and those that allow.
+//! The rules of a set by their effect, prepared for lookup: those that deny or ask, and those that allow.
 
 use std::collections::HashMap;
 
@@ -26,7 +26,7 @@ pub(crate) struct Allowing {
     pub(super) whole: HashMap<Target, usize>,
     lines: HashMap<String, usize>,
     prefixes: HashMap<String, usize>,
-    /// Words of the longest prefix.
+    /// Number of words in the longest prefix.
     prefix_words_max: usize,
     pub(super) read: PathRules,
     pub(super) edit: PathRules,
@@ -52,7 +52,7 @@ impl Tightening {
             Matcher::Path(pattern) if rule.target == Target::Read => self.read.add(&pattern, index),
             Matcher::Path(pattern) => self.edit.add(&pattern, index),
             Matcher::Domain(domain) => self.domains.push((domain, index)),
-            // The forms of rules that allow would hold for the whole family here.
+            // The forms of allow rules would match the whole family here.
             Matcher::All | Matcher::Line(_) | Matcher::Words(_) => {
                 self.whole.entry(rule.target).or_insert(index);
             }
@@ -81,12 +81,12 @@ impl Tightening {
         named.or_else(|| find_domain(&self.domains, call))
     }
 
-    /// A rule that could not be read, for calls that change something.
+    /// A rule that could not be parsed, for calls that change something.
     pub(crate) fn unknown(&self) -> Option<usize> {
         self.whole.get(&Target::Unknown).copied()
     }
 
-    /// A rule for all that is done in this way, by whatever tool.
+    /// A rule for all accesses of this kind, by any tool.
     pub(crate) fn family(&self, access: Access) -> Option<usize> {
         self.whole.get(&Target::of(access)).copied()
     }
@@ -98,12 +98,12 @@ impl Tightening {
         }
     }
 
-    /// Whether anything here speaks of commands.
+    /// Whether any rule is about commands.
     pub(crate) fn has_bash(&self) -> bool {
         !self.texts.is_empty() || self.whole.contains_key(&Target::Bash)
     }
 
-    /// Some rule over this access, if there is one.
+    /// Any rule over this access.
     pub(crate) fn any(&self, access: Access) -> Option<usize> {
         self.family(access).or_else(|| self.paths(access).first())
     }
@@ -137,7 +137,7 @@ impl Allowing {
             Matcher::Path(pattern) if rule.target == Target::Read => self.read.add(&pattern, index),
             Matcher::Path(pattern) => self.edit.add(&pattern, index),
             Matcher::Domain(domain) => self.domains.push((domain, index)),
-            // Texts are for rules that tighten: as a rule that allows they are nothing.
+            // Text patterns are only for rules that deny or ask: in a rule that allows they match nothing.
             Matcher::Texts(_) => {}
         }
     }
@@ -153,7 +153,7 @@ impl Allowing {
         self.lines.get(line).copied()
     }
 
-    /// The prefix rules that the words begin with: how many words each names, and its number.
+    /// The prefix rules that the words start with: the number of words that each names, and its index.
     pub(crate) fn prefixes(&self, words: &[Word], budget: &mut Budget) -> Vec<(usize, usize)> {
         let mut found = Vec::new();
         let mut key = String::new();

@@ -1,6 +1,6 @@
-//! What stands between the quotes of `$'…'`. Called by `words`.
+//! The text between the quotes of `$'…'`. Called by `words`.
 
-/// The text that the shell makes of it; `None` where that is no text, or not certain.
+/// The decoded text; `None` if it is not valid text, or if shells differ.
 pub(super) fn decode(raw: &str) -> Option<String> {
     let mut text = String::with_capacity(raw.len());
     let mut chars = raw.chars().peekable();
@@ -23,10 +23,10 @@ pub(super) fn decode(raw: &str) -> Option<String> {
             'u' => number(&mut chars, 16, 4, 0)?,
             'U' => number(&mut chars, 16, 8, 0)?,
             c @ '0'..='7' => number(&mut chars, 8, 2, c.to_digit(8)?)?,
-            // Control characters, and what shells differ about.
+            // Control characters, and escapes that shells read differently.
             _ => return None,
         };
-        // A zero byte ends the text here, and with it much else.
+        // A zero byte ends the text here; shells differ in what else it ends.
         if escaped == '\0' {
             return None;
         }
@@ -35,7 +35,7 @@ pub(super) fn decode(raw: &str) -> Option<String> {
     Some(text)
 }
 
-/// Bytes above 127 are parts of characters: not put together here.
+/// Bytes above 127 are parts of characters, which are not assembled here.
 fn number(
     chars: &mut std::iter::Peekable<std::str::Chars<'_>>,
     radix: u32,

@@ -1,7 +1,7 @@
-//! Characters that nobody sees as what they are. Called by `shell`.
+//! Invisible and misleading characters. Called by `shell`.
 
-/// Control characters, and those that take no room or turn the text's direction. Blank, tab and newline are no
-/// such characters.
+/// Control characters, and characters without width or that change the text direction. Blank, tab and newline are not
+/// included.
 pub(crate) fn is_unseen(c: char) -> bool {
     if matches!(c, '\t' | '\n') {
         return false;

@@ -6,21 +6,21 @@ use super::parse::Reader;
 use super::place::ParsedText;
 use super::statements::{Gap, children, ends, is_sign};
 use super::types::{Assignment, Doubt, NestingStep, Part, Redirection, Value, Word};
-use super::words::Inner;
+use super::words::ScannedText;
 use super::{is_assignment, is_name};
 
-/// Words that begin something else than a simple command, where they stand first and are not quoted.
+/// Words that start something other than a simple command, if they are first and not quoted.
 pub(super) const KEYWORDS: &[&str] = &[
     "if", "then", "else", "elif", "fi", "case", "esac", "for", "select", "while", "until", "do",
     "done", "in", "function", "{", "}", "!", "[[", "]]", "coproc",
 ];
 
-/// A command that is being put together.
+/// A command that is being built.
 #[derive(Default)]
 pub(super) struct CommandDraft<'t> {
     part: Part,
-    inner: Vec<Inner<'t>>,
-    /// Where the piece before ended, and whether it was a word.
+    inner: Vec<ScannedText<'t>>,
+    /// The end of the previous piece, and whether it was a word.
     last: Option<(usize, bool)>,
     start: Option<usize>,
 }
@@ -39,27 +39,32 @@ impl CommandDraft<'_> {
 }
 
 impl Reader {
-    /// A command, with the redirections that stand behind it.
-    pub(super) fn command(&mut self, source: &ParsedText<'_>, node: Node<'_>, behind: &[Node<'_>]) {
+    /// Adds a command, with the redirections after it.
+    pub(super) fn command(
+        &mut self,
+        source: &ParsedText<'_>,
+        node: Node<'_>,
+        following: &[Node<'_>],
+    ) {
         let kids = children(node);
         if !self.gaps(source, ends(node), &kids, Gap::Blanks) {
             return;
         }
         let mut draft = CommandDraft::default();
         let mut pieces = kids;
-        pieces.extend(behind);
+        pieces.extend(following);
         self.pieces(source, &pieces, &mut draft);
         self.finish(source, draft);
     }
 
-    /// Assignments or redirections without a command.
+    /// Adds assignments or redirections without a command.
     pub(super) fn alone(&mut self, source: &ParsedText<'_>, nodes: &[Node<'_>]) {
         let mut draft = CommandDraft::default();
         self.pieces(source, nodes, &mut draft);
         self.finish(source, draft);
     }
 
-    /// Puts words that touch each other together, and reads all pieces in their order.
+    /// Joins adjacent words, and reads all pieces in their order.
     pub(super) fn pieces<'t>(
         &mut self,
         source: &ParsedText<'_>,
@@ -67,12 +72,12 @@ impl Reader {
         draft: &mut CommandDraft<'t>,
     ) {
         let mut rest = nodes;
-        while let Some((first, behind)) = rest.split_first() {
-            rest = behind;
+        while let Some((first, following)) = rest.split_first() {
+            rest = following;
             match first.kind() {
                 "comment" => {
-                    // What stands behind a comment stands on another line.
-                    if behind.iter().any(|node| node.kind() != "comment") {
+                    // A node after a comment is on another line.
+                    if following.iter().any(|node| node.kind() != "comment") {
                         self.misread();
                     }
                 }
@@ -92,13 +97,13 @@ impl Reader {
                 "subshell" => self.misread(),
                 _ => {
                     let mut group = vec![*first];
-                    while let Some((next, behind)) = rest.split_first()
+                    while let Some((next, following)) = rest.split_first()
                         && group.last().is_some_and(|last| joins(source, *last, *next))
                         && !matches!(next.kind(), "comment" | "variable_assignment" | "subshell")
                         && !next.kind().ends_with("_redirect")
                     {
                         group.push(*next);
-                        rest = behind;
+                        rest = following;
                     }
                     self.argument(source, &group, draft);
                 }
@@ -116,7 +121,7 @@ impl Reader {
             return;
         };
         let (start, end) = (first.start_byte(), last.end_byte());
-        self.behind(source, start, draft);
+        self.check_blank_before_word(source, start, draft);
         let (word, inner) = self.word(source, start, end, nodes);
         if draft.part.words.is_empty() {
             let raw = source.part(start, end);
@@ -137,7 +142,7 @@ impl Reader {
         draft: &mut CommandDraft<'t>,
     ) {
         let (start, end) = ends(node);
-        self.behind(source, start, draft);
+        self.check_blank_before_word(source, start, draft);
         let raw = source.part(start, end);
         let Some((left, _)) = raw.split_once('=') else {
             return self.misread();
@@ -147,7 +152,7 @@ impl Reader {
         let (value, inner) = if is_name(name) && !source.part(value_start, end).starts_with('(') {
             self.word(source, value_start, end, &[node])
         } else {
-            // Lists and places in them.
+            // Lists, and indices in them.
             let inner = self.region(source, start, end, &[node]);
             let mut value = Word::plain(source.part(value_start, end), source.span(start, end));
             value.value = Value::Computed;
@@ -213,7 +218,7 @@ impl Reader {
         let redirection = kind_of_redirection(number, sign, word);
         draft.part.redirections.push(redirection);
         draft.reaches(start, last.end_byte(), false);
-        // The grammar takes what stands behind for further targets: they are words of the command.
+        // The grammar reads following words as further targets: they are words of the command.
         self.pieces(source, rest.get(count..).unwrap_or_default(), draft);
     }
 
@@ -254,7 +259,7 @@ impl Reader {
         self.pieces(source, words.get(count..).unwrap_or_default(), draft);
     }
 
-    /// A here-document; commands may stand on its first line, behind it.
+    /// A here-document; its first line may contain further commands after it.
     fn heredoc<'t>(
         &mut self,
         source: &ParsedText<'_>,
@@ -278,12 +283,12 @@ impl Reader {
         draft.inner.push(read.inner);
         draft.reaches(start, read.head_end, false);
         let mut words = Vec::new();
-        for kid in read.behind {
+        for kid in read.following {
             match kid.kind() {
                 "&&" | "||" | "comment" => {}
-                "pipeline" => draft.inner.push(Inner::follows(children(kid))),
+                "pipeline" => draft.inner.push(ScannedText::follows(children(kid))),
                 kind if kind.ends_with("_redirect") || is_literal(kind) => words.push(kid),
-                _ if kid.is_named() => draft.inner.push(Inner::follows(vec![kid])),
+                _ if kid.is_named() => draft.inner.push(ScannedText::follows(vec![kid])),
                 _ => self.misread(),
             }
         }
@@ -291,8 +296,13 @@ impl Reader {
         draft.last = None;
     }
 
-    /// A word stands behind a blank.
-    fn behind(&mut self, source: &ParsedText<'_>, start: usize, draft: &CommandDraft<'_>) {
+    /// Checks that a word follows a blank.
+    fn check_blank_before_word(
+        &mut self,
+        source: &ParsedText<'_>,
+        start: usize,
+        draft: &CommandDraft<'_>,
+    ) {
         if let Some((end, _)) = draft.last
             && !source
                 .part(end, start)
@@ -303,7 +313,7 @@ impl Reader {
         }
     }
 
-    /// A number or name right before a redirection belongs to it: where the grammar saw a word, it was misread.
+    /// A number or name right before a redirection belongs to it. If the grammar made it a word, the line was misread.
     fn before_redirect(
         &mut self,
         source: &ParsedText<'_>,
@@ -333,7 +343,7 @@ impl Reader {
         }
     }
 
-    /// Adds the part, then what runs in it and what it launches.
+    /// Adds the part, then the commands inside it and the ones that it launches.
     pub(super) fn finish(&mut self, source: &ParsedText<'_>, draft: CommandDraft<'_>) {
         let CommandDraft {
             mut part,
@@ -347,7 +357,7 @@ impl Reader {
             .max(part.words.last().map_or(0, |_| start));
         part.span = source.span(start, end.max(start));
         if let (Some(first), Some(last)) = (part.words.first(), part.words.last()) {
-            // A here-document ends later than what belongs to the command.
+            // A here-document ends after the other parts of the command.
             part.span.start = part.span.start.min(first.span.start);
             part.span.end = part.span.end.max(last.span.end);
         }
@@ -364,7 +374,7 @@ impl Reader {
         self.launch(index, source.posix);
     }
 
-    fn run_or_follow(&mut self, source: &ParsedText<'_>, mut inner: Inner<'_>) {
+    fn run_or_follow(&mut self, source: &ParsedText<'_>, mut inner: ScannedText<'_>) {
         for node in std::mem::take(&mut inner.follows) {
             if is_sign(node, "|&") {
                 self.misread();
@@ -377,8 +387,8 @@ impl Reader {
         self.run(source, inner);
     }
 
-    /// What runs inside of something that is no command of its own.
-    pub(super) fn inside(&mut self, source: &ParsedText<'_>, inner: Inner<'_>) {
+    /// Adds commands inside something that is not itself a command.
+    pub(super) fn inside(&mut self, source: &ParsedText<'_>, inner: ScannedText<'_>) {
         if inner.evaluates {
             self.doubt(Doubt::Evaluates);
         }
@@ -390,10 +400,10 @@ impl Reader {
         &mut self,
         source: &ParsedText<'_>,
         node: Node<'_>,
-        behind: &[Node<'_>],
+        following: &[Node<'_>],
     ) {
         let kids = children(node);
-        // Between a command and its redirections no line ends; within a here-document lines do.
+        // No line ends between a command and its redirections, except within a here-document.
         let checked = match lost_dash(source, &kids) {
             Some(at) => {
                 self.dash = Some(at);
@@ -406,7 +416,7 @@ impl Reader {
             return;
         }
         let mut kids = kids;
-        kids.extend(behind);
+        kids.extend(following);
         let Some((body, redirects)) = kids.split_first() else {
             return;
         };
@@ -417,14 +427,14 @@ impl Reader {
         self.dash = None;
     }
 
-    /// The redirections of a loop, a group and the like, which ends there.
+    /// Adds the redirections after a loop, a group and the like, which must end the statement.
     pub(super) fn redirections(&mut self, source: &ParsedText<'_>, nodes: &[Node<'_>], end: usize) {
         let mut draft = CommandDraft {
             last: Some((end, true)),
             ..CommandDraft::default()
         };
         self.pieces(source, nodes, &mut draft);
-        // No words stand behind these.
+        // No words may follow these.
         if !draft.part.words.is_empty() {
             self.misread();
         }
@@ -440,7 +450,7 @@ impl Reader {
         let mut draft = CommandDraft::default();
         for kid in kids {
             let (start, end) = ends(kid);
-            self.behind(source, start, &draft);
+            self.check_blank_before_word(source, start, &draft);
             if kid.kind() == "variable_assignment" {
                 let inner = self.region(source, start, end, &[kid]);
                 let mut word = Word::plain(source.part(start, end), source.span(start, end));
@@ -460,14 +470,14 @@ impl Reader {
     }
 }
 
-/// Whether no blank parts two nodes: a line that goes on parts nothing.
-fn joins(source: &ParsedText<'_>, before: Node<'_>, behind: Node<'_>) -> bool {
-    let between = source.part(before.end_byte(), behind.start_byte());
-    behind.start_byte() >= before.end_byte() && !between.contains([' ', '\t', '\n'])
+/// Whether two nodes are adjacent, without a blank; a line continuation does not separate them.
+fn joins(source: &ParsedText<'_>, before: Node<'_>, following: Node<'_>) -> bool {
+    let between = source.part(before.end_byte(), following.start_byte());
+    following.start_byte() >= before.end_byte() && !between.contains([' ', '\t', '\n'])
         || between.len() >= 2 && between.replace("\\\n", "").is_empty()
 }
 
-/// The grammar loses a `-` before a here-document: where it stands.
+/// The position of a `-` before a here-document, which the grammar drops.
 fn lost_dash(source: &ParsedText<'_>, kids: &[Node<'_>]) -> Option<usize> {
     let [body, redirect, ..] = kids else {
         return None;
@@ -481,7 +491,7 @@ fn lost_dash(source: &ParsedText<'_>, kids: &[Node<'_>]) -> Option<usize> {
     Some(body.end_byte() + at)
 }
 
-/// How many nodes touch each other, from the first on.
+/// How many nodes are adjacent, starting with the first.
 pub(super) fn touching(source: &ParsedText<'_>, nodes: &[Node<'_>]) -> usize {
     let ends = nodes
         .windows(2)
@@ -504,7 +514,7 @@ fn kind_of_redirection(descriptor: &str, sign: &str, word: Word) -> Redirection 
     }
 }
 
-/// Kinds of nodes that are words, or parts of some.
+/// Kinds of nodes that are words, or parts of words.
 pub(super) fn is_literal(kind: &str) -> bool {
     matches!(
         kind,

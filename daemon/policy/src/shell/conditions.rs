@@ -1,4 +1,5 @@
-//! What the shell evaluates by itself: conditions, arithmetic, and the rounds of a loop. Called by `statements`.
+//! Constructs that the shell evaluates itself: conditions, arithmetic, and the rounds of a loop. Called by
+//! `statements`.
 
 use tree_sitter::Node;
 
@@ -7,9 +8,9 @@ use super::parse::Reader;
 use super::place::ParsedText;
 use super::statements::{Gap, children, ends};
 use super::types::{Doubt, NestingStep, Part, Value, Word};
-use super::words::Inner;
+use super::words::ScannedText;
 
-/// Rounds of a loop that are looked at one by one.
+/// Maximum rounds of a loop to examine separately.
 const ROUNDS_MAX: usize = 16;
 
 impl Reader {
@@ -38,7 +39,7 @@ impl Reader {
         self.finish(source, draft);
     }
 
-    /// A command that the shell evaluates by itself.
+    /// Adds a command that the shell evaluates itself.
     pub(super) fn evaluated(&mut self, source: &ParsedText<'_>, node: Node<'_>, program: &str) {
         let (start, end) = ends(node);
         let inner = self.region(source, start, end, &[node]);
@@ -50,10 +51,10 @@ impl Reader {
         source: &ParsedText<'_>,
         (start, end): (usize, usize),
         program: &str,
-        inner: Inner<'_>,
+        inner: ScannedText<'_>,
     ) {
         let raw = source.part(start, end);
-        // In conditions names are compared as texts, but for these.
+        // Conditions compare names as text, except for these.
         let numbers = ["-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-v", "-R", "["];
         let body = raw.trim_start_matches('[');
         let evaluates =
@@ -75,7 +76,7 @@ impl Reader {
         self.within(NestingStep::Inside, |reader| reader.run(source, inner));
     }
 
-    /// The body of a `for`, once for each of the words that it goes through, where these are known.
+    /// Adds the body of a `for` once for each of its words, if these are known.
     pub(super) fn rounds(
         &mut self,
         source: &ParsedText<'_>,
@@ -113,7 +114,7 @@ impl Reader {
     }
 }
 
-/// The words and signs of a condition, in their order.
+/// Collects the words and operators of a condition, in their order.
 fn flatten<'t>(node: Node<'t>, leaves: &mut Vec<Node<'t>>) {
     let mut waiting = vec![node];
     while let Some(node) = waiting.pop() {

@@ -1,27 +1,27 @@
 //! `${…}` and `$((…))`: where they end, and whether they run something. Called by `words`.
 //!
-//! Plain forms are read; a form whose end shells might see elsewhere is refused, which makes the line doubtful.
+//! Plain forms are read. If shells may disagree about the end of a form, it is refused, and the line becomes doubtful.
 
 use tree_sitter::Node;
 
 use super::holes::Substitutions;
 use super::place::ParsedText;
 use super::types::NestingStep;
-use super::words::{Inner, Inside, Scan};
+use super::words::{EmbeddedCommands, Scan, ScannedText};
 
 /// A `${…}`.
 pub(super) struct Braced<'t> {
-    /// Bytes from the `$` to behind the brace.
+    /// Number of bytes, including the `$` and the closing brace.
     pub(super) length: usize,
-    /// The variable, where there is nothing else.
+    /// The variable, if there is nothing else.
     pub(super) plain: Option<String>,
-    /// Its value is made by more than looking up.
+    /// Its value is more than a variable's value.
     pub(super) computes: bool,
     pub(super) evaluates: bool,
-    pub(super) runs: Vec<Inside<'t>>,
+    pub(super) runs: Vec<EmbeddedCommands<'t>>,
 }
 
-/// Reads the `${` at which `scan` stands, without moving it.
+/// Reads the `${` at the position of `scan`, without advancing it.
 pub(super) fn braced<'t>(scan: &mut Scan<'_, 't>) -> Option<Braced<'t>> {
     let start = scan.at;
     let close = close(scan, start + 2)?;
@@ -43,7 +43,7 @@ pub(super) fn braced<'t>(scan: &mut Scan<'_, 't>) -> Option<Braced<'t>> {
         found.plain = Some(name);
         found.computes = false;
     } else if name.is_empty() {
-        // `${#x}`, `${?}`, `${@}` say what is there; `${!x}` goes through another variable.
+        // `${#x}`, `${?}`, `${@}` only query something; `${!x}` reads another variable.
         let counted = body.strip_prefix('#').unwrap_or(body);
         let simple = counted
             .chars()
@@ -57,14 +57,14 @@ pub(super) fn braced<'t>(scan: &mut Scan<'_, 't>) -> Option<Braced<'t>> {
     Some(found)
 }
 
-/// What stands behind the name: does it make code of values?
+/// Whether the operator after the name evaluates values as code.
 fn evaluates(rest: &str) -> bool {
     let numeric = |text: &str| {
         text.chars()
             .all(|c| c.is_ascii_digit() || "-: ".contains(c))
     };
     let rest = match rest.strip_prefix('[') {
-        // The index of an array is an arithmetic.
+        // The index of an array is an arithmetic expression.
         Some(indexed) => match indexed.split_once(']') {
             Some((index, rest)) if matches!(index, "@" | "*") || numeric(index) => rest,
             Some(_) | None => return true,
@@ -74,14 +74,14 @@ fn evaluates(rest: &str) -> bool {
     match rest.chars().next() {
         None | Some('%' | '#' | '/' | '^' | ',' | '-' | '+' | '?') => false,
         Some(':') => {
-            let behind = &rest[1..];
-            !(behind.starts_with(['-', '+', '?']) || numeric(behind))
+            let rest = &rest[1..];
+            !(rest.starts_with(['-', '+', '?']) || numeric(rest))
         }
         Some(_) => true,
     }
 }
 
-/// The brace that ends it. Single quotes and braces inside are read differently here and there: none.
+/// The index of the closing brace. `None` if there are single quotes or braces inside, which shells read differently.
 fn close(scan: &Scan<'_, '_>, from: usize) -> Option<usize> {
     let text = scan.source.text.as_bytes();
     let mut at = from;
@@ -117,7 +117,7 @@ fn close(scan: &Scan<'_, '_>, from: usize) -> Option<usize> {
     None
 }
 
-/// Where plain double quotes end.
+/// The end of plain double quotes.
 fn quoted_end(text: &[u8], from: usize) -> Option<usize> {
     let mut at = from;
     loop {
@@ -130,21 +130,28 @@ fn quoted_end(text: &[u8], from: usize) -> Option<usize> {
     }
 }
 
-/// The substitutions between two places.
-fn substitutions<'t>(scan: &Scan<'_, 't>, from: usize, to: usize) -> Option<Vec<Inside<'t>>> {
+/// The substitutions between two positions.
+fn substitutions<'t>(
+    scan: &Scan<'_, 't>,
+    from: usize,
+    to: usize,
+) -> Option<Vec<EmbeddedCommands<'t>>> {
     let mut runs = Vec::new();
     for hole in scan.holes_between(from, to) {
         if hole.kind() == "arithmetic_expansion" {
             runs.extend(arithmetic(scan.source, hole)?.runs);
         } else {
-            runs.push(Inside::Statements(hole, NestingStep::Substitution));
+            runs.push(EmbeddedCommands::Statements(
+                hole,
+                NestingStep::Substitution,
+            ));
         }
     }
     Some(runs)
 }
 
-/// An arithmetic, from its first byte to behind its last. `None`: it may be something else.
-pub(super) fn arithmetic<'t>(source: &ParsedText<'_>, node: Node<'t>) -> Option<Inner<'t>> {
+/// An arithmetic expression, from its first to its last byte. `None`: it may be something else.
+pub(super) fn arithmetic<'t>(source: &ParsedText<'_>, node: Node<'t>) -> Option<ScannedText<'t>> {
     let raw = source.part(node.start_byte(), node.end_byte());
     let body = raw.strip_prefix("$((")?.strip_suffix("))")?;
     let start = node.start_byte() + 3;
@@ -172,7 +179,7 @@ pub(super) fn arithmetic<'t>(source: &ParsedText<'_>, node: Node<'t>) -> Option<
                 open -= 1;
                 scan.at += 1;
             }
-            // A word would be the name of a variable, whose value is an arithmetic in its turn.
+            // A word would be the name of a variable, whose value is again evaluated as arithmetic.
             byte if byte.is_ascii_alphabetic() || matches!(byte, b'_' | b'[' | b']') => {
                 scan.inner.evaluates = true;
                 scan.at += 1;

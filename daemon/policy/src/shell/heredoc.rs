@@ -1,6 +1,6 @@
 //! Here-documents: where the text ends, and what runs in it. Called by `commands`.
 //!
-//! The grammar finds the end in its own way; this finds it as the shell does, and both must agree.
+//! The grammar finds the end in its own way; this module finds it as the shell does, and both must agree.
 
 use tree_sitter::Node;
 
@@ -9,17 +9,17 @@ use super::holes::Substitutions;
 use super::parse::Reader;
 use super::place::ParsedText;
 use super::types::NestingStep;
-use super::words::{Inner, Inside, Scan};
+use super::words::{EmbeddedCommands, Scan, ScannedText};
 
-/// A here-document that was read.
-pub(super) struct Read<'t> {
-    /// What the command gets, where nothing is put in by the shell.
+/// A parsed here-document.
+pub(super) struct HereDocument<'t> {
+    /// The input of the command, if the shell expands nothing in it.
     pub(super) text: Option<String>,
-    pub(super) inner: Inner<'t>,
-    /// Where the `<<WORD` ends.
+    pub(super) inner: ScannedText<'t>,
+    /// The end of `<<WORD`.
     pub(super) head_end: usize,
-    /// What stands behind it on its line.
-    pub(super) behind: Vec<Node<'t>>,
+    /// The nodes after it on the same line.
+    pub(super) following: Vec<Node<'t>>,
 }
 
 impl Reader {
@@ -27,7 +27,7 @@ impl Reader {
         &mut self,
         source: &ParsedText<'_>,
         kids: &[Node<'t>],
-    ) -> Option<Read<'t>> {
+    ) -> Option<HereDocument<'t>> {
         let find = |kind: &str| kids.iter().find(|kid| kid.kind() == kind).copied();
         let start = find("heredoc_start")?;
         let body = find("heredoc_body")?;
@@ -35,7 +35,7 @@ impl Reader {
         let strips = kids.iter().any(|kid| kid.kind() == "<<-");
         let raw = source.part(start.start_byte(), start.end_byte());
         let (word, quoted) = delimiter(raw)?;
-        // The text begins on the next line, and one line holds one here-document.
+        // The text starts on the next line, and one line has at most one here-document.
         let line_end = start.end_byte()
             + source
                 .part(start.end_byte(), source.text.len())
@@ -54,23 +54,23 @@ impl Reader {
         let inner = if live {
             expanded(source, text_start, text_end, body)?
         } else {
-            Inner::default()
+            ScannedText::default()
         };
-        let behind = kids
+        let following = kids
             .iter()
             .copied()
             .filter(|kid| kid.start_byte() >= start.end_byte() && kid.end_byte() <= line_end)
             .collect();
-        Some(Read {
+        Some(HereDocument {
             text: (!live && !strips).then(|| text.to_owned()),
             inner,
             head_end: start.end_byte(),
-            behind,
+            following,
         })
     }
 }
 
-/// The word that ends it, and whether it was quoted. Only plain ones.
+/// The delimiter word, and whether it was quoted. Accepts only plain ones.
 fn delimiter(raw: &str) -> Option<(String, bool)> {
     let plain = |text: &str| {
         !text.is_empty()
@@ -89,7 +89,7 @@ fn delimiter(raw: &str) -> Option<(String, bool)> {
     plain(raw).then(|| (raw.to_owned(), false))
 }
 
-/// Where the text ends, and where the line that ends it does.
+/// The end of the text, and the end of the delimiter's line.
 fn find_end(
     source: &ParsedText<'_>,
     from: usize,
@@ -116,18 +116,18 @@ fn find_end(
     }
 }
 
-/// What the shell runs to make the text.
+/// The commands that the shell runs to expand the text.
 fn expanded<'t>(
     source: &ParsedText<'_>,
     from: usize,
     to: usize,
     body: Node<'t>,
-) -> Option<Inner<'t>> {
+) -> Option<ScannedText<'t>> {
     let mut scan = Scan::new(source, Substitutions::of(&[body]), from, to, &[]);
     while scan.at < scan.end {
         match scan.byte() {
             b'\\' => {
-                // A line that goes on could hide the end from the grammar, or from the shell.
+                // A line continuation could hide the end from the grammar, or from the shell.
                 if scan.peek(1) == b'\n' {
                     return None;
                 }
@@ -148,7 +148,7 @@ fn expanded<'t>(
                 let hole = scan.holes.at(scan.at)?;
                 scan.inner
                     .runs
-                    .push(Inside::Statements(hole, NestingStep::Inside));
+                    .push(EmbeddedCommands::Statements(hole, NestingStep::Inside));
                 scan.at = hole.end_byte();
             }
             b'$' => scan.dollar(true),

@@ -1,16 +1,16 @@
-//! Where substitutions stand in a stretch of text: what the reading of words skips, and others read.
+//! The positions of substitutions in a text: the word reader skips them, and other code reads them.
 //!
 //! Called by `words`, `expansion` and `heredoc`.
 
 use tree_sitter::Node;
 
-/// Where substitutions stand, as the tree has them.
+/// The positions of substitutions, according to the tree.
 pub(super) struct Substitutions<'t> {
     holes: Vec<Node<'t>>,
 }
 
 impl<'t> Substitutions<'t> {
-    /// Of these nodes and all that is in them; not those inside of others.
+    /// The outermost substitutions in these nodes, without those nested inside others.
     pub(super) fn of(nodes: &[Node<'t>]) -> Self {
         let mut holes = Vec::new();
         for node in nodes {

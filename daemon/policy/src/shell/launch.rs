@@ -1,14 +1,15 @@
-//! What a command launches: the program behind a launcher, the line that a shell is given.
+//! The commands that a command launches: the program after a launcher, or the line that a shell is given.
 //!
-//! A launcher whose options are not understood is doubtful. Called by `commands` for every part, and by `options` for rules that name what is launched.
+//! A launcher whose options are not understood is doubtful. Called by `commands` for every part, and by `options` for
+//! rules that name a launched program.
 
-use super::launchers::{Then, row};
+use super::launchers::{LaunchForm, row};
 use super::parse::Reader;
 use super::shells;
 use super::types::{Doubt, NestingStep, Part, Span, Value, Word};
 use crate::tables::tables;
 
-/// Where the program stands that a subcommand launches, if nothing but `--` is between.
+/// The index of the program that a subcommand launches, if only `--` is between them.
 fn behind_subcommand(words: &[Word]) -> Option<usize> {
     let text = |at: usize| words.get(at).map(|word| word.text.as_str());
     let subcommands = tables().launching_subcommands.get(base(text(0)?))?;
@@ -19,22 +20,22 @@ fn behind_subcommand(words: &[Word]) -> Option<usize> {
         .map(|_| from)
 }
 
-/// Whether a program launches by this subcommand.
+/// Whether a program launches another one with this subcommand.
 pub(crate) fn launches_by(program: &str, subcommand: &str) -> bool {
     let subcommands = tables().launching_subcommands.get(program);
     subcommands.is_some_and(|row| row.contains_key(subcommand))
 }
 
-/// What was found behind a launcher.
-pub(super) enum Inner {
-    /// The words from there on; whether more are given.
+/// What a launcher launches.
+pub(super) enum Launched {
+    /// The words from this index on; whether more are given.
     Tail {
         from: usize,
         more: bool,
     },
-    /// Words that stand somewhere among the launcher's.
+    /// Words from anywhere among the launcher's.
     Words(Vec<Word>),
-    /// A line, where it is known, and whether it goes to a shell that may know no more than POSIX.
+    /// A line, if it is known, and whether its shell may support only POSIX.
     Line {
         text: Option<String>,
         span: Span,
@@ -43,30 +44,30 @@ pub(super) enum Inner {
     Doubt(Doubt),
 }
 
-/// The program without its directory.
+/// The program's name without its directory.
 fn base(program: &str) -> &str {
     program.rsplit('/').next().unwrap_or(program)
 }
 
-/// Where the program stands that a command launches, if it is a plain launcher with plain options.
+/// The index of the program that a command launches, if it is a plain launcher with plain options.
 pub(crate) fn launched(words: &[Word]) -> Option<usize> {
     let program = base(&words.first()?.text);
     if let Some(from) = behind_subcommand(words) {
         return Some(from);
     }
-    let row = row(program).filter(|row| row.then == Then::Program)?;
+    let row = row(program).filter(|row| row.then == LaunchForm::Program)?;
     let from = row.program(words)?;
     words.get(from).map(|_| from)
 }
 
-/// What a command launches, if it is known to launch something.
-fn inner(part: &Part) -> Vec<Inner> {
+/// What a command launches, if it is a known launcher.
+fn inner(part: &Part) -> Vec<Launched> {
     let words = part.words.as_slice();
     let Some(first) = words.first() else {
         return Vec::new();
     };
     if !first.is_known() || first.glob || first.tilde || first.text.is_empty() {
-        return vec![Inner::Doubt(Doubt::Program)];
+        return vec![Launched::Doubt(Doubt::Program)];
     }
     let program = base(&first.text);
     if let Some(found) = shells::inner(program, part) {
@@ -80,40 +81,40 @@ fn inner(part: &Part) -> Vec<Inner> {
             let at = split_string(words).unwrap_or(1);
             return vec![
                 line_of(words.get(at..).unwrap_or_default(), false),
-                Inner::Doubt(Doubt::Launcher),
+                Launched::Doubt(Doubt::Launcher),
             ];
         }
         "xargs" if words.len() == 1 => return Vec::new(),
         _ => {}
     }
     if let Some(from) = behind_subcommand(words) {
-        return vec![Inner::Tail { from, more: false }];
+        return vec![Launched::Tail { from, more: false }];
     }
     let Some(row) = row(program) else {
         return Vec::new();
     };
     let Some(from) = row.program(words) else {
-        return vec![Inner::Doubt(Doubt::Launcher)];
+        return vec![Launched::Doubt(Doubt::Launcher)];
     };
     if words
         .get(1..from.min(words.len()))
         .is_some_and(|before| before.iter().any(|word| !word.is_known()))
     {
-        return vec![Inner::Doubt(Doubt::Launcher)];
+        return vec![Launched::Doubt(Doubt::Launcher)];
     }
     let rest = words.get(from..).unwrap_or_default();
     if rest.is_empty() {
         return Vec::new();
     }
     match row.then {
-        Then::Program => vec![Inner::Tail { from, more: false }],
-        Then::ProgramWithMore => vec![Inner::Tail { from, more: true }],
-        Then::Line => vec![line_of(rest, program == "watch" || program == "ssh")],
+        LaunchForm::Program => vec![Launched::Tail { from, more: false }],
+        LaunchForm::ProgramWithMore => vec![Launched::Tail { from, more: true }],
+        LaunchForm::Line => vec![line_of(rest, program == "watch" || program == "ssh")],
     }
 }
 
-/// The line that words make together.
-pub(super) fn line_of(words: &[Word], posix: bool) -> Inner {
+/// The line that words form together.
+pub(super) fn line_of(words: &[Word], posix: bool) -> Launched {
     let known = words.iter().all(|word| word.is_known() && !word.glob);
     let span = match (words.first(), words.last()) {
         (Some(first), Some(last)) => Span {
@@ -123,16 +124,16 @@ pub(super) fn line_of(words: &[Word], posix: bool) -> Inner {
         _ => Span::default(),
     };
     let text = known.then(|| super::join(words.iter().map(|word| word.text.as_str())));
-    Inner::Line { text, span, posix }
+    Launched::Line { text, span, posix }
 }
 
-/// `command -v x` only says where a program is.
+/// `command -v x` only prints where a program is.
 fn asks_only(words: &[Word]) -> bool {
     let option = words.get(1).map_or("", |word| word.text.as_str());
     option.starts_with('-') && option != "--" && option.contains(['v', 'V'])
 }
 
-/// `env -S 'a b'`: where the line stands.
+/// `env -S 'a b'`: the index of the line.
 fn split_string(words: &[Word]) -> Option<usize> {
     words
         .iter()
@@ -145,15 +146,15 @@ fn split_string(words: &[Word]) -> Option<usize> {
         .map(|at| at + 1)
 }
 
-/// `-exec program words ;`, as often as it stands there.
-fn found_by_find(words: &[Word]) -> Vec<Inner> {
+/// `-exec program words ;`, for each occurrence.
+fn found_by_find(words: &[Word]) -> Vec<Launched> {
     let mut found = Vec::new();
     let mut at = 1;
     while at < words.len() {
         let Some(word) = words.get(at) else { break };
         at += 1;
         if !word.is_known() {
-            found.push(Inner::Doubt(Doubt::Launcher));
+            found.push(Launched::Doubt(Doubt::Launcher));
             continue;
         }
         if !matches!(word.text.as_str(), "-exec" | "-execdir" | "-ok" | "-okdir") {
@@ -171,14 +172,16 @@ fn found_by_find(words: &[Word]) -> Vec<Inner> {
             .enumerate()
             .position(|(index, word)| ends((index, word)));
         let length = length.unwrap_or(rest.len());
-        found.push(Inner::Words(rest.iter().take(length).map(given).collect()));
+        found.push(Launched::Words(
+            rest.iter().take(length).map(given).collect(),
+        ));
         at += length + 1;
     }
     found
 }
 
 /// `-x program words`, up to the end or a `;`.
-fn found_by_fd(words: &[Word]) -> Vec<Inner> {
+fn found_by_fd(words: &[Word]) -> Vec<Launched> {
     let starts = |word: &Word| {
         let text = word.text.as_str();
         let short = text.starts_with('-') && !text.starts_with("--") && text.ends_with(['x', 'X']);
@@ -187,7 +190,7 @@ fn found_by_fd(words: &[Word]) -> Vec<Inner> {
     let Some(at) = words.iter().position(starts) else {
         let attached = words.iter().any(|word| word.text.starts_with("--exec"));
         return if attached {
-            vec![Inner::Doubt(Doubt::Launcher)]
+            vec![Launched::Doubt(Doubt::Launcher)]
         } else {
             Vec::new()
         };
@@ -198,10 +201,10 @@ fn found_by_fd(words: &[Word]) -> Vec<Inner> {
         .take_while(|word| word.text != ";")
         .map(given)
         .collect();
-    vec![Inner::Words(words)]
+    vec![Launched::Words(words)]
 }
 
-/// What `xargs` puts its input in the place of: `-I SIGN`, `--replace=SIGN`.
+/// The placeholder that `xargs` replaces by its input: `-I SIGN`, `--replace=SIGN`.
 fn replaced(words: &[Word], from: usize) -> Option<String> {
     let options = words.get(1..from.min(words.len()))?;
     options.iter().enumerate().find_map(|(index, word)| {
@@ -228,7 +231,7 @@ fn replaced(words: &[Word], from: usize) -> Option<String> {
     })
 }
 
-/// A word in which the launcher puts something.
+/// A word into which the launcher inserts something.
 fn given(word: &Word) -> Word {
     let mut word = word.clone();
     if word.text.contains('{') && word.text.contains('}') && word.value == Value::Known {
@@ -238,7 +241,7 @@ fn given(word: &Word) -> Word {
 }
 
 impl Reader {
-    /// Adds what a part launches, and notes what is doubtful about it.
+    /// Adds the commands that a part launches, and notes doubts about it.
     pub(super) fn launch(&mut self, index: usize, posix: bool) {
         let Some(part) = self.parts.get(index) else {
             return;
@@ -272,9 +275,9 @@ impl Reader {
         for inner in found {
             self.parent = Some(index);
             match inner {
-                Inner::Doubt(doubt) => self.doubt_part(index, doubt),
-                Inner::Line { text: None, .. } => self.doubt_part(index, Doubt::Code),
-                Inner::Line {
+                Launched::Doubt(doubt) => self.doubt_part(index, doubt),
+                Launched::Line { text: None, .. } => self.doubt_part(index, Doubt::Code),
+                Launched::Line {
                     text: Some(text),
                     span,
                     posix: own,
@@ -286,8 +289,8 @@ impl Reader {
                         NestingStep::Line(program.clone()),
                     );
                 }
-                Inner::Words(words) => self.launch_words(&words, None, posix, &program),
-                Inner::Tail { from, more } => {
+                Launched::Words(words) => self.launch_words(&words, None, posix, &program),
+                Launched::Tail { from, more } => {
                     let mut tail = words.get(from..).unwrap_or_default().to_vec();
                     if let Some(sign) = replaced(&words, from).filter(|_| more) {
                         for word in tail.iter_mut().filter(|word| word.text.contains(&sign)) {

@@ -1,4 +1,5 @@
-//! Facts about programs that launch others: the options and operands that stand before the program, one row each in `launchers.toml`.
+//! Facts about programs that launch others: the options and operands before the program, one row each in
+//! `launchers.toml`.
 //!
 //! Called by `launch`.
 
@@ -8,24 +9,24 @@ use super::is_assignment;
 use super::types::Word;
 use crate::tables::{FromToml, Names, from_toml, parsed};
 
-/// What comes behind a launcher's options and operands.
+/// What follows a launcher's options and operands.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Then {
-    /// A program with its words.
+pub(super) enum LaunchForm {
+    /// A program with its arguments.
     Program,
-    /// The same, and more words come from elsewhere.
+    /// A program with its arguments; more arguments come from elsewhere.
     ProgramWithMore,
-    /// A line for a shell: all words with a blank between.
+    /// A line for a shell: all words joined by blanks.
     Line,
 }
 
-impl FromToml for Then {
+impl FromToml for LaunchForm {
     fn from_toml(value: Option<toml::Value>) -> Self {
         match String::from_toml(value).as_str() {
             "" => Self::Program,
             "program_with_more" => Self::ProgramWithMore,
             "line" => Self::Line,
-            other => panic!("not what comes behind a launcher: {other}"),
+            other => panic!("unknown launch form: {other}"),
         }
     }
 }
@@ -41,11 +42,11 @@ from_toml! {
         /// … and long ones.
         long_flags: Names,
         long_valued: Names,
-        /// Words before the program.
+        /// Number of words before the program.
         operands: usize,
-        /// Whether `NAME=value` may stand before the program.
+        /// Whether `NAME=value` may precede the program.
         assigns: bool,
-        pub(super) then: Then,
+        pub(super) then: LaunchForm,
     }
 
     struct Table {
@@ -53,7 +54,7 @@ from_toml! {
     }
 }
 
-/// What is known of a launcher.
+/// The row of a launcher.
 pub(super) fn row(program: &str) -> Option<&'static Launcher> {
     static TABLE: LazyLock<Table> = LazyLock::new(|| parsed(include_str!("launchers.toml")));
     let mut rows = TABLE.launchers.iter();
@@ -61,7 +62,7 @@ pub(super) fn row(program: &str) -> Option<&'static Launcher> {
 }
 
 impl Launcher {
-    /// Where the program stands: behind options, operands and assignments. `None`: not understood.
+    /// The index of the program, after options, operands and assignments. `None`: not understood.
     pub(super) fn program(&self, words: &[Word]) -> Option<usize> {
         let mut at = 1;
         while let Some(word) = words.get(at) {

@@ -1,4 +1,4 @@
-//! From text to tree, within bounds. The only place that calls the parser.
+//! From text to tree, within bounds. Only this module calls the parser.
 
 use std::ops::ControlFlow;
 
@@ -8,24 +8,24 @@ use super::place::{Origin, ParsedText};
 use super::types::{Doubt, NestingStep, Part, Script, Span, Word};
 use super::{characters, trim};
 
-/// Characters that a line may have to be covered by anything but a rule for its family.
+/// Maximum characters of a line; only a rule for its family covers a longer one.
 const LENGTH_MAX: usize = 10_000;
-/// Lines in lines, substitutions in substitutions, loops in loops.
+/// Maximum nesting of lines, substitutions and loops.
 const DEPTH_MAX: usize = 64;
-/// Commands of one line.
+/// Maximum commands of one line.
 const PARTS_MAX: usize = 1_000;
-/// Words of all commands together: what is launched has its words once more.
+/// Maximum words of all commands together. The words of a launched command count again.
 const WORDS_MAX: usize = 10_000;
-/// Bars: the parser's work grows with the square of a pipeline's length.
+/// Maximum `|` characters: the parser's work grows with the square of a pipeline's length.
 const BARS_MAX: usize = 400;
-/// Here-documents, and what looks like some.
+/// Maximum here-documents, including text that looks like one.
 const HEREDOCS_MAX: usize = 32;
-/// How often the parser looks up from its work: some hundred steps each.
+/// Maximum progress callbacks of the parser: some hundred steps each.
 const LOOKS_MAX: u32 = 20_000;
-/// Bytes of all lines in the line together.
+/// Maximum bytes of all nested lines together.
 const BYTES_MAX: usize = 30_000;
 
-/// A script that is being made.
+/// A script that is being built.
 pub(super) struct Reader {
     pub(super) parts: Vec<Part>,
     pub(super) doubt: Option<Doubt>,
@@ -33,9 +33,9 @@ pub(super) struct Reader {
     pub(super) parent: Option<usize>,
     pub(super) pipelines: usize,
     pub(super) pipeline: Option<usize>,
-    /// Variables of the loops around, and their word in this round.
+    /// Variables of enclosing loops, with their word in this round.
     pub(super) bound: Vec<(String, Word)>,
-    /// A `-` that the grammar has lost, for the command that is read next.
+    /// A `-` that the grammar dropped, for the command that is read next.
     pub(super) dash: Option<usize>,
     parser: Option<Parser>,
     depth: usize,
@@ -44,7 +44,7 @@ pub(super) struct Reader {
     words: usize,
 }
 
-/// Takes a command line apart.
+/// Parses a command line.
 #[must_use]
 pub fn read(command: &str) -> Script {
     let line = trim(command);
@@ -58,7 +58,7 @@ pub fn read(command: &str) -> Script {
     if line.len() > LENGTH_MAX && line.chars().nth(LENGTH_MAX).is_some() {
         return doubted(Doubt::TooLong);
     }
-    // Found before anything else: such characters also make the shown line another than the one that runs.
+    // Checked before anything else: such characters also make the displayed line differ from the one that runs.
     if line.chars().any(characters::is_unseen) {
         return doubted(Doubt::Characters);
     }
@@ -99,7 +99,7 @@ impl Reader {
         }
     }
 
-    /// Adds a part, if there are not too many.
+    /// Adds a part, unless there are too many.
     pub(super) fn push(&mut self, part: Part) {
         self.words += part.words.len();
         if self.parts.len() >= PARTS_MAX || self.words > WORDS_MAX {
@@ -108,7 +108,7 @@ impl Reader {
         self.parts.push(part);
     }
 
-    /// Notes a doubt about the whole line; the first stays.
+    /// Notes a doubt about the whole line; the first one stays.
     pub(super) fn doubt(&mut self, doubt: Doubt) {
         self.doubt = self.doubt.or(Some(doubt));
     }
@@ -117,7 +117,7 @@ impl Reader {
         self.doubt(Doubt::Misread);
     }
 
-    /// Does something one level deeper, if that is not too deep.
+    /// Runs `work` one level deeper, unless that is too deep.
     pub(super) fn deeper(&mut self, work: impl FnOnce(&mut Self)) {
         if self.depth >= DEPTH_MAX {
             self.doubt(Doubt::TooDeep);
@@ -128,14 +128,14 @@ impl Reader {
         self.depth -= 1;
     }
 
-    /// The same, reached this way.
+    /// Runs `work` one level deeper, with this nesting step.
     pub(super) fn within(&mut self, via: NestingStep, work: impl FnOnce(&mut Self)) {
         self.via.push(via);
         self.deeper(work);
         self.via.pop();
     }
 
-    /// Reads a text of its own: the line, or one that a shell is given.
+    /// Reads a complete text: the line, or one that a shell is given.
     pub(super) fn text(&mut self, source: &ParsedText<'_>) {
         self.bytes = self.bytes.saturating_add(source.text.len());
         if self.bytes > BYTES_MAX {
@@ -144,7 +144,7 @@ impl Reader {
         if source.text.contains('\0') {
             return self.doubt(Doubt::Characters);
         }
-        // The scanner keeps a list of them; one is what lines have.
+        // The scanner keeps a list of here-documents; ordinary lines have one.
         let bars = source.text.bytes().filter(|byte| *byte == b'|').count();
         if bars > BARS_MAX || source.text.matches("<<").count() > HEREDOCS_MAX {
             return self.doubt(Doubt::TooMuch);
@@ -160,7 +160,7 @@ impl Reader {
         self.deeper(|reader| reader.program(source, root));
     }
 
-    /// A line inside a word: its commands are reached this way.
+    /// Reads a line inside a word; its commands have this nesting step.
     pub(super) fn line(&mut self, text: &str, span: Span, posix: bool, via: NestingStep) {
         let source = ParsedText {
             text: trim(text),
@@ -170,7 +170,7 @@ impl Reader {
         if source.text.is_empty() {
             return;
         }
-        // Loops around hold no variables of another shell.
+        // The variables of enclosing loops are not visible in another shell.
         let bound = std::mem::take(&mut self.bound);
         self.within(via, |reader| reader.text(&source));
         self.bound = bound;
@@ -180,7 +180,7 @@ impl Reader {
         let parser = self.parser.as_mut()?;
         parser.reset();
         let looks = &mut self.looks;
-        // Counted, not timed: the same line always gives the same answer.
+        // Counted, not timed: equal lines always give equal answers.
         let mut look = |_: &tree_sitter::ParseState| {
             *looks += 1;
             if *looks > LOOKS_MAX {
@@ -190,8 +190,8 @@ impl Reader {
             }
         };
         let options = ParseOptions::new().progress_callback(&mut look);
-        // The grammar's scanner looks characters up in tables for bytes: it gets none beyond. To a shell a letter of
-        // any script is a part of a word, and what the words are is read from the text itself.
+        // The grammar's scanner classifies bytes with tables, so it gets ASCII only. To a shell, a letter of any script
+        // is part of a word, and the words are read from the text itself.
         let letters = |byte: u8| if byte.is_ascii() { byte } else { b'x' };
         let bytes: Vec<u8> = text.bytes().map(letters).collect();
         let mut chunk = |at: usize, _| bytes.get(at..).unwrap_or_default();

@@ -1,21 +1,21 @@
-//! Where a text stands in the line that is shown.
+//! The position of a text in the displayed line.
 
 use super::types::Span;
 
-/// A text that is parsed: the line itself, or one that was taken out of it.
+/// A text to parse: the line itself, or one extracted from it.
 pub(super) struct ParsedText<'a> {
     pub(super) text: &'a str,
     pub(super) origin: Origin,
-    /// It goes to a shell that may know no more than POSIX.
+    /// The text goes to a shell that may support only POSIX.
     pub(super) posix: bool,
 }
 
-/// How bytes of a text are bytes of the line.
+/// How bytes of the text map to bytes of the line.
 #[derive(Clone, Copy)]
 pub(super) enum Origin {
-    /// They begin there.
+    /// The text starts at this byte of the line.
     At(usize),
-    /// Somewhere within: quotes stood between them.
+    /// Somewhere within this span: there were quotes in between.
     Within(Span),
 }
 
@@ -30,7 +30,7 @@ impl ParsedText<'_> {
         }
     }
 
-    /// A part of the text; empty where there is none.
+    /// A part of the text; empty if the range is invalid.
     pub(super) fn part(&self, start: usize, end: usize) -> &str {
         self.text.get(start..end).unwrap_or_default()
     }

@@ -1,24 +1,28 @@
 //! Rough readings of text that was not understood: for rules that deny or ask, never for one that allows.
 //!
-//! Where the parse cannot say which commands there are, all words of the text are laid out one after the other,
-//! once for each way of reading quotes, and a rule may begin at any of them. Called by `command` and `rule`.
+//! If the parse cannot say which commands there are, all words of the text are listed one after the other, once for
+//! each way of reading quotes, and a rule may match from any of them. Called by `command` and `rule`.
 
-/// How quotes and signs inside words are read.
+/// How quotes and special characters inside words are read.
 #[derive(Clone, Copy)]
-enum Reading {
-    /// Quotes vanish: `r'm'` is `rm`.
+enum QuoteReading {
+    /// Quotes are removed: `r'm'` is `rm`.
     Unquoted,
-    /// Quotes part words: `-c'rm x'` holds `rm x`.
+    /// Quotes separate words: `-c'rm x'` contains `rm x`.
     Parted,
-    /// So do signs that stand before a command in some places: `--run=rm`, `{rm,-rf}`.
+    /// So do characters that can precede a command: `--run=rm`, `{rm,-rf}`.
     Scattered,
 }
 
-/// All words of a line however it is nested, as texts with one blank between the words.
+/// All words of a line at any nesting, as texts with one blank between the words.
 pub(crate) fn readings(line: &str) -> Vec<String> {
     let line = line.replace("${IFS}", " ").replace("$IFS", " ");
     let mut found: Vec<String> = Vec::new();
-    for reading in [Reading::Unquoted, Reading::Parted, Reading::Scattered] {
+    for reading in [
+        QuoteReading::Unquoted,
+        QuoteReading::Parted,
+        QuoteReading::Scattered,
+    ] {
         let text = read(&line, reading);
         if !found.contains(&text) {
             found.push(text);
@@ -27,7 +31,7 @@ pub(crate) fn readings(line: &str) -> Vec<String> {
     found
 }
 
-fn read(line: &str, reading: Reading) -> String {
+fn read(line: &str, reading: QuoteReading) -> String {
     let mut text = String::with_capacity(line.len());
     let mut chars = line.chars().peekable();
     while let Some(c) = chars.next() {
@@ -41,10 +45,10 @@ fn read(line: &str, reading: Reading) -> String {
             }
             '$' if matches!(chars.peek(), Some('(' | '{' | '\'' | '"')) => continue,
             '\'' | '"' => match reading {
-                Reading::Unquoted => continue,
-                Reading::Parted | Reading::Scattered => true,
+                QuoteReading::Unquoted => continue,
+                QuoteReading::Parted | QuoteReading::Scattered => true,
             },
-            '=' | ',' | '$' | ':' | '!' => matches!(reading, Reading::Scattered),
+            '=' | ',' | '$' | ':' | '!' => matches!(reading, QuoteReading::Scattered),
             c if c.is_control() => continue,
             c => c.is_whitespace(),
         };

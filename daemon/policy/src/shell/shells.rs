@@ -1,8 +1,8 @@
-//! Programs that are given code: shells, whose lines are read in their turn, and others, whose code is not.
+//! Programs that run code which they are given: shells, whose lines are parsed, and others, whose code is not.
 //!
 //! Called by `launch`.
 
-use super::launch::{Inner, line_of};
+use super::launch::{Launched, line_of};
 use super::types::{Doubt, Part, Redirection, Span, Word};
 use crate::tables::{Names, tables};
 use crate::variables;
@@ -11,8 +11,8 @@ fn text(part: &Part, at: usize) -> &str {
     part.words.get(at).map_or("", |word| word.text.as_str())
 }
 
-/// What a program that takes code is given. `None`: it is no such program.
-pub(super) fn inner(name: &str, part: &Part) -> Option<Vec<Inner>> {
+/// The code that a program is given. `None`: the program takes no code.
+pub(super) fn inner(name: &str, part: &Part) -> Option<Vec<Launched>> {
     if tables().shells.contains(name) {
         return Some(shell(name, part));
     }
@@ -20,13 +20,13 @@ pub(super) fn inner(name: &str, part: &Part) -> Option<Vec<Inner>> {
         return Some(if part.words.len() == 2 && text(part, 1) == "--version" {
             Vec::new()
         } else {
-            vec![Inner::Doubt(Doubt::Code)]
+            vec![Launched::Doubt(Doubt::Code)]
         });
     }
     match name {
-        "source" | "." => return Some(vec![Inner::Doubt(Doubt::Input)]),
+        "source" | "." => return Some(vec![Launched::Doubt(Doubt::Input)]),
         "coproc" | "parallel" | "entr" | "watchexec" | "hyperfine" | "expect" | "run-parts" => {
-            return Some(vec![Inner::Doubt(Doubt::Launcher)]);
+            return Some(vec![Launched::Doubt(Doubt::Launcher)]);
         }
         "trap" => return Some(trap(part)),
         "su" | "runuser" | "sg" | "script" | "flock" | "pkexec" | "systemd-run" | "nsenter"
@@ -39,7 +39,7 @@ pub(super) fn inner(name: &str, part: &Part) -> Option<Vec<Inner>> {
                 .iter()
                 .any(|word| word.text.starts_with("-") && word.text.contains('C')) =>
         {
-            return Some(vec![Inner::Doubt(Doubt::Code)]);
+            return Some(vec![Launched::Doubt(Doubt::Code)]);
         }
         _ => {}
     }
@@ -53,7 +53,7 @@ pub(super) fn inner(name: &str, part: &Part) -> Option<Vec<Inner>> {
 }
 
 /// `bash -c LINE`, `bash < file`, `bash script`.
-fn shell(name: &str, part: &Part) -> Vec<Inner> {
+fn shell(name: &str, part: &Part) -> Vec<Launched> {
     let posix = !matches!(name, "bash" | "rbash");
     let mut at = 1;
     let mut takes_line = false;
@@ -84,7 +84,7 @@ fn shell(name: &str, part: &Part) -> Vec<Inner> {
         if !letters.starts_with('-') {
             takes_line |= letters.contains('c');
             reads_input |= letters.contains(['s', 'i']);
-            // `-eo pipefail`: the name of the option is the next word.
+            // `-eo pipefail`: the option's name is the next word.
             at += usize::from(letters.ends_with(['o', 'O']));
         }
     }
@@ -92,19 +92,19 @@ fn shell(name: &str, part: &Part) -> Vec<Inner> {
     match operand {
         Some(line) if takes_line => {
             let known = line.is_known() && !line.glob;
-            let inner = Inner::Line {
+            let inner = Launched::Line {
                 text: known.then(|| line.text.clone()),
                 span: line.span,
                 posix,
             };
-            // Another language in parts: what it is made of shows, and that it is not all.
+            // Zsh differs in parts: the commands found are shown, but the line stays doubtful.
             if name == "zsh" {
-                vec![inner, Inner::Doubt(Doubt::Code)]
+                vec![inner, Launched::Doubt(Doubt::Code)]
             } else {
                 vec![inner]
             }
         }
-        None if takes_line => vec![Inner::Doubt(Doubt::Code)],
+        None if takes_line => vec![Launched::Doubt(Doubt::Code)],
         Some(file) if !reads_input => {
             let plain = file.is_known()
                 && !file.text.starts_with("/dev/")
@@ -112,15 +112,15 @@ fn shell(name: &str, part: &Part) -> Vec<Inner> {
             if plain {
                 Vec::new()
             } else {
-                vec![Inner::Doubt(Doubt::Input)]
+                vec![Launched::Doubt(Doubt::Input)]
             }
         }
         Some(_) | None => from_input(part, posix),
     }
 }
 
-/// A shell that reads its input: known where that is a text in the line.
-fn from_input(part: &Part, posix: bool) -> Vec<Inner> {
+/// A shell that reads its input: known if the input is text in the line.
+fn from_input(part: &Part, posix: bool) -> Vec<Launched> {
     let texts: Vec<&Option<String>> = part
         .redirections
         .iter()
@@ -135,17 +135,17 @@ fn from_input(part: &Part, posix: bool) -> Vec<Inner> {
                 start: part.span.start,
                 end: part.span.end,
             };
-            vec![Inner::Line {
+            vec![Launched::Line {
                 text: Some(text.clone()),
                 span,
                 posix,
             }]
         }
-        _ => vec![Inner::Doubt(Doubt::Input)],
+        _ => vec![Launched::Doubt(Doubt::Input)],
     }
 }
 
-fn trap(part: &Part) -> Vec<Inner> {
+fn trap(part: &Part) -> Vec<Launched> {
     let words = part.words.get(1..).unwrap_or_default();
     let words = match words.first() {
         Some(first) if first.text == "--" => words.get(1..).unwrap_or_default(),
@@ -162,8 +162,8 @@ fn trap(part: &Part) -> Vec<Inner> {
     }
 }
 
-/// `su -c LINE`, `script -qc LINE`, `flock FILE -c LINE`; or a program behind their other words.
-fn with_line_option(name: &str, part: &Part) -> Vec<Inner> {
+/// `su -c LINE`, `script -qc LINE`, `flock FILE -c LINE`; or a program after their other words.
+fn with_line_option(name: &str, part: &Part) -> Vec<Launched> {
     let words = part.words.as_slice();
     let has_line = matches!(name, "su" | "runuser" | "sg" | "script" | "flock");
     let cluster = |word: &Word| {
@@ -181,7 +181,7 @@ fn with_line_option(name: &str, part: &Part) -> Vec<Inner> {
         let line = match value {
             Some((value, at)) => {
                 let span = words.get(at).map_or_else(Span::default, |word| word.span);
-                Inner::Line {
+                Launched::Line {
                     text: Some(value),
                     span,
                     posix: true,
@@ -189,7 +189,7 @@ fn with_line_option(name: &str, part: &Part) -> Vec<Inner> {
             }
             None => line_of(words.get(at + 2..at + 3).unwrap_or_default(), true),
         };
-        return vec![line, Inner::Doubt(Doubt::Launcher)];
+        return vec![line, Launched::Doubt(Doubt::Launcher)];
     }
     if name == "flock" {
         let operands = words
@@ -205,16 +205,16 @@ fn with_line_option(name: &str, part: &Part) -> Vec<Inner> {
         {
             let from = operands + 2;
             return if words.len() > from {
-                vec![Inner::Tail { from, more: false }]
+                vec![Launched::Tail { from, more: false }]
             } else {
                 Vec::new()
             };
         }
     }
-    vec![Inner::Doubt(Doubt::Launcher)]
+    vec![Launched::Doubt(Doubt::Launcher)]
 }
 
-fn changes(name: &str, part: &Part) -> Vec<Inner> {
+fn changes(name: &str, part: &Part) -> Vec<Launched> {
     let words = part.words.get(1..).unwrap_or_default();
     let harmless = match name {
         "alias" => !words
@@ -222,7 +222,7 @@ fn changes(name: &str, part: &Part) -> Vec<Inner> {
             .any(|word| !word.is_known() || word.text.contains('=')),
         "set" => words.iter().all(|word| {
             let option = word.text.strip_prefix(['-', '+']);
-            // `-e`, `-euo pipefail`: how the shell stops, not what words mean.
+            // `-e`, `-euo pipefail`: changes when the shell stops, not what words mean.
             word.is_known()
                 && (option.is_some_and(|letters| letters.chars().all(|c| "euxvo".contains(c)))
                     || matches!(
@@ -236,13 +236,13 @@ fn changes(name: &str, part: &Part) -> Vec<Inner> {
     if harmless {
         Vec::new()
     } else {
-        vec![Inner::Doubt(Doubt::Changes)]
+        vec![Launched::Doubt(Doubt::Changes)]
     }
 }
 
-/// Code of another language in the arguments or on the input.
-fn interpreter(part: &Part, short: &str, long: &Names) -> Vec<Inner> {
-    let doubt = |doubt| vec![Inner::Doubt(doubt)];
+/// Code of another language, in the arguments or on the input.
+fn interpreter(part: &Part, short: &str, long: &Names) -> Vec<Launched> {
+    let doubt = |doubt| vec![Launched::Doubt(doubt)];
     for word in part.words.get(1..).unwrap_or_default() {
         let text = word.text.as_str();
         if !word.is_known() {
@@ -253,7 +253,7 @@ fn interpreter(part: &Part, short: &str, long: &Names) -> Vec<Inner> {
             .or_else(|| text.strip_prefix('-'))
             .or_else(|| text.strip_prefix('+'));
         match bare {
-            // The script: what is behind it is its own.
+            // The script: the words after it are its own.
             None if long.contains(text) => return doubt(Doubt::Code),
             None => return Vec::new(),
             Some("") => return doubt(Doubt::Input),
@@ -263,7 +263,7 @@ fn interpreter(part: &Part, short: &str, long: &Names) -> Vec<Inner> {
                 if long.contains(name) || clustered || text.starts_with('+') {
                     return doubt(Doubt::Code);
                 }
-                // `-m module`, and questions about itself.
+                // `-m module`, and queries about the program itself.
                 if matches!(name, "m" | "V" | "v" | "version" | "help" | "h") {
                     return Vec::new();
                 }
@@ -273,7 +273,7 @@ fn interpreter(part: &Part, short: &str, long: &Names) -> Vec<Inner> {
     doubt(Doubt::Input)
 }
 
-/// Whether a builtin evaluates a subscript that stands in its words.
+/// Whether a builtin evaluates a subscript in its words.
 pub(super) fn evaluates(part: &Part) -> bool {
     let Some(program) = part.program() else {
         return false;
@@ -288,7 +288,7 @@ pub(super) fn evaluates(part: &Part) -> bool {
         || (tables().evaluating_builtins.contains(program) && named && words.iter().any(subscript))
 }
 
-/// Whether a part sets a variable whose value somebody runs.
+/// Whether a part sets a variable whose value is run as code.
 pub(super) fn sets_code(part: &Part) -> bool {
     let sets = matches!(
         part.program(),

@@ -1,6 +1,6 @@
 //! From tree to parts: statements, and how each command in them is reached.
 //!
-//! Every kind of node is known by name, and between two nodes stand only blanks: what is not so makes the line
+//! Every kind of node must be known by name, and only blanks may be between two nodes; otherwise the line becomes
 //! doubtful. Called by `parse` and `words`.
 
 use tree_sitter::Node;
@@ -9,18 +9,18 @@ use super::parse::Reader;
 use super::place::ParsedText;
 use super::types::{Doubt, NestingStep};
 
-/// The children of a node, with signs.
+/// The children of a node, including operators.
 pub(super) fn children(node: Node<'_>) -> Vec<Node<'_>> {
     let mut cursor = node.walk();
     node.children(&mut cursor).collect()
 }
 
-/// Whether the text of a node is just this.
+/// Whether the text of a node is exactly this.
 pub(super) fn is_sign(node: Node<'_>, sign: &str) -> bool {
     !node.is_named() && node.kind() == sign
 }
 
-/// What may stand between two nodes.
+/// What may be between two nodes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Gap {
     Blanks,
@@ -49,7 +49,7 @@ const STATEMENTS: &[&str] = &[
 ];
 
 impl Reader {
-    /// A whole text.
+    /// Reads a complete text.
     pub(super) fn program(&mut self, source: &ParsedText<'_>, root: Node<'_>) {
         let kids = children(root);
         let ends = (0, source.text.len());
@@ -58,7 +58,7 @@ impl Reader {
         }
     }
 
-    /// Checks that nothing but blanks, and comments that are some, stands between nodes.
+    /// Checks that only blanks, and real comments, are between nodes.
     pub(super) fn gaps(
         &mut self,
         source: &ParsedText<'_>,
@@ -89,7 +89,7 @@ impl Reader {
         whole
     }
 
-    /// Statements with what ends them, among the keywords of their surroundings.
+    /// Reads statements with their terminators, among the keywords of the enclosing construct.
     pub(super) fn statements(&mut self, source: &ParsedText<'_>, kids: &[Node<'_>]) {
         let mut last: Option<(usize, usize)> = None;
         for kid in kids {
@@ -97,7 +97,7 @@ impl Reader {
                 "comment" => {}
                 ";" | "\n" => last = None,
                 ";;" => {
-                    // Ends a case, and nothing else.
+                    // The token ends a case, and nothing else.
                     self.misread();
                 }
                 "&" => {
@@ -119,7 +119,7 @@ impl Reader {
         }
     }
 
-    /// The parts from there on are reached this way too.
+    /// Adds a nesting step to the parts from `from` on.
     fn reached_too(&mut self, from: usize, via: &NestingStep) {
         let depth = self.via.len();
         for part in self.parts.iter_mut().skip(from) {
@@ -132,42 +132,47 @@ impl Reader {
         self.statement_with(source, node, &[]);
     }
 
-    /// A statement, with redirections that stand behind it: they belong to the last command in it.
+    /// A statement, with redirections after it: they belong to its last command.
     pub(super) fn statement_with(
         &mut self,
         source: &ParsedText<'_>,
         node: Node<'_>,
-        behind: &[Node<'_>],
+        following: &[Node<'_>],
     ) {
         let outermost = self.pipeline.is_none();
         if outermost {
             self.pipelines += 1;
             self.pipeline = Some(self.pipelines);
         }
-        self.deeper(|reader| reader.kind_of_statement(source, node, behind));
+        self.deeper(|reader| reader.kind_of_statement(source, node, following));
         if outermost {
             self.pipeline = None;
         }
     }
 
-    fn kind_of_statement(&mut self, source: &ParsedText<'_>, node: Node<'_>, behind: &[Node<'_>]) {
+    fn kind_of_statement(
+        &mut self,
+        source: &ParsedText<'_>,
+        node: Node<'_>,
+        following: &[Node<'_>],
+    ) {
         if self.doubt == Some(Doubt::TooMuch) {
             return;
         }
         match node.kind() {
-            "command" => return self.command(source, node, behind),
-            "list" => return self.joined(source, node, &["&&", "||"], behind),
-            "pipeline" => return self.joined(source, node, &["|", "|&"], behind),
-            "redirected_statement" => return self.redirected(source, node, behind),
+            "command" => return self.command(source, node, following),
+            "list" => return self.joined(source, node, &["&&", "||"], following),
+            "pipeline" => return self.joined(source, node, &["|", "|&"], following),
+            "redirected_statement" => return self.redirected(source, node, following),
             "negated_command" => {
                 return self.within(NestingStep::Negated, |reader| {
-                    reader.joined(source, node, &["!"], behind);
+                    reader.joined(source, node, &["!"], following);
                 });
             }
             _ => self.other_statement(source, node),
         }
-        if !behind.is_empty() {
-            self.redirections(source, behind, node.end_byte());
+        if !following.is_empty() {
+            self.redirections(source, following, node.end_byte());
         }
     }
 
@@ -207,7 +212,7 @@ impl Reader {
         source: &ParsedText<'_>,
         node: Node<'_>,
         signs: &[&str],
-        behind: &[Node<'_>],
+        following: &[Node<'_>],
     ) {
         let kids = children(node);
         if !self.gaps(source, ends(node), &kids, Gap::Lines) {
@@ -224,7 +229,7 @@ impl Reader {
                 continue;
             }
             if last == Some(kid.id()) {
-                self.statement_with(source, kid, behind);
+                self.statement_with(source, kid, following);
             } else if kid.is_named() {
                 self.statement(source, kid);
             } else {
@@ -281,7 +286,7 @@ impl Reader {
             }
             return self.evaluated(source, node, "((");
         }
-        // The brace is a word of its own.
+        // The brace is a separate word.
         let open = source.part(node.start_byte(), node.end_byte());
         if !open.starts_with(['{']) || !open[1..].starts_with([' ', '\t', '\n']) {
             self.misread();
@@ -307,7 +312,7 @@ impl Reader {
                 }
                 "do_group" => body = Some(kid),
                 _ if kid.is_named() && listed => values.push(kid),
-                // `select` asks somebody; `&` ends no list.
+                // `select` asks the user; `&` ends no list.
                 _ => self.misread(),
             }
         }
@@ -420,7 +425,7 @@ impl Reader {
         });
     }
 
-    /// What stands in a substitution.
+    /// Reads the contents of a substitution.
     pub(super) fn substitution(&mut self, source: &ParsedText<'_>, node: Node<'_>) {
         let kids = children(node);
         if !self.gaps(source, ends(node), &kids, Gap::Lines) {
@@ -447,7 +452,7 @@ pub(super) fn ends(node: Node<'_>) -> (usize, usize) {
     (node.start_byte(), node.end_byte())
 }
 
-/// Blanks, lines that go on, and line ends where they do not matter.
+/// Blanks, line continuations, and line ends at positions where they do not matter.
 pub(super) fn is_gap(text: &str, gap: Gap) -> bool {
     let mut chars = text.chars();
     while let Some(c) = chars.next() {
@@ -461,7 +466,7 @@ pub(super) fn is_gap(text: &str, gap: Gap) -> bool {
     true
 }
 
-/// Whether a `#` behind this text begins a comment.
+/// Whether a `#` after this text starts a comment.
 fn begins_comment(before: &str) -> bool {
     let mut before = before;
     while let Some(rest) = before.strip_suffix("\\\n") {

@@ -1,4 +1,4 @@
-//! What a command line is made of. Plain data: made by `statements`, read by everybody.
+//! The elements of a command line. Plain data, built by `statements`.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,33 +12,33 @@ pub struct Span {
 /// A whole command line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Script {
-    /// Every simple command that the line may run, in the order in which they stand; what a launcher launches, and
-    /// what a shell is given as a line, behind it.
+    /// Every simple command that the line may run, in their order. A launched command, and a line that a shell is
+    /// given, come after the command that contains them.
     pub parts: Vec<Part>,
-    /// Why the line as such is not understood. Then `parts` may miss some.
+    /// Why the line is not understood as a whole. Then `parts` may be incomplete.
     pub doubt: Option<Doubt>,
 }
 
-/// One simple command, or a redirection or assignment that stands alone.
+/// One simple command, or a redirection or assignment without a command.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Part {
     pub span: Span,
-    /// From the line inwards, how it is reached. Empty: one of the commands that follow each other.
+    /// How it is reached, from the outermost step inwards. Empty: it is at the top level.
     pub via: Vec<NestingStep>,
-    /// The part whose words hold this one: its launcher, or the shell that is given it.
+    /// The part whose words contain this one: its launcher, or the shell that is given it.
     pub parent: Option<usize>,
-    /// Behind how many of the parent's words it begins, if it is a tail of these.
+    /// The number of the parent's words before it, if it is a tail of them.
     pub offset: Option<usize>,
-    /// Commands that a `|` joins have the same number.
+    /// Commands joined by `|` have the same number.
     pub pipeline: usize,
     pub words: Vec<Word>,
     pub assignments: Vec<Assignment>,
     pub redirections: Vec<Redirection>,
-    /// Why what it runs is not known before it runs.
+    /// Why its effect is unknown before it runs.
     pub doubt: Option<Doubt>,
 }
 
-/// One step on the way to a part.
+/// One nesting step on the way to a part.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NestingStep {
@@ -71,40 +71,40 @@ pub enum NestingStep {
     Line(String),
 }
 
-/// What is known of a word before the shell runs.
+/// How much is known about a word before the shell runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Value {
-    /// As it stands in `text`.
+    /// Exactly `text`.
     Known,
-    /// The variable of a loop over words that are known: right unless something else sets it.
+    /// The variable of a loop over known words: correct unless something else sets it.
     Bound,
-    /// Holds a variable, and nothing that would run something.
+    /// Contains a variable, and nothing that would run something.
     Variable,
-    /// Holds a substitution, an arithmetic, or an expansion that may run something.
+    /// Contains a substitution, arithmetic, or an expansion that may run something.
     Computed,
     /// A brace expansion: several words.
     Braces,
-    /// Given by somebody else: `{}` of `find`, what `xargs` adds.
+    /// Supplied by another program: `{}` of `find`, words that `xargs` adds.
     Given,
 }
 
-/// A word after quotes and backslashes have been taken away.
+/// A word without its quotes and backslashes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Word {
-    /// What is not known stands as it was written.
+    /// Parts that are not known are kept as written.
     pub text: String,
     pub value: Value,
-    /// The shell may put file names in its place.
+    /// The shell may replace it by file names.
     pub glob: bool,
-    /// Begins with an unquoted `~`.
+    /// Starts with an unquoted `~`.
     pub tilde: bool,
-    /// Has `$'…'` or `$"…"` in it: shown otherwise than it is.
+    /// Contains `$'…'` or `$"…"`: the displayed text differs from its value.
     pub coded: bool,
     pub span: Span,
 }
 
-/// `NAME=value` before a command, or alone.
+/// `NAME=value` before a command, or without one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Assignment {
     pub name: String,
@@ -116,16 +116,16 @@ pub struct Assignment {
 pub enum Redirection {
     /// `2>&1`, `<&-`: touches no file.
     Copy,
-    /// `2>/dev/null`: messages are dropped.
+    /// `2>/dev/null`: messages are discarded.
     Null,
     /// Writes, or opens for writing.
     Write(Word),
     Read(Word),
-    /// A here-document or here-string; its text, where the shell changes nothing in it.
+    /// A here-document or here-string; its text, if the shell changes nothing in it.
     Text(Option<String>),
 }
 
-/// Why something is not understood.
+/// Why a line or part is not understood.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Doubt {
@@ -135,24 +135,24 @@ pub enum Doubt {
     Syntax,
     TooDeep,
     TooMuch,
-    /// The grammar may have read it otherwise than a shell does.
+    /// The grammar may have read it differently from a shell.
     Misread,
     /// The program is not a plain word.
     Program,
-    /// It runs code that stands in its arguments and is not a shell's, or not known.
+    /// It runs code from its arguments that is not shell code, or is not known.
     Code,
     /// It takes commands from its input, or from a file into this shell.
     Input,
-    /// It launches something, but what is not clear.
+    /// It launches something, but it is unclear what.
     Launcher,
     /// It evaluates the values of variables.
     Evaluates,
-    /// It changes what later words mean.
+    /// It changes the meaning of later words.
     Changes,
 }
 
 impl Doubt {
-    /// The reason in words.
+    /// The reason as text.
     #[must_use]
     pub fn words(self) -> &'static str {
         match self {
@@ -172,7 +172,7 @@ impl Doubt {
         }
     }
 
-    /// Whether a line was not even read to its end, or not surely so: no rule that allows covers it.
+    /// Whether a line was not read to its end, or not reliably: no allow rule covers it.
     #[must_use]
     pub fn is_hard(self) -> bool {
         match self {
@@ -194,7 +194,7 @@ impl Doubt {
 }
 
 impl Word {
-    /// A word as if it stood so in the line.
+    /// Creates a word as if it were written so in the line.
     #[must_use]
     pub(crate) fn plain(text: &str, span: Span) -> Self {
         Self {
@@ -207,7 +207,7 @@ impl Word {
         }
     }
 
-    /// A word that somebody else gives.
+    /// Creates a word that another program supplies.
     pub(crate) fn given(span: Span) -> Self {
         Self {
             value: Value::Given,
@@ -215,13 +215,13 @@ impl Word {
         }
     }
 
-    /// Whether file names that the shell puts here may be taken for options.
+    /// Whether file names that the shell inserts here could be read as options.
     #[must_use]
     pub fn may_become_option(&self) -> bool {
         self.glob && self.text.starts_with(['*', '?', '[', '-'])
     }
 
-    /// Whether `text` is what the program gets, but for file names.
+    /// Whether `text` is what the program gets, apart from file names.
     #[must_use]
     pub fn is_known(&self) -> bool {
         matches!(self.value, Value::Known | Value::Bound)
@@ -261,7 +261,7 @@ impl Script {
                 .any(|part| part.doubt.is_some_and(Doubt::is_hard))
     }
 
-    /// The words of the one plain command that a text is, if it is one.
+    /// The words of a text that is one plain command.
     #[must_use]
     pub(crate) fn into_plain(self) -> Option<Vec<Word>> {
         if self.doubt.is_some() {

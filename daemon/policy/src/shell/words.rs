@@ -1,8 +1,8 @@
-//! One word, from the bytes it was written with.
+//! One word, read from its bytes.
 //!
-//! Reads quotes as the shell does, and checks by that what the grammar took for a word: whatever would end a word, or
-//! begin something else, makes the line doubtful. Substitutions are skipped where the tree has one; the callers read
-//! what is in them.
+//! Reads quotes as the shell does, and so checks what the grammar took for a word. The line becomes doubtful if
+//! anything inside would end the word, or would start something else. Substitutions that the tree has are skipped; the
+//! callers read their contents.
 
 use tree_sitter::Node;
 
@@ -13,25 +13,25 @@ use super::place::ParsedText;
 use super::types::{NestingStep, Value, Word};
 use super::{ansi, is_name};
 
-/// Something that runs inside a word.
-pub(super) enum Inside<'t> {
-    /// A node with statements in it.
+/// Commands that run inside a word.
+pub(super) enum EmbeddedCommands<'t> {
+    /// A node that contains statements.
     Statements(Node<'t>, NestingStep),
-    /// The text between backticks, its backslashes taken away.
+    /// The text between backticks, without its backslashes.
     Text(String, usize, usize),
 }
 
-/// What a stretch of text came to.
+/// The result of reading a stretch of text.
 #[derive(Default)]
-pub(super) struct Inner<'t> {
-    pub(super) runs: Vec<Inside<'t>>,
+pub(super) struct ScannedText<'t> {
+    pub(super) runs: Vec<EmbeddedCommands<'t>>,
     /// It evaluates the values of variables as code.
     pub(super) evaluates: bool,
-    /// Statements that stand on the first line of a here-document.
+    /// Statements on the first line of a here-document.
     pub(super) follows: Vec<Node<'t>>,
 }
 
-impl<'t> Inner<'t> {
+impl<'t> ScannedText<'t> {
     pub(super) fn follows(follows: Vec<Node<'t>>) -> Self {
         Self {
             follows,
@@ -40,13 +40,13 @@ impl<'t> Inner<'t> {
     }
 }
 
-/// The reading of one stretch of text.
+/// The state while reading one stretch of text.
 pub(super) struct Scan<'s, 't> {
     pub(super) source: &'s ParsedText<'s>,
     pub(super) holes: Substitutions<'t>,
     pub(super) at: usize,
     pub(super) end: usize,
-    pub(super) inner: Inner<'t>,
+    pub(super) inner: ScannedText<'t>,
     pub(super) misread: bool,
     bound: &'s [(String, Word)],
     text: String,
@@ -59,14 +59,14 @@ pub(super) struct Scan<'s, 't> {
 }
 
 impl Reader {
-    /// The word from `start` to `end`, made of these nodes, and what runs in it.
+    /// Reads the word from `start` to `end`, made of these nodes, and the commands inside it.
     pub(super) fn word<'t>(
         &mut self,
         source: &ParsedText<'_>,
         start: usize,
         end: usize,
         nodes: &[Node<'t>],
-    ) -> (Word, Inner<'t>) {
+    ) -> (Word, ScannedText<'t>) {
         let bound = std::mem::take(&mut self.bound);
         let mut scan = Scan::new(source, Substitutions::of(nodes), start, end, &bound);
         scan.unquoted();
@@ -79,14 +79,15 @@ impl Reader {
         (word, inner)
     }
 
-    /// A stretch that is no word: arithmetic, a condition, a pattern. Its quotes close, and what runs in it is known.
+    /// Reads a stretch that is not a word: arithmetic, a condition, a pattern. Checks that its quotes close and that
+    /// its commands are known.
     pub(super) fn region<'t>(
         &mut self,
         source: &ParsedText<'_>,
         start: usize,
         end: usize,
         nodes: &[Node<'t>],
-    ) -> Inner<'t> {
+    ) -> ScannedText<'t> {
         let mut scan = Scan::new(source, Substitutions::of(nodes), start, end, &[]);
         while scan.at < scan.end && !scan.misread {
             match scan.byte() {
@@ -116,7 +117,7 @@ impl<'s, 't> Scan<'s, 't> {
             holes,
             at: start,
             end,
-            inner: Inner::default(),
+            inner: ScannedText::default(),
             misread: false,
             bound,
             text: String::new(),
@@ -129,7 +130,7 @@ impl<'s, 't> Scan<'s, 't> {
         }
     }
 
-    fn finish(self, start: usize) -> (Word, Inner<'t>) {
+    fn finish(self, start: usize) -> (Word, ScannedText<'t>) {
         let span = self.source.span(start, self.end);
         let word = Word {
             text: self.text,
@@ -146,7 +147,7 @@ impl<'s, 't> Scan<'s, 't> {
         self.peek(0)
     }
 
-    /// The byte so far ahead, or zero, which no line holds.
+    /// The byte this far ahead, or zero, which no line contains.
     pub(super) fn peek(&self, ahead: usize) -> u8 {
         let at = self.at + ahead;
         if at >= self.end {
@@ -161,7 +162,7 @@ impl<'s, 't> Scan<'s, 't> {
         byte.is_none_or(|byte| byte.is_ascii_whitespace())
     }
 
-    /// The character here, and past it.
+    /// Takes the character here and advances.
     fn take(&mut self) -> char {
         let c = self.source.part(self.at, self.end).chars().next();
         match c {
@@ -178,13 +179,13 @@ impl<'s, 't> Scan<'s, 't> {
     }
 
     pub(super) fn unknown(&mut self, value: Value) {
-        // What may run something is worse than what may not.
+        // Text that may run something takes precedence.
         if self.value != Value::Computed {
             self.value = value;
         }
     }
 
-    /// A whole word: ends where it was said to end, and holds nothing that would end it before.
+    /// Reads a whole word: it must end at the expected position, and contain nothing that would end it earlier.
     fn unquoted(&mut self) {
         let start = self.at;
         while self.at < self.end && !self.misread {
@@ -196,7 +197,7 @@ impl<'s, 't> Scan<'s, 't> {
                     self.tilde = true;
                     let c = self.take();
                     self.text.push(c);
-                    // `~+`, `~-` and `~name` are other places each time.
+                    // `~+`, `~-` and `~name` mean other directories.
                     if !matches!(self.byte(), 0 | b'/') {
                         self.unknown(Value::Variable);
                     }
@@ -207,7 +208,7 @@ impl<'s, 't> Scan<'s, 't> {
         self.misread |= self.at != self.end;
     }
 
-    /// One character, quoted stretch or expansion that stands outside of quotes.
+    /// Reads one character, quoted stretch or expansion outside quotes.
     fn one(&mut self) {
         match self.byte() {
             b'\\' => {
@@ -289,7 +290,7 @@ impl<'s, 't> Scan<'s, 't> {
         match self.peek(1) {
             b'(' => self.hole(NestingStep::Substitution),
             b'[' => {
-                // The older arithmetic: the tree knows it, shells of today hardly.
+                // The older arithmetic syntax: the tree has it, but today's shells hardly support it.
                 self.misread = true;
             }
             b'{' => self.braced(),
@@ -317,11 +318,11 @@ impl<'s, 't> Scan<'s, 't> {
         }
     }
 
-    /// A variable of this name, written in so many bytes.
+    /// Reads a variable of this name, written with this many bytes.
     fn variable(&mut self, name: &str, length: usize) {
         let bound = self.bound.iter().rev().find(|(of, _)| of == name);
         match bound {
-            // Its blanks would part it where it stands outside of quotes: words with blanks are never bound.
+            // Blanks in its value would split it outside quotes, but words with blanks are never bound.
             Some((_, word)) => {
                 let first = self.text.is_empty();
                 self.text.push_str(&word.text);
@@ -409,7 +410,9 @@ impl<'s, 't> Scan<'s, 't> {
                 if via == NestingStep::ProcessSubstitution {
                     self.posix_differs();
                 }
-                self.inner.runs.push(Inside::Statements(hole, via));
+                self.inner
+                    .runs
+                    .push(EmbeddedCommands::Statements(hole, via));
             }
         }
         self.text.push_str(raw);
@@ -417,7 +420,7 @@ impl<'s, 't> Scan<'s, 't> {
         self.at = end;
     }
 
-    /// A line between backticks. It is read again without its backslashes, as the shell does.
+    /// Reads a line between backticks. It is parsed again without its backslashes, as in the shell.
     pub(super) fn backticks(&mut self, quoted: bool) {
         let start = self.at;
         let mut line = String::new();
@@ -453,27 +456,29 @@ impl<'s, 't> Scan<'s, 't> {
         {
             self.misread = true;
         }
-        self.inner.runs.push(Inside::Text(line, start, self.at));
+        self.inner
+            .runs
+            .push(EmbeddedCommands::Text(line, start, self.at));
         let raw = self.source.part(start, self.at);
         self.text.push_str(raw);
         self.unknown(Value::Computed);
     }
 
-    /// What only some shells read this way.
+    /// Marks text that only some shells read this way.
     pub(super) fn posix_differs(&mut self) {
         self.misread |= self.source.posix;
     }
 }
 
 impl Reader {
-    /// What runs inside of a word or region.
-    pub(super) fn run(&mut self, source: &ParsedText<'_>, inner: Inner<'_>) {
+    /// Adds the commands inside a word or region.
+    pub(super) fn run(&mut self, source: &ParsedText<'_>, inner: ScannedText<'_>) {
         for inside in inner.runs {
             match inside {
-                Inside::Statements(node, via) => {
+                EmbeddedCommands::Statements(node, via) => {
                     self.within(via, |reader| reader.substitution(source, node));
                 }
-                Inside::Text(text, start, end) => {
+                EmbeddedCommands::Text(text, start, end) => {
                     let span = source.span(start, end);
                     self.line(&text, span, source.posix, NestingStep::Substitution);
                 }

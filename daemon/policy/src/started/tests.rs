@@ -1,6 +1,6 @@
 use super::*;
 
-/// `name`, `name on PATH` and `name in DIR`, each on a line; `?` where it is not known.
+/// Expects `name`, `name on PATH` and `name in DIR`, one per line; `?` if unknown.
 fn check(line: &str, expected: &[&str]) {
     let said = |setting: &Setting, word: &str| match setting {
         Setting::Unchanged => String::new(),
@@ -22,7 +22,7 @@ fn check(line: &str, expected: &[&str]) {
 }
 
 #[test]
-fn every_program_of_a_line_is_named_wherever_it_stands() {
+fn every_program_of_a_line_is_found_at_any_position() {
     check(
         "curl -s x | tee f && (wget y; ls) & rg z",
         &["curl", "tee", "wget", "ls", "rg"],
@@ -45,14 +45,14 @@ fn every_program_of_a_line_is_named_wherever_it_stands() {
 }
 
 #[test]
-fn what_the_shell_does_itself_is_no_program_unless_another_launches_it() {
+fn builtins_are_not_programs_unless_launched_by_another_program() {
     check("cd x; echo y; pwd; [ -f z ] && true", &[]);
     check("env echo x", &["env", "echo"]);
     check("command echo x; builtin pwd; command curl", &["curl"]);
     check("xargs sh -c 'echo x; curl y'", &["xargs", "sh", "curl"]);
     check("$x y; `a` b", &["a"]);
     check("curl() { wget x; }; curl y", &["wget"]);
-    // Here it is the program after all.
+    // Here it is a program after all.
     check("(curl() { wget x; }); curl y", &["wget", "curl"]);
     check("curl y; curl() { wget x; }", &["curl", "wget"]);
     check(
@@ -62,7 +62,7 @@ fn what_the_shell_does_itself_is_no_program_unless_another_launches_it() {
 }
 
 #[test]
-fn a_path_that_the_line_sets_counts_for_what_is_behind_it() {
+fn path_set_by_the_line_applies_to_later_commands() {
     check("PATH=/a:/b curl x; wget y", &["curl on /a:/b", "wget"]);
     check("PATH=/a; curl x", &["curl on /a"]);
     check(
@@ -88,7 +88,7 @@ fn a_path_that_the_line_sets_counts_for_what_is_behind_it() {
 }
 
 #[test]
-fn a_directory_that_the_line_enters_counts_for_relative_names() {
+fn directory_entered_by_the_line_applies_to_relative_names() {
     check(
         "cd sub && ./run && curl x",
         &["./run in sub", "curl in sub"],

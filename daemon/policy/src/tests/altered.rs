@@ -21,7 +21,7 @@ fn within(scene: Scene, names: &[&str], command: &str) -> Decision {
 const RULES: &str = "allow Bash(make) / allow Bash(npm test:*) / allow Bash(git status)";
 
 #[test]
-fn under_a_changed_variable_no_command_is_known() {
+fn after_a_changed_variable_no_command_is_known() {
     for name in [
         "PATH",
         "HOME",
@@ -48,7 +48,7 @@ fn under_a_changed_variable_no_command_is_known() {
             let decision = altered(RULES, ApprovalMode::Ask, &["LANG", name], command);
             assert_eq!(decision.verdict, Verdict::Ask, "{name}: {command}");
             assert!(!decision.read_only, "{name}: {command}");
-            // It would not be honoured.
+            // The grant would not apply.
             assert!(decision.scopes.is_empty(), "{name}: {command}");
             assert!(decision.rule.contains(name), "{}", decision.rule);
             let auto = altered(RULES, ApprovalMode::Auto, &[name], command);
@@ -93,7 +93,7 @@ fn a_harmless_variable_changes_nothing() {
 }
 
 #[test]
-fn full_walls_stand_in_under_a_changed_variable_where_no_rule_is_about_commands() {
+fn full_sandbox_suffices_after_a_changed_variable_if_no_rule_is_about_commands() {
     let full = |rules| {
         scene(rules)
             .sandbox(SandboxStrength::Full)

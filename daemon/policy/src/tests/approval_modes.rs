@@ -1,4 +1,4 @@
-//! Approval modes, layers, and rules that cannot be read.
+//! Approval modes, layers, and rules that cannot be parsed.
 
 use super::*;
 
@@ -43,7 +43,7 @@ fn approval_modes_lift_what_they_say_and_no_more() {
         yolo("deny Bash(make:*)").bash("make").verdict,
         Verdict::Deny
     );
-    // A line that is not known, while something is denied.
+    // A line whose effect is unknown, while a rule denies something.
     assert_eq!(yolo("deny Bash(rm:*)").bash("$X y").verdict, Verdict::Ask);
     assert_eq!(
         yolo("ask Bash(rm:*)").bash("rm $X; b").verdict,
@@ -95,7 +95,7 @@ fn an_untrusted_layer_only_tightens() {
 }
 
 #[test]
-fn a_rule_that_cannot_be_read_is_reported_and_fails_closed() {
+fn unparsable_rule_is_reported_and_fails_closed() {
     let deny = |text: &str| {
         parse(&[(
             Layer::User,
@@ -182,7 +182,7 @@ fn rules_for_servers_name_them_exactly() {
 }
 
 #[test]
-fn a_deny_rule_that_cannot_be_read_is_lifted_by_nothing() {
+fn unparsable_deny_rule_is_lifted_by_nothing() {
     for text in ["Bsh(touch:*)", "Edits(docs/**)"] {
         let broken = Rules {
             deny: vec![text.to_owned()],
@@ -232,7 +232,7 @@ fn a_deny_rule_that_cannot_be_read_is_lifted_by_nothing() {
 }
 
 #[test]
-fn companions_of_bash_are_asked_about_only_where_a_rule_says_so() {
+fn companions_of_bash_ask_only_if_a_rule_says_so() {
     for tool in ["bash_output", "kill_shell"] {
         let verdict = |rules: &str| scene(rules).call(tool, json!({"id": 7})).verdict;
         for approval_mode in [ApprovalMode::Ask, ApprovalMode::Auto, ApprovalMode::Yolo] {
@@ -243,7 +243,7 @@ fn companions_of_bash_are_asked_about_only_where_a_rule_says_so() {
             assert!(decision.read_only, "{tool} runs beside others");
             assert!(decision.parts.is_empty());
         }
-        // Rules about what a command says are not about these.
+        // Rules about the text of commands do not apply to these.
         assert_eq!(
             verdict("deny Bash(rm:*) / ask Bash(git push:*)"),
             Verdict::Allow
@@ -277,7 +277,7 @@ fn the_background_changes_no_verdict_of_a_command() {
 }
 
 #[test]
-fn what_would_run_unconfined_is_a_persons_matter() {
+fn commands_that_would_run_unsandboxed_need_a_user() {
     let bare = |rules: &str, approval_mode| {
         let mut scene = scene(rules).approval_mode(approval_mode);
         scene.unconfined = Some("no layer of the sandbox works here".to_owned());
@@ -296,7 +296,7 @@ fn what_would_run_unconfined_is_a_persons_matter() {
 }
 
 #[test]
-fn a_sandbox_that_leaks_is_none_to_rules_over_paths() {
+fn leaking_sandbox_does_not_replace_rules_over_paths() {
     let mut held = scene("deny Read(**/.env)").sandbox(SandboxStrength::Full);
     assert_eq!(held.bash("head README.md").verdict, Verdict::Allow);
     held.leaks = true;

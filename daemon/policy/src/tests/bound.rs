@@ -59,14 +59,14 @@ fn bounded(list: &[String], inputs: &[String]) {
                 let started = std::time::Instant::now();
                 let decision = decide(&set, &context, &call);
                 let took = started.elapsed();
-                // 50 ms is the bound of an optimised build; this one and its machine may be far slower.
+                // The bound of 50 ms is for an optimised build; this build and machine may be far slower.
                 assert!(
                     took.as_secs() < 5,
                     "`{name}` with {:?}… took {took:?}",
                     &input[..4]
                 );
                 if took.as_millis() < 50 {
-                    // What takes longer is not worth the wait: `properties` says the same of any call.
+                    // Slow inputs are skipped here: `properties` checks the same for any call.
                     assert_eq!(decision, decide(&set, &context, &call));
                 }
             }
@@ -75,7 +75,7 @@ fn bounded(list: &[String], inputs: &[String]) {
 }
 
 #[test]
-fn what_is_too_long_for_the_deny_rules_is_denied() {
+fn commands_too_long_for_the_deny_rules_are_denied() {
     let rules = Rules {
         deny: (0..10_000)
             .map(|index| format!("Bash(*x{index}*)"))

@@ -150,7 +150,7 @@ fn options_that_run_or_write_are_not_covered_by_a_prefix() {
 }
 
 #[test]
-fn an_interpreter_is_covered_where_the_rule_names_the_code() {
+fn interpreter_is_covered_if_the_rule_names_the_code() {
     check(
         "allow Bash(python -m pytest:*) / allow Bash(node scripts/build.js:*) / allow Bash(git -C sub status:*) / allow Bash(git --no-pager log:*) / allow Bash(sh -c:*)",
         "allow | python -m pytest -x
@@ -307,7 +307,7 @@ fn rules_over_paths_hold_for_commands_that_nothing_else_holds() {
 }
 
 #[test]
-fn a_redirection_is_an_edit_of_where_it_leads() {
+fn redirection_is_an_edit_of_its_target() {
     let linked = |path: &mut ResolvedPath| {
         if path.text == "notes" && path.access == Access::Edit {
             path.absolute = Some(PathBuf::from(ROOT).join(".git/hooks/pre-commit"));
@@ -350,7 +350,7 @@ fn a_redirection_is_an_edit_of_where_it_leads() {
 }
 
 #[test]
-fn git_asks_where_the_line_or_an_earlier_one_has_moved() {
+fn git_asks_after_a_change_of_directory() {
     check(
         "",
         "allow | cd sub && ls
@@ -372,17 +372,17 @@ fn git_asks_where_the_line_or_an_earlier_one_has_moved() {
         decide(&scene.rule_set(), &context, &call).verdict,
         Verdict::Ask
     );
-    // It moves the session's shell: nothing runs beside it.
+    // It moves the session's shell, so nothing may run in parallel.
     assert!(!scene.bash("cd sub && ls").read_only);
 }
 
-/// What a command comes to with its words looked up by text, then changed.
+/// The decision about a command with its words resolved by text, then changed.
 fn looked_up(rules: &str, command: &str, change: impl Fn(&mut ResolvedPath)) -> Decision {
     scene(rules).call_with("bash", json!({ "command": command }), change)
 }
 
 #[test]
-fn a_reader_asks_where_a_word_leads_to_what_tools_may_not_read() {
+fn read_only_command_asks_if_a_word_names_a_closed_file() {
     let home = |path: &mut ResolvedPath| {
         let absolute = path.absolute.clone().unwrap_or_default();
         path.denied = absolute.starts_with("/home/someone/.ssh");
@@ -456,7 +456,7 @@ fn a_reader_asks_where_a_word_leads_to_what_tools_may_not_read() {
 }
 
 #[test]
-fn a_reader_whose_words_were_not_looked_up_asks() {
+fn read_only_command_with_unresolved_words_asks() {
     let other = |path: &mut ResolvedPath| path.text = "other".to_owned();
     assert_eq!(looked_up("", "cat a", other).verdict, Verdict::Ask);
     let many = format!(
@@ -467,7 +467,7 @@ fn a_reader_whose_words_were_not_looked_up_asks() {
 }
 
 #[test]
-fn walking_the_current_directory_asks_where_it_holds_something_closed() {
+fn recursive_reading_asks_if_the_directory_contains_closed_files() {
     let here = |path: &mut ResolvedPath| path.holds_closed = path.text == ".";
     for (command, expected) in [
         ("rg KEY", Verdict::Ask),
@@ -507,7 +507,7 @@ fn options_that_print_environments_or_files_named_in_files_do_more_than_read() {
 }
 
 #[test]
-fn a_version_is_not_asked_of_what_the_directory_chooses() {
+fn version_query_asks_if_the_directory_chooses_the_program() {
     for program in [
         "yarn", "pnpm", "npm", "cargo", "rustc", "rustup", "go", "deno", "bun", "tsc",
     ] {

@@ -1,4 +1,4 @@
-//! Our own cases: calls that must not be allowed, and calls that must.
+//! Our own cases: calls that must not be allowed, and calls that must be allowed.
 
 use serde_json::Value;
 

@@ -1,10 +1,10 @@
-//! Lines by the thousand, run by real shells with harmless programs: whatever ran must be among the parts.
+//! Thousands of lines, run by real shells with harmless programs: every program that ran must be among the parts.
 //!
-//! The shells run in a directory of their own, with a `PATH` of stubs that write down their arguments, and of real
-//! launchers that find nothing else to launch. `REASONIX_DIFFERENTIAL=50000` runs that many lines.
+//! The shells run in a separate directory. Its `PATH` has stubs that record their arguments, and real launchers, which
+//! find nothing else to launch. `REASONIX_DIFFERENTIAL=50000` runs that many lines.
 
-mod held;
 pub(super) mod lines;
+mod restricted;
 mod shells;
 
 use lines::Lines;
@@ -15,19 +15,19 @@ use proto::record::Verdict;
 use super::{Scene, scene};
 use crate::{Part, Script, Value, Word, read};
 
-/// Which programs a scene may have let run.
+/// Whether a scenario may let a program run.
 type MayRun = fn(&str) -> bool;
 
-/// Lines in a run by default.
+/// Default number of lines in a run.
 const COUNT: u64 = 480;
 
-/// Whether one argument list may come from a part.
+/// Whether an argument list may come from a part.
 fn fits(part: &Part, ran: &[String]) -> bool {
     if part.doubt.is_some() {
         return true;
     }
     let any = |word: &Word| word.value != Value::Known || word.glob || word.tilde;
-    // From which words of the part on the rest must still be found.
+    // The words of the part from which the rest must still be found.
     let mut at = vec![false; part.words.len() + 1];
     at[0] = true;
     let skip = |at: &mut Vec<bool>| {
@@ -53,7 +53,7 @@ fn fits(part: &Part, ran: &[String]) -> bool {
     at[part.words.len()]
 }
 
-/// What ran although nobody saw it.
+/// Programs that ran although no part has them.
 fn missed(script: &Script, ran: &[Vec<String>]) -> Option<Vec<String>> {
     if script.doubt.is_some() {
         return None;
@@ -89,7 +89,7 @@ fn whatever_a_shell_runs_is_among_the_parts() {
         understood += 1;
         let ran = scratch.run("bash", &line);
         ran_any += u64::from(!ran.is_empty());
-        // The same of verdicts: what was not allowed has not run.
+        // The same for verdicts: a line that was not allowed has not run.
         for (scene, may_run) in &scenes {
             if scene.bash(&line).verdict != Verdict::Allow {
                 continue;
@@ -130,7 +130,7 @@ fn whatever_a_shell_runs_is_among_the_parts() {
 }
 
 #[test]
-fn a_line_for_another_shell_is_read_as_that_shell_reads_it() {
+fn line_for_another_shell_is_parsed_in_its_language() {
     let Some(scratch) = Scratch::new() else {
         return;
     };
@@ -149,12 +149,12 @@ fn texts(script: &Script) -> Vec<String> {
 }
 
 #[test]
-fn a_line_that_multiplies_comes_to_an_end_and_leaves_nothing() {
+fn multiplying_line_is_ended_completely() {
     let Some(scratch) = Scratch::new() else {
         return;
     };
     let started = std::time::Instant::now();
-    // Where the limit on processes does not bind, lines like these are not run at all.
+    // Lines like these are not run if the limit on processes does not work.
     for line in [
         "f() { f | f & f; }; f",
         "while :; do a & done",
@@ -168,7 +168,7 @@ fn a_line_that_multiplies_comes_to_an_end_and_leaves_nothing() {
 }
 
 #[test]
-fn what_was_once_misread_is_not() {
+fn lines_once_misread_are_read_correctly() {
     let Some(scratch) = Scratch::new() else {
         return;
     };

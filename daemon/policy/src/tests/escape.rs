@@ -1,8 +1,8 @@
-//! What may be let out of the sandbox: a table.
+//! Which blocked commands may run unsandboxed: a table.
 
 use super::*;
 
-/// `rules`, approval mode, effective permissions → what becomes of a command that was stopped.
+/// `rules`, approval mode, effective permissions → the decision about a blocked command.
 const TABLE: &[(&str, ApprovalMode, &str, &str)] = &[
     ("", ApprovalMode::Ask, "", "ask"),
     ("", ApprovalMode::Auto, "", "ask"),
@@ -72,7 +72,7 @@ fn only_a_person_lets_a_command_out_and_only_where_nothing_forbids_it() {
         match *wanted {
             "ask" => {
                 assert_eq!(outside.verdict, Verdict::Ask, "{what}");
-                // No `on_ask` says yes in a person's place.
+                // No `on_ask` replaces a user's approval.
                 for on_ask in [
                     OnAsk::Sandboxed,
                     OnAsk::Allow,

@@ -15,7 +15,7 @@ fn problems(list: List, rule: &str, matches: &[&str], not_match: &[&str]) -> Vec
 }
 
 #[test]
-fn examples_that_hold_are_no_problem() {
+fn passing_examples_are_not_reported() {
     for (list, rule, matches, not_match) in [
         (
             List::Allow,
@@ -69,7 +69,7 @@ fn examples_that_hold_are_no_problem() {
 }
 
 #[test]
-fn an_example_that_does_not_hold_is_told_with_its_line() {
+fn failing_example_is_reported_with_its_line() {
     assert_eq!(
         problems(
             List::Allow,
@@ -82,7 +82,7 @@ fn an_example_that_does_not_hold_is_told_with_its_line() {
             "user: allow rule `Bash(npm run:*)`: it matches `npm run build`, which it is not to",
         ]
     );
-    // What cannot be read is reported once, where rules are read.
+    // A rule that cannot be parsed is reported only once, when rules are parsed.
     assert!(problems(List::Allow, "Bash(", &["x"], &[]).is_empty());
 }
 

@@ -163,7 +163,7 @@ fn masked_and_unresolved_paths_are_denied_or_asked_but_never_allowed() {
         (decision.verdict, decision.rule.as_str()),
         (Verdict::Deny, "tools may not access `a`")
     );
-    // A list of paths that is not the call's.
+    // A list of paths that does not belong to the call.
     let other = |path: &mut ResolvedPath| path.text = "b".to_owned();
     assert_eq!(
         scene("allow Read")
@@ -187,7 +187,7 @@ fn masked_and_unresolved_paths_are_denied_or_asked_but_never_allowed() {
 }
 
 #[test]
-fn a_search_through_a_folder_asks_where_a_rule_closes_something_in_it() {
+fn search_asks_if_a_rule_closes_something_in_the_folder() {
     let search = |path: &str| {
         scene("deny Read(secrets/**) / deny Read(~/.ssh/**)")
             .call("grep", json!({"pattern": "a", "path": path}))
@@ -202,7 +202,7 @@ fn a_search_through_a_folder_asks_where_a_rule_closes_something_in_it() {
 }
 
 #[test]
-fn a_glob_that_climbs_is_about_where_it_climbs_to() {
+fn climbing_glob_is_judged_by_its_target() {
     let base = |pattern: &str| {
         let arguments = json!({ "pattern": pattern });
         let Value::Object(arguments) = arguments else {
@@ -230,7 +230,7 @@ fn a_glob_that_climbs_is_about_where_it_climbs_to() {
 }
 
 #[test]
-fn where_a_path_seems_to_lead_starts_at_the_working_directory() {
+fn paths_are_relative_to_the_working_directory() {
     let arguments = Map::from_iter([("path".to_owned(), json!("key"))]);
     let call = Call {
         tool: &tool("read_file"),
@@ -240,14 +240,14 @@ fn where_a_path_seems_to_lead_starts_at_the_working_directory() {
     let scene = scene("deny Read(secrets/**)");
     let mut context = scene.context(&call);
     context.cwd = context.root.join("secrets");
-    // A link that leads out of the closed folder; its own name is closed all the same.
+    // A link that leaves the closed folder; its own name is closed nevertheless.
     context.paths[0].absolute = Some(context.root.join("open/key"));
     let decision = decide(&scene.rule_set(), &context, &call);
     assert_eq!(decision.verdict, Verdict::Deny);
 }
 
 #[test]
-fn a_folder_is_not_carried_off_unasked_with_what_a_rule_closes_in_it() {
+fn moving_a_folder_asks_if_a_rule_closes_something_in_it() {
     let carry = |rules: &str, tool: &str, source: &str, directory: bool| {
         scene(&format!("allow Edit / {rules}"))
             .call_with(
@@ -314,7 +314,7 @@ fn a_folder_is_not_carried_off_unasked_with_what_a_rule_closes_in_it() {
             true,
             Verdict::Allow,
         ),
-        // It would come to stand there.
+        // The file would be moved there.
         (
             "deny Edit(c2/kept)",
             "copy_file",

@@ -1,10 +1,10 @@
-//! Every form of rule: read, tried, and told from what other products write; and what `*`, `**` and `~` mean.
+//! Every form of rule, including those of other products; and the meaning of `*`, `**` and `~`.
 
 use contract::Family;
 
 use super::*;
 
-/// A call of a tool that is in no family of files or commands.
+/// Judges a call of a tool that belongs to no family of files or commands.
 fn verdict(rules: &str, tool: &str, arguments: Value) -> Verdict {
     let scene = scene(rules);
     let Value::Object(arguments) = arguments else {
@@ -99,7 +99,7 @@ fn every_form_is_read_and_matches_what_it_says() {
                 Verdict::Ask,
                 "allow {rule}: {other}"
             );
-            // A rule that denies one command denies it with more words behind it too.
+            // A rule that denies a command also denies it with more words.
             if tool != "bash" || rule.contains("*)") {
                 assert_ne!(
                     denied.call(tool, other.clone()).verdict,
@@ -173,7 +173,7 @@ fn every_form_is_read_and_matches_what_it_says() {
             }
         }
     }
-    // Memory is a person's own: no rule allows it, a rule may deny it.
+    // Memory belongs to the user: no rule allows it, but a rule may deny it.
     assert_eq!(verdict("allow Memory", "remember", json!({})), Verdict::Ask);
     assert_eq!(verdict("deny Memory", "remember", json!({})), Verdict::Deny);
 }
@@ -248,7 +248,7 @@ fn forms_of_other_products_are_reported_and_never_allow() {
 
 #[test]
 fn globs_mean_what_they_say() {
-    // Pattern, paths that an allow rule of it covers, paths that it does not.
+    // A pattern, paths that an allow rule with it covers, and paths that it does not cover.
     for (pattern, covers, not) in [
         (
             "docs/*",

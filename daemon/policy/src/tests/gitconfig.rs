@@ -1,4 +1,4 @@
-//! Repositories that have git run other programs.
+//! Repositories whose config makes git run other programs.
 
 use proptest::prelude::*;
 
@@ -52,7 +52,7 @@ fn what_runs_where_something_is_shown_is_found_however_it_is_written() {
 }
 
 #[test]
-fn what_does_not_run_there_is_nobodys_concern() {
+fn settings_that_run_nothing_are_ignored() {
     for config in [
         "",
         "# nothing\n",
@@ -69,14 +69,14 @@ fn what_does_not_run_there_is_nobodys_concern() {
     ] {
         assert_eq!(programs(config), [""; 0], "{config}");
     }
-    // Git asks a repository inside with what that one's own config says.
+    // Git applies the config of a repository inside the other one.
     let inner = |config: &str| git_programs(&git_config(config.as_bytes()).unwrap(), true).len();
     assert_eq!(inner("[core]\nfsmonitor = true"), 0);
     assert_eq!(inner("[core]\nfsmonitor = evil"), 1);
 }
 
 #[test]
-fn what_is_no_config_says_so_with_its_line() {
+fn malformed_config_is_reported_with_its_line() {
     for (config, line) in [
         ("[core", 1),
         ("\n[core]\n= x", 3),
@@ -95,7 +95,7 @@ fn what_is_no_config_says_so_with_its_line() {
 }
 
 #[test]
-fn includes_and_hooks_are_told_whatever_their_condition() {
+fn includes_and_hooks_are_found_whatever_their_condition() {
     let settings = git_config(
         b"[include]\npath = a\n[includeIf \"gitdir:~/x.path/\"]\npath = b\n[core]\nhooksPath = h\nhooksPath = i",
     );
@@ -106,7 +106,7 @@ fn includes_and_hooks_are_told_whatever_their_condition() {
 }
 
 #[test]
-fn a_program_is_shown_so_that_it_cannot_draw() {
+fn displayed_program_has_no_control_characters() {
     let long = "x".repeat(500);
     let found = programs(&format!(
         "[diff]\nexternal = \"a\u{1b}[2J`\u{202e}\\n{long}\""
@@ -137,7 +137,7 @@ fn beside(rules: &str) -> Scene {
 }
 
 #[test]
-fn beside_such_a_program_git_does_not_only_read_and_the_question_says_why() {
+fn git_with_such_a_program_is_not_read_only_and_the_question_says_why() {
     for command in READERS {
         let decision = beside("").bash(command);
         assert_eq!(decision.verdict, Verdict::Ask, "{command}");
@@ -175,7 +175,7 @@ fn beside_such_a_program_git_does_not_only_read_and_the_question_says_why() {
 }
 
 #[test]
-fn a_rule_for_all_directories_does_not_cover_it_and_one_for_this_one_does() {
+fn rule_for_all_directories_does_not_cover_it_but_one_for_this_directory_does() {
     let rules = "allow Bash(git diff:*)";
     let of = |layer: Layer| {
         let scene = beside(rules);
@@ -225,7 +225,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_written_is_what_is_read(middle in "[^\\x00\\r\\n]{1,12}", value in "[^\\x00\\r]{0,20}") {
+    fn written_config_is_read_back(middle in "[^\\x00\\r\\n]{1,12}", value in "[^\\x00\\r]{0,20}") {
         let config = format!("[s {}]\n k = {}\n[t]\nl\n", quoted(&middle), quoted(&value).replace('\n', "\\n"));
         let read = git_config(config.as_bytes());
         let expected = [
@@ -235,9 +235,9 @@ proptest! {
         prop_assert_eq!(read, Ok(expected.to_vec()));
     }
 
-    /// A program of the repository's never makes anything freer.
+    /// A program of the repository never loosens a verdict.
     #[test]
-    fn programs_only_tighten(command in proptest::sample::select(READERS), rest in "[-a-z. |;&$'\"]{0,12}") {
+    fn repository_programs_only_tighten(command in proptest::sample::select(READERS), rest in "[-a-z. |;&$'\"]{0,12}") {
         let line = format!("{command} {rest}");
         let rank = |decision: &Decision| (decision.verdict == Verdict::Allow, decision.read_only);
         let free = rank(&scene("allow Bash(git log:*)").bash(&line));

@@ -1,4 +1,4 @@
-//! Scopes of answers, and sessions that nobody attends.
+//! Scopes of approvals, and unattended sessions.
 
 use super::*;
 
@@ -98,7 +98,7 @@ fn unattended_sessions_follow_on_ask() {
     );
 }
 
-/// The rules that an answer for always could leave.
+/// The rules that an `always` answer could add.
 fn lasting(decision: &Decision) -> Vec<&str> {
     let scopes = decision.scopes.iter().filter(|scope| scope.always);
     scopes.map(|scope| scope.rule.as_str()).collect()
@@ -176,7 +176,7 @@ fn one_file_is_allowed_always_by_a_rule_that_covers_it_and_no_other() {
 fn other_tools_are_allowed_always_by_server_and_host() {
     let fetch = json!({"url": "https://Docs.Example.org/x?y"});
     let decision = scene("").call("web_fetch", fetch);
-    // Not in the session family here: what counts is which rules are offered.
+    // The test is about which rules are offered, not about the session family.
     assert!(lasting(&decision).iter().all(|rule| *rule != "web_fetch"));
     let decision = scene("").call("mcp__git__push", json!({}));
     assert_eq!(lasting(&decision), ["mcp__git__push"]);

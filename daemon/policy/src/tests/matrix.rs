@@ -1,5 +1,5 @@
-//! The matrix of the contract's chapter 50: what becomes of each kind of call in each approval mode and mode, and of each ask
-//! under each `on_ask`.
+//! The matrix of the contract's chapter 50: the decision about each kind of call in each approval mode and mode, and
+//! about each approval request under each `on_ask`.
 
 use super::*;
 use proto::state::Mode;
@@ -22,7 +22,7 @@ const READ_ONLY: EffectivePermissions = EffectivePermissions {
     ..NORMAL
 };
 
-/// A kind of finding: rules that lead to it, and the call.
+/// A kind of finding: rules that cause it, and the call.
 struct Kind {
     name: &'static str,
     rules: &'static str,
@@ -93,7 +93,8 @@ fn decided(
 
 #[test]
 fn every_kind_of_call_has_its_verdict_in_every_approval_mode_and_mode() {
-    // ask, auto without walls, auto within whole walls, yolo, an approved plan; then plan mode, a session that only reads.
+    // ask, auto without a sandbox, auto with a full sandbox, yolo, an approved plan; then plan mode, a read-only
+    // session.
     let table = "
         deny rule       | deny  deny  deny  deny  deny  | deny  deny
         ask rule        | ask   ask   ask   allow allow | deny  deny
@@ -133,7 +134,7 @@ fn every_kind_of_call_has_its_verdict_in_every_approval_mode_and_mode() {
             .collect();
         found.push("|");
         for effective_permissions in [PLAN, READ_ONLY] {
-            // The approval mode lifts nothing, nor does a plan that was approved in a session that only reads.
+            // The approval mode lifts nothing, nor does an approved plan in a read-only session.
             let window = EffectivePermissions {
                 plan_approved: effective_permissions.read_only,
                 ..effective_permissions
@@ -163,7 +164,8 @@ fn every_kind_of_call_has_its_verdict_in_every_approval_mode_and_mode() {
 
 #[test]
 fn every_ask_has_its_answer_under_every_on_ask() {
-    // sandboxed without walls, within partial ones, those accepted, whole ones; allow; deny; wait. Nobody is attached.
+    // `sandboxed` without a sandbox, with a partial one, with an accepted partial one, with a full one; allow; deny;
+    // wait. No client is attached.
     let table = "
         ask rule        | deny  deny  deny  deny  | allow deny wait
         file writer     | allow allow allow allow | allow deny wait
@@ -187,7 +189,7 @@ fn every_ask_has_its_answer_under_every_on_ask() {
             assert_eq!(decision.verdict, Verdict::Ask, "{name}");
             let attached = unattended(&decision, on_ask, true, accept);
             let alone = unattended(&decision, on_ask, false, accept);
-            // Whoever is there is asked in the place of a no; what is allowed without them is not asked about.
+            // An attached client is asked instead of denying; calls that are allowed without one are not asked about.
             match (on_ask, &alone) {
                 (OnAsk::Sandboxed | OnAsk::Allow, Unattended::Deny(_)) => {
                     assert_eq!(attached, Unattended::Wait, "{name}");
@@ -221,7 +223,7 @@ fn every_ask_has_its_answer_under_every_on_ask() {
         OnAsk::Wait,
         OnAsk::Park,
     ] {
-        // Questions and plans have no answer but a person's.
+        // Only a user can answer questions and plans.
         let waits = matches!(on_ask, OnAsk::Wait | OnAsk::Park);
         assert_eq!(unasked(on_ask, false), !waits, "{on_ask:?}");
         assert_eq!(unasked(on_ask, true), on_ask == OnAsk::Deny, "{on_ask:?}");
@@ -229,7 +231,7 @@ fn every_ask_has_its_answer_under_every_on_ask() {
 }
 
 #[test]
-fn walls_that_hold_in_part_are_named_in_the_reason() {
+fn partial_sandbox_is_named_in_the_reason() {
     let command = |sandbox| scene("").sandbox(sandbox).bash("make");
     let words = |sandbox| match unattended(&command(sandbox), OnAsk::Sandboxed, false, false) {
         Unattended::Deny(words) => words,

@@ -1,4 +1,4 @@
-//! Rules about tools that nobody knows.
+//! Rules about unknown tools.
 
 use super::*;
 
@@ -12,7 +12,7 @@ fn told(list: &str, rule: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_rule_about_no_tool_is_told_with_the_rule_that_was_perhaps_meant() {
+fn rule_about_an_unknown_tool_is_reported_with_a_suggestion() {
     for (rule, meant) in [
         ("bsh(ls)", "`Bash(ls)`"),
         ("BASH(ls:*)", "`Bash(ls:*)`"),
@@ -45,7 +45,7 @@ fn a_rule_about_no_tool_is_told_with_the_rule_that_was_perhaps_meant() {
 }
 
 #[test]
-fn names_that_are_known_are_not_told() {
+fn known_names_are_not_reported() {
     for rule in [
         "Bash",
         "bash(ls)",
@@ -71,11 +71,11 @@ fn names_that_are_known_are_not_told() {
 }
 
 #[test]
-fn a_rule_that_is_nearly_one_fails_closed_over_what_it_meant() {
+fn misspelled_rule_fails_closed_over_its_probable_meaning() {
     let verdict =
         |rules: &str, tool: &str, arguments: Value| scene(rules).call(tool, arguments).verdict;
     let write = || json!({"path": "src/a", "content": ""});
-    // Clearly that family, though not how it is written: all of it.
+    // The family is clear, although the syntax is wrong: applies to all of it.
     assert_eq!(
         verdict("allow Edit / deny edit(docs/**)", "write_file", write()),
         Verdict::Deny
@@ -93,7 +93,7 @@ fn a_rule_that_is_nearly_one_fails_closed_over_what_it_meant() {
         Verdict::Deny
     );
     assert_eq!(verdict("allow edit", "write_file", write()), Verdict::Ask);
-    // Anything else: a person looks at whatever changes something.
+    // Any other text: a user is asked about every change.
     assert_eq!(
         verdict("allow Edit / deny bsh(ls)", "write_file", write()),
         Verdict::Ask
@@ -112,9 +112,9 @@ fn an_unknown_tool_is_denied_by_its_rules_and_not_allowed() {
             .verdict
     };
     assert_eq!(verdict("deny launch_rockets"), Verdict::Deny);
-    // What nobody knows yet is not allowed.
+    // A tool that does not exist yet is not allowed.
     assert_eq!(verdict("allow launch_rockets"), Verdict::Ask);
-    // And nothing else is held up by them.
+    // And these rules delay no other call.
     for rules in ["deny launch_rockets", "ask launch_rockets"] {
         let other = scene(&format!("allow Edit / {rules}"));
         let other = other.call("write_file", json!({"path": "a", "content": ""}));

@@ -1,4 +1,4 @@
-//! What holds for every input.
+//! Invariants for every input.
 
 use proptest::prelude::*;
 
@@ -163,7 +163,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_always_asked_is_lifted_by_nothing(rules in rules_of(), setting in an_approval_mode()) {
+    fn built_in_questions_are_lifted_by_nothing(rules in rules_of(), setting in an_approval_mode()) {
         let call = ("write_file", Family::Edit, json!({"path": "reasonix.toml", "content": ""}));
         prop_assert_ne!(decided(&rules, setting, &call).verdict, Verdict::Allow);
     }
@@ -177,7 +177,7 @@ proptest! {
     }
 
     #[test]
-    fn the_analyser_takes_quotes_away_as_the_shell_does(words in prop::collection::vec("[ -~]{1,12}", 1..5)) {
+    fn quotes_are_removed_as_in_the_shell(words in prop::collection::vec("[ -~]{1,12}", 1..5)) {
         let quoted: Vec<String> = words.iter().map(|word| format!("'{}'", word.replace('\'', "'\\''"))).collect();
         let line = format!("tool {}", quoted.join(" "));
         let script = read(&line);

@@ -1,10 +1,10 @@
-//! What a command line is taken apart into.
+//! The parts that a command line is parsed into.
 
 use proptest::prelude::*;
 
 use super::*;
 
-/// One line a case: `line => part | part`, each part as its words, with how it is reached before it.
+/// One case per line: `line => part | part`, each part as its words, preceded by how it is reached.
 fn check(cases: &str) {
     for case in cases.lines().map(str::trim).filter(|case| !case.is_empty()) {
         let (line, expected) = case.split_once(" => ").unwrap_or((case, ""));
@@ -66,7 +66,7 @@ fn every_command_of_a_line_is_a_part_and_knows_how_it_is_reached() {
 }
 
 #[test]
-fn what_is_not_known_is_said() {
+fn unknown_values_are_marked() {
     check(
         r#"$x => $x ?Program
            a; $(b) c => a | $(b) c ?Program | Substitution b
@@ -84,7 +84,7 @@ fn what_is_not_known_is_said() {
 }
 
 #[test]
-fn what_shells_and_the_grammar_may_read_differently_is_not_understood() {
+fn text_that_shells_and_the_grammar_read_differently_is_doubtful() {
     check(
         r#"a \ b => Misread
            {a => Syntax
@@ -110,14 +110,14 @@ fn what_shells_and_the_grammar_may_read_differently_is_not_understood() {
 #[test]
 fn characters_of_any_script_are_letters_to_the_parser() {
     check("echo é日 'ü' => echo é日 ü");
-    // Not a variable to a shell, whatever the parser takes it for.
+    // Not a variable to a shell, although the parser takes it for one.
     check("é=1 a => Misread");
-    // The grammar's scanner would look this one up in a table that does not have it.
+    // The grammar's scanner would look this character up in a table that lacks it.
     let _ = read("case1! sh [[# >> {\u{aa885} ls");
 }
 
 #[test]
-fn a_part_says_where_it_stands() {
+fn part_has_its_span() {
     let line = "cd x && sudo rm -rf 'a b' > out; sh -c 'ls; pwd'";
     let script = read(line);
     let shown: Vec<&str> = script
@@ -192,7 +192,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_denied_is_denied_behind_any_line_that_is_understood(seed in any::<u64>()) {
+    fn denied_command_stays_denied_after_any_understood_line(seed in any::<u64>()) {
         let line = differential::lines::Lines::new(seed).line();
         prop_assume!(read(&line).doubt.is_none());
         let scene = scene("allow Bash / deny Bash(forbidden:*)").approval_mode(ApprovalMode::Yolo);

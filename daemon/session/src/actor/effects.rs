@@ -59,8 +59,8 @@ impl Actor {
                 Effect::Judge { call } => self.judge(call),
                 Effect::Run { call, after } => self.run_call(call, after),
                 Effect::CancelCalls { grace_ms } => self.cancel_calls(grace_ms),
-                Effect::TellEnd => self.tell_end(),
-                Effect::CancelTelling => self.stop_telling(),
+                Effect::NotifyTurnEnd => self.tell_end(),
+                Effect::CancelTurnEndNotification => self.stop_telling(),
                 Effect::ArmTimeout { turn, in_ms } => self.later(in_ms, Happened::TimeUp { turn }),
             }
         }

@@ -90,7 +90,7 @@ impl Actor {
     pub(crate) fn end_told(&mut self, finished: Vec<HookFinished>) {
         self.hooks.end_turn_end();
         self.tell_hooks(finished);
-        self.step(Input::EndTold);
+        self.step(Input::TurnEndNotified);
     }
 
     /// Notifies those who want to know that the session waits for a person. Nothing waits for that.
@@ -135,7 +135,8 @@ impl Actor {
     /// They count from now on: for what is asked next, not for what is under way.
     pub(crate) fn hooks_read(&mut self, read: Hooks, reply: Reply<ListOutput>) {
         self.hooks.replace(read);
-        self.machine.tell_ends(self.hooks.any(HookEvent::Stop));
+        self.machine
+            .set_notify_turn_end(self.hooks.any(HookEvent::Stop));
         let _ = reply.send(Ok(self.hooks.list()));
         self.ask_gate();
     }

@@ -301,9 +301,9 @@ fn machine(facts: Facts, profile: &Profile, hooks: &Hooks, created: &SessionCrea
         let (cwd, root) = (Path::new(&created.cwd), Path::new(&created.root));
         machine.set_context(first_message::context(cwd, root, shell));
     }
-    machine.tell_ends(hooks.any(HookEvent::Stop));
+    machine.set_notify_turn_end(hooks.any(HookEvent::Stop));
     machine.set_call_repair(tool_repair::wanted(&profile.model, &profile.tools));
-    machine.fall_back_to(profile.model.fallback.clone());
+    machine.set_fallback(profile.model.fallback.clone());
     machine
 }
 

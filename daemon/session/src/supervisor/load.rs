@@ -120,7 +120,7 @@ pub fn read(services: &SessionServices, session: SessionId) -> Result<SessionLog
                 if let Body::CheckpointCreated(CheckpointCreated { call: None, .. }) = &record.body
                     && let Some(own) = raw.own
                 {
-                    facts.begun_to_undo(PlannedRewind::of(own.get()).undoes);
+                    facts.note_undo_started(PlannedRewind::parse(own.get()).undoes);
                 }
                 if let (Some(missed), Some(bit)) = (&mut missed, Bit::of(&record)) {
                     missed.apply(&bit);

@@ -293,7 +293,7 @@ fn applied(content: &[u8], file: &FilePatch, shown: &str) -> Result<PatchedConte
     })
 }
 
-/// Where a file is to be made, nothing must stand.
+/// Checks that nothing exists at the path of a new file.
 fn free(to: &ResolvedPath, shown: &str) -> Result<(), Outcome> {
     match to.kind() {
         None => Ok(()),

@@ -204,7 +204,7 @@ async fn a_write_that_fails_leaves_every_file_as_it_was() {
 }
 
 #[tokio::test]
-async fn links_are_patched_where_they_lead_but_not_deleted() {
+async fn links_are_patched_at_their_targets_but_not_deleted() {
     let scene = scene().await;
     symlink("gone", scene.top.join("ws/l")).unwrap();
     let delete = "--- a/l\n+++ /dev/null\n@@ -1 +0,0 @@\n-g\n";

@@ -1,4 +1,4 @@
-//! Scenes: what models write, and what is made of it.
+//! Scenarios: arguments as models write them, and how they are parsed.
 
 use serde_json::json;
 
@@ -63,7 +63,7 @@ fn an_unknown_name_is_refused_with_the_known_ones() {
 }
 
 #[test]
-fn what_is_missing_or_twice_is_said() {
+fn missing_and_duplicate_arguments_are_reported() {
     assert_eq!(
         parsed("read_file", json!({})),
         "argument `path` is missing; known are `limit`, `offset`, `path`"
@@ -76,7 +76,7 @@ fn what_is_missing_or_twice_is_said() {
 }
 
 #[test]
-fn types_are_fitted_where_only_one_thing_can_be_meant() {
+fn types_are_converted_if_unambiguous() {
     let wanted = r#"{"path":"a","offset":5}"#;
     for offset in [json!(5), json!("5"), json!(5.0)] {
         assert_eq!(

@@ -32,7 +32,7 @@ fn questions_are_given_to_the_session() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_asked_is_refused_with_words() {
+async fn unaskable_questions_are_refused_with_a_reason() {
     let scene = Scene::new();
     let with = |key: &str, value: &str| {
         let mut question = question(&["a", "b"]);

@@ -34,7 +34,7 @@ impl ShellStateFile {
         &self.path
     }
 
-    /// What was written; empty where nothing was.
+    /// The contents of the file; empty if nothing was written.
     pub(super) fn read(mut self) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
         self.file.rewind()?;
@@ -45,7 +45,7 @@ impl ShellStateFile {
 
 impl Drop for ShellStateFile {
     fn drop(&mut self) {
-        // A file that stays behind does no harm; it goes with the session.
+        // A leftover file does no harm; it is deleted with the session.
         let _ = std::fs::remove_file(&self.path);
     }
 }

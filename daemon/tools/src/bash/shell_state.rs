@@ -1,4 +1,4 @@
-//! The shell state around one command: what the command starts with, and what of its changes lasts.
+//! The shell state around one command: the state that it starts with, and the changes that are kept.
 
 use std::sync::Arc;
 
@@ -80,8 +80,8 @@ impl ShellState {
         }
     }
 
-    /// Takes in what the command left, where it came to its own end. `lasts`: not so where it may run once more. Returns
-    /// lines for the end of the result.
+    /// Applies the state that the command left, if it ended by itself. `lasts`: false if the command may run once more.
+    /// Returns lines for the end of the result.
     pub(super) async fn end(
         self,
         end: &CommandEnd,

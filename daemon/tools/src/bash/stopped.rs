@@ -9,7 +9,7 @@ use contract::SandboxSpec;
 
 /// What systems and programs say of a file system that cannot be written.
 const FILES: [&str; 3] = ["read-only file system", "erofs", "device or resource busy"];
-/// What they say where there is no network.
+/// Error messages of programs without network access.
 const NETWORK: [&str; 11] = [
     "network is unreachable",
     "enetunreach",
@@ -23,13 +23,13 @@ const NETWORK: [&str; 11] = [
     "no address associated with hostname",
     "getaddrinfo failed",
 ];
-/// What they say if no server listens: a sandboxed command has a loopback of its own.
+/// Error messages of programs if no server listens: a sandboxed command has a separate loopback interface.
 const NOBODY: [&str; 3] = [
     "connection refused",
     "econnrefused",
     "couldn't connect to server",
 ];
-/// What they say of a call that the kernel takes from nobody in there.
+/// Error messages for system calls that the sandbox forbids.
 const CALLS: [&str; 2] = ["operation not permitted", "eperm"];
 
 /// What the sandbox stopped, as far as it is known.
@@ -47,7 +47,7 @@ pub(super) struct SandboxDenial {
 enum Sort {
     /// A person is asked whether it may run once more, outside.
     Offered,
-    /// It is about what is closed to all tools: nobody is asked.
+    /// The path is closed to all tools: the user is not asked.
     Closed,
     /// It may as well have failed by itself: nobody is asked.
     Unclear,
@@ -94,8 +94,8 @@ impl SandboxDenial {
     }
 }
 
-/// Why a part of a command was stopped that itself ended well, where that looks so: of a pipe only the last program's
-/// end is seen. `printed`: the end of what it printed.
+/// Why the sandbox probably blocked a part of a command that succeeded: in a pipe, only the last program's exit code is
+/// visible. `printed`: the end of its output.
 pub(super) fn part_by(sandbox: &SandboxSpec, line: &str, printed: &str) -> Option<SandboxDenial> {
     if !line.contains('|') {
         return None;
@@ -106,11 +106,11 @@ pub(super) fn part_by(sandbox: &SandboxSpec, line: &str, printed: &str) -> Optio
     clear.then(|| by(sandbox, printed)).flatten()
 }
 
-/// Why, where it does. `printed`: the end of what a command printed that failed.
+/// Why the sandbox probably blocked a command, if it did. `printed`: the end of the failed command's output.
 pub(super) fn by(sandbox: &SandboxSpec, printed: &str) -> Option<SandboxDenial> {
     let mut printed = printed.to_lowercase();
     if let Some(temp) = sandbox.temp.to_str().filter(|temp| !temp.is_empty()) {
-        // It may lie in what is closed, and is not.
+        // The temporary directory may be below a closed path, but is open.
         printed = printed.replace(&temp.to_lowercase(), "");
     }
     let says = |words: &[&str]| words.iter().any(|word| printed.contains(word));
@@ -181,7 +181,7 @@ fn protected<'a>(sandbox: &'a SandboxSpec, printed: &str) -> Option<&'a Path> {
         .map(|place| place.as_path())
 }
 
-/// Whether a path stands in a message by itself or with something below it, and not as the end of another one.
+/// Whether a message names a path, or a path below it, and not only a longer path that ends like it.
 fn named(place: &Path, printed: &str) -> bool {
     let name = place.to_string_lossy().to_lowercase();
     let begins = |before: &str| {
@@ -340,10 +340,10 @@ mod tests {
         assert_eq!(by(&sandbox, refused).and_then(SandboxDenial::offer), None);
         let both = format!("{refused}\nsetns: Operation not permitted");
         assert!(report(&sandbox, &both).contains("system"));
-        // What could be done about it stands beside.
+        // The way to allow it is reported next to it.
         assert!(report(&sandbox, "EROFS: x").contains("`sandbox.allow_write`"));
         assert!(report(&sandbox, "getaddrinfo failed").contains("`sandbox.network = true`"));
-        // What is closed to all tools is not offered, whatever the message says.
+        // Paths that are closed to all tools are not offered, whatever the message says.
         let offered = |printed: &str| {
             by(&sandbox, printed)
                 .and_then(SandboxDenial::offer)

@@ -237,8 +237,8 @@ async fn a_cancelled_command_is_interrupted() {
     let call = tokio::spawn({
         let scene = Arc::clone(&scene);
         async move {
-            // Said by a program of its own: a shell that is struck between a fork and what it starts forgets the TERM,
-            // and is ended by the KILL after the grace.
+            // A separate program prints this: a shell that is signalled between a fork and its exec loses the TERM, and
+            // is ended by the KILL after the grace period.
             let command = "sh -c 'echo started; exec sleep 999'";
             let arguments = json!({"command": command, "timeout_ms": 0});
             scene.call("bash", arguments).await
@@ -265,7 +265,7 @@ async fn a_cancelled_command_is_interrupted() {
 }
 
 #[tokio::test]
-async fn what_cannot_run_is_refused() {
+async fn invalid_commands_are_refused() {
     let scene = Scene::new();
     assert!(
         scene

@@ -60,7 +60,7 @@ impl HeadAndTail {
         chars.into_iter().collect()
     }
 
-    /// The text so far; what follows begins anew.
+    /// Takes the text so far, and starts again with an empty one.
     pub(crate) fn take(&mut self) -> Self {
         let fresh = Self::new(self.max);
         std::mem::replace(self, fresh)

@@ -59,7 +59,7 @@ impl SpillFile {
         }
     }
 
-    /// Writes out what is held, so that whoever opens the file finds all that came.
+    /// Writes out buffered text, so that a reader of the file finds all output so far.
     pub(super) async fn write_out(&mut self) {
         self.open().await;
         if let Self::Open { path, file } = self
@@ -69,7 +69,7 @@ impl SpillFile {
         }
     }
 
-    /// Nothing more comes: the file, where there is one, is complete.
+    /// The output is complete: completes the file, if there is one.
     pub(super) async fn close(&mut self) {
         if let Self::Open { path, file } = self {
             *self = match file.flush().await {
@@ -81,7 +81,7 @@ impl SpillFile {
         }
     }
 
-    /// Deletes the file. What comes is not kept any more.
+    /// Deletes the file. Later output is not stored.
     pub(super) async fn discard(&mut self) {
         let left = match self {
             Self::Failed { left, .. } => left.as_deref(),
@@ -90,7 +90,7 @@ impl SpillFile {
             }
         };
         if let Some(path) = left {
-            // A file that stays behind does no harm; it goes with the session.
+            // A leftover file does no harm; it is deleted with the session.
             let _ = tokio::fs::remove_file(path).await;
         }
         *self = Self::Gone;
@@ -103,7 +103,7 @@ impl SpillFile {
         }
     }
 
-    /// Why there is no file, where there should be one.
+    /// Why the expected file is missing.
     pub(super) fn failure(&self) -> Option<&str> {
         match self {
             Self::Failed { reason, .. } => Some(reason),

@@ -79,7 +79,7 @@ async fn a_disk_that_fails_costs_the_file_alone() {
 }
 
 #[tokio::test]
-async fn what_was_taken_is_not_there_again() {
+async fn taken_output_is_not_returned_again() {
     let dir = tempfile::tempdir().unwrap();
     let mut capture = Capture::new(dir.path().join("spill"), END_MAX);
     capture.push(b"10%\r20%\none\nbeg\xe4\xb8").await;

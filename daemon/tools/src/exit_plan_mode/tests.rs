@@ -15,7 +15,7 @@ fn a_plan_is_given_to_the_session() {
 }
 
 #[tokio::test]
-async fn what_nobody_could_read_is_refused() {
+async fn empty_and_overlong_plans_are_refused() {
     let scene = Scene::new();
     let empty = scene.fails("exit_plan_mode", json!({"plan": " \n"})).await;
     assert!(empty.contains("empty"), "{empty}");

@@ -63,7 +63,7 @@ fn a_pattern_that_takes_long_is_given_up() {
 }
 
 #[test]
-fn a_long_line_matches_where_a_piece_of_it_does() {
+fn long_line_matches_if_one_of_its_pieces_does() {
     let filter = Filter::new("needle").unwrap();
     let line = format!("{}needle\n", "中".repeat(PIECE_MAX));
     let text = format!("{line}hay\n");

@@ -1,4 +1,4 @@
-//! Scenes; what is found at all is `workspace`'s to test.
+//! Scenarios; the tests of `workspace` cover the search itself.
 
 use proto::item::CallStatus;
 use serde_json::json;

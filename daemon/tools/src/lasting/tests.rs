@@ -7,12 +7,12 @@ use crate::scene::Scene;
 
 proptest! {
     #[test]
-    fn whatever_stands_in_the_file_is_read_or_left(bytes in proptest::collection::vec(prop_oneof![Just(0_u8), Just(b'='), Just(b'/'), Just(b'\n'), any::<u8>()], 0..200)) {
+    fn any_content_of_the_state_file_is_read_or_ignored(bytes in proptest::collection::vec(prop_oneof![Just(0_u8), Just(b'='), Just(b'/'), Just(b'\n'), any::<u8>()], 0..200)) {
         let _ = read(&bytes);
     }
 
     #[test]
-    fn what_was_exported_is_what_the_next_command_gets(
+    fn exported_variables_reach_the_next_command(
         base in proptest::collection::btree_map("[A-C]{1,2}", "[a-b]{0,2}", 0..6),
         left in proptest::collection::vec(proptest::collection::btree_map("[A-C]{1,2}", "[a-b]{0,2}", 1..6), 1..5),
     ) {
@@ -45,7 +45,7 @@ fn start(cwd: &Path, env: &Environment) -> CommandStart {
 }
 
 #[test]
-fn what_the_shell_wrote_is_read_and_half_of_it_is_not() {
+fn complete_shell_state_is_read_and_a_partial_one_is_not() {
     let whole = b"/a b\n\0A=1\0B=x=y\nz\0\xff=\0";
     let end = read(whole).unwrap();
     assert_eq!(end.cwd, Path::new("/a b"));
@@ -64,7 +64,7 @@ fn what_the_shell_wrote_is_read_and_half_of_it_is_not() {
 }
 
 #[test]
-fn only_what_differs_from_the_session_is_kept() {
+fn only_differences_from_the_session_are_kept() {
     let scene = Scene::new();
     let workspace = scene.memory.workspace();
     let base = env(&[("A", "1"), ("GONE", "x")]);
@@ -98,7 +98,7 @@ fn only_what_differs_from_the_session_is_kept() {
 }
 
 #[test]
-fn commands_side_by_side_each_keep_what_they_changed() {
+fn parallel_commands_each_keep_their_changes() {
     let scene = Scene::new();
     let workspace = scene.memory.workspace();
     let base = env(&[("A", "1")]);

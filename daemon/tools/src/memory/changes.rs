@@ -35,7 +35,7 @@ pub(super) enum ChangedBy {
 }
 
 impl Memory {
-    /// What others have changed since the last report, in words for the model. Blocks; does nothing if nothing was read.
+    /// Changes by others since the last report, as text for the model. Blocks; does nothing if no file was read.
     pub(super) fn report_changes(&self) -> Option<String> {
         let report = self.look(ChangedBy::Others);
         (!report.is_empty()).then(|| report.join("\n"))
@@ -49,7 +49,7 @@ impl Memory {
             .any(|file| changed(file).is_some())
     }
 
-    /// Looks at the known files, and reports what others have changed. Blocks.
+    /// Checks the known files, and reports changes by others. Blocks.
     pub(super) fn look(&self, by: ChangedBy) -> Vec<String> {
         // One at a time: each change is reported once.
         let _looking = self.looking.lock().unwrap_or_else(PoisonError::into_inner);
@@ -106,7 +106,7 @@ impl Memory {
         newest.into_iter().map(own).collect()
     }
 
-    /// Keeps what is known now, unless the file was read or written meanwhile.
+    /// Stores the new state of a file, unless the file was read or written meanwhile.
     fn replace(&self, path: &Path, before: &FileKnowledge, after: FileKnowledge) {
         if *before == after {
             return;
@@ -222,8 +222,8 @@ impl Change {
         }
     }
 
-    /// The change as a diff, where it is one and there is room for it: takes that from `left`. Sets the content that
-    /// the next change is compared with.
+    /// The change as a diff, if it is text and fits into `left`, which shrinks by its length. Stores the content with
+    /// which the next change is compared.
     fn show(self, shown: &str, after: &mut FileKnowledge, left: &mut usize) -> Option<String> {
         let new = match self {
             Self::Content(new) => new,
@@ -244,7 +244,7 @@ impl Change {
     }
 }
 
-/// Takes from what is left, if there is that much.
+/// Takes this much from what is left, if possible.
 fn take(left: &mut usize, wanted: usize) -> bool {
     match left.checked_sub(wanted) {
         Some(rest) => {
@@ -263,7 +263,7 @@ struct Diff {
 }
 
 impl Diff {
-    /// `None`: one of them is no text.
+    /// `None`: one of them is not text.
     fn of(shown: &str, old: &[u8], new: &[u8]) -> Option<Self> {
         let is_text = |bytes: &[u8]| !bytes.contains(&0) && std::str::from_utf8(bytes).is_ok();
         if !is_text(old) || !is_text(new) {

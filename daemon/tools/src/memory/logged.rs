@@ -9,7 +9,7 @@ use workspace::FileStamp;
 use super::Memory;
 use super::known::{FileKnowledge, ReportedState};
 
-/// As it stands in the log. `None`: the path is no text, and is known only as long as the session is loaded.
+/// The form for the log. `None`: the path is not valid text, so the file is known only while the session is loaded.
 pub(super) fn logged(path: &Path, stamp: &FileStamp) -> Option<KnownFile> {
     stamp.known_file(path)
 }
@@ -47,8 +47,8 @@ fn reported(left: Option<&FileState>) -> ReportedState {
 }
 
 impl Memory {
-    /// Knows what the log says that an earlier memory of the session knew, the oldest first, each with what the session
-    /// itself has left there since. What has changed meanwhile is noticed by its stamp.
+    /// Takes over the files that an earlier memory of the session knew according to the log, oldest first, each with
+    /// the state that the session last left there. Files changed in the meantime are detected by their stamps.
     pub(super) fn note_logged(&self, files: &[KnownState]) {
         let mut kept = self.kept();
         for known in files.iter().rev().take(super::READ_MAX).rev() {
@@ -82,7 +82,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_logged_is_known_again(
+        fn logged_files_are_known_again(
             path in "/[a-z/]{1,20}",
             mtime in any::<i64>(),
             size in any::<u64>(),

@@ -53,7 +53,7 @@ fn a_later_memory_of_the_session_knows_what_was_read_and_forgets_in_the_same_ord
 }
 
 #[test]
-fn content_that_is_given_is_not_read_again() {
+fn given_content_is_not_read_again() {
     let scene = Scene::new();
     let path = scene.put("a", "new\n");
     let stamp = FileStamp {

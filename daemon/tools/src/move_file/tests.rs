@@ -38,7 +38,7 @@ async fn a_moved_file_stays_known_and_is_reported_at_both_places() {
 }
 
 #[tokio::test]
-async fn what_is_known_below_a_directory_moves_with_it() {
+async fn known_files_below_a_moved_directory_stay_known() {
     let scene = Scene::new();
     scene.put("d/in/f", "a\n");
     scene.ok("read_file", json!({"path": "d/in/f"})).await;
@@ -157,7 +157,7 @@ async fn each_path_of_a_call_must_lead_to_its_own_judged_place() {
     symlink("real", ws.join("f")).unwrap();
     let text = scene.fails("move_file", call.clone()).await;
     assert!(text.starts_with("`f` led to"), "{text}");
-    // A link is judged by where it leads, and moved itself.
+    // A link is judged by its target, but the link itself is moved.
     tool.bind(&[ws.join("real"), ws.join("h")], &scene.context);
     assert_eq!(
         scene.ok("move_file", call).await,

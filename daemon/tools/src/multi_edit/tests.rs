@@ -88,7 +88,7 @@ async fn one_edit_that_fails_is_named_and_nothing_is_changed() {
 }
 
 #[tokio::test]
-async fn what_is_no_list_of_edits_is_refused() {
+async fn arguments_that_are_not_a_list_of_edits_are_refused() {
     let scene = read("a\n").await;
     for (wrong, word) in [
         (json!([]), "`edits` is empty"),
@@ -121,7 +121,7 @@ async fn what_is_no_list_of_edits_is_refused() {
 }
 
 #[tokio::test]
-async fn a_file_that_is_not_known_as_it_is_stays_as_it_is() {
+async fn unread_or_changed_file_is_not_edited() {
     let scene = Scene::new();
     scene.put("f", "a\n");
     let call = edits(&json!([{"old": "a", "new": "b"}]));

@@ -97,7 +97,7 @@ async fn long_lines_are_cut() {
 }
 
 #[tokio::test]
-async fn what_is_no_text_is_named() {
+async fn binary_file_is_reported_with_its_kind() {
     let scene = Scene::new();
     for (name, content, wanted) in [
         ("a.png", b"\x89PNG\r\n\x1a\n".as_slice(), "a PNG image"),
@@ -119,7 +119,7 @@ async fn what_is_no_text_is_named() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_read_says_what_to_do() {
+async fn unreadable_file_reports_what_to_do() {
     let scene = Scene::new();
     assert!(
         scene

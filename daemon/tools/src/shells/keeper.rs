@@ -122,7 +122,7 @@ impl Keeper {
     }
 }
 
-/// How a command stands.
+/// The status of a command.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum CommandState {
     /// For how long.

@@ -60,7 +60,7 @@ impl NewOutput {
         }
     }
 
-    /// What is new, for the model.
+    /// The new output, for the model.
     fn output(&self, filter: Option<&Filter>) -> String {
         let nowhere = FullOutput::Nowhere(String::new());
         let kept = self.kept.as_ref().unwrap_or(&nowhere);

@@ -258,7 +258,7 @@ async fn much_between_two_looks_is_in_the_file_while_it_runs() {
 }
 
 #[tokio::test]
-async fn what_no_disk_took_is_counted_as_lost() {
+async fn output_that_the_disk_refused_counts_as_lost() {
     let mut scene = Scene::new();
     scene.context.spill_dir = scene.put("in-the-way", "a file");
     let id = start(&scene, "seq 100000").await;
@@ -287,7 +287,7 @@ async fn what_no_disk_took_is_counted_as_lost() {
 }
 
 #[tokio::test]
-async fn a_look_that_nobody_waits_for_takes_nothing() {
+async fn cancelled_look_takes_no_output() {
     let scene = Scene::new();
     let id = start(&scene, "echo kept").await;
     ended(&scene, id).await;
@@ -388,7 +388,7 @@ async fn the_newest_that_ended_are_remembered() {
         last = start(&scene, "true").await;
         ended(&scene, last).await;
     }
-    // The last start forgot one less: what it started has ended since.
+    // The last start forgot one command less: the one that it started has ended since.
     let text = scene.fails("bash_output", json!({ "id": runs + 1 })).await;
     assert!(
         text.starts_with(&format!(
@@ -416,7 +416,7 @@ async fn without_any_an_unknown_number_is_explained() {
 }
 
 #[tokio::test]
-async fn what_was_not_started_is_no_command_in_the_background() {
+async fn command_that_was_not_started_is_not_a_background_command() {
     let mut scene = Scene::new();
     let arguments = json!({"command": "ls", "run_in_background": true});
     scene.context.cwd = scene.top.join("gone");
@@ -442,7 +442,7 @@ async fn what_was_not_started_is_no_command_in_the_background() {
 }
 
 #[tokio::test]
-async fn it_is_started_with_what_the_foreground_is() {
+async fn background_command_starts_like_a_foreground_one() {
     let mut scene = Scene::new();
     scene.put("sub/x", "");
     scene.context.cwd = scene.top.join("ws/sub");

@@ -65,7 +65,7 @@ fn the_model_gets_schemas_or_else_the_names_of_all() {
 }
 
 #[test]
-fn the_description_names_what_can_be_found() {
+fn description_names_the_searchable_tools() {
     let search = super::spec(&["apply_patch", "copy_file"]);
     assert!(
         search

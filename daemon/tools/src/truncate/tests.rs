@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 
 #[test]
-fn what_fits_is_left_alone() {
+fn text_within_the_limit_is_unchanged() {
     let cut = cut(
         TextPieces {
             head: "one\n",

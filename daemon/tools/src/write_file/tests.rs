@@ -46,7 +46,7 @@ async fn an_existing_file_is_replaced_only_after_it_was_read() {
         std::fs::metadata(&path).unwrap().permissions().mode() & 0o777,
         0o755
     );
-    // What it wrote itself it knows.
+    // The session knows the content that it wrote itself.
     scene
         .ok("write_file", json!({"path": "f", "content": "newer\n"}))
         .await;

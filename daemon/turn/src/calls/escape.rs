@@ -1,8 +1,8 @@
-//! Calls that the sandbox stopped: a person may let one run once outside of it. Its first outcome is on disk before
-//! anybody is asked, and is its result unless it runs again.
+//! Calls that the sandbox blocked: a user may let one run once unsandboxed. The outcome of the sandboxed run is on disk
+//! before the user is asked, and is the call's result unless it runs again.
 //!
-//! What is blocked is judged anew, as something that runs outside: policy says whether a person may be asked at all, now
-//! and again when they have said yes.
+//! A blocked call is judged again as an unsandboxed one. The policy decides whether the user may be asked at all, and
+//! again after they have approved.
 
 use contract::Outcome;
 use proto::Body;
@@ -14,8 +14,8 @@ use crate::input::{Decided, Unattended};
 use crate::machine::{CallsInProgress, Step};
 use crate::words;
 
-/// What a command made, in words.
-fn made(items: &[Quarantined]) -> String {
+/// The reason for a question about quarantined files: lists the files that the command created.
+fn quarantine_reason(items: &[Quarantined]) -> String {
     let paths: Vec<_> = items
         .iter()
         .map(|item| format!("`{}`", item.path))
@@ -23,20 +23,20 @@ fn made(items: &[Quarantined]) -> String {
     format!("its command made {}", paths.join(", "))
 }
 
-/// The first outcome of a call, with word of what was put back after it.
-fn put_back(open: &OpenCall, blocked: &ToolBlocked, done: &Outcome) -> Outcome {
+/// The outcome of a call's sandboxed run, followed by a report of the files that were restored from quarantine.
+fn with_restored_files(open: &OpenCall, blocked: &ToolBlocked, done: &Outcome) -> Outcome {
     let more = match done.status {
         CallStatus::Unknown => words::PUT_BACK_UNKNOWN,
         _ => done.text.as_str(),
     };
     let text = format!("{}\n{more}\n", blocked.text.trim_end_matches('\n'));
-    let first = open.as_blocked();
+    let first = open.blocked_outcome();
     first.map_or_else(|| done.clone(), |first| Outcome { text, ..first })
 }
 
 impl OpenCall {
-    /// What a call that was blocked came to within the sandbox, with the words that belong to it by now.
-    pub(super) fn as_blocked(&self) -> Option<Outcome> {
+    /// The outcome of a blocked call's sandboxed run, followed by the text that its current stage adds.
+    pub(super) fn blocked_outcome(&self) -> Option<Outcome> {
         let blocked = self.blocked.as_ref()?;
         let more = match &self.stage {
             CallStage::KeptInside { words } => words.as_deref(),
@@ -68,35 +68,39 @@ impl OpenCall {
 }
 
 impl Step<'_> {
-    /// Why the sandbox stopped a call, where a person may be asked whether it runs outside: it has not, the session may
-    /// change things, the same was not refused before in this turn, and no command of the session runs in the background.
+    /// The reason to ask the user whether a blocked call may run unsandboxed. `None` if it ran unsandboxed already, if the
+    /// session may not change anything, if the same call was refused before in this turn, or if background commands run.
     ///
-    /// Or why a person is asked whether to put back what its command made.
-    pub(super) fn may_escape(&self, call: &ToolCall, outcome: &Outcome) -> Option<String> {
+    /// For quarantined files: the reason to ask the user whether to restore them.
+    pub(super) fn unsandboxed_run_reason(
+        &self,
+        call: &ToolCall,
+        outcome: &Outcome,
+    ) -> Option<String> {
         if !outcome.quarantined.is_empty() {
             let fresh = self.open_call(&call.id)?.blocked.is_none();
             let refused = self.facts.effective_permissions().refuses().is_some();
-            return (fresh && !refused).then(|| made(&outcome.quarantined));
+            return (fresh && !refused).then(|| quarantine_reason(&outcome.quarantined));
         }
         let reason = outcome.blocked.clone()?;
         let open = self.facts.open.as_ref()?;
         let known = self.open_call(&call.id)?;
         let again = open.kept_inside.contains(&known.input_sha256);
         let refused = self.facts.effective_permissions().refuses().is_some();
-        // While a yes is waited for, one that runs could change what it is for: a script that the command names.
+        // A background command could change what the user approves while they are asked: a script that the call names.
         let alone = self.facts.children.is_empty();
         (known.blocked.is_none() && !again && !refused && alone).then_some(reason)
     }
 
-    /// Keeps what a call came to that was stopped. It is judged again, for a run outside.
-    pub(super) fn block(
+    /// Logs the outcome of a blocked call. The call is judged again, for an unsandboxed run.
+    pub(super) fn log_blocked(
         &mut self,
         call: &ToolCall,
         outcome: Outcome,
         reason: String,
         duration_ms: u64,
     ) {
-        let tool = self.leads_to(call);
+        let tool = self.resolved_tool(call);
         self.append(Body::ToolBlocked(ToolBlocked {
             call: call.id.clone(),
             tool,
@@ -113,17 +117,17 @@ impl Step<'_> {
         }));
     }
 
-    /// Asks a person whether a call that was stopped may run once outside, runs it, or closes it.
-    pub(super) fn decide_escape(
+    /// Asks a user whether a blocked call may run once unsandboxed, runs it, or closes it.
+    pub(super) fn decide_unsandboxed_run(
         &mut self,
         calls: &mut CallsInProgress,
         call: &ToolCall,
         mut decided: Decided,
     ) {
-        // Outside nothing holds it: it starts from disk, and alone.
+        // Unsandboxed, the call can write: its start must be on disk, and it runs alone.
         decided.decision.read_only = false;
-        self.apply_stance(&mut decided.decision);
-        // Nothing but a person's yes to what would be shown now lets it out: no rule, no approval mode.
+        self.apply_effective_permissions(&mut decided.decision);
+        // Only a user's approval of what would be shown now allows the run; no rule or approval mode does.
         let approved = self.approved(call, &decided);
         let has_question =
             decided.approval.escape.is_some() || !decided.approval.quarantined.is_empty();
@@ -145,9 +149,9 @@ impl Step<'_> {
         self.close_what_cannot_run(calls);
     }
 
-    /// A call's outcome, where it was blocked before: what it came to then, or what its run outside has come to, with word
-    /// of both.
-    pub(super) fn with_what_was_blocked(
+    /// Merges the outcome of a previously blocked call with that of its sandboxed run. Returns the outcome of the run
+    /// that counts; an unsandboxed run's outcome also says why the call was blocked before.
+    pub(super) fn merge_blocked_outcome(
         &self,
         call: &ToolCall,
         outcome: Outcome,
@@ -159,11 +163,14 @@ impl Step<'_> {
             return (outcome, duration_ms);
         };
         if !open.is_outside() {
-            let first = open.as_blocked().unwrap_or(outcome);
+            let first = open.blocked_outcome().unwrap_or(outcome);
             return (first, blocked.duration_ms);
         }
         if !blocked.quarantined.is_empty() {
-            return (put_back(open, blocked, &outcome), blocked.duration_ms);
+            return (
+                with_restored_files(open, blocked, &outcome),
+                blocked.duration_ms,
+            );
         }
         let mut outcome = outcome;
         let lost = outcome.status == CallStatus::Unknown;
@@ -172,7 +179,7 @@ impl Step<'_> {
             true => begin,
             false => format!("{begin}\n{}", outcome.text),
         };
-        // What was changed within is changed still.
+        // Files that the sandboxed run changed are still changed.
         for changed in &blocked.changed {
             if outcome
                 .changed

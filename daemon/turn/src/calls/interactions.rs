@@ -1,5 +1,5 @@
-//! Interactions of the turn's calls: opened, answered once, or closed by the daemon. Numbered together; answered in any
-//! order. What an answer means is in `facts::interactions`.
+//! Interactions of the turn's calls: opened, answered once, or closed by the daemon. They share one numbering and can be
+//! answered in any order. `facts::interactions` interprets the answers.
 
 use contract::Outcome;
 use proto::item::{CallStatus, Display, ToolCall};
@@ -13,9 +13,9 @@ use crate::input::InteractionResolution;
 use crate::machine::{CallsInProgress, Phase, Step};
 use crate::words;
 
-/// The outcome of a call whose questions or plan were settled: `words` for the model, and a line of them for the user.
+/// The outcome of a call whose questions or plan were answered: `words` for the model, and a one-line form for the user.
 pub(super) fn outcome(by: Answerer, words: &str) -> Outcome {
-    let text = words::answers_in_a_line(words);
+    let text = words::answers_in_one_line(words);
     Outcome {
         display: Display::Line { text },
         ..Outcome::with_status(by.status(), words)
@@ -23,7 +23,7 @@ pub(super) fn outcome(by: Answerer, words: &str) -> Outcome {
 }
 
 impl Step<'_> {
-    /// Asks the model's questions, or tells the model that nobody is there.
+    /// Asks the user the model's questions. If no client is attached, reports that to the model.
     pub(super) fn ask_questions(
         &mut self,
         calls: &mut CallsInProgress,
@@ -44,7 +44,7 @@ impl Step<'_> {
         }
     }
 
-    /// Presents a plan in plan mode. Where nobody is there, it is closed at once.
+    /// Presents a plan in plan mode. If no client is attached, closes it at once.
     pub(super) fn present_plan(
         &mut self,
         calls: &mut CallsInProgress,
@@ -99,7 +99,7 @@ impl Step<'_> {
         interaction
     }
 
-    /// The user answered, or nobody is left who could.
+    /// Handles a user's answer, or that no client is left that could answer.
     pub(crate) fn resolved(&mut self, phase: Phase, resolution: InteractionResolution) -> Phase {
         let Phase::Calls(mut calls) = phase else {
             return phase;
@@ -122,13 +122,13 @@ impl Step<'_> {
             request_id: resolution.request_id,
         };
         self.append(Body::InteractionResolved(record));
-        self.answered_by(&by);
+        self.update_state_after_answer(&by);
         self.close_what_cannot_run(&mut calls);
         self.proceed(calls)
     }
 
-    /// The user has answered: the session runs again, or waits for the next answer.
-    fn answered_by(&mut self, by: &str) {
+    /// Updates the session's state after an answer: it runs again, or waits for the next answer.
+    fn update_state_after_answer(&mut self, by: &str) {
         let cause = format!("answered by {by}");
         match self.facts.waits_for_person() {
             None => self.state(State::Running, None, &cause, None),
@@ -139,7 +139,7 @@ impl Step<'_> {
         }
     }
 
-    /// Open interactions end with the turn: nobody can answer them any more.
+    /// Closes all open interactions when the turn ends.
     pub(crate) fn close_interactions(&mut self) {
         self.close_interactions_where(words::TURN_STOPPED, |_| true);
         if self.facts.waits_for_person().is_none() && self.facts.state.waiting_for.is_some() {

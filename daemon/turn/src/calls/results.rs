@@ -1,4 +1,4 @@
-//! The results of calls: each call is closed when it ends, and its result is logged in call order.
+//! The results of calls: each call is closed as soon as it ends, and results are logged in call order.
 
 use contract::Outcome;
 use proto::item::{CallStatus, Display, ToolCall, ToolMessage};
@@ -23,8 +23,8 @@ impl Step<'_> {
                     return Phase::Calls(calls);
                 }
                 if let Some(call) = self.open_calls().into_iter().find(|call| call.id == *id) {
-                    match self.may_escape(&call, &outcome) {
-                        Some(reason) => self.block(&call, outcome, reason, duration_ms),
+                    match self.unsandboxed_run_reason(&call, &outcome) {
+                        Some(reason) => self.log_blocked(&call, outcome, reason, duration_ms),
                         None => self.close(&mut calls, &call, outcome, duration_ms),
                     }
                 }
@@ -42,7 +42,7 @@ impl Step<'_> {
         }
     }
 
-    /// Takes a result: for people at once, for the model when it is its turn.
+    /// Closes a call: shows its result to users at once, and gives it to the model in call order.
     pub fn close(
         &mut self,
         calls: &mut CallsInProgress,
@@ -50,7 +50,7 @@ impl Step<'_> {
         outcome: Outcome,
         duration_ms: u64,
     ) {
-        let (outcome, duration_ms) = self.with_what_was_blocked(call, outcome, duration_ms);
+        let (outcome, duration_ms) = self.merge_blocked_outcome(call, outcome, duration_ms);
         let Outcome {
             status,
             text,
@@ -61,7 +61,7 @@ impl Step<'_> {
             blocked: _,
             quarantined: _,
         } = outcome;
-        let tool = self.leads_to(call);
+        let tool = self.resolved_tool(call);
         self.append(Body::ToolFinished(ToolFinished {
             call: call.id.clone(),
             tool,
@@ -80,8 +80,8 @@ impl Step<'_> {
         self.write_results(calls);
     }
 
-    /// `tool.finished`, for people.
-    pub fn finished(
+    /// Logs `tool.finished`, which users see.
+    pub fn log_finished(
         &mut self,
         call: &ToolCall,
         status: CallStatus,
@@ -89,7 +89,7 @@ impl Step<'_> {
         display: Display,
         spill: Option<String>,
     ) {
-        let tool = self.leads_to(call);
+        let tool = self.resolved_tool(call);
         self.append(Body::ToolFinished(ToolFinished {
             call: call.id.clone(),
             tool,
@@ -102,7 +102,7 @@ impl Step<'_> {
         }));
     }
 
-    /// Writes the results that have all earlier ones before them: results stand in call order.
+    /// Writes each result whose earlier results are all written, so that they are in call order.
     pub(super) fn write_results(&mut self, calls: &mut CallsInProgress) {
         for call in self.open_calls() {
             if self.stage_of(&call.id) == Some(&CallStage::Closed) {
@@ -112,18 +112,18 @@ impl Step<'_> {
                 return;
             };
             let PendingResult { status, text, .. } = calls.ready.remove(place);
-            self.result(&call, status, text);
+            self.log_result(&call, status, text);
         }
     }
 
-    /// `message.tool`, for the model.
-    pub fn result(&mut self, call: &ToolCall, status: CallStatus, text: String) {
+    /// Logs `message.tool`, which the model sees.
+    pub fn log_result(&mut self, call: &ToolCall, status: CallStatus, text: String) {
         let item = self.next_item();
         let user = self
             .open_call(&call.id)
             .and_then(|open| open.edit.as_deref());
         let text = match user {
-            Some(user) => words::of_changed_command(user, &text),
+            Some(user) => words::changed_command_result(user, &text),
             None => text,
         };
         self.append(Body::Tool(ToolMessage {
@@ -135,13 +135,13 @@ impl Step<'_> {
         }));
     }
 
-    /// Closes every call that has no result, with these words.
+    /// Closes every call that has no result, with this text.
     pub fn refuse_open_calls(&mut self, words: &str) {
         for call in self.open_calls() {
             if self.stage_of(&call.id) != Some(&CallStage::Closed) {
                 let outcome = Outcome::refused(words);
-                self.finished(&call, outcome.status, 0, outcome.display, None);
-                self.result(&call, outcome.status, outcome.text);
+                self.log_finished(&call, outcome.status, 0, outcome.display, None);
+                self.log_result(&call, outcome.status, outcome.text);
             }
         }
     }

@@ -1,4 +1,4 @@
-//! The request for a compaction's summary: sent, answered, tried again, and stopped.
+//! The request for a compaction's summary: how it is sent, answered, retried and stopped.
 
 use contract::provider::{ErrorKind, ProviderError};
 use proto::record::Purpose;
@@ -10,11 +10,11 @@ use crate::asking::{backoff, failure_of};
 use crate::input::{Answer, Effect, StopReason};
 use crate::machine::{Asking, Phase, RequestWait, Step};
 
-/// Tries of a request for a summary.
+/// Maximum tries of a summary request.
 const TRIES: u32 = 3;
 
 impl Step<'_> {
-    /// Sends the request for a summary. It is no part of the conversation.
+    /// Sends the summary request. It is not part of the conversation.
     pub(super) fn ask_summary(&mut self, compacting: Compacting) -> Phase {
         let asking = Asking {
             item: ItemId(format!("d{}", self.facts.compactions + 1)),
@@ -25,11 +25,11 @@ impl Step<'_> {
         self.send_summary(compacting, asking)
     }
 
-    /// In a pause the turn's request for a summary waits. At rest a person asked for it, also in a pause. In a hand-over the
-    /// next life begins anew.
+    /// Sends a try of the summary request. During a pause the request of a turn waits, but one that a user requested while
+    /// the session was idle is sent. In a hand-over the compaction is left to the next daemon process.
     pub(super) fn send_summary(&mut self, compacting: Compacting, asking: Asking) -> Phase {
         if self.hold.suspending {
-            return self.leave_to_next_life(compacting);
+            return self.leave_to_next_daemon(compacting);
         }
         if self.facts.paused && compacting.then == AfterCompaction::Ask {
             let waits = RequestWait::Resume;
@@ -38,7 +38,7 @@ impl Step<'_> {
                 ..compacting
             });
         }
-        self.runs("the model is writing a summary");
+        self.set_turn_running("the model is writing a summary");
         self.effects.push(Effect::AskSummary {
             item: asking.item.clone(),
             attempt: asking.attempt,
@@ -49,12 +49,12 @@ impl Step<'_> {
         })
     }
 
-    /// The model has answered.
+    /// Handles the model's summary.
     pub(crate) fn summary_answered(&mut self, compacting: Compacting, answer: &Answer) -> Phase {
         let CompactionWait::Summary(asking) = &compacting.waits else {
             return Phase::Compacting(compacting);
         };
-        self.usage_of(asking, answer, Purpose::Summary);
+        self.log_usage_for(asking, answer, Purpose::Summary);
         let whole = answer.finish.is_none_or(|finish| {
             matches!(
                 finish,
@@ -76,7 +76,7 @@ impl Step<'_> {
         })
     }
 
-    /// The request for a summary came to nothing.
+    /// Handles a failed summary request.
     pub(crate) fn summary_broke(
         &mut self,
         compacting: Compacting,
@@ -89,11 +89,11 @@ impl Step<'_> {
         };
         let asking = self.not_sent(asking);
         if partial.reported.is_some() {
-            self.usage_of(&asking, partial, Purpose::Summary);
+            self.log_usage_for(&asking, partial, Purpose::Summary);
         }
         if self.hold.suspending {
             let waits = RequestWait::Resume;
-            return self.leave_to_next_life(Compacting {
+            return self.leave_to_next_daemon(Compacting {
                 waits: CompactionWait::Summary(Asking { waits, ..asking }),
                 ..compacting
             });
@@ -102,9 +102,9 @@ impl Step<'_> {
             return self.summary_too_long(compacting);
         }
         if error.kind == ErrorKind::Budget {
-            return self.summary_unpaid(compacting, error);
+            return self.summary_over_budget(compacting, error);
         }
-        // No tools are wanted in a summary: where the model made a call, it may do without at the next try.
+        // A summary needs no tools: if the model made a call, it may answer without one at the next try.
         let may_pass = matches!(
             error.kind,
             ErrorKind::Transient | ErrorKind::NotRunning | ErrorKind::InvalidCall
@@ -158,7 +158,7 @@ impl Step<'_> {
         })
     }
 
-    /// The request for a summary is itself too long: an excerpt is, or it is put together without the model.
+    /// Handles a summary request that is itself too long: tries an excerpt, then a mechanical summary.
     fn summary_too_long(&mut self, compacting: Compacting) -> Phase {
         if compacting.then == AfterCompaction::Ask && self.held() {
             return Phase::Held;
@@ -175,19 +175,19 @@ impl Step<'_> {
         })
     }
 
-    /// A budget does not let the request for a summary be sent: nor would it let the one behind it.
-    fn summary_unpaid(&mut self, compacting: Compacting, error: &ProviderError) -> Phase {
+    /// Handles a budget that forbids the summary request. It would also forbid the request that follows.
+    fn summary_over_budget(&mut self, compacting: Compacting, error: &ProviderError) -> Phase {
         match compacting.then {
             AfterCompaction::Ask => self.end_over_budget(error),
             AfterCompaction::Rest | AfterCompaction::Compact(_) => {
                 self.hold.compacted = Some(CompactionEnd::Failed(failure_of(error)));
                 let then = AfterCompaction::Rest;
-                self.behind_reset(Compacting { then, ..compacting })
+                self.after_reset(Compacting { then, ..compacting })
             }
         }
     }
 
-    /// The wait before another try of a summary is over.
+    /// Sends the next try of a summary request when its wait is over.
     pub(crate) fn summary_due(
         &mut self,
         compacting: Compacting,
@@ -209,7 +209,7 @@ impl Step<'_> {
         self.send_summary(compacting, asking)
     }
 
-    /// The pause is over: a request for a summary that waited for that is sent.
+    /// Sends a summary request that waited for the end of a pause.
     pub(crate) fn release_summary(&mut self, compacting: Compacting) -> Phase {
         match compacting.waits.clone() {
             CompactionWait::Summary(asking) if asking.waits == RequestWait::Resume => {
@@ -226,7 +226,7 @@ impl Step<'_> {
         }
     }
 
-    /// The session is stopped in it: nothing has changed.
+    /// Stops a compaction together with the turn or session; nothing has changed.
     pub(crate) fn stop_summary(
         &mut self,
         compacting: Compacting,
@@ -237,8 +237,8 @@ impl Step<'_> {
             (compacting.waits.clone(), partial)
             && partial.reported.is_some()
         {
-            // It came to nothing, but the vendor counted it: the usage ledger must agree (I15).
-            self.usage_of(&asking, &partial, Purpose::Summary);
+            // The request failed, but the provider billed it: the usage ledger must match (I15).
+            self.log_usage_for(&asking, &partial, Purpose::Summary);
         }
         self.stop_compacting(compacting, reason)
     }

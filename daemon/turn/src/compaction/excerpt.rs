@@ -1,4 +1,4 @@
-//! What the model is shown of a conversation that is too long to be shown whole, to write a summary of it.
+//! The excerpt of a conversation that is too long to send whole when asking the model for a summary.
 
 use std::ops::Range;
 
@@ -7,17 +7,17 @@ use proto::item::Item;
 use super::plan::{ConversationMessage, units};
 use super::shorten::shorten;
 
-/// A part of a conversation: what comes before it is shown by a list, what follows stays anyway.
+/// A part of a conversation. Earlier messages are shown as a list; later ones stay verbatim anyway.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Excerpt {
-    /// The messages that are shown, long results cut.
+    /// The messages to show, with long results shortened.
     pub shown: Range<usize>,
-    /// The places of those that are to be folded and are not shown.
+    /// Indices of the messages that are folded but not shown.
     pub left_out: Vec<usize>,
 }
 
-/// The newest of what is to be folded, as much of it as has room (wire bytes), an answer always with the results of its
-/// calls. `None`: not even the newest has room.
+/// Selects the newest of the messages to fold that fit into `room` (wire bytes). An answer always stays with the results
+/// of its calls. `None`: not even the newest fits.
 #[must_use]
 pub fn excerpt(messages: &[ConversationMessage], fold: &[usize], room: u64) -> Option<Excerpt> {
     let end = fold.last()? + 1;
@@ -37,7 +37,7 @@ pub fn excerpt(messages: &[ConversationMessage], fold: &[usize], room: u64) -> O
     (!shown.is_empty()).then_some(Excerpt { shown, left_out })
 }
 
-/// Wire bytes of a message as it is shown.
+/// Wire bytes of a message as shown in the excerpt.
 fn shown_bytes(message: &ConversationMessage) -> u64 {
     let saved = match &message.item {
         Item::Tool(tool) => shorten(tool, None).map_or(0, |short| {

@@ -1,4 +1,4 @@
-//! The plan of a compaction: what stays, what is shortened, what is folded, and whether that is worth it.
+//! The plan of a compaction: which messages stay, are shortened or are folded, and whether that frees enough.
 
 use std::collections::BTreeSet;
 
@@ -9,40 +9,40 @@ use proto::{ItemId, Seq};
 use super::shorten::shorten;
 use super::summary::{self, RestatedState};
 
-/// User messages of at most so many tokens stay word for word.
+/// User messages with at most this many tokens stay verbatim.
 const USER_TOKENS: u64 = 4_000;
-/// The newest messages stay, up to this part of the window: per cent. Where that is too much to land well, less.
+/// Percentages of the window for the newest messages, which stay. Smaller ones are tried if the result is too large.
 const TAILS: [u64; 4] = [20, 10, 5, 0];
-/// If shortened results alone bring it down to this part of the window, nothing is folded.
+/// If shortening results alone reduces the context to this percentage of the window, nothing is folded.
 const SHORTENED_TO: u64 = 55;
-/// What is folded has to land below this part of the window.
+/// After folding, the context must be below this percentage of the window.
 const LANDS_UNDER: u64 = 60;
-/// What happens by itself has to free this part of the window.
+/// An automatic compaction must free this percentage of the window.
 const FREES: u64 = 25;
-/// What a summary is taken for before it is there, in tokens.
+/// Estimated size of a summary before it is written, in tokens.
 const SUMMARY_TOKENS: u64 = 1_500;
-/// A person's compaction folds at least so many tokens: fewer are no longer than what stands in their place.
+/// A manual compaction must fold at least this many tokens: fewer are no longer than the summary that replaces them.
 const WORTH: u64 = 200;
-/// A request for a summary of an excerpt fills at most this part of the window, and of what was too long: per cent. Room is
-/// left for the summary, and for estimates that are wrong.
+/// An excerpt's summary request fills at most this percentage of the window, and of the conversation that was too long.
+/// This leaves room for the summary, and for wrong estimates.
 const EXCERPT_OF_WINDOW: u64 = 70;
 const EXCERPT_OF_ALL: u64 = 60;
-/// With all of the conversation a request for a summary has no room for the summary beyond this part of the window.
+/// If the whole conversation fills more than this percentage of the window, its summary request has no room for a summary.
 const ALL_OF_WINDOW: u64 = 95;
 
-/// A message of the conversation, as it stands in requests.
+/// A message of the conversation, as sent in requests.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ConversationMessage {
-    /// Where it stands: a run of one record, or an element.
+    /// Its location: a run of one record, or an element of a reset.
     pub piece: Piece,
     pub item: Item,
-    /// Of its wire bytes.
+    /// Its size on the wire.
     pub bytes: u64,
-    /// In the log no other message stands between it and the one before it.
+    /// Whether it directly follows the previous message in the log.
     pub follows: bool,
 }
 
-/// How many tokens so many bytes are, as the newest request has shown.
+/// The ratio of bytes to tokens, measured with the newest request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TokenRatio {
     pub bytes: u64,
@@ -50,7 +50,7 @@ pub struct TokenRatio {
 }
 
 impl TokenRatio {
-    /// From a request that was measured; four bytes a token where there was none.
+    /// Takes the ratio from a measured request (bytes, tokens); without one, four bytes per token.
     #[must_use]
     pub fn new(measured: Option<(u64, u64)>) -> Self {
         match measured {
@@ -62,14 +62,14 @@ impl TokenRatio {
         }
     }
 
-    /// So many bytes are so many tokens, rounded down.
+    /// Converts tokens to bytes, rounded down.
     #[must_use]
     pub fn bytes(self, tokens: u64) -> u64 {
         let bytes = u128::from(tokens) * u128::from(self.bytes) / u128::from(self.tokens);
         u64::try_from(bytes).unwrap_or(u64::MAX)
     }
 
-    /// An estimate, rounded up.
+    /// Estimates the tokens of this many bytes, rounded up.
     #[must_use]
     pub fn tokens(self, bytes: u64) -> u64 {
         let tokens = (u128::from(bytes) * u128::from(self.tokens)).div_ceil(self.bytes.into());
@@ -77,77 +77,77 @@ impl TokenRatio {
     }
 }
 
-/// What a plan is made by.
+/// The inputs of a compaction plan.
 #[derive(Clone, Debug)]
 pub struct CompactionTerms {
     pub trigger: Trigger,
-    /// A person said what the summary is to keep: shortened results alone are not what was asked for.
+    /// The user said what the summary should keep, so shortening results alone is not enough.
     pub instructed: bool,
-    /// Tokens that the model can take; 0: not known.
+    /// Size of the model's context window in tokens; 0: unknown.
     pub window: u64,
-    /// Tokens of the newest request and its answer; 0: not known.
+    /// Tokens of the newest request and its answer; 0: unknown.
     pub context: u64,
     pub measure: TokenRatio,
-    /// Bytes of what stands before the messages.
+    /// Bytes of the request before the first message.
     pub prefix_bytes: u64,
     pub pins: BTreeSet<ItemId>,
-    /// Which compaction of the session it will be, from 1.
+    /// Number of this compaction in the session, from 1.
     pub number: u64,
-    /// What the model wrote, or what was put together without it; `None`: not yet.
+    /// The summary, written by the model or mechanical; `None`: not written yet.
     pub summary: Option<String>,
     pub mechanical: bool,
     pub restated: RestatedState,
 }
 
-/// What a compaction comes to.
+/// The result of planning a compaction.
 #[allow(
     clippy::large_enum_variant,
     reason = "one is made at a time, and taken apart at once"
 )]
 #[derive(Clone, Debug, PartialEq)]
 pub enum CompactionPlan {
-    /// It is not worth it.
+    /// Compaction would not free enough.
     Nothing(NothingToCompact),
-    /// What may not be folded is too much by itself: so many tokens.
+    /// The messages that may not be folded are too large by themselves: this many tokens.
     Full { kept: u64 },
-    /// The messages at these places are to be folded: a summary of them is wanted.
+    /// A summary of the messages at these indices is needed, to fold them.
     Ask { fold: Vec<usize> },
-    /// What requests begin with from now on.
+    /// The messages that requests start with from now on.
     Done {
         parts: Vec<BasePart>,
         done: Compaction,
     },
 }
 
-/// Why nothing is done.
+/// Why a conversation is not compacted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NothingToCompact {
-    /// All messages have to stay.
+    /// All messages must stay.
     NothingToFold,
     /// It would free less than a quarter of the window.
     TooLittle,
 }
 
-/// A part of what requests begin with.
+/// A message of a conversation's new beginning.
 #[derive(Clone, Debug, PartialEq)]
 pub enum BasePart {
-    /// It stays as it is.
+    /// An existing message, unchanged.
     Keep(Piece),
-    /// It stands in the place of others, and has to be rendered.
+    /// A message that replaces others, still to be rendered.
     New(Item),
 }
 
-/// Plans a compaction of these messages, in their order.
+/// Plans a compaction of these messages, given in conversation order.
 #[must_use]
 pub fn plan(messages: &[ConversationMessage], terms: &CompactionTerms) -> CompactionPlan {
     let before = terms.before(messages);
     let window = match terms.window {
-        // Not known: the one that this would fill to four fifths.
+        // Unknown: assume a window that the conversation fills to four fifths.
         0 => before.saturating_mul(5) / 4,
         window => window,
     };
     let units = units(messages);
-    // A person asks at any fill: then what counts is what there is, and not the window.
+    // A user may compact at any fill level, so a manual compaction is measured by the conversation, not by the window.
     let whole = match terms.trigger {
         Trigger::Manual => window.min(before),
         Trigger::Auto | Trigger::TooLong => window,
@@ -181,7 +181,7 @@ pub fn plan(messages: &[ConversationMessage], terms: &CompactionTerms) -> Compac
     }
     let by_itself = terms.trigger != Trigger::Manual;
     let lands = |after: u64| after * 100 < window * LANDS_UNDER;
-    // Where only the newest messages are too many, they are older soon: a request that is not refused is sent.
+    // If only the newest messages are too large, they can be folded later: unless the request was refused, it is sent.
     let newest = Sketch::new(messages, terms, &units, 0);
     let stuck = terms.trigger == Trigger::TooLong || !lands(newest.after_all());
     let Some((sketch, fold, after)) = best else {
@@ -216,14 +216,14 @@ pub fn plan(messages: &[ConversationMessage], terms: &CompactionTerms) -> Compac
 }
 
 impl CompactionTerms {
-    /// Whether a request for a summary that shows all of these messages has no room for its answer.
+    /// Whether a summary request with all of these messages leaves no room for its answer.
     #[must_use]
     pub fn is_too_long_to_show(&self, messages: &[ConversationMessage]) -> bool {
         let before = u128::from(self.before(messages));
         self.window > 0 && before * 100 > u128::from(self.window) * u128::from(ALL_OF_WINDOW)
     }
 
-    /// The wire bytes that messages of an excerpt may have.
+    /// Maximum wire bytes for the messages of an excerpt.
     #[must_use]
     pub fn excerpt_room(&self, messages: &[ConversationMessage]) -> u64 {
         let of_all = self.before(messages) / 100 * EXCERPT_OF_ALL;
@@ -236,19 +236,19 @@ impl CompactionTerms {
         bytes.saturating_sub(self.prefix_bytes)
     }
 
-    /// Tokens of the summary, with what is named again behind it.
+    /// Tokens of the summary, including the restated state after it.
     fn summary_tokens(&self) -> u64 {
         let text = self.summary.as_deref().unwrap_or_default();
         let whole = summary::wrapped(text, &self.restated, self.mechanical);
         let whole = self.measure.tokens(whole.len() as u64);
         match text.trim().is_empty() {
-            // It is not written yet.
+            // Not written yet: add an estimate.
             true => whole.saturating_add(SUMMARY_TOKENS),
             false => whole,
         }
     }
 
-    /// Tokens that there are now.
+    /// Tokens of the conversation before the compaction.
     fn before(&self, messages: &[ConversationMessage]) -> u64 {
         let bytes: u64 = messages.iter().map(|message| message.bytes).sum();
         let estimated = self.measure.tokens(self.prefix_bytes.saturating_add(bytes));
@@ -256,7 +256,7 @@ impl CompactionTerms {
     }
 }
 
-/// Messages that go together: a user's alone; an answer with the results of its calls.
+/// Groups messages that stay together: a user message alone; an answer with the results of its calls.
 pub(super) fn units(messages: &[ConversationMessage]) -> Vec<std::ops::Range<usize>> {
     let mut units: Vec<std::ops::Range<usize>> = Vec::new();
     for (at, message) in messages.iter().enumerate() {
@@ -268,20 +268,20 @@ pub(super) fn units(messages: &[ConversationMessage]) -> Vec<std::ops::Range<usi
     units
 }
 
-/// One way to do it: which messages are the tail, and which of those before it stay.
+/// One candidate split: which messages form the tail, and which of the earlier ones stay.
 struct Sketch<'a> {
     messages: &'a [ConversationMessage],
     terms: &'a CompactionTerms,
-    /// Where the tail begins.
+    /// Index of the tail's first message.
     tail: usize,
-    /// Of the messages before it: which stay.
+    /// For each message before the tail: whether it stays.
     stays: Vec<bool>,
 }
 
-/// Results that are shortened.
+/// The shortened results of a split.
 #[derive(Default)]
 struct Shortened {
-    by_place: Vec<(usize, Item)>,
+    by_index: Vec<(usize, Item)>,
     count: u64,
     after: u64,
 }
@@ -301,7 +301,7 @@ impl<'a> Sketch<'a> {
         let mut used = 0_u64;
         for unit in units.iter().rev() {
             used = used.saturating_add(tokens(unit));
-            // The newest stays, whatever it is: the model is about to go on from it.
+            // The newest always stays: the model is about to continue from it.
             if used > room && tail < messages.len() {
                 break;
             }
@@ -313,13 +313,13 @@ impl<'a> Sketch<'a> {
             let pinned = members
                 .iter()
                 .any(|member| is_pinned(id(member), &terms.pins));
-            let spoken = members.iter().any(|member| {
-                is_spoken(&member.item) && terms.measure.tokens(member.bytes) <= USER_TOKENS
+            let from_user = members.iter().any(|member| {
+                is_from_user(&member.item) && terms.measure.tokens(member.bytes) <= USER_TOKENS
             });
             let summary = members.iter().any(
                 |member| matches!(&member.item, Item::User(user) if summary::is_summary(user)),
             );
-            stays[unit.clone()].fill(pinned || spoken || summary);
+            stays[unit.clone()].fill(pinned || from_user || summary);
         }
         Self {
             messages,
@@ -329,7 +329,7 @@ impl<'a> Sketch<'a> {
         }
     }
 
-    /// The places of what may be folded.
+    /// Indices of the messages that may be folded.
     fn foldable(&self) -> Vec<usize> {
         let places = self.stays.iter().enumerate();
         places
@@ -337,7 +337,7 @@ impl<'a> Sketch<'a> {
             .collect()
     }
 
-    /// Tokens of the messages at these places.
+    /// Tokens of the messages at these indices.
     fn tokens_of(&self, places: &[usize]) -> u64 {
         self.terms.measure.tokens(self.bytes_of(places))
     }
@@ -359,7 +359,7 @@ impl<'a> Sketch<'a> {
         self.after_folding(&fold)
     }
 
-    /// Tokens that are left without so many bytes of the messages.
+    /// Tokens left after removing this many bytes from the messages.
     fn without(&self, bytes: u64) -> u64 {
         let all: u64 = self.messages.iter().map(|message| message.bytes).sum();
         let left = all.saturating_sub(bytes);
@@ -367,10 +367,10 @@ impl<'a> Sketch<'a> {
         measure.tokens(self.terms.prefix_bytes.saturating_add(left))
     }
 
-    /// The long results before the tail, cut.
+    /// Shortens the long results before the tail.
     fn shortened(&self) -> Shortened {
         let mut saved = 0_u64;
-        let mut by_place = Vec::new();
+        let mut by_index = Vec::new();
         for at in self.foldable() {
             let message = &self.messages[at];
             let Item::Tool(tool) = &message.item else {
@@ -380,12 +380,12 @@ impl<'a> Sketch<'a> {
                 continue;
             };
             saved += (tool.text.len() - short.text.len().min(tool.text.len())) as u64;
-            by_place.push((at, Item::Tool(short)));
+            by_index.push((at, Item::Tool(short)));
         }
         Shortened {
-            count: by_place.len() as u64,
+            count: by_index.len() as u64,
             after: self.without(saved),
-            by_place,
+            by_index,
         }
     }
 
@@ -397,9 +397,10 @@ impl<'a> Sketch<'a> {
         before: u64,
     ) -> CompactionPlan {
         let mut parts = Vec::new();
-        let mut shorts = shortened.by_place.iter().peekable();
+        let mut shorts = shortened.by_index.iter().peekable();
         let folded: BTreeSet<usize> = fold.iter().copied().collect();
-        // A vendor may demand that a person speaks first: where the first that stays is an answer, the summary does.
+        // Some providers require the first message to be the user's. If the first message that stays is an answer, the
+        // summary goes before it.
         let first = (0..self.messages.len()).find(|at| !folded.contains(at));
         let first = first.filter(|at| matches!(self.messages[*at].item, Item::Assistant(_)));
         let place = first.map_or(self.tail, |first| first.min(self.tail));
@@ -445,7 +446,7 @@ impl<'a> Sketch<'a> {
         })
     }
 
-    /// Where the folded messages stand, as runs of records.
+    /// The folded messages as runs of records in the log.
     fn archive(&self, fold: &[usize]) -> Vec<(Seq, Seq)> {
         let mut runs: Vec<(Seq, Seq)> = Vec::new();
         let mut last_place = None;
@@ -464,8 +465,8 @@ impl<'a> Sketch<'a> {
     }
 }
 
-/// Whether it is a person's own words.
-fn is_spoken(item: &Item) -> bool {
+/// Whether the user wrote this message.
+fn is_from_user(item: &Item) -> bool {
     matches!(item, Item::User(user) if matches!(user.voice, Voice::Prompt | Voice::Steer))
 }
 

@@ -1,15 +1,15 @@
-//! A long tool result cut to its head and its tail.
+//! Shortens a long tool result to its head and its tail.
 
 use proto::Seq;
 use proto::item::ToolMessage;
 
-/// Results of more characters are shortened (contract, chapter 60).
+/// Results with more characters than this are shortened (contract, chapter 60).
 const LONG: usize = 2_000;
-/// Characters that stay of the beginning, and of the end.
+/// Characters to keep of the beginning, and of the end.
 const HEAD: usize = 1_000;
 const TAIL: usize = 500;
 
-/// The result with the middle of its text left out; `None`: it is short enough. `at`: the record that holds all of it.
+/// Returns the result without the middle of its text; `None`: it is short enough. `at`: the record with the full result.
 pub fn shorten(message: &ToolMessage, at: Option<Seq>) -> Option<ToolMessage> {
     let count = message.text.chars().count();
     if count <= LONG {
@@ -32,7 +32,7 @@ pub fn shorten(message: &ToolMessage, at: Option<Seq>) -> Option<ToolMessage> {
     })
 }
 
-/// The byte at which so many characters end.
+/// The byte offset after `chars` characters.
 fn cut(text: &str, chars: usize) -> usize {
     let found = text.char_indices().nth(chars);
     found.map_or(text.len(), |(at, _)| at)

@@ -1,4 +1,4 @@
-//! The summary: what the model is asked for, what is put together where it fails, and the message that it becomes.
+//! The summary of a compaction: the prompt that asks for it, the mechanical one, and the message that contains it.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -10,21 +10,21 @@ use proto::record::{Todo, TodoStatus};
 use super::plan::ConversationMessage;
 use contract::first_line;
 
-/// How the message of a summary begins.
+/// The first lines of a summary message.
 const HEAD: &str = "<summary>\nWhat was said and done before has been folded into this summary. The user's shorter messages stand above word for word; the newest messages follow.\n\n";
 const END: &str = "\n</summary>";
-/// Put together without the model.
+/// Marks a summary that was built without the model.
 const MECHANICAL: &str = "(No summary could be written; this is only a list.)\n";
-/// Topics, answers and files that a list names.
+/// Maximum entries of each list in a mechanical summary.
 const LISTED: usize = 40;
 
-/// What is named again behind a summary.
+/// State that is restated after a summary.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RestatedState {
     pub todos: Vec<Todo>,
-    /// The plan that was approved last.
+    /// The most recently approved plan.
     pub plan: Option<String>,
-    /// The files that were edited last, newest first.
+    /// The most recently edited files, newest first.
     pub files: Vec<EditedFile>,
 }
 
@@ -32,11 +32,11 @@ pub struct RestatedState {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EditedFile {
     pub path: String,
-    /// Lines that the newest change has touched, first and last of each run.
+    /// Lines touched by the newest change, first and last of each range.
     pub lines: Vec<(u64, u64)>,
 }
 
-/// What the model is asked for: the summary, in its own words.
+/// The prompt that asks the model for a summary.
 #[must_use]
 pub fn demand(instructions: &str, messages: &[ConversationMessage], fold: &[usize]) -> String {
     let mut text = "The conversation is near the end of your context. Write a summary that stands in the place of everything above but the user's own messages, so that you can go on with it alone. Call no tools, and write nothing but the summary, in at most 1,200 words, under these headings (leave out what is empty):\n\
@@ -62,7 +62,7 @@ pub fn demand(instructions: &str, messages: &[ConversationMessage], fold: &[usiz
     text
 }
 
-/// The id of the message of a summary.
+/// The id of a summary message.
 pub(super) fn item_id(number: u64) -> ItemId {
     ItemId(format!("d{number}"))
 }
@@ -73,7 +73,7 @@ pub fn is_summary(message: &UserMessage) -> bool {
     message.voice == Voice::Daemon && message.text.starts_with(HEAD)
 }
 
-/// The summary as the model gets it.
+/// The text of a summary message, as the model sees it.
 pub(super) fn wrapped(text: &str, restated: &RestatedState, mechanical: bool) -> String {
     let mut whole = HEAD.to_owned();
     if mechanical {
@@ -115,7 +115,7 @@ fn restate(text: &mut String, restated: &RestatedState) {
     }
 }
 
-/// A summary without the model: what was talked about, which tools were used, what was said last.
+/// Builds a summary without the model: first lines of user messages, tools used, first lines of the newest answers.
 #[must_use]
 pub fn mechanical(messages: &[ConversationMessage], fold: &[usize]) -> String {
     let folded = || fold.iter().filter_map(|at| messages.get(*at));
@@ -152,7 +152,7 @@ pub fn mechanical(messages: &[ConversationMessage], fold: &[usize]) -> String {
     text
 }
 
-/// What stands in the place of the beginning of a conversation that is too long to be shown whole.
+/// The list that replaces the beginning of a conversation that is too long to send whole.
 #[must_use]
 pub fn beginning(messages: &[ConversationMessage], left_out: &[usize]) -> String {
     let list = mechanical(messages, left_out);
@@ -161,7 +161,7 @@ pub fn beginning(messages: &[ConversationMessage], left_out: &[usize]) -> String
     )
 }
 
-/// The newest lines under a heading.
+/// Appends the newest lines under a heading.
 fn list(text: &mut String, heading: &str, lines: &[String]) {
     if lines.is_empty() {
         return;

@@ -1,4 +1,4 @@
-//! Reasoning extraction and choice: what is read whatever comes, and who wins.
+//! Reasoning extraction and the choice of a sample: parsing accepts any text, and the best sample wins.
 
 use proptest::prelude::*;
 use proto::ItemId;
@@ -10,7 +10,7 @@ fn read(answer: &str) -> Option<ReasoningExtracted> {
 }
 
 #[test]
-fn the_object_is_found_whatever_stands_around_it() {
+fn object_is_found_despite_surrounding_text() {
     let plain =
         r#"{"subgoals":["a"],"hypotheses":[],"uncertainties":["b","c"],"rejected_paths":["d"]}"#;
     let expected = read(plain).expect("an object");
@@ -27,7 +27,7 @@ fn the_object_is_found_whatever_stands_around_it() {
 }
 
 #[test]
-fn what_is_no_list_of_texts_is_left_out() {
+fn values_other_than_lists_of_strings_are_skipped() {
     let found = read(
         r#"{"subgoals":"one","hypotheses":[1,null,{"a":2}," two \n lines "],"uncertainties":7}"#,
     );
@@ -82,7 +82,7 @@ fn sample() -> impl Strategy<Value = SampleScore> {
 
 proptest! {
     #[test]
-    fn nobody_is_better_than_the_chosen(samples in proptest::collection::vec(sample(), 0..9)) {
+    fn no_sample_is_better_than_the_chosen_one(samples in proptest::collection::vec(sample(), 0..9)) {
         let Some(at) = choose(&samples) else {
             prop_assert!(samples.is_empty());
             return Ok(());
@@ -105,7 +105,7 @@ proptest! {
     }
 
     #[test]
-    fn nothing_that_is_said_breaks_the_reading(text in any::<String>(), cut in 0_usize..200) {
+    fn parse_accepts_any_answer_text(text in any::<String>(), cut in 0_usize..200) {
         let plain = r#"{"subgoals":["a"],"uncertainties":["b"]}"#;
         let cut: String = plain.chars().take(cut).collect();
         for answer in [text.clone(), format!("{text}{plain}"), format!("{cut}{text}")] {

@@ -1,6 +1,6 @@
-//! What the vendor's cache can be expected to hold of the conversation, as a fold.
+//! The expected contents of the provider's cache, as a fold.
 //!
-//! The log alone says it, so a daemon that starts again expects the same.
+//! Computed from the log alone, so a restarted daemon expects the same.
 
 use std::collections::BTreeSet;
 
@@ -8,30 +8,30 @@ use proto::Stamp;
 use proto::record::{CacheMiss, MissCause, Purpose, Usage};
 use proto::reset::Wire;
 
-/// A miss is told where the cache served under half of what was expected, and at least so many tokens less: below that
-/// vendors' caches do not begin (OpenAI's and Anthropic's documentation, 2026), and it costs next to nothing.
+/// A miss counts if the cache served less than half of the expected tokens, and at least this many fewer. Providers do not
+/// cache shorter prompts (OpenAI's and Anthropic's documentation, 2026), and a smaller miss costs next to nothing.
 const SHORT_MIN: u64 = 1_024;
-/// Where the vendor does not say how long its cache keeps things: most say five minutes or more.
+/// Assumed lifetime of cache entries if the provider documents none: most keep them for five minutes or more.
 const TTL_GUESS_MS: u64 = 5 * 60 * 1_000;
 
-/// What requests before have left in the cache.
+/// What earlier requests have left in the provider's cache.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CacheHistory {
-    /// The newest answered request, where the next one extends it and it said how long it was.
-    previous: Option<Previous>,
-    /// Resets so far: a request is compared with no request from before one.
+    /// The newest answered request, if the next one extends it and its length is known.
+    previous: Option<PreviousRequest>,
+    /// Number of cache resets. Requests before and after a reset are not compared.
     pub resets: u64,
-    /// Providers that have said something of their caches.
-    send: BTreeSet<String>,
-    /// The cache did not serve what it should have, and that was reported.
+    /// Providers that have reported cache use.
+    reporting: BTreeSet<String>,
+    /// A cache miss was reported to users.
     missed: bool,
-    /// Earlier bytes have changed, and that was reported.
+    /// A change of earlier bytes was reported to users.
     rewritten: bool,
 }
 
-/// A request that was answered.
+/// An answered request.
 #[derive(Clone, Debug, PartialEq)]
-struct Previous {
+struct PreviousRequest {
     provider: String,
     model: String,
     prompt_tokens: u64,
@@ -40,13 +40,13 @@ struct Previous {
 }
 
 impl CacheHistory {
-    /// Earlier bytes change with the next request.
+    /// Forgets the previous request, because the next one changes earlier bytes.
     pub(super) fn reset(&mut self) {
         self.previous = None;
         self.resets += 1;
     }
 
-    /// Whether people know of misses of this kind already: later ones are seen in the share that is shown.
+    /// Whether a miss with this cause was already reported to users. Later ones only show in the displayed cache share.
     #[must_use]
     pub fn is_reported(&self, cause: MissCause) -> bool {
         match cause {
@@ -56,7 +56,7 @@ impl CacheHistory {
         }
     }
 
-    fn missed(&mut self, cause: MissCause) {
+    fn note_miss(&mut self, cause: MissCause) {
         match cause {
             MissCause::Ours => self.rewritten = true,
             MissCause::Vendor | MissCause::Expired | MissCause::ProbablyExpired => {
@@ -66,10 +66,10 @@ impl CacheHistory {
         }
     }
 
-    /// A request was answered at `at`.
+    /// Applies the usage of a request that was answered at `at`.
     pub(super) fn apply(&mut self, usage: &Usage, at: Stamp, wire: &Wire) {
         if let Some(miss) = &usage.cache_miss {
-            self.missed(miss.cause);
+            self.note_miss(miss.cause);
         }
         if usage.purpose != Purpose::Answer {
             return;
@@ -79,10 +79,10 @@ impl CacheHistory {
             false => own.clone(),
         };
         let provider = or_sessions(&usage.provider, &wire.provider);
-        if lists(usage) {
-            self.send.insert(provider.clone());
+        if reports_cache(usage) {
+            self.reporting.insert(provider.clone());
         }
-        self.previous = says_its_length(usage).then(|| Previous {
+        self.previous = has_known_length(usage).then(|| PreviousRequest {
             provider,
             model: or_sessions(&usage.model, &wire.model),
             prompt_tokens: usage.prompt_tokens,
@@ -90,18 +90,18 @@ impl CacheHistory {
         });
     }
 
-    /// What an ideal cache of prefixes would have served of this request: the prompt before it, in whole blocks of
-    /// `block` tokens. `None`: that cannot be said.
+    /// Tokens of this request that an ideal prefix cache would serve: the previous prompt, in whole blocks of `block`
+    /// tokens. `None`: unknown.
     pub fn expected(&self, usage: &Usage, block: u64) -> Option<u64> {
-        let previous = self.before(usage)?;
-        // A vendor may count less than before: it leaves out old reasoning, for instance.
+        let previous = self.previous_of(usage)?;
+        // The provider may count fewer tokens than before, for instance because it drops old reasoning.
         let prompt = previous.prompt_tokens.min(usage.prompt_tokens);
         let block = block.max(1);
         Some(prompt / block * block)
     }
 
-    /// Tokens that the vendor's cache still holds of the newest request to this model, in whole blocks of `block`. Where it
-    /// is not known how long it keeps things (`ttl_ms` 0), five minutes.
+    /// Tokens of the newest request to this model that the provider's cache should still hold, in whole blocks of `block`.
+    /// If the lifetime of entries is unknown (`ttl_ms` 0), assumes five minutes.
     #[must_use]
     pub fn holds(&self, wire: &Wire, now: Stamp, ttl_ms: u64, block: u64) -> u64 {
         let Some(previous) = &self.previous else {
@@ -117,14 +117,14 @@ impl CacheHistory {
         }
     }
 
-    /// When the newest request was sent that the next one extends.
+    /// When the previous request was sent, which the next one extends.
     #[must_use]
     pub fn sent(&self) -> Option<Stamp> {
         self.previous.as_ref().map(|previous| previous.sent)
     }
 
-    /// Why the cache served far less than `expected_cached` of a request that was answered at `at`, or that the request
-    /// has changed earlier bytes (`rewritten`). `ttl_ms`: how long the vendor keeps what was used last; 0: not known.
+    /// The cause if the cache served far less than `expected_cached` of a request that was answered at `at`, or if the
+    /// request changed earlier bytes (`rewritten`). `ttl_ms`: lifetime of unused cache entries; 0: unknown.
     pub fn miss(
         &self,
         usage: &Usage,
@@ -134,7 +134,7 @@ impl CacheHistory {
     ) -> Option<CacheMiss> {
         let sent = sent(usage, at);
         let gap_ms = self.previous.as_ref().map_or(0, |previous| {
-            // The wall clock, which may have been put back: a restart may lie between.
+            // Wall clock times, because the daemon may have restarted in between. The clock may have been set back.
             u64::try_from(sent.0.saturating_sub(previous.sent.0)).unwrap_or(0)
         });
         let miss = |cause| CacheMiss {
@@ -151,7 +151,9 @@ impl CacheHistory {
             return None;
         }
         Some(miss(match ttl_ms {
-            _ if !self.send.contains(&usage.provider) && !lists(usage) => MissCause::NotReported,
+            _ if !self.reporting.contains(&usage.provider) && !reports_cache(usage) => {
+                MissCause::NotReported
+            }
             0 if gap_ms > TTL_GUESS_MS => MissCause::ProbablyExpired,
             ttl if ttl > 0 && gap_ms > ttl => MissCause::Expired,
             _ => MissCause::Vendor,
@@ -159,26 +161,26 @@ impl CacheHistory {
     }
 
     /// The request that this one extends.
-    fn before(&self, usage: &Usage) -> Option<&Previous> {
+    fn previous_of(&self, usage: &Usage) -> Option<&PreviousRequest> {
         self.previous.as_ref().filter(|previous| {
             usage.purpose == Purpose::Answer
-                && says_its_length(usage)
+                && has_known_length(usage)
                 && previous.provider == usage.provider
                 && previous.model == usage.model
         })
     }
 }
 
-fn says_its_length(usage: &Usage) -> bool {
+fn has_known_length(usage: &Usage) -> bool {
     usage.reported && usage.prompt_tokens > 0
 }
 
-/// Whether the vendor says something of its cache here.
-fn lists(usage: &Usage) -> bool {
+/// Whether this usage reports cache use.
+fn reports_cache(usage: &Usage) -> bool {
     usage.cached_tokens > 0 || usage.cache_write_tokens > 0
 }
 
-/// When a request was sent whose answer ended at `at`.
+/// When a request was sent, computed from the end of its answer (`at`).
 fn sent(usage: &Usage, at: Stamp) -> Stamp {
     let took = i64::try_from(usage.duration_ms).unwrap_or(i64::MAX);
     Stamp(at.0.saturating_sub(took))

@@ -1,31 +1,30 @@
-//! What was asked, in forms that repeats can be compared by: a `request_id` that comes again with other content is
-//! refused.
+//! The content of requests as comparable strings: a repeated `request_id` with different content is refused.
 
 use proto::PromptId;
 use proto::params::history::What;
 use proto::record::SessionSet;
 use proto::reset::{CacheReset, Pinned};
 
-/// A prompt in a form that repeats can be compared by.
+/// A prompt as a comparable string.
 #[must_use]
 pub fn content_of_prompt(text: &str, steer: bool) -> String {
     format!("prompt {steer} {text}")
 }
 
-/// New words of a prompt in a form that repeats can be compared by. `steer` is what the record says: where the request
-/// left it open, a repeat is the same under either.
+/// An edit of a prompt as a comparable string. `steer` comes from the record. If the request leaves it out, its repeats
+/// match either value.
 #[must_use]
 pub fn content_of_edit(prompt: PromptId, text: &str, steer: bool) -> String {
     format!("edit {prompt} {steer} {text}")
 }
 
-/// A new place of a prompt in a form that repeats can be compared by.
+/// A move of a prompt in the queue as a comparable string.
 #[must_use]
 pub fn content_of_move(prompt: PromptId, position: u64) -> String {
     format!("move {prompt} {position}")
 }
 
-/// A change of settings in a form that repeats can be compared by.
+/// A change of settings as a comparable string.
 #[must_use]
 pub fn content_of_set(set: &SessionSet) -> String {
     let bare = SessionSet {
@@ -36,7 +35,7 @@ pub fn content_of_set(set: &SessionSet) -> String {
     serde_json::to_string(&bare).unwrap_or_default()
 }
 
-/// A cache reset that somebody asked for in a form that repeats can be compared by.
+/// A requested cache reset as a comparable string.
 #[must_use]
 pub fn content_of_reset(reset: &CacheReset) -> String {
     match reset.reason == RELOAD {
@@ -45,10 +44,10 @@ pub fn content_of_reset(reset: &CacheReset) -> String {
     }
 }
 
-/// Reason of a reset that reads the instruction files again, and the form that repeats of it can be compared by.
+/// The reason of a reset that reloads the instruction files, also used as its comparable string.
 pub const RELOAD: &str = "reload";
 
-/// A compaction, or the undoing of one, in a form that repeats can be compared by.
+/// A compaction, or undoing one, as a comparable string.
 #[must_use]
 pub fn content_of_compaction(undo: bool) -> String {
     match undo {
@@ -57,13 +56,13 @@ pub fn content_of_compaction(undo: bool) -> String {
     }
 }
 
-/// A pin in a form that repeats can be compared by.
+/// A pin as a comparable string.
 #[must_use]
 pub fn content_of_pin(pinned: &Pinned) -> String {
     format!("pin {} {}", pinned.item, pinned.pinned)
 }
 
-/// A rewind in a form that repeats can be compared by. `None`: the newest one is taken back.
+/// A rewind as a comparable string. `None`: undo the newest rewind.
 #[must_use]
 pub fn content_of_rewind(to_turn: Option<u64>, what: What) -> String {
     match to_turn {

@@ -1,4 +1,4 @@
-//! Decisions about calls, as a fold: what policy said, and which calls were denied.
+//! The policy's decisions about calls, and denied calls, as a fold.
 
 use contract::EffectivePermissions;
 use proto::CallId;
@@ -31,7 +31,7 @@ impl Facts {
         }
         let unattended = decided.unattended == Some(Unattended::Denied);
         if unattended {
-            self.nobody_there(
+            self.note_unattended_denial(
                 &decided.call,
                 &decided.subject,
                 decided.why.as_deref().unwrap_or_default(),
@@ -40,7 +40,7 @@ impl Facts {
         if unattended || decided.verdict == Verdict::Deny {
             let words = words::denied_by_policy(decided);
             if decided.layer == EffectivePermissions::LAYER {
-                // What the session may not do now it may do later in the same turn.
+                // The session's permissions may change later in the same turn, so this denial is not final.
                 self.stage_denied(&decided.call, words);
             } else {
                 self.deny(&decided.call, words);
@@ -48,11 +48,11 @@ impl Facts {
         }
     }
 
-    /// A call was denied, for good: the same call is not asked about again in this turn.
+    /// Denies a call for the rest of the turn: the user is not asked about the same call again.
     pub(super) fn deny(&mut self, call: &CallId, words: String) {
         let Some(open) = &mut self.open else { return };
         let denied = open.calls.iter().find(|open| open.call.id == *call);
-        // What policy never looked at (in an edited log) is like no other call.
+        // A call that the policy never judged (only in an edited log) has no hash to compare.
         if let Some(denied) = denied.filter(|denied| !denied.input_sha256.is_empty()) {
             open.refused.insert(denied.input_sha256.clone());
         }
@@ -65,8 +65,8 @@ impl Facts {
         }
     }
 
-    /// Notes a call that was denied because nobody was there to say yes.
-    pub(super) fn nobody_there(&mut self, call: &CallId, subject: &str, why: &str) {
+    /// Notes a call that was denied because no client was attached to approve it.
+    pub(super) fn note_unattended_denial(&mut self, call: &CallId, subject: &str, why: &str) {
         let Some(open) = &mut self.open else { return };
         let tool = open
             .calls

@@ -1,4 +1,4 @@
-//! The files that a session edited last, as a fold.
+//! The most recently edited files of a session, as a fold.
 
 use proto::item::{CallStatus, Display};
 use proto::record::ToolFinished;
@@ -6,7 +6,7 @@ use proto::record::ToolFinished;
 use super::Facts;
 use crate::compaction::EditedFile;
 
-/// Files that are remembered (contract, chapter 60).
+/// How many files are remembered (contract, chapter 60).
 const FILES: usize = 5;
 
 impl Facts {
@@ -20,14 +20,14 @@ impl Facts {
         self.edited.retain(|file| file.path != *path);
         self.edited.push_front(EditedFile {
             path: path.clone(),
-            lines: touched(diff),
+            lines: touched_lines(diff),
         });
         self.edited.truncate(FILES);
     }
 }
 
-/// The lines of the new file that a unified diff touches, first and last of each hunk.
-fn touched(diff: &str) -> Vec<(u64, u64)> {
+/// The lines of the new file that a unified diff touches: first and last of each hunk.
+fn touched_lines(diff: &str) -> Vec<(u64, u64)> {
     let heads = diff.lines().filter_map(|line| line.strip_prefix("@@ "));
     let runs = heads.filter_map(|head| {
         let new = head.split(' ').find_map(|word| word.strip_prefix('+'))?;

@@ -1,4 +1,4 @@
-//! Calls that the sandbox stopped, as a fold: what they came to, and what was said to a run outside.
+//! Calls that the sandbox blocked, as a fold: their outcome, and the decision about an unsandboxed run.
 
 use proto::CallId;
 use proto::record::{Quarantined, ToolBlocked};
@@ -7,7 +7,7 @@ use super::Facts;
 use super::open::{CallStage, OpenCall};
 
 impl OpenCall {
-    /// Whether it runs outside the sandbox, or did when the daemon died.
+    /// Whether the call runs unsandboxed, or did when the daemon died.
     #[must_use]
     pub fn is_outside(&self) -> bool {
         self.blocked.is_some() && matches!(self.stage, CallStage::Started { .. })
@@ -15,7 +15,7 @@ impl OpenCall {
 }
 
 impl Facts {
-    /// Why the sandbox stopped a call that has no result yet: if it runs again, then outside.
+    /// Why the sandbox blocked a call that has no result yet. If such a call runs again, it runs unsandboxed.
     #[must_use]
     pub fn blocked(&self, call: &CallId) -> Option<&str> {
         let mut calls = self.open.iter().flat_map(|open| &open.calls);
@@ -23,7 +23,7 @@ impl Facts {
         open.blocked.as_ref().map(|blocked| blocked.reason.as_str())
     }
 
-    /// What a call's command made under protected names, where the user may have it put back.
+    /// Quarantined files that a call's command created under protected names; the user may have them restored.
     #[must_use]
     pub fn quarantined(&self, call: &CallId) -> &[Quarantined] {
         let mut calls = self.open.iter().flat_map(|open| &open.calls);
@@ -38,7 +38,7 @@ impl Facts {
 
     pub(super) fn apply_blocked(&mut self, blocked: &ToolBlocked) {
         let calls = self.open.iter_mut().flat_map(|open| &mut open.calls);
-        // A call is stopped once: outside nothing stops it.
+        // A call is blocked only once: an unsandboxed run cannot be blocked.
         let fresh = |open: &&mut OpenCall| {
             open.call.id == blocked.call
                 && open.stage != CallStage::Closed
@@ -50,7 +50,7 @@ impl Facts {
         }
     }
 
-    /// A call does not run outside, and the same call is not asked about again in this turn.
+    /// Refuses an unsandboxed run for the rest of the turn: the user is not asked about the same call again.
     pub(super) fn keep_inside(&mut self, call: &CallId, words: Option<String>) {
         let Some(open) = &mut self.open else { return };
         let kept = open.calls.iter().find(|open| open.call.id == *call);

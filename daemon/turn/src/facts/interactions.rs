@@ -1,5 +1,5 @@
-//! Interactions with the user, as a fold: opened, answered or closed. Everything here that depends on their kind is an
-//! exhaustive match: which answers fit a request, and what an answer means for its call.
+//! Interactions with the user, as a fold: opened, answered or closed. All code that depends on their kind is here, in
+//! exhaustive matches: which answers fit a request, and how an answer changes its call.
 
 use contract::EffectivePermissions;
 use proto::params::interaction::{
@@ -14,10 +14,10 @@ use super::Facts;
 use super::open::{Answerer, CallStage, UserEdit};
 use crate::words;
 
-/// Interactions that are remembered when they are settled, so that a late answer can be told who was first.
+/// How many resolved interactions are remembered, so that the reply to a late answer can name who answered first.
 const SETTLED_KEPT: usize = 256;
 
-/// Why an answer does not fit what it answers.
+/// Why an answer does not fit its request; `None`: it fits.
 #[must_use]
 pub fn answer_refusal(request: &InteractionRequest, answer: &InteractionAnswer) -> Option<Failure> {
     let (why, hint) = match (request, answer) {
@@ -32,13 +32,13 @@ pub fn answer_refusal(request: &InteractionRequest, answer: &InteractionAnswer) 
         ) => match edited_command {
             Some(command) => edit_refusal(approval, *decision, command)?,
             None => (
-                foreign_scope(&approval.scopes, *decision, scope.as_ref())?.to_owned(),
+                scope_refusal(&approval.scopes, *decision, scope.as_ref())?.to_owned(),
                 "Choose one of the offered scopes, or allow it once.",
             ),
         },
         (InteractionRequest::Questions { questions }, InteractionAnswer::Questions { replies }) => {
             (
-                misfit(questions, replies)?,
+                replies_refusal(questions, replies)?,
                 "Choose options by their labels, or write your own answer.",
             )
         }
@@ -59,7 +59,7 @@ pub fn answer_refusal(request: &InteractionRequest, answer: &InteractionAnswer) 
     Some(Failure::new(ErrorName::InvalidParams, why, hint))
 }
 
-/// Why a changed command does not count, and what to do instead.
+/// Why a changed command is refused, and a hint; `None`: it is accepted.
 fn edit_refusal(
     approval: &Approval,
     decision: ApprovalDecision,
@@ -93,8 +93,8 @@ fn edit_refusal(
     Some((why.to_owned(), hint))
 }
 
-/// Why the scope of an answer does not count: it was not offered.
-fn foreign_scope(
+/// Why the scope of an answer is refused: it was not offered. `None`: it was.
+fn scope_refusal(
     offered: &[Scope],
     decision: ApprovalDecision,
     named: Option<&Scope>,
@@ -111,8 +111,8 @@ fn foreign_scope(
     }
 }
 
-/// Why replies do not answer these questions.
-fn misfit(questions: &[Question], replies: &[Reply]) -> Option<String> {
+/// Why replies do not answer these questions; `None`: they do.
+fn replies_refusal(questions: &[Question], replies: &[Reply]) -> Option<String> {
     if questions.len() != replies.len() {
         let (asked, replies) = (questions.len(), replies.len());
         return Some(format!(
@@ -134,7 +134,7 @@ fn misfit(questions: &[Question], replies: &[Reply]) -> Option<String> {
     })
 }
 
-/// The rule that an answer leaves for every session of the workspace.
+/// The rule that an answer adds for all sessions of the workspace.
 #[must_use]
 pub fn persisted_rule<'a>(
     request: &'a InteractionRequest,
@@ -160,7 +160,7 @@ pub fn persisted_rule<'a>(
     }
 }
 
-/// An answer as its record has it: with the scope that was chosen, and without an empty note.
+/// An answer in the form of its record: with the chosen scope, and without an empty note.
 #[must_use]
 pub(crate) fn recorded_answer(
     request: &InteractionRequest,
@@ -175,7 +175,7 @@ pub(crate) fn recorded_answer(
             edited_command,
         } => InteractionAnswer::Approval {
             decision,
-            // A command that was not changed is a plain yes.
+            // An unchanged command is a plain approval.
             edited_command: edited_command.filter(|command| changes_command(request, command)),
             scope: match request {
                 InteractionRequest::Approval(approval) => {
@@ -193,7 +193,7 @@ pub(crate) fn recorded_answer(
     }
 }
 
-/// The command that an answer puts in place of the shown one, if it is another.
+/// The command with which an answer replaces the shown one, if it differs.
 #[must_use]
 pub fn edited_command<'a>(
     request: &InteractionRequest,
@@ -213,7 +213,7 @@ fn changes_command(request: &InteractionRequest, command: &str) -> bool {
     }
 }
 
-/// An answer in a form that repeats can be compared by.
+/// An answer as a comparable string.
 #[must_use]
 pub fn content_of_answer(id: &InteractionId, answer: &InteractionAnswer) -> String {
     match answer {
@@ -231,7 +231,7 @@ pub fn content_of_answer(id: &InteractionId, answer: &InteractionAnswer) -> Stri
     }
 }
 
-/// What hooks are told when something opens that waits for the user.
+/// The text for `Notification` hooks when an interaction opens.
 #[must_use]
 pub fn notification(request: &InteractionRequest) -> String {
     match request {
@@ -244,7 +244,7 @@ pub fn notification(request: &InteractionRequest) -> String {
 }
 
 impl Facts {
-    /// What the session may do now, whatever rules say.
+    /// The session's permissions now, which take precedence over rules.
     #[must_use]
     pub fn effective_permissions(&self) -> EffectivePermissions {
         EffectivePermissions {
@@ -254,7 +254,7 @@ impl Facts {
         }
     }
 
-    /// Whether the user is waited for, and for what.
+    /// The kind of answer that the session waits for; `None`: it does not wait for the user.
     #[must_use]
     pub fn waits_for_person(&self) -> Option<WaitingFor> {
         let open = self.interactions.values();
@@ -277,18 +277,18 @@ impl Facts {
         record: &Record,
     ) {
         if !resolved.unattended {
-            self.clear_circles();
+            self.reset_loop_detector();
         }
-        // What was never opened (in an edited log) says nothing, and allows nothing.
+        // An interaction that was never opened (only in an edited log) changes and allows nothing.
         if let Some(open) = self.interactions.remove(&resolved.interaction_id) {
             match &open.request {
                 InteractionRequest::Approval(approval) => {
-                    self.take_decision(&open, approval, resolved);
+                    self.apply_approval(&open, approval, resolved);
                 }
                 InteractionRequest::Questions { questions } => {
-                    self.take_replies(&open, questions, resolved);
+                    self.apply_replies(&open, questions, resolved);
                 }
-                InteractionRequest::Plan { plan } => self.take_plan(&open, plan, resolved),
+                InteractionRequest::Plan { plan } => self.apply_plan_answer(&open, plan, resolved),
             }
         }
         let content = resolved
@@ -303,7 +303,7 @@ impl Facts {
         }
     }
 
-    fn take_decision(
+    fn apply_approval(
         &mut self,
         open: &Interaction,
         approval: &Approval,
@@ -323,7 +323,7 @@ impl Facts {
         };
         if resolved.unattended && !blocked {
             let why = note.unwrap_or_default();
-            self.nobody_there(&open.call, &approval.subject, why);
+            self.note_unattended_denial(&open.call, &approval.subject, why);
         }
         match decision {
             ApprovalDecision::Deny if blocked => {
@@ -347,7 +347,7 @@ impl Facts {
         }
     }
 
-    /// The user allowed a call as it was shown, or as they changed it.
+    /// Applies an approval: of the call as shown, or as the user changed it.
     fn allow(&mut self, open: &Interaction, resolved: &InteractionResolved, blocked: bool) {
         let changed = matches!(
             &resolved.answer,
@@ -365,13 +365,13 @@ impl Facts {
                 let (by, edit) = (resolved.by.clone(), edit.clone());
                 turn.edit_call(&open.call, UserEdit { by, edit });
             }
-            // Only in an edited log: half of a change allows nothing, and it is asked again.
+            // Only in an edited log: an incomplete change allows nothing, and the user is asked again.
             _ if blocked => self.set_stage(open, CallStage::Blocked),
             _ => self.set_stage(open, CallStage::Open),
         }
     }
 
-    fn take_replies(
+    fn apply_replies(
         &mut self,
         open: &Interaction,
         questions: &[Question],
@@ -390,7 +390,12 @@ impl Facts {
         self.set_stage(open, CallStage::Answered { by, words });
     }
 
-    fn take_plan(&mut self, open: &Interaction, plan: &str, resolved: &InteractionResolved) {
+    fn apply_plan_answer(
+        &mut self,
+        open: &Interaction,
+        plan: &str,
+        resolved: &InteractionResolved,
+    ) {
         let (decision, note) = match &resolved.answer {
             Some(InteractionAnswer::Plan { decision, note }) => (Some(*decision), note.as_deref()),
             Some(InteractionAnswer::Approval { .. } | InteractionAnswer::Questions { .. })
@@ -403,13 +408,13 @@ impl Facts {
         };
         if by == Answerer::Person {
             self.options.mode = Some(Mode::Normal);
-            // The call's result says it.
+            // The call's result reports this to the model.
             self.reported_permissions.mode = Mode::Normal;
             self.plan_in_force = Some(plan.to_owned());
         }
         if resolved.unattended {
             let subject = contract::first_line(plan);
-            self.nobody_there(&open.call, &subject, words::PLAN_UNATTENDED);
+            self.note_unattended_denial(&open.call, &subject, words::PLAN_UNATTENDED);
         }
         if let Some(turn) = &mut self.open {
             turn.plan_approved |= by == Answerer::Person;

@@ -1,4 +1,4 @@
-//! A turn that is under way, and its calls, as the log has them.
+//! The open turn and its calls, as recorded in the log.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -8,66 +8,66 @@ use proto::record::{CallEdit, ToolBlocked, ToolFinished};
 use proto::state::OnAsk;
 use proto::{CallId, InteractionId, ItemId, PromptId, Stamp};
 
-use crate::repair::storm::{self, RecentCalls};
+use crate::repair::loop_detector::{self, RecentCalls};
 
-/// A turn that has started and not ended.
+/// A turn that has started and not ended yet.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct OpenTurn {
     pub number: u64,
-    /// The prompt that it began with.
+    /// The prompt that started it.
     pub prompt_id: Option<PromptId>,
-    /// What becomes of its questions, where its prompt says so.
+    /// How to handle its approval requests, if its prompt sets that.
     pub on_ask: Option<OnAsk>,
-    /// How long it ran up to the newest record, by the dates of its records: what is known of an earlier life.
+    /// Its running time up to the newest record, by the dates of its records. Measures time in earlier daemon processes.
     pub logged_ms: u64,
     /// The date of the newest record.
     pub logged_at: Stamp,
-    /// Messages so far: the next one's number.
+    /// Number of messages so far.
     pub items: u64,
-    /// Answers so far.
+    /// Number of answers so far.
     pub steps: u64,
     pub tool_calls: u64,
     pub usage: UsageTotals,
     pub text: String,
     pub denied: Vec<Denied>,
-    /// A call did what it was asked, or a person answered it, and its result stands after the last unattended denial.
+    /// After the last unattended denial, a call succeeded or was answered by a user.
     pub ok_since_denial: bool,
-    /// A person has approved a plan in this turn: its calls run unasked, but for those that are denied or always asked.
+    /// A user has approved a plan in this turn: its calls run without asking, except those denied or always asked about.
     pub plan_approved: bool,
-    /// A plan that nobody was there to approve: the turn ends with it, and does nothing else.
+    /// A plan that no client was attached to approve: the turn ends with it.
     pub unapproved: Option<String>,
     /// The calls of the newest answer.
     pub calls: Vec<OpenCall>,
-    /// Files of which the turn has kept what they were, by their absolute paths.
+    /// Files whose original contents the turn has saved, by absolute path.
     pub kept: BTreeSet<String>,
-    /// What commands change can be found: the tree was looked at before the first of them, or it was said why not.
+    /// The tree was recorded before the first command, so that its changes can be found, or the log says why it was not.
     pub tree_kept: bool,
-    /// What was denied in this turn stays denied: digests of tool and arguments, as policy has read them.
+    /// Hashes (tool and arguments, as the policy read them) of the calls denied in this turn. They stay denied.
     pub refused: HashSet<String>,
-    /// What was not let out of the sandbox in this turn is not asked about again: the same digests.
+    /// Hashes of the calls whose unsandboxed run was refused in this turn. The user is not asked about them again.
     pub kept_inside: HashSet<String>,
-    /// The newest message is an answer without calls: how it ended. The turn is to be settled by it.
+    /// How the newest message finished, if it is an answer without calls. Such an answer usually ends the turn.
     pub plain_answer: Option<Finish>,
-    /// That answer was cut off by the daemon's end, and the turn is to go on from it.
+    /// The daemon's end cut off that answer, and the turn continues from it.
     pub cut_off: bool,
-    /// What was kept of an answer that the next one goes on from: both are one text.
+    /// The kept part of an answer that the next answer continues: together they are one text.
     pub begun: String,
-    /// The log ends the turn though calls of it have no result, which nothing but an edited log does: it stays open
-    /// until they have, and is ended in the same way again.
+    /// The log ended the turn although calls have no result; only an edited log does. The turn stays open until they have
+    /// results, and is then ended again in the same way.
     pub over: Option<TurnEnded>,
-    /// The model has been told to answer in words after an empty answer.
+    /// The model was asked to answer again after an empty answer.
     pub prodded: bool,
-    /// How often in a row, since the newest answer, the model was told that the provider refused its call.
+    /// How many times in a row, since the newest answer, the model was notified that the provider refused its call.
     pub invalid_calls: u32,
     /// How many answers in a row, up to the newest, the provider paused.
     pub pauses: u32,
-    /// The last request of the turn is, or was, without tools.
+    /// The last request of the turn has, or had, no tools.
     pub summing_up: bool,
-    /// It is so because the model went in circles.
+    /// The model may call no more tools because it repeated its calls.
     pub stuck: bool,
-    /// The newest calls that have their results, for calls that repeat them.
-    pub storm: RecentCalls,
-    /// Answers, since a person spoke last, of which every call repeated others.
+    /// The newest calls with results, to detect repeated calls.
+    pub recent_calls: RecentCalls,
+    /// Number of answers, since the user's last message, whose calls were all repetitions.
     pub circles: u32,
 }
 
@@ -76,20 +76,22 @@ pub struct OpenTurn {
 pub struct OpenCall {
     pub call: ToolCall,
     pub stage: CallStage,
-    /// The tool that it leads to, as far as is known.
+    /// The tool that the call resolves to, as far as known.
     pub tool: String,
-    /// Its kind, as soon as it has started.
+    /// The tool's kind, once the call has started.
     pub kind: ToolKind,
-    /// What policy said when it looked last, and at what: the digest of tool and arguments. Empty: not yet.
+    /// Whether the policy's last decision found the call read-only.
     pub read_only: bool,
+    /// The hash of tool and arguments that the policy judged last. Empty: not judged yet.
     pub input_sha256: String,
-    /// The sandbox stopped it, and this is what it came to: its result, unless a person lets it run once outside.
+    /// The outcome of its sandboxed run, if the sandbox blocked it. It is the result unless a user approves an unsandboxed
+    /// run.
     pub blocked: Option<Box<ToolBlocked>>,
-    /// It repeats others, and does not run.
+    /// The call is a repetition, and does not run.
     pub held_back: bool,
-    /// Of a command: a digest of what it came to, without the time that it took.
-    pub came_to: Option<u64>,
-    /// The user changed it: from then on it is judged and run so.
+    /// The hash of a command's outcome, without its duration.
+    pub outcome_hash: Option<u64>,
+    /// The user's change of the call: it is judged and run in the changed form.
     pub edit: Option<Box<UserEdit>>,
 }
 
@@ -101,7 +103,7 @@ pub struct UserEdit {
 }
 
 impl OpenCall {
-    /// The call as it is judged and run: as the user changed it, if they did, else as the model wrote it.
+    /// The call to judge and run: as the user changed it, or else as the model wrote it.
     #[must_use]
     pub fn effective(&self) -> ToolCall {
         let call = self.call.clone();
@@ -115,7 +117,7 @@ impl OpenCall {
         }
     }
 
-    /// A call to which nothing has happened yet.
+    /// Creates the entry of a new call.
     pub(super) fn new(call: &ToolCall) -> Self {
         Self {
             tool: call.name.clone(),
@@ -126,53 +128,53 @@ impl OpenCall {
             input_sha256: String::new(),
             blocked: None,
             held_back: false,
-            came_to: None,
+            outcome_hash: None,
             edit: None,
         }
     }
 }
 
-/// How far a call has come, as the log has it.
+/// The stage of a call, as recorded in the log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CallStage {
-    /// Nothing happened yet.
+    /// Not processed yet.
     Open,
     /// It waits for the user.
     Waiting(InteractionId),
-    /// The user said yes to what was shown; it has not started.
+    /// The user approved it as shown; it has not started.
     Approved { shown_hash: String },
-    /// The user changed its command, which is a yes to exactly that; it has not started.
+    /// The user changed its command, which approves exactly the changed one; it has not started.
     Edited,
-    /// Questions or plan are open no more; its result, in these words, waits for its place.
+    /// Its questions or plan were resolved; its result, this text, waits for the results of earlier calls.
     Answered { by: Answerer, words: String },
-    /// It was denied, and never runs; its result, in these words, waits for its place.
+    /// It was denied, and never runs; its result, this text, waits for the results of earlier calls.
     Denied { words: String },
-    /// It runs, or ran when the daemon died. Where it was blocked before: outside the sandbox, and it changes things,
-    /// whatever it was taken for within.
+    /// It runs, or ran when the daemon died. A call that was blocked before runs unsandboxed, and counts as writing even
+    /// if it was read-only in the sandbox.
     Started { read_only: bool },
-    /// The sandbox stopped it. Whether a person is asked is to be found out.
+    /// The sandbox blocked it. The policy has not decided yet whether to ask the user.
     Blocked,
-    /// It was blocked, and does not run again. These words for the model follow its result, where there are any.
+    /// It was blocked, and does not run again. This text for the model, if any, follows its result.
     KeptInside { words: Option<String> },
     /// It has its result.
     Closed,
 }
 
-/// Who settled the questions or the plan of a call.
+/// Who resolved the questions or the plan of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answerer {
-    /// A person said something; yes, to a plan.
+    /// A user answered the questions, or approved the plan.
     Person,
-    /// A person, or the daemon where none was there, said no to a plan.
+    /// A user rejected the plan, or the daemon did because no client was attached.
     No,
-    /// Nobody was there who could have.
+    /// No client was attached that could answer.
     Nobody,
     /// The daemon, because the turn was about to end.
     Daemon,
 }
 
 impl Answerer {
-    /// How the call has gone.
+    /// The status of the call's result.
     #[must_use]
     pub fn status(self) -> CallStatus {
         match self {
@@ -184,8 +186,8 @@ impl Answerer {
 }
 
 impl CallStage {
-    /// Whether a good result of the call is something that was done: it ran, or a person answered.
-    pub(super) fn came_to_something(&self) -> bool {
+    /// Whether a successful result means that work was done: the call ran, or a user answered.
+    pub(super) fn did_work(&self) -> bool {
         match self {
             Self::Started { .. } => true,
             Self::Answered { by, .. } => *by == Answerer::Person,
@@ -208,7 +210,7 @@ impl OpenTurn {
         ItemId(format!("m{}.{}", self.number, self.items + 1))
     }
 
-    /// Calls of the newest answer that have no result.
+    /// Whether calls of the newest answer have no result yet.
     #[must_use]
     pub fn unanswered(&self) -> bool {
         self.calls
@@ -216,10 +218,10 @@ impl OpenTurn {
             .any(|open| open.stage != CallStage::Closed)
     }
 
-    /// How long it had run at this date, by the dates of its records. `paused`: since the newest of them.
+    /// The turn's running time at this date, by the dates of its records. `paused`: paused since the newest of them.
     #[must_use]
     pub fn logged_until(&self, at: Stamp, paused: bool) -> u64 {
-        /// A gap between two records that is longer counts as none: more likely the wall clock was set.
+        /// A longer gap between two records is ignored: the wall clock was probably set.
         const GAP_MAX_MS: i64 = 60 * 60 * 1000;
         let gap = at.0.saturating_sub(self.logged_at.0);
         let counts = !paused && (0..=GAP_MAX_MS).contains(&gap);
@@ -227,13 +229,14 @@ impl OpenTurn {
         self.logged_ms.saturating_add(more)
     }
 
-    /// A record of the turn. `paused`: the session was, before it.
+    /// Notes the date of a record of the turn. `paused`: whether the session was paused before it.
     pub(super) fn note_date(&mut self, at: Stamp, paused: bool) {
         self.logged_ms = self.logged_until(at, paused);
         self.logged_at = at;
     }
 
-    /// A call waits for the user. What waited for the same interaction before (in an edited log) waits no more.
+    /// Lets a call wait for the user. A call that already waits for the same interaction (only in an edited log) stops
+    /// waiting.
     pub(super) fn wait_for_user(&mut self, call: &CallId, id: InteractionId) {
         let stage = CallStage::Waiting(id);
         for other in self.calls.iter_mut().filter(|open| open.stage == stage) {
@@ -242,7 +245,7 @@ impl OpenTurn {
         self.stage(call, stage);
     }
 
-    /// A call has its result: it is closed, and remembered where it may be repeated.
+    /// Closes a call that has its result, and remembers it for the loop detector.
     pub(super) fn close(&mut self, message: &ToolMessage) {
         let open = self.calls.iter().find(|open| open.call.id == message.call);
         let reported = !matches!(
@@ -252,11 +255,11 @@ impl OpenTurn {
         let remembered = |open: &&OpenCall| {
             reported
                 && !open.held_back
-                && !storm::is_exempt(open.kind)
+                && !loop_detector::is_exempt(open.kind)
                 && open.stage != CallStage::Closed
         };
         if let Some(open) = open.filter(remembered) {
-            let call = storm::digest(&open.call.name, &open.call.arguments);
+            let call = loop_detector::hash_call(&open.call.name, &open.call.arguments);
             let writes = match &open.stage {
                 CallStage::Started { read_only } => !read_only,
                 CallStage::Blocked | CallStage::KeptInside { .. } => true,
@@ -268,8 +271,10 @@ impl OpenTurn {
                 | CallStage::Denied { .. }
                 | CallStage::Closed => false,
             };
-            let result = open.came_to.unwrap_or_else(|| storm::hash(&message.text));
-            self.storm.note(call, result, writes);
+            let result = open
+                .outcome_hash
+                .unwrap_or_else(|| loop_detector::hash(&message.text));
+            self.recent_calls.note(call, result, writes);
         }
         let was_open = self.unanswered();
         self.stage(&message.call, CallStage::Closed);
@@ -278,8 +283,8 @@ impl OpenTurn {
         }
     }
 
-    /// A call has ended: what a command came to is remembered.
-    pub(super) fn finished(&mut self, finished: &ToolFinished) {
+    /// Remembers the outcome of a command that has ended.
+    pub(super) fn apply_finished(&mut self, finished: &ToolFinished) {
         if let Display::Command {
             exit_code,
             signal,
@@ -290,21 +295,21 @@ impl OpenTurn {
             sandbox_stopped: _,
         } = &finished.display
         {
-            let came_to = storm::hash(&(exit_code, signal, output_bytes, tail));
+            let outcome = loop_detector::hash(&(exit_code, signal, output_bytes, tail));
             let calls = self.calls.iter_mut();
             for open in calls.filter(|open| open.call.id == finished.call) {
-                open.came_to = Some(came_to);
+                open.outcome_hash = Some(outcome);
             }
         }
     }
 
-    /// A person said something, or something else changed: what was called before may be called again.
-    pub(super) fn clear_circles(&mut self) {
-        self.storm.clear();
+    /// Resets the loop detector after a user's message or another change: repeated calls may run again.
+    pub(super) fn reset_loop_detector(&mut self) {
+        self.recent_calls.clear();
         self.circles = 0;
     }
 
-    /// The user changed a call.
+    /// Applies a user's change of a call.
     pub(super) fn edit_call(&mut self, call: &CallId, user: UserEdit) {
         let open = self.calls.iter_mut().find(|open| open.call.id == *call);
         if let Some(open) = open.filter(|open| open.stage != CallStage::Closed) {
@@ -315,7 +320,7 @@ impl OpenTurn {
 
     pub(super) fn stage(&mut self, call: &CallId, stage: CallStage) {
         let open = self.calls.iter_mut().find(|open| open.call.id == *call);
-        // A result is final, whatever an edited log says behind it.
+        // A result is final, even if later records of an edited log contradict it.
         if let Some(open) = open.filter(|open| open.stage != CallStage::Closed) {
             open.stage = stage;
         }

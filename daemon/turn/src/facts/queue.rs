@@ -1,4 +1,4 @@
-//! The prompts that wait, as a fold: what came, what was taken back, what was said differently and put elsewhere.
+//! The prompt queue, as a fold: prompts are queued, withdrawn, edited and moved.
 
 use proto::params::session::QueuedPrompt;
 use proto::record::{PromptEdited, PromptMoved, PromptQueued, PromptReferences};
@@ -10,9 +10,9 @@ use contract::first_line;
 use super::Facts;
 
 impl Facts {
-    /// Whether a prompt waits: it was accepted, and has neither been said nor taken back.
+    /// Whether a prompt is queued: accepted, and neither started nor withdrawn.
     #[must_use]
-    pub fn waits(&self, prompt: PromptId) -> bool {
+    pub fn is_queued(&self, prompt: PromptId) -> bool {
         self.queue.iter().any(|queued| queued.prompt_id == prompt)
     }
 
@@ -44,13 +44,13 @@ impl Facts {
         self.drop_queued(prompt);
     }
 
-    /// A prompt waits no more.
+    /// Removes a prompt from the queue.
     pub(super) fn drop_queued(&mut self, prompt: PromptId) {
         self.queue.retain(|queued| queued.prompt_id != prompt);
         self.references.remove(&prompt);
     }
 
-    /// Notes what a prompt that waits refers to.
+    /// Stores the contents of a queued prompt's references.
     fn note_references(&mut self, prompt: PromptId, references: Option<&PromptReferences>) {
         match references {
             Some(references) => self

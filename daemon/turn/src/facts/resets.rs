@@ -1,5 +1,5 @@
-//! Cache resets as a fold: who is asked, for whom messages are rendered, what stands in the place of messages, and which
-//! compaction can be taken back.
+//! Cache resets as a fold: the current provider and model, the provider that messages are rendered for, the pieces that
+//! replace messages, and the compaction that can be undone.
 
 use proto::record::SessionCreated;
 use proto::reset::{CacheReset, Compaction, Piece, Pinned, Wire};
@@ -8,7 +8,7 @@ use proto::{ItemId, Record, Seq};
 use super::view::ConversationBase;
 use super::{Facts, content_of_pin};
 
-/// A compaction that can be taken back.
+/// A compaction that can be undone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UndoableCompaction {
     /// Its record.
@@ -26,26 +26,26 @@ impl Facts {
         self.remember(pinned.request_id, record, content, None);
     }
 
-    /// Whether the next request needs another prefix, or messages rendered for another provider, than there are.
+    /// Whether the next request needs a new prefix, or messages rendered for another provider.
     #[must_use]
     pub fn wants_rebase(&self) -> bool {
         !self.wire.is_asked_by(&self.options) || !self.is_rendered()
     }
 
-    /// Whether the messages are rendered for who is asked now. Not behind a rewind to before another one was.
+    /// Whether the messages are rendered for the current provider. A rewind past a change of provider makes it false.
     #[must_use]
     pub fn is_rendered(&self) -> bool {
         self.view.generation() == self.generation
     }
 
-    /// Whether messages have to be rendered anew for the next request, and not only another prefix.
+    /// Whether the next request needs messages to be rendered again, not only the prefix.
     #[must_use]
     pub fn wants_rendering(&self) -> bool {
         let vendor = self.options.provider() != self.wire.provider;
         vendor || !self.is_rendered()
     }
 
-    /// The first record, with who is asked now in the place of who was asked then.
+    /// The session's first record, with the current provider and model instead of the original ones.
     #[must_use]
     pub fn created_now(&self) -> Option<SessionCreated> {
         let wire = self.wire.clone();
@@ -60,7 +60,7 @@ impl Facts {
         })
     }
 
-    /// Whether there is such a message or turn, as pins name them.
+    /// Whether a message or turn with this id exists, in the form that pins use.
     #[must_use]
     pub fn knows_item(&self, item: &ItemId) -> bool {
         let Some(rest) = item.0.strip_prefix('m') else {
@@ -76,7 +76,7 @@ impl Facts {
         is_turn && message.is_some_and(|message| message > 0)
     }
 
-    /// The compaction that `undo` takes back: the newest one, until a turn that began behind it has ended.
+    /// The compaction that can be undone: the newest one, until a turn that started after it has ended.
     #[must_use]
     pub fn undoable_compaction(&self) -> Option<&UndoableCompaction> {
         let newest = self.compacted.as_ref();
@@ -85,20 +85,20 @@ impl Facts {
 
     pub(super) fn apply_reset(&mut self, reset: &CacheReset, record: &Record) {
         self.reset_due = false;
-        // What was served was served of other bytes.
+        // The cached tokens belong to other bytes.
         self.cached_tokens = None;
-        // Behind it nothing that stands there can be sent as it is.
+        // After a carried reset, all older messages must be rendered again.
         self.generation += u64::from(reset.carried);
         if let Some(wire) = &reset.wire {
             let same = wire.provider == self.wire.provider
                 && wire.provider_kind == self.wire.provider_kind;
             self.generation += u64::from(!same);
             if wire.context_window != self.wire.context_window {
-                // It was counted in another window.
+                // The limit was computed for another window.
                 self.spared = 0;
             }
             if wire.model != self.wire.model || !same {
-                // Tokens are another model's.
+                // The measurement belongs to another model.
                 self.measure = None;
             }
             self.wire.clone_from(wire);
@@ -110,21 +110,24 @@ impl Facts {
                 let back = self.compacted.take().filter(|back| back.seq == undone);
                 let tokens = back.map_or(0, |back| back.done.tokens_before);
                 self.context_tokens = self.context_tokens.max(tokens);
-                // Who takes it back wants the originals: it is not done again at once.
+                // The user wants the original messages: do not compact again at once.
                 self.spared = self
                     .context_tokens
                     .saturating_add(self.wire.context_window / 20);
             }
         }
         if let Some(pieces) = &reset.base {
-            // What a compaction keeps stays as it was rendered.
+            // Messages that a compaction keeps are not rendered again.
             let generation = match reset.compaction {
                 Some(_) if !reset.carried => self.view.generation(),
                 Some(_) | None => self.generation,
             };
             self.view.push_base(ConversationBase {
                 seq: record.seq,
-                pieces: pieces.iter().map(|piece| own(piece, record.seq)).collect(),
+                pieces: pieces
+                    .iter()
+                    .map(|piece| with_own_seq(piece, record.seq))
+                    .collect(),
                 generation,
             });
         }
@@ -132,13 +135,13 @@ impl Facts {
             self.compactions += 1;
             self.context_tokens = done.tokens_after;
             self.spared = 0;
-            // What it was told may be folded, or stand there still: it is reported again.
-            self.repeat_permissions = self.was_told;
+            // The notice of permissions may have been folded: report it again.
+            self.repeat_permissions = self.permissions_reported;
             let undoable = UndoableCompaction {
                 seq: record.seq,
                 done: done.clone(),
             };
-            // In a fork the originals belong to the session that it was made from.
+            // In a fork, the original messages belong to the parent session.
             self.compacted = Some(undoable).filter(|_| !reset.carried);
         }
         self.remember(
@@ -149,7 +152,7 @@ impl Facts {
         );
     }
 
-    /// A turn has ended: what was folded before it began stays so.
+    /// After the end of a turn, a compaction from before its start can no longer be undone.
     pub(super) fn settle_compaction(&mut self) {
         let began = self.marks.last().map_or(Seq(0), |mark| mark.seq);
         self.compacted = self.compacted.take().filter(|done| done.seq > began);
@@ -167,8 +170,8 @@ impl Facts {
     }
 }
 
-/// A piece, where it is one of this very record by its number.
-fn own(piece: &Piece, seq: Seq) -> Piece {
+/// Replaces the reset number 0, which means this very record, by the record's number.
+fn with_own_seq(piece: &Piece, seq: Seq) -> Piece {
     match piece {
         Piece::Element {
             reset: Seq(0),

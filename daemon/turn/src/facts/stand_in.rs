@@ -1,27 +1,27 @@
-//! The fallback model as a fold: it stands in until the turn ends, or somebody chooses a model.
+//! The fallback model as a fold: it is used until the turn ends, or until a user chooses a model.
 
 use proto::record::SessionSet;
 use proto::{Failure, SessionOptions};
 
 use super::Facts;
 
-/// A model stands in for another one for the rest of the open turn.
+/// The fallback model replaces the session's own model for the rest of the open turn.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FallbackInUse {
-    /// What the other one failed with.
+    /// The failure of the session's own model.
     pub failure: Failure,
-    /// Who is asked again from the next turn on, as `provider/model`.
+    /// The session's own model as `provider/model`, used again from the next turn on.
     pub model: Option<String>,
     pub effort: Option<String>,
 }
 
 impl Facts {
-    /// Notes the beginning and the end of a stand-in. Returns the options that change now: an effort that is set while a
-    /// model stands in is kept for the model that the person has chosen.
-    pub(super) fn chosen_while_stood_in(&mut self, set: &SessionSet) -> SessionOptions {
+    /// Notes the start and the end of a fallback. Returns the options that change now: an effort that is set while the
+    /// fallback is in use is stored for the session's own model.
+    pub(super) fn apply_fallback(&mut self, set: &SessionSet) -> SessionOptions {
         let mut options = set.options.clone();
         if let Some(failure) = &set.stand_in {
-            // Only in an edited log there is no turn, or one that stands in already.
+            // Only an edited log can lack an open turn here, or have a fallback in use already.
             let first = FallbackInUse {
                 failure: failure.clone(),
                 model: self.options.model.clone(),
@@ -43,15 +43,15 @@ impl Facts {
         options
     }
 
-    /// The turn is over: from the next one on it is as it was.
-    pub(super) fn end_stand_in(&mut self) {
+    /// Restores the session's own model at the end of the turn.
+    pub(super) fn end_fallback(&mut self) {
         if let Some(first) = self.stand_in.take() {
             self.options.model = first.model;
             self.options.effort = first.effort;
         }
     }
 
-    /// `provider/model` that is asked again from the next turn on, where another one stands in for it.
+    /// The session's own model (`provider/model`) while the fallback replaces it.
     #[must_use]
     pub fn instead_of(&self) -> Option<String> {
         self.stand_in.as_ref()?.model.clone()

@@ -1,4 +1,4 @@
-//! How a session stands: what is set of it, whether it is paused, has exited, is there again.
+//! The session's options and status: created, set, paused, exited, reopened.
 
 use proto::params::session::Exited;
 use proto::record::{SessionCreated, SessionExited, SessionReopened, SessionState};
@@ -21,21 +21,21 @@ impl Facts {
         let Body::SessionSet(set) = &record.body else {
             return;
         };
-        let options = self.chosen_while_stood_in(set);
+        let options = self.apply_fallback(set);
         self.options.apply(&options);
         if options.mode == Some(Mode::Plan)
             && let Some(open) = &mut self.open
         {
-            // Who takes the session back to planning takes back what the plan before it was allowed.
+            // Returning to plan mode withdraws the approval of the earlier plan.
             open.plan_approved = false;
         }
         if options.budget.is_some() {
-            // What waits goes on with it, or is refused again.
+            // Queued prompts start, or are refused again.
             self.over_budget = false;
         }
         self.suspended = false;
         if let Some(paused) = set.paused {
-            self.pause(paused);
+            self.set_paused(paused);
         }
         if let Some(revoked) = &set.revoked {
             self.grants.retain(|scope| scope.rule != *revoked);
@@ -71,7 +71,7 @@ impl Facts {
         };
         self.unsettled = false;
         self.woken = false;
-        self.pause(false);
+        self.set_paused(false);
         self.remember(exited.request_id, record, "exit".into(), None);
     }
 
@@ -85,8 +85,8 @@ impl Facts {
         };
     }
 
-    /// Notes the beginning or the end of a pause. The open turn's time stands still in it.
-    fn pause(&mut self, paused: bool) {
+    /// Notes the start or the end of a pause.
+    fn set_paused(&mut self, paused: bool) {
         // An exited session is not paused, whatever an edited log says.
         self.paused = paused && self.exited.is_none();
     }

@@ -1,4 +1,4 @@
-//! The turn: it begins and ends, messages come in, calls start and are repaired.
+//! Turns as a fold: they start and end, messages arrive, calls start and are repaired.
 
 use proto::item::{AssistantMessage, CallStatus, Finish, ToolMessage, UserMessage, Voice};
 use proto::outcome::{OutcomeKind, TurnEnded};
@@ -12,8 +12,8 @@ use super::{CallStage, Facts, OpenCall, OpenTurn, UnfinishedRewind};
 use crate::words;
 
 impl Facts {
-    /// What stands before the words of a message, without what these refer to.
-    fn without_references(&self, message: &UserMessage) -> Option<String> {
+    /// The context of a message without the contents of its references.
+    fn context_without_references(&self, message: &UserMessage) -> Option<String> {
         let context = message.context.as_deref()?;
         let references = message.prompt_id.and_then(|id| self.references.get(&id));
         let context = references
@@ -22,20 +22,20 @@ impl Facts {
         Some(context.trim_end().to_owned()).filter(|context| !context.is_empty())
     }
 
-    /// The prompt stays in the queue until its message is there: a batch may be torn between the two.
+    /// The prompt stays in the queue until its message is logged: a crash may separate the two records.
     pub(super) fn apply_turn_started(&mut self, prompt: PromptId, record: &Record) {
         self.turns = record.turn.unwrap_or(self.turns + 1);
         self.unsettled = false;
         self.suspended = false;
         self.half_rewound = false;
-        self.end_stand_in();
-        // What has a turn has not exited, though the record that reopened it may be gone from an edited log.
+        self.end_fallback();
+        // A session with an open turn has not exited, even if an edited log lacks the record that reopened it.
         self.exited = None;
         self.woken = false;
         if self.state.state == State::Exited {
             self.state.state = State::Idle;
         }
-        // Only an edited log begins a turn in a turn: its calls must have their results before anything else is said.
+        // Only an edited log starts a turn within a turn. The calls of the first one must get results before any message.
         let waiting = self.queue.iter().find(|queued| queued.prompt_id == prompt);
         let on_ask = waiting.and_then(|queued| queued.on_ask);
         let before = self.open.take().map(|open| open.calls).unwrap_or_default();
@@ -55,7 +55,7 @@ impl Facts {
 
     pub(super) fn apply_turn_ended(&mut self, ended: &TurnEnded) {
         self.suspended = false;
-        self.end_stand_in();
+        self.end_fallback();
         if let Some(open) = self.open.as_mut().filter(|open| open.unanswered()) {
             open.over = Some(ended.clone());
             return;
@@ -70,7 +70,7 @@ impl Facts {
         self.over_budget = ended.outcome == OutcomeKind::BudgetExceeded;
         self.ended = Some(ended.clone());
         self.cut_off = Some(ended.outcome).filter(|outcome| *outcome != OutcomeKind::Completed);
-        // An edited log may put the exit before the end that it followed.
+        // In an edited log the exit may come before the end of its turn.
         self.unsettled = self.exited.is_none();
         self.asked_since = false;
     }
@@ -78,13 +78,13 @@ impl Facts {
     pub(super) fn apply_user(&mut self, message: &UserMessage) {
         self.spoken += 1;
         if message.voice == Voice::Daemon
-            && let Some(reported) = words::reported_by(&message.text)
+            && let Some(reported) = words::parse_reported_permissions(&message.text)
         {
             self.reported_permissions = reported;
-            (self.was_told, self.repeat_permissions) = (true, false);
+            (self.permissions_reported, self.repeat_permissions) = (true, false);
         }
-        if self.opening.is_none() {
-            self.opening = self.without_references(message);
+        if self.first_context.is_none() {
+            self.first_context = self.context_without_references(message);
         }
         if message.voice == Voice::Prompt {
             self.mark_prompt(&message.text);
@@ -97,14 +97,14 @@ impl Facts {
             open.calls.clear();
             open.plain_answer = None;
             open.cut_off = false;
-            // A person may say the same words; they mean nothing then.
+            // Only the daemon's messages are markers, even if a user sends the same text.
             let by_daemon = message.voice == Voice::Daemon;
             open.prodded |= by_daemon && message.text == words::REASONING_ONLY;
             open.invalid_calls += u32::from(by_daemon && words::is_invalid_call(&message.text));
             open.stuck |= by_daemon && message.text == words::STUCK;
             open.summing_up |= open.stuck || by_daemon && message.text == words::SUM_UP;
             if !by_daemon {
-                open.clear_circles();
+                open.reset_loop_detector();
             }
         }
     }
@@ -123,7 +123,7 @@ impl Facts {
             self.last_line = first_line(&message.text);
         }
         if self.open.is_none() && !message.calls.is_empty() {
-            // Only in an edited log: what it calls must have results, and so a turn.
+            // Only in an edited log: its calls need results, and therefore a turn.
             self.turns = record.turn.unwrap_or(self.turns).max(self.turns);
             self.open = Some(OpenTurn {
                 number: self.turns,
@@ -139,7 +139,7 @@ impl Facts {
                 _ => 0,
             };
             open.cut_off = !whole && going_on_from;
-            // What is gone on from is half a step.
+            // An answer that is continued counts as a step only once.
             open.steps += u64::from(!open.cut_off);
             open.tool_calls += message.calls.len() as u64;
             let begun = std::mem::take(&mut open.begun);
@@ -155,11 +155,11 @@ impl Facts {
     pub(super) fn apply_result(&mut self, message: &ToolMessage) {
         if let Some(open) = &mut self.open {
             open.items += 1;
-            // As the results stand in the conversation, not as they came in.
+            // Uses the order of results in the conversation, not the order in which calls ended.
             let done = open
                 .calls
                 .iter()
-                .any(|open| open.call.id == message.call && open.stage.came_to_something());
+                .any(|open| open.call.id == message.call && open.stage.did_work());
             if message.status == CallStatus::Ok {
                 open.ok_since_denial |= done;
             } else if open.denied.iter().any(|denied| denied.call == message.call) {
@@ -179,7 +179,7 @@ impl Facts {
         }
     }
 
-    /// What a call, or where there is none a rewind, is about to change was kept.
+    /// Notes a checkpoint, made before a call, or before a rewind if the record names no call.
     pub(super) fn apply_checkpoint(&mut self, checkpoint: &CheckpointCreated, record: &Record) {
         if checkpoint.call.is_none() {
             self.half_rewound = true;
@@ -196,7 +196,7 @@ impl Facts {
     pub(super) fn apply_repaired(&mut self, repaired: &CallsRepaired) {
         let Some(open) = &mut self.open else { return };
         if repaired.cleared {
-            open.clear_circles();
+            open.reset_loop_detector();
         }
         let held = |call: &&mut OpenCall| Some(&call.call.id) == repaired.held_back.as_ref();
         for call in open.calls.iter_mut().filter(held) {
@@ -204,10 +204,10 @@ impl Facts {
         }
     }
 
-    /// Something was said or done from outside of the turn: what was called before may be called again.
-    pub(super) fn clear_circles(&mut self) {
+    /// Resets the loop detector after an event from outside the turn: repeated calls may run again.
+    pub(super) fn reset_loop_detector(&mut self) {
         if let Some(open) = &mut self.open {
-            open.clear_circles();
+            open.reset_loop_detector();
         }
     }
 }

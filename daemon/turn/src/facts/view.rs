@@ -1,5 +1,5 @@
-//! What rewinds have left of the conversation, as a fold: which records are shown, which turns can be gone back to, and
-//! what a rewind and its undoing lead to.
+//! The conversation after rewinds, as a fold: which records are shown, which turns a rewind can target, and the effects
+//! of a rewind and of undoing it.
 
 use std::collections::VecDeque;
 
@@ -13,29 +13,29 @@ use crate::compaction::EditedFile;
 
 use super::{Facts, ReportedPermissions, UnfinishedRewind, content_of_rewind};
 
-/// The records that make up the conversation. Nothing is erased: what is not shown is only left out of requests.
+/// The records that make up the conversation. Hidden records stay in the log; requests only leave them out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ConversationView {
     /// Runs of records up to `since`, first and last of each, in order.
     runs: Vec<(Seq, Seq)>,
-    /// The rewind that left them; all that follows it is shown. 0: there was none.
+    /// The newest rewind, which set the runs; all later records are shown. 0: there was none.
     since: Seq,
-    /// What cache resets have put in the place of messages, oldest first: requests begin with the newest.
+    /// Pieces with which cache resets replaced messages, oldest first. Requests start with the newest.
     bases: Vec<ConversationBase>,
 }
 
-/// What requests begin with, in the place of all messages before `seq`.
+/// The start of requests: pieces that replace all messages before `seq`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ConversationBase {
     /// The record of the reset.
     pub seq: Seq,
     pub pieces: Vec<Piece>,
-    /// For which provider it was rendered: how many have been asked before.
+    /// The generation of the provider that it was rendered for.
     pub generation: u64,
 }
 
 impl ConversationView {
-    /// The runs of records up to and with `seq` that are shown.
+    /// The shown runs of records up to and including `seq`.
     #[must_use]
     pub fn upto(&self, seq: Seq) -> Vec<(Seq, Seq)> {
         let mut runs: Vec<_> = self
@@ -50,7 +50,7 @@ impl ConversationView {
         runs
     }
 
-    /// What the messages of a request up to and with `seq` are made from, in order.
+    /// The pieces of a request's messages up to and including `seq`, in order.
     #[must_use]
     pub fn pieces(&self, seq: Seq) -> Vec<Piece> {
         let base = self.base(seq);
@@ -66,7 +66,7 @@ impl ConversationView {
         self.bases.iter().rev().find(|base| base.seq <= seq)
     }
 
-    /// For which provider the messages are rendered.
+    /// The generation of the provider that the messages are rendered for.
     pub(super) fn generation(&self) -> u64 {
         self.bases.last().map_or(0, |base| base.generation)
     }
@@ -75,15 +75,14 @@ impl ConversationView {
         self.bases.push(base);
     }
 
-    /// Takes away what this reset has put in the place of messages, and what was made from that since. False: it stands no
-    /// more.
+    /// Removes the base of this reset, and later bases that were built on it. False: the base no longer exists.
     pub(super) fn drop_base(&mut self, seq: Seq) -> bool {
         let place = self.bases.iter().position(|base| base.seq == seq);
         self.bases.truncate(place.unwrap_or(self.bases.len()));
         place.is_some()
     }
 
-    /// Whether this reset's base stands.
+    /// Whether this reset's base still exists.
     pub(super) fn has_base(&self, seq: Seq) -> bool {
         self.bases.iter().any(|base| base.seq == seq)
     }
@@ -96,7 +95,7 @@ impl ConversationView {
     }
 }
 
-/// The beginning of a turn that is shown.
+/// The start of a turn.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TurnMark {
     pub turn: u64,
@@ -105,71 +104,72 @@ pub struct TurnMark {
     pub at: Stamp,
     /// The first line of its prompt.
     pub prompt: String,
-    /// What was before it.
+    /// The state of the conversation before it.
     pub before: ConversationCounts,
 }
 
-/// What belongs to the conversation, and goes back with it.
+/// The facts that belong to the conversation. A rewind restores them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ConversationCounts {
     pub answered: u64,
     pub spoken: u64,
     pub context_tokens: u64,
     pub todos: Vec<Todo>,
-    /// The plan that was approved last, and the files that were edited last.
+    /// The most recently approved plan.
     pub plan_in_force: Option<String>,
+    /// The most recently edited files.
     pub edited: VecDeque<EditedFile>,
     pub reported_permissions: ReportedPermissions,
-    pub was_told: bool,
+    pub permissions_reported: bool,
     pub repeat_permissions: bool,
     pub cut_off: Option<OutcomeKind>,
 }
 
-/// A rewind, with what was before it.
+/// A rewind, with the conversation before it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rewind {
     /// Its record.
     pub seq: Seq,
     pub what: What,
-    /// Turns that it has hidden, or shown again.
+    /// Number of turns that it has hidden, or shown again.
     pub turns: u64,
-    /// It is itself the undoing of another.
+    /// It undoes another rewind.
     pub undoing: bool,
-    /// It was taken back.
+    /// It was undone.
     pub undone: bool,
-    /// The newest turn that was shown before it.
+    /// The newest shown turn before it.
     pub turn_before: u64,
     view: ConversationView,
     counts: ConversationCounts,
 }
 
-/// What a rewind of the conversation would do. Only for a session at rest: then its runs hold whole turns.
+/// The effect of a rewind on the conversation. Only for an idle session, whose runs contain complete turns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RewindPlan {
     /// For the record's `shown`.
     pub shown: Vec<(Seq, Seq)>,
-    /// The newest turn that is shown then.
+    /// The newest shown turn after it.
     pub to_turn: u64,
-    /// Turns that are hidden by it, or shown again. 0: the conversation stays as it is.
+    /// Number of turns that it hides, or shows again. 0: the conversation does not change.
     pub turns: u64,
 }
 
 impl Facts {
-    /// The runs of records up to and with `seq` that made up the conversation when that was the newest one.
+    /// The runs of records that made up the conversation when `seq` was the newest record.
     #[must_use]
     pub fn shown_upto(&self, seq: Seq) -> Vec<(Seq, Seq)> {
-        // The first rewind behind `seq` knows what was shown before it.
+        // The first rewind after `seq` stores the view from before it.
         let later = self.rewinds.iter().find(|rewind| rewind.seq > seq);
         later.map_or(&self.view, |rewind| &rewind.view).upto(seq)
     }
 
-    /// What the messages of a request up to and with `seq` are made from, as of when that was the newest record.
+    /// The pieces of a request's messages when `seq` was the newest record.
     #[must_use]
     pub fn pieces_upto(&self, seq: Seq) -> Vec<Piece> {
         self.view_at(seq).pieces(seq)
     }
 
-    /// What stood in the place of messages when `seq` was the newest record: the reset, and its pieces.
+    /// The base when `seq` was the newest record: its reset, and its pieces.
     #[must_use]
     pub fn base_at(&self, seq: Seq) -> Option<(Seq, &[Piece])> {
         let base = self.view_at(seq).base(seq)?;
@@ -178,7 +178,7 @@ impl Facts {
 
     /// The view as it was when `seq` was the newest record.
     fn view_at(&self, seq: Seq) -> &ConversationView {
-        // What changed it later knows what it was before.
+        // The first later record that changed the view stores the view from before it.
         let rewound = self.rewinds.iter().find(|rewind| rewind.seq > seq);
         let rewound = rewound.map(|rewind| (rewind.seq, &rewind.view));
         let dropped = self.dropped.iter().find(|(at, _)| *at > seq);
@@ -187,20 +187,19 @@ impl Facts {
         first.map_or(&self.view, |(_, view)| view)
     }
 
-    /// The newest turn that is shown; 0: none.
+    /// The newest shown turn; 0: none.
     #[must_use]
     pub fn shown_turn(&self) -> u64 {
         self.marks.last().map_or(0, |mark| mark.turn)
     }
 
-    /// The turns after this one, also those that rewinds have hidden: files may still be as they left them.
+    /// The turns after this one, including hidden ones: their changes to files may still exist.
     pub fn turns_after(&self, turn: u64) -> impl Iterator<Item = u64> {
         let all = self.marks.iter().chain(&self.hidden);
         all.map(|mark| mark.turn).filter(move |later| *later > turn)
     }
 
-    /// What hiding all turns after `to_turn` leads to; 0: all that are shown. `None`: there is no such turn, or it is
-    /// hidden already.
+    /// Plans to hide all turns after `to_turn`; 0: all turns. `None`: there is no such turn, or it is hidden already.
     #[must_use]
     pub fn plan_rewind(&self, to_turn: u64) -> Option<RewindPlan> {
         let known = to_turn == 0 || self.marks.iter().any(|mark| mark.turn == to_turn);
@@ -221,16 +220,16 @@ impl Facts {
         })
     }
 
-    /// The newest rewind that can be taken back. Its undoing cannot: rewinds are taken back one by one, from the newest to
-    /// the oldest, and each once.
+    /// The newest rewind that can be undone. Undoing is not itself undoable: rewinds are undone one by one, from the newest
+    /// to the oldest, each once.
     #[must_use]
     pub fn undoable(&self) -> Option<&Rewind> {
         let mut rewinds = self.rewinds.iter().rev();
         rewinds.find(|rewind| !rewind.undoing && !rewind.undone)
     }
 
-    /// The newest rewind of files that broke off, where that is what an undoing takes back: it came after all that can be
-    /// taken back, and was not itself about to take back the newest of these. That one is taken back again then.
+    /// The newest interrupted rewind of files, if undoing applies to it: it is newer than every undoable rewind, and did not
+    /// itself undo the newest of these. If it did, undoing applies to that one again.
     #[must_use]
     pub fn undoable_broken_off(&self) -> Option<UnfinishedRewind> {
         let whole = self.undoable().map(|rewind| rewind.seq);
@@ -240,8 +239,9 @@ impl Facts {
         })
     }
 
-    /// The newest record is the checkpoint of a rewind that takes this one back: its line says so, and no record does.
-    pub fn begun_to_undo(&mut self, undoes: Option<Seq>) {
+    /// Notes which rewind the newest record, a checkpoint of a rewind, is about to undo. The record itself lacks this; its
+    /// log line has it.
+    pub fn note_undo_started(&mut self, undoes: Option<Seq>) {
         let seq = self.seq;
         if let Some(broken) = self
             .broken_off
@@ -252,15 +252,15 @@ impl Facts {
         }
     }
 
-    /// How many turns the rewind of this record has hidden, or shown again.
+    /// Number of turns that the rewind of this record has hidden, or shown again.
     #[must_use]
     pub fn turns_of(&self, rewind: Seq) -> u64 {
         let of = self.rewinds.iter().find(|known| known.seq == rewind);
         of.map_or(0, |known| known.turns)
     }
 
-    /// What taking back that rewind leads to for the conversation: it is what it was right before. Turns that came since are
-    /// hidden by it, and nothing shows them in a request again; they stay in the log.
+    /// Plans to undo that rewind: the conversation becomes what it was right before it. Turns since then are hidden for good;
+    /// they stay in the log.
     #[must_use]
     pub fn plan_undo(&self, rewind: &Rewind) -> RewindPlan {
         let before = Seq(rewind.seq.0.saturating_sub(1));
@@ -274,7 +274,7 @@ impl Facts {
         }
     }
 
-    /// The runs that hold a turn: all else says nothing to the model, and would be named by every rewind to come.
+    /// Keeps only the runs that contain a turn. Other records hold no messages, and every later rewind would list them.
     fn with_turns(&self, mut runs: Vec<(Seq, Seq)>) -> Vec<(Seq, Seq)> {
         let turns = || self.marks.iter().chain(&self.hidden);
         runs.retain(|(first, last)| turns().any(|mark| (*first..=*last).contains(&mark.seq)));
@@ -291,7 +291,7 @@ impl Facts {
         });
     }
 
-    /// The open turn's prompt is known.
+    /// Stores the first line of the open turn's prompt.
     pub(super) fn mark_prompt(&mut self, prompt: &str) {
         if let Some(mark) = self.marks.last_mut()
             && mark.prompt.is_empty()
@@ -309,13 +309,13 @@ impl Facts {
             plan_in_force: self.plan_in_force.clone(),
             edited: self.edited.clone(),
             reported_permissions: self.reported_permissions,
-            was_told: self.was_told,
+            permissions_reported: self.permissions_reported,
             repeat_permissions: self.repeat_permissions,
             cut_off: self.cut_off,
         }
     }
 
-    fn count_from(&mut self, counts: ConversationCounts) {
+    fn restore_counts(&mut self, counts: ConversationCounts) {
         self.answered = counts.answered;
         self.spoken = counts.spoken;
         self.context_tokens = counts.context_tokens;
@@ -323,7 +323,7 @@ impl Facts {
         self.plan_in_force = counts.plan_in_force;
         self.edited = counts.edited;
         self.reported_permissions = counts.reported_permissions;
-        self.was_told = counts.was_told;
+        self.permissions_reported = counts.permissions_reported;
         self.repeat_permissions = counts.repeat_permissions;
         self.cut_off = counts.cut_off;
     }
@@ -332,17 +332,17 @@ impl Facts {
         self.reset_due |= rewound.shown.is_some();
         self.half_rewound = false;
         if rewound.what != What::Conversation {
-            // It took in what they had done, or took it back.
+            // This rewind covers the files that interrupted ones had changed, or undoes them.
             self.broken_off.clear();
         }
-        self.show_as(rewound, record);
+        self.apply_shown(rewound, record);
         let to_turn = rewound.undoes.is_none().then_some(rewound.to_turn);
         let content = content_of_rewind(to_turn, rewound.what);
         self.remember(rewound.request_id, record, content, None);
     }
 
-    /// Shows what it says is shown.
-    fn show_as(&mut self, rewound: &SessionRewound, record: &Record) {
+    /// Changes the view to the records that a rewind shows.
+    fn apply_shown(&mut self, rewound: &SessionRewound, record: &Record) {
         let before = Rewind {
             seq: record.seq,
             what: rewound.what,
@@ -360,19 +360,19 @@ impl Facts {
             Some(rewind.counts.clone())
         });
         self.rewinds.push(before);
-        // Only an edited log goes back in a turn: a turn that is under way is shown whole, or its requests are wrong (I2).
+        // Only an edited log rewinds during a turn. An open turn must be shown completely, or its requests are invalid (I2).
         let Some(shown) = rewound.shown.as_ref().filter(|_| self.open.is_none()) else {
             return;
         };
         let mut view = ConversationView {
-            runs: tidy(shown, record.seq),
+            runs: normalize_runs(shown, record.seq),
             since: record.seq,
             bases: Vec::new(),
         };
         view.bases = match rewound.undoes.and_then(|seq| self.view_before(seq)) {
-            // All is as it was, also what stood in the place of messages.
+            // Undoing restores the view from before, including its bases.
             Some(before) => before.bases.clone(),
-            None => self.bases_left(&view),
+            None => self.valid_bases(&view),
         };
         let all = self.marks.iter().chain(&self.hidden);
         let other = all.filter(|mark| view.shows(mark.seq) != self.view.shows(mark.seq));
@@ -381,29 +381,29 @@ impl Facts {
             rewind.turns = turns;
         }
         self.view = view;
-        let first_hidden = self.look_at_marks();
+        let first_hidden = self.sort_marks();
         if let Some(counts) = undone.or(first_hidden.map(|mark| mark.before)) {
-            self.count_from(counts);
+            self.restore_counts(counts);
         }
     }
 
-    /// What was shown right before the rewind of this record.
+    /// The view right before the rewind of this record.
     fn view_before(&self, rewind: Seq) -> Option<&ConversationView> {
         let of = self.rewinds.iter().find(|known| known.seq == rewind);
         of.map(|known| &known.view)
     }
 
-    /// What stands in the place of messages still, under another view: a base holds as long as the turns before it are
-    /// shown as they were when it was made.
-    fn bases_left(&self, view: &ConversationView) -> Vec<ConversationBase> {
+    /// The bases that stay valid in another view: a base is valid while the turns before it are shown as they were when it
+    /// was made.
+    fn valid_bases(&self, view: &ConversationView) -> Vec<ConversationBase> {
         let marks = || self.marks.iter().chain(&self.hidden);
         let same = |mark: &TurnMark| view.shows(mark.seq) == self.view.shows(mark.seq);
         let holds = |base: &&ConversationBase| marks().filter(|mark| mark.seq < base.seq).all(same);
         self.view.bases.iter().filter(holds).cloned().collect()
     }
 
-    /// Sorts the marks by what is shown now. The first that no longer is.
-    fn look_at_marks(&mut self) -> Option<TurnMark> {
+    /// Sorts the marks into shown and hidden turns. Returns the first turn that this hides.
+    fn sort_marks(&mut self) -> Option<TurnMark> {
         let shown = |mark: &TurnMark| self.view.shows(mark.seq);
         let first_hidden = self.marks.iter().find(|mark| !shown(mark)).cloned();
         let mut all = std::mem::take(&mut self.marks);
@@ -414,8 +414,8 @@ impl Facts {
     }
 }
 
-/// Runs in order, without overlap, before the record that names them: an edited log may say anything.
-fn tidy(runs: &[(Seq, Seq)], before: Seq) -> Vec<(Seq, Seq)> {
+/// Makes runs ordered, without overlap, and older than their record: an edited log may contain anything.
+fn normalize_runs(runs: &[(Seq, Seq)], before: Seq) -> Vec<(Seq, Seq)> {
     let mut tidy: Vec<(Seq, Seq)> = Vec::new();
     for (first, last) in runs {
         let after = tidy.last().map_or(Seq(0), |(_, last)| *last);

@@ -1,34 +1,37 @@
-//! What runs outside of the machine. It is in no log, and gone after a crash.
+//! The work that runs outside the machine. It is not logged, and is lost in a crash.
 //!
-//! | phase | prompt | answered / broke | retry due, key | judged | a person answers | call ended | stop, time up |
+//! | phase | prompt | answered / broke | retry due, key | judged | a user answers | call ended | stop, time up |
 //! |---|---|---|---|---|---|---|---|
 //! | `Idle` | starts a turn | – | – | – | – | – | nothing (TERM, KILL: exits) |
 //! | `Asking` | queued | → `Calls`, ends, or asks again / waits and tries again, or ends `failed` | tries again | – | – | – | drops the request, keeps its text, ends |
-//! | `Compacting` | queued | the summary: is put in its place; or nothing changes, and what was to follow follows | asks for the summary again | – | – | – | drops the request, changes nothing, ends; at rest as `Idle`, the queue goes on (a shutdown leaves it) |
+//! | `Compacting` | queued | the summary replaces the old messages; if it failed, nothing changes; then the pending request is sent | asks for the summary again | – | – | – | drops the request, changes nothing, ends; at rest as `Idle`, the queue goes on (a shutdown leaves it) |
 //! | `Calls` | queued | – | – | runs, asks, or closes the call | runs or closes the call | closes it; all closed → `Asking` | closes what has not started; → `Stopping` or ends |
 //! | `Held` | queued | – | – | – | – | – | ends |
-//! | `Rewinding` | queued | – | – | – | – | – | it is short, and ends first: then TERM and KILL exit, a shutdown leaves the queue |
+//! | `Rewinding` | queued | – | – | – | – | – | a rewind is short, and finishes first: then TERM and KILL exit, a shutdown leaves the queue |
 //! | `Stopping` | queued | – | – | ignored | ignored | all ended → ends | a stronger reason takes over |
-//! | `Ending` | queued | – | – | – | – | – | who is notified of the end is stopped (TERM: is waited for); then as at rest |
+//! | `Ending` | queued | – | – | – | – | – | stops the `Stop` hooks (TERM: waits for them); then as in `Idle` |
 //!
-//! `Ending` is between the end of a turn, which is logged, and what follows it: who asked for it (`Stop` hooks) is told
-//! first, and comes back. Nobody is told when the daemon goes down, or the session is killed.
+//! `Ending` follows the end of a turn, which is logged. `Stop` hooks run first; nothing else starts until they have
+//! finished. They do not run when the daemon shuts down or the session is killed.
 //!
-//! A person answers an approval (yes or no to a call that is shown), the questions of a call, or its plan. All may be open
-//! at a time. A call whose questions or plan are open is a reader that takes long: readers behind it run, writers wait.
+//! A user answers an approval request (yes or no to a call), the questions of a call, or its plan. Several may be open
+//! at the same time. A call with open questions or an open plan counts as a long read-only call: later read-only calls
+//! run, writing calls wait.
 //!
-//! `Compacting` is before a request whose earlier bytes change: the context is near its end, the provider found the request
-//! too long, or another model is to be asked. Then `Asking`; where the new model is not usable, or what has to stay is too
-//! much, the turn ends. A person compacts at rest, also in a pause; then the queue goes on. Messages that stand
-//! there for another provider, since a rewind went back over the change, are rendered before that. What works at it outside is a
-//! job (`JobEnded`), and between two jobs the request for a summary. It is no state, and only what is whole is logged.
+//! `Compacting` comes before a request whose earlier bytes change: the context is nearly full, the provider found the
+//! request too long, or the model changes. `Asking` follows. The turn ends instead if the new model is not usable, or if
+//! the messages that must stay are too large. A user can compact while the session is idle or paused; then the queue
+//! continues. If a rewind went back past a change of provider, the messages for the other provider are rendered again
+//! first. The work outside is done in jobs (`JobEnded`), with the request for a summary between two jobs. A compaction
+//! is not a session state, and is logged only when it is complete.
 //!
-//! A rewind begins at rest, in a pause and behind an exit too, and not in a hand-over. It is no state: the session
-//! is as idle, paused or exited as it was, and people see `session.rewound`. What waits in the queue goes on when it is
-//! over. A crash in it leaves files half put back, and that is told; the conversation is then as it was.
+//! A rewind starts while the session is idle, paused or exited, but not in a hand-over. It is not a session state: the
+//! session stays idle, paused or exited, and clients see `session.rewound`. Queued prompts start when it is finished.
+//! After a crash during a rewind some files may be restored and others not. Users are notified of that, and the
+//! conversation is unchanged.
 //!
-//! "–": cannot happen, and is ignored where a late message makes it happen. In every phase: a prompt that waits can be
-//! taken back, edited and moved; settings change; commands in the background come and go.
+//! "–": cannot happen; ignored if it is caused by a late message. In every phase, queued prompts can be withdrawn,
+//! edited and moved, settings can change, and background commands can start and end.
 
 use std::collections::BTreeSet;
 
@@ -37,37 +40,37 @@ use proto::{CallId, ItemId};
 use crate::compacting::Compacting;
 use crate::input::StopReason;
 
-/// What is going on outside.
+/// The work that is in progress outside the machine.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Phase {
     /// Nothing runs.
     Idle,
-    /// A request is with the provider, or waits for its next try.
+    /// A request is at the provider, or waits for its next try.
     Asking(Asking),
-    /// Earlier bytes of requests are changed before the next one, or because a person asked for it at rest.
+    /// Earlier bytes of requests change: before the next request, or because a user asked for it while idle.
     Compacting(Compacting),
-    /// Calls of the newest answer are judged, asked and run.
+    /// The calls of the newest answer are judged, approved and run.
     Calls(CallsInProgress),
-    /// A turn is open, and nothing runs: its next request waits for the end of a pause. What it is, the log says.
+    /// A turn is open, and nothing runs: its next request waits for the end of a pause. The log defines that request.
     Held,
-    /// The session goes back to the end of an earlier turn: files are restored. Prompts wait. Gone with a crash.
+    /// A rewind to the end of an earlier turn restores files. Prompts wait. Lost in a crash.
     Rewinding {
-        /// What was to stop the session meanwhile.
+        /// A request to stop the session that arrived meanwhile.
         stop: Option<StopReason>,
     },
-    /// The turn is to end when the calls that run have come back.
+    /// The turn ends as soon as the running calls have returned.
     Stopping {
         reason: StopReason,
         calls: CallsInProgress,
     },
-    /// The turn has ended, and who asked for it is told before anything follows.
+    /// The turn has ended, and its `Stop` hooks run before anything else starts.
     Ending {
-        /// What was to stop the session meanwhile.
+        /// A request to stop the session that arrived meanwhile.
         stop: Option<StopReason>,
     },
 }
 
-/// A request and its tries.
+/// A request and its current try.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Asking {
     pub item: ItemId,
@@ -81,14 +84,14 @@ pub(crate) struct Asking {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RequestWait {
     Answer,
-    /// Its next try, at this moment of the monotonic clock.
+    /// The time of its next try, on the monotonic clock.
     Retry {
         due_ms: u64,
     },
     Credentials,
-    /// The end of a pause: its next try is due.
+    /// The end of a pause; its next try is due.
     Resume,
-    /// Its turn at the vendor: it is made, and not sent yet.
+    /// Its turn in the provider's queue: it is built, but not sent yet.
     Gate {
         /// On the monotonic clock.
         since_ms: u64,
@@ -96,7 +99,7 @@ pub(crate) enum RequestWait {
 }
 
 impl RequestWait {
-    /// Whether somebody outside has the request, sent or not.
+    /// Whether the request has been handed out for sending.
     pub fn is_in_flight(self) -> bool {
         match self {
             Self::Answer | Self::Gate { .. } => true,
@@ -105,17 +108,17 @@ impl RequestWait {
     }
 }
 
-/// Calls of the newest answer, as far as they are known here and not in the log.
+/// State of the newest answer's calls that is not in the log.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct CallsInProgress {
-    /// The call that policy looks at now.
+    /// The call that the policy is judging.
     pub judging: Option<CallId>,
     pub running: BTreeSet<CallId>,
-    /// Results that are in, but stand behind an earlier call that is not closed.
+    /// Results that have arrived, but whose earlier calls are not all closed.
     pub ready: Vec<PendingResult>,
 }
 
-/// A result that waits for its place.
+/// A result that waits for the results of earlier calls.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct PendingResult {
     pub call: CallId,

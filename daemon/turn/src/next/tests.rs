@@ -34,7 +34,7 @@ fn prompt() -> PromptId {
         .expect("a UUID")
 }
 
-/// A situation in words: a moment, then what differs from an interactive session whose last turn was completed and
+/// Parses a situation: a moment, then the differences from an interactive session whose last turn was completed and
 /// settled, with an empty queue.
 fn situation(words: &str) -> Situation {
     let mut now = Situation {
@@ -83,12 +83,12 @@ fn situation(words: &str) -> Situation {
 }
 
 #[test]
-fn each_case_has_its_next_step() {
+fn every_situation_has_its_next_step() {
     let start = NextStep::StartPrompt(prompt());
     let exit = NextStep::Exit;
     let stopped = NextStep::Exit(end(OutcomeKind::Killed, None, 137));
     let cases = [
-        // A stop that came meanwhile.
+        // A stop request that arrived meanwhile.
         ("turn-ended prompt KILL", stopped),
         ("rest prompt paused KILL", stopped),
         ("turn-ended headless TERM", exit(by_term())),
@@ -118,7 +118,7 @@ fn each_case_has_its_next_step() {
         ("turn-ended prompt paused", WAIT),
         ("turn-ended headless paused", exit(completed())),
         ("turn-ended prompt handing-over", WAIT),
-        // At rest: a prompt, a budget that was raised, the end of a pause, a rewind or a compaction.
+        // Idle: a prompt, a raised budget, the end of a pause, a rewind or a compaction.
         ("rest", WAIT),
         ("rest prompt", start),
         ("rest no-turn prompt", start),

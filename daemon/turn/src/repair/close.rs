@@ -1,20 +1,20 @@
-//! Arguments that were cut off: the JSON is closed, so that it can be shown and, where nothing can go wrong, run.
+//! Completes truncated arguments: closes the JSON, so that the call can be shown and, if it is harmless, run.
 //!
-//! After the original Reasonix (`src/repair`), with its one weakness repaired: that something was closed is told, so that
-//! half a file is never written.
+//! Modelled on the original Reasonix (`src/repair`), with one weakness fixed: the result says whether anything was closed,
+//! so that half a file is never written.
 
-/// Arguments as they can be read.
+/// Arguments that are valid JSON.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClosedJson {
-    /// JSON, whatever came.
+    /// Valid JSON, whatever the input.
     pub json: String,
-    /// Whether it is what came, up to blanks around it. `false`: the call is truncated.
+    /// Whether it equals the input, apart from surrounding whitespace. `false`: the call is truncated.
     pub whole: bool,
 }
 
-/// Closes what is open in this text: strings, brackets, a key without a value; a trailing comma goes. What is no
-/// beginning of JSON becomes `{}`. A number or a text at the end may be half of one: what is not whole runs only where
-/// half of it does no harm. Nothing at all is `{}` too, and whole: calls without arguments come so.
+/// Completes truncated JSON: closes strings and brackets, adds `null` to a key without a value, and removes a trailing
+/// comma. Text that does not start like JSON becomes `{}`. The last number or string may be incomplete, so a truncated
+/// call runs only if that is harmless. Empty text becomes `{}` and counts as whole: calls without arguments arrive so.
 #[must_use]
 pub fn close(arguments: &str) -> ClosedJson {
     let text = arguments.trim();
@@ -37,8 +37,8 @@ pub fn close(arguments: &str) -> ClosedJson {
     }
 }
 
-/// The arguments closed, where they are an object that breaks off. `None`: they are whole, or no beginning of an object,
-/// and stay as they came.
+/// Completes arguments that are a truncated object. `None`: they are complete, or do not start like an object, and stay
+/// unchanged.
 #[must_use]
 pub fn repair_json(arguments: &str) -> Option<String> {
     let text = arguments.trim();
@@ -49,11 +49,11 @@ pub fn repair_json(arguments: &str) -> Option<String> {
 }
 
 fn is_json(text: &str) -> bool {
-    // As it is read later: half a surrogate pair or a number out of range is none.
+    // Parses like the later readers do: half a surrogate pair or a number out of range is not valid.
     serde_json::from_str::<serde_json::Value>(text).is_ok()
 }
 
-/// The text with what is open closed in reverse; `None` where a bracket closes what was not opened.
+/// Closes open strings and brackets, innermost first; `None` if a bracket closes one that was not opened.
 fn closed(text: &str) -> Option<String> {
     let mut open = Vec::new();
     let mut in_string = false;

@@ -1,32 +1,32 @@
-//! Deep parameters shown flat: `user.profile.name` in place of objects in objects, which small models lose their way in.
+//! Flattens deep tool parameters: `user.profile.name` instead of nested objects, which confuse small models.
 //!
-//! Done once, when a tool set is frozen, so that the prefix stays as it is. A call's arguments are nested again before
-//! anybody looks at them.
+//! Done once, when a tool set is frozen, so that the request prefix stays unchanged. A call's arguments are nested again
+//! before anything else reads them.
 
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-/// With more leaf parameters than this a schema is shown flat.
+/// A schema with more leaf parameters than this is flattened.
 pub const LEAVES_MAX: usize = 10;
 
-/// Nested deeper than this it is shown flat; the parameters of a tool themselves are at 1.
+/// A schema nested deeper than this is flattened; a tool's own parameters are at depth 1.
 pub const DEPTH_MAX: usize = 2;
 
-/// The longest name of a property that every vendor takes (Anthropic's is the strictest).
+/// The longest property name that every provider accepts (Anthropic's limit is the strictest).
 const NAME_MAX: usize = 64;
 
-/// A schema that is shown flat, and the way back.
+/// A flattened schema, and how to nest arguments again.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FlatSchema {
     /// The schema as the model sees it.
     pub schema: Value,
-    /// Where each flat name stands in the schema that the tool has.
+    /// The path of each flat name in the tool's own schema.
     paths: BTreeMap<String, Vec<String>>,
 }
 
-/// The schema shown flat, where it is large or deep enough to be hard to fill in. `None`: it is shown as it is; also
-/// where flat names would not be distinct, or longer than vendors take.
+/// Flattens a schema that is so large or deep that it is hard to fill in. `None`: the schema stays as it is. That includes
+/// schemas whose flat names would be ambiguous, or longer than providers accept.
 #[must_use]
 pub fn flatten(schema: &Value) -> Option<FlatSchema> {
     let (leaves, depth) = size(schema, 0);
@@ -50,8 +50,8 @@ pub fn flatten(schema: &Value) -> Option<FlatSchema> {
 }
 
 impl FlatSchema {
-    /// Arguments as the tool takes them. What came nested already stays so; what stands in the way of a nested one
-    /// gives way. Anything but an object is left alone.
+    /// Converts arguments to the form that the tool expects. Nested arguments stay; a value that blocks the path of a flat
+    /// one is overwritten. Anything but an object is returned unchanged.
     #[must_use]
     pub fn nest(&self, arguments: Value) -> Value {
         let Value::Object(given) = arguments else {
@@ -62,7 +62,7 @@ impl FlatSchema {
             .partition(|(name, _)| self.paths.get(name).is_some_and(|path| path.len() > 1));
         let mut whole: Map<String, Value> = nested
             .into_iter()
-            .map(|(name, value)| (self.first(&name), value))
+            .map(|(name, value)| (self.own_name(&name), value))
             .collect();
         for (name, value) in flat {
             put(&mut whole, &self.paths[&name], value);
@@ -78,8 +78,8 @@ impl FlatSchema {
         given.is_some_and(|given| given.keys().any(deep))
     }
 
-    /// The name that the tool knows a parameter by that is not nested.
-    fn first(&self, name: &str) -> String {
+    /// The tool's own name of a parameter that is not nested.
+    fn own_name(&self, name: &str) -> String {
         match self.paths.get(name).map(Vec::as_slice) {
             Some([only]) => only.clone(),
             _ => name.to_owned(),
@@ -87,7 +87,7 @@ impl FlatSchema {
     }
 }
 
-/// Leaf parameters below this schema, and how deep the deepest stands.
+/// The number of leaf parameters below this schema, and the depth of the deepest one.
 fn size(schema: &Value, depth: usize) -> (usize, usize) {
     let below: Vec<&Value> = match children(schema) {
         Some(properties) => properties.values().collect(),
@@ -102,7 +102,7 @@ fn size(schema: &Value, depth: usize) -> (usize, usize) {
     })
 }
 
-/// The properties of an object that is no more than that. What may be one of several things is left alone.
+/// The properties of a plain object schema. `None` for a schema with alternatives (`anyOf` and the like).
 fn children(schema: &Value) -> Option<&Map<String, Value>> {
     const ELSE: [&str; 6] = ["anyOf", "oneOf", "allOf", "not", "if", "$ref"];
     let plain = is_type(schema, "object") && !ELSE.iter().any(|key| schema.get(key).is_some());
@@ -126,7 +126,7 @@ struct Flattening {
 }
 
 impl Flattening {
-    /// `required`: all that these properties stand in is.
+    /// `required`: whether all enclosing objects are required.
     fn properties(&mut self, schema: &Value, above: &[String], required: bool) {
         let Some(properties) = children(schema) else {
             return;
@@ -151,7 +151,7 @@ impl Flattening {
     }
 }
 
-/// Names joined by dots; a dot that a name holds is written twice.
+/// Joins names with dots; a dot within a name is doubled.
 fn flat_name(path: &[String]) -> String {
     let names: Vec<_> = path.iter().map(|name| name.replace('.', "..")).collect();
     names.join(".")

@@ -1,29 +1,29 @@
-//! Calls that an answer makes without declaring them: as JSON objects or in tags, in its words or its reasoning.
+//! Finds calls that an answer only writes in its text or reasoning, as JSON objects or in tags, without declaring them.
 //!
-//! Two passes, after the original Reasonix: blocks of DSML (DeepSeek's own markup) and of its relatives in XML; then, in
-//! what is left, JSON objects of three shapes. One look at each byte, and no more than [`SCANNED_MAX`] of them.
+//! Two passes, modelled on the original Reasonix. The first finds blocks of DSML (DeepSeek's own markup) and similar XML.
+//! The second finds JSON objects of three shapes in the rest. Each byte is read once, and at most [`SCANNED_MAX`] bytes.
 
 use proto::item::ToolCall;
 use serde_json::{Map, Value};
 
 use super::{canonical, canonical_text};
 
-/// Calls that are taken from one answer.
+/// Maximum calls to take from one answer.
 pub const TAKEN_MAX: usize = 4;
 
-/// Bytes that are looked at, of the reasoning and of the words each: the newest. A call stands at the end.
+/// Maximum bytes to scan of the reasoning and of the text, from the end: calls are written at the end.
 pub const SCANNED_MAX: usize = 64 * 1024;
 
 /// A call that was not declared.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScavengedCall {
-    /// A tool that there is.
+    /// The name of an existing tool.
     pub tool: String,
     /// Its arguments, as JSON.
     pub arguments: String,
 }
 
-/// Calls in these words that are not among the declared ones, each once, in order.
+/// Finds the calls in an answer that are not among the declared ones, each once, in order.
 #[must_use]
 pub fn scavenge(
     reasoning: &str,
@@ -35,7 +35,7 @@ pub fn scavenge(
         .iter()
         .map(|call| (call.name.clone(), canonical_text(&call.arguments)))
         .collect();
-    // What was said counts before what was thought: of a call in both, the one that was said is taken.
+    // The text comes before the reasoning: a call in both is taken from the text.
     let mut found = Vec::new();
     for (tool, arguments) in calls_in(text).into_iter().chain(calls_in(reasoning)) {
         let key = (tool.clone(), canonical_text(&arguments));
@@ -60,7 +60,7 @@ fn calls_in(text: &str) -> Vec<Call> {
     calls
 }
 
-/// The end of a text that is too long to be looked at.
+/// The last [`SCANNED_MAX`] bytes of a text.
 fn newest(text: &str) -> &str {
     let from = text.len().saturating_sub(SCANNED_MAX);
     let from = (from..=text.len())
@@ -69,14 +69,14 @@ fn newest(text: &str) -> &str {
     &text[from..]
 }
 
-/// The bars that stand in DSML: ASCII, and U+FF5C.
+/// DSML marks, with ASCII bars and with U+FF5C, and plain XML.
 const MARKS: [&str; 3] = ["|DSML|", "｜DSML｜", ""];
 
-/// Takes the calls out of tags; returns the text without them.
+/// Collects the calls in tags; returns the text without them.
 fn tagged(text: &str, calls: &mut Vec<Call>) -> String {
     let mut rest = String::new();
     let mut at = 0;
-    // What is not closed from one place on is not closed from a later one on: nothing is looked for twice in vain.
+    // A tag that is never closed after one position is never closed after a later one, so its mark is not tried again.
     let mut marks = MARKS.to_vec();
     while let Some(open) = text[at..].find('<').map(|found| at + found) {
         rest.push_str(&text[at..open]);
@@ -99,7 +99,7 @@ fn tagged(text: &str, calls: &mut Vec<Call>) -> String {
     rest
 }
 
-/// A block that begins here: its call, and its length. One that is not closed is none.
+/// Parses the block that starts here: its call, and its length. `None`: the block is not closed.
 fn block(text: &str, mark: &str) -> Option<(Option<Call>, usize)> {
     let inner = text.strip_prefix(&format!("<{mark}invoke"))?;
     let (attributes, inner) = inner.split_once('>')?;
@@ -145,7 +145,7 @@ fn attribute(attributes: &str, name: &str) -> Option<String> {
     Some(value.to_owned())
 }
 
-/// Braces that are taken for the beginning of an object and are not: after so many the rest is prose.
+/// After this many braces that do not start an object, the rest counts as prose.
 const IN_VAIN_MAX: usize = 256;
 
 /// The outermost JSON objects of a text, in order.
@@ -171,7 +171,7 @@ fn objects(text: &str) -> Vec<Value> {
     found
 }
 
-/// The length of what stands between this brace and the one that closes it.
+/// The length of the object that this brace opens, including its closing brace.
 fn end_of_object(text: &str) -> Option<usize> {
     let mut depth = 0_usize;
     let mut in_string = false;
@@ -195,8 +195,8 @@ fn end_of_object(text: &str) -> Option<usize> {
     None
 }
 
-/// The call that a JSON object is, in one of the three shapes that models write. Without arguments it is none: data
-/// often has a name.
+/// Reads a JSON object as a call, in one of the three shapes that models write. An object without arguments is not a call:
+/// ordinary data often has a `name`.
 fn call_of(object: Value) -> Option<Call> {
     let Value::Object(object) = object else {
         return None;

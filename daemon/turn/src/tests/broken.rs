@@ -1,4 +1,4 @@
-//! Logs that somebody edited: every line is valid, and what they say is not. The next request is (I2).
+//! Edited logs: every line is valid, but the log as a whole is not. The next request still is (I2).
 
 use proptest::prelude::*;
 use proto::item::{AssistantMessage, Finish, ToolCall, ToolMessage};
@@ -13,8 +13,8 @@ use proto::state::Kind;
 use proto::{Body, CallId, ItemId, Record, Seq, Stamp};
 
 use super::made::{created, judgement, outcome, prompt_id, reply};
-use super::storm::storms;
-use super::world::log_of;
+use super::random_runs::random_config;
+use super::simulation::log_of;
 use crate::compacting::{ResetJob, ResetJobOutcome, ResetReason};
 use crate::compaction::NothingToCompact;
 use crate::input::Unattended;
@@ -22,11 +22,11 @@ use crate::{Answer, Effect, Facts, Input, Judgement, Limits, Machine, Now, Recov
 
 const POLICIES: [RecoverPolicy; 2] = [RecoverPolicy::Continue, RecoverPolicy::Idle];
 
-/// What the strictest provider sees of a log: whether each call has its one result before anything else is said.
+/// Whether a log is valid for the strictest provider: each call has exactly one result before the next message.
 #[derive(Default)]
 struct Conversation {
     unanswered: Vec<CallId>,
-    /// A line in the middle is missing that nothing behind it can make up for.
+    /// A line in the middle is missing, and later lines cannot replace it.
     lost: bool,
 }
 
@@ -52,14 +52,18 @@ impl Conversation {
     }
 }
 
-/// Recovers a session from this log, says something to it, and lets all go well. Panics where a request is not valid.
-/// `None` where the log itself had lost what cannot be made up for.
-fn lives_on(log: &[Record], policy: RecoverPolicy) -> Option<Machine> {
-    played_on(log, policy, true)
+/// Recovers a session from this log, sends a prompt, and lets everything succeed. Panics if a request is invalid.
+/// `None` if the log itself lacks lines that recovery cannot replace.
+fn recover_and_prompt(log: &[Record], policy: RecoverPolicy) -> Option<Machine> {
+    recover_and_prompt_with(log, policy, true)
 }
 
-/// The same. `runs_hold`: what rewinds in it name is where they say.
-fn played_on(log: &[Record], policy: RecoverPolicy, runs_hold: bool) -> Option<Machine> {
+/// Like `recover_and_prompt`. `runs_hold`: the runs that its rewinds name are correct.
+fn recover_and_prompt_with(
+    log: &[Record],
+    policy: RecoverPolicy,
+    runs_hold: bool,
+) -> Option<Machine> {
     let mut said = Conversation::default();
     log.iter().for_each(|record| said.take(&record.body));
     let lost = said.lost;
@@ -155,7 +159,7 @@ fn played_on(log: &[Record], policy: RecoverPolicy, runs_hold: bool) -> Option<M
     (!lost).then_some(machine)
 }
 
-/// Another model is asked; a compaction comes to nothing.
+/// The model changes; a compaction fails.
 fn reset(machine: &Machine, job: &ResetJob) -> Input {
     let facts = machine.facts();
     let end = match job.why {
@@ -177,7 +181,7 @@ fn reset(machine: &Machine, job: &ResetJob) -> Input {
     }
 }
 
-/// What a request shows is a valid conversation, whatever rewinds have hidden.
+/// Checks that a request shows a valid conversation, whatever rewinds have hidden.
 fn shows_whole_turns(runs: &[(Seq, Seq)], all: &[Record]) {
     let mut shown = Conversation::default();
     let among = |seq: Seq| runs.iter().any(|run| (run.0..=run.1).contains(&seq));
@@ -217,7 +221,7 @@ fn agree(open: &Interaction) -> Input {
     }))
 }
 
-/// A log of these records behind the first, each in this turn.
+/// Builds a log of these records after the first one, each with its turn.
 fn log(records: Vec<(Option<u64>, Body)>) -> Vec<Record> {
     let first = (None, Body::SessionCreated(created(Kind::Interactive, 0, 0)));
     std::iter::once(first)
@@ -339,20 +343,20 @@ fn calls_of_a_turn_that_ended_get_their_results() {
             records.push(more);
             let mut ended = records.clone();
             ended.push(turn_ends(1));
-            let machine = lives_on(&log(ended.clone()), policy).expect("nothing is lost");
+            let machine = recover_and_prompt(&log(ended.clone()), policy).expect("nothing is lost");
             assert_eq!(
                 machine.facts().turns,
                 2,
                 "the next prompt has a turn of its own"
             );
             ended.push(exits());
-            lives_on(&log(ended), policy).expect("nothing is lost");
+            recover_and_prompt(&log(ended), policy).expect("nothing is lost");
         }
     }
 }
 
 #[test]
-fn what_had_started_is_not_run_again_though_its_turn_is_said_to_have_ended() {
+fn started_call_of_an_ended_turn_is_not_run_again() {
     for policy in POLICIES {
         let log = log(vec![
             prompt(1),
@@ -389,7 +393,7 @@ fn what_had_started_is_not_run_again_though_its_turn_is_said_to_have_ended() {
 }
 
 #[test]
-fn a_turn_in_a_turn_is_begun_behind_the_results_of_the_first() {
+fn turn_within_a_turn_starts_after_the_first_ones_results() {
     for policy in POLICIES {
         let log = log(vec![
             prompt(1),
@@ -399,7 +403,7 @@ fn a_turn_in_a_turn_is_begun_behind_the_results_of_the_first() {
             prompt(2),
             turn_starts(2),
         ]);
-        lives_on(&log, policy).expect("nothing is lost");
+        recover_and_prompt(&log, policy).expect("nothing is lost");
     }
 }
 
@@ -407,7 +411,7 @@ fn a_turn_in_a_turn_is_begun_behind_the_results_of_the_first() {
 fn an_answer_outside_a_turn_gets_the_results_of_its_calls() {
     for policy in POLICIES {
         let log = log(vec![prompt(1), said(1), calls(1, &["a"])]);
-        lives_on(&log, policy).expect("nothing is lost");
+        recover_and_prompt(&log, policy).expect("nothing is lost");
     }
 }
 
@@ -415,28 +419,28 @@ fn an_answer_outside_a_turn_gets_the_results_of_its_calls() {
 fn a_turn_in_an_exited_session_reopens_it() {
     for policy in POLICIES {
         let log = log(vec![exits(), prompt(1), turn_starts(1), said(1)]);
-        lives_on(&log, policy).expect("nothing is lost");
+        recover_and_prompt(&log, policy).expect("nothing is lost");
     }
 }
 
 #[test]
-fn a_prompt_that_is_said_late_stands_behind_the_results() {
+fn late_prompt_message_follows_the_results() {
     for policy in POLICIES {
-        // Its message was taken out; the turn has come to its calls all the same.
+        // The prompt's message was removed; the turn still has its calls.
         let log = log(vec![
             prompt(1),
             turn_starts(1),
             calls(1, &["a", "b"]),
             starts(1, "a"),
         ]);
-        lives_on(&log, policy).expect("nothing is lost");
+        recover_and_prompt(&log, policy).expect("nothing is lost");
     }
 }
 
 proptest! {
-    #![proptest_config(storms())]
+    #![proptest_config(random_config())]
 
-    /// Any lines may be missing: nothing panics, and what can be repaired is.
+    /// Any lines may be missing: nothing panics, and everything repairable is repaired.
     #[test]
     fn a_log_with_holes_goes_on_with_valid_requests(
         seed in any::<u64>().no_shrink(),
@@ -449,11 +453,11 @@ proptest! {
             .into_iter()
             .filter(|record| record.seq.0 == 1 || gone.rotate_left(record.seq.0 as u32) & 7 != 0)
             .collect();
-        lives_on(&log, policy);
+        recover_and_prompt(&log, policy);
     }
 }
 
-/// A log of one world, edited by chance: lines are taken out, doubled, moved, or taken from another world.
+/// The log of a simulation with random edits: lines are removed, duplicated, moved, or taken from another simulation.
 fn edited(seed: u64, steps: usize) -> Vec<Record> {
     let mut chance = super::chance::Chance::new(seed);
     let mut log = log_of(seed, steps);
@@ -481,20 +485,20 @@ fn edited(seed: u64, steps: usize) -> Vec<Record> {
 }
 
 proptest! {
-    #![proptest_config(storms())]
+    #![proptest_config(random_config())]
 
-    /// Whatever was done to the lines: nothing panics, and the session comes to rest.
+    /// After any edits of the lines, nothing panics, and the session becomes idle.
     #[test]
-    fn a_log_of_which_lines_were_moved_goes_on(
+    fn log_with_moved_lines_continues(
         seed in any::<u64>().no_shrink(),
         steps in 0_usize..60,
         goes_on in any::<bool>(),
     ) {
-        played_on(&edited(seed, steps), POLICIES[usize::from(goes_on)], false);
+        recover_and_prompt_with(&edited(seed, steps), POLICIES[usize::from(goes_on)], false);
     }
 }
 
-/// Cases of the above that once did not.
+/// Cases that once failed the test above.
 #[test]
 fn logs_of_which_lines_were_moved_that_did_not_go_on_do() {
     let cases = [
@@ -507,18 +511,18 @@ fn logs_of_which_lines_were_moved_that_did_not_go_on_do() {
     ];
     for (seed, steps) in cases {
         for policy in POLICIES {
-            played_on(&edited(seed, steps), policy, false);
+            recover_and_prompt_with(&edited(seed, steps), policy, false);
         }
     }
 }
 
 #[test]
-fn a_log_may_end_behind_any_record() {
+fn log_may_end_after_any_record() {
     for seed in 0..40 {
         let log = log_of(seed, 60);
         for end in 1..=log.len() {
             for policy in POLICIES {
-                lives_on(&log[..end], policy).expect("nothing is lost");
+                recover_and_prompt(&log[..end], policy).expect("nothing is lost");
             }
         }
     }

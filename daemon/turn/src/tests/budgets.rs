@@ -1,4 +1,4 @@
-//! A budget refuses a request: the turn ends with it, and what waits behind it waits on.
+//! A budget refuses a request: the turn ends, and queued prompts stay queued.
 
 use super::script::check;
 
@@ -25,7 +25,7 @@ fn a_refused_request_ends_the_turn_and_the_next_prompt_tries_again() {
 }
 
 #[test]
-fn what_waits_behind_it_waits_for_a_raise_or_a_word() {
+fn queue_after_a_spent_budget_waits_for_a_raise_or_a_prompt() {
     check(
         "
         > user one
@@ -51,7 +51,7 @@ fn what_waits_behind_it_waits_for_a_raise_or_a_word() {
 }
 
 #[test]
-fn a_run_ends_with_it_whatever_waits() {
+fn headless_run_ends_with_a_spent_budget_despite_queued_prompts() {
     check(
         "
         > session headless
@@ -66,7 +66,7 @@ fn a_run_ends_with_it_whatever_waits() {
 }
 
 #[test]
-fn a_summary_that_is_refused_ends_the_turn_too() {
+fn summary_request_over_budget_ends_the_turn_too() {
     check(
         "
         > session window=1000
@@ -85,7 +85,7 @@ fn a_summary_that_is_refused_ends_the_turn_too() {
         > job asks
           ask for a summary, try 1
         > model breaks unpaid
-        > what came of it
+        > show compaction
           unpaid
     ",
     );

@@ -1,6 +1,6 @@
-//! Chance that can be repeated: a seed gives the same choices on every machine.
+//! Repeatable random choices: a seed gives the same choices on every machine.
 
-/// A small generator (splitmix64). Not for anything but choosing.
+/// A small random generator (splitmix64), only for choices in tests.
 #[derive(Clone, Debug)]
 pub struct Chance(u64);
 
@@ -17,13 +17,13 @@ impl Chance {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number below `count`; 0 where there is nothing to choose from.
+    /// A number below `count`; 0 if `count` is 0.
     pub fn below(&mut self, count: usize) -> usize {
         let count = u64::try_from(count.max(1)).expect("counts are small");
         usize::try_from(self.next() % count).expect("it is below a usize")
     }
 
-    /// True once in so many times.
+    /// True once in `times` on average.
     pub fn once_in(&mut self, times: usize) -> bool {
         self.below(times) == 0
     }
@@ -32,7 +32,7 @@ impl Chance {
         choices[self.below(choices.len())].clone()
     }
 
-    /// Takes one out of a list, where there is one.
+    /// Removes a random item from a list, if it has one.
     pub fn take<T>(&mut self, from: &mut Vec<T>) -> Option<T> {
         (!from.is_empty()).then(|| from.remove(self.below(from.len())))
     }

@@ -1,6 +1,6 @@
-//! What must hold for every log, whatever happened: the strictest reader of records.
+//! Checks the invariants that every log must satisfy, record by record.
 //!
-//! Knows nothing of the machine. Panics with the invariant's number where one is broken.
+//! Independent of the machine. Panics with the invariant's number if one is violated.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -19,14 +19,14 @@ use proto::{Body, CallId, InteractionId, Pid, PromptId, Record, Seq, Stamp};
 
 use crate::words;
 
-mod shown;
+mod conversation;
 
-pub use shown::{Place, Shown};
+pub use conversation::{MessageRef, ShownConversation};
 
-/// A call, for ever: ids are the session's own, turns only make messages readable.
+/// Identifies a call. Call ids are unique in the session; the turn only makes messages readable.
 pub type Key = (u64, CallId);
 
-/// What may follow what, by the contract: not the machine's own table.
+/// Allowed state transitions by the contract, independent of the machine's own table.
 const MOVES: [(State, State); 17] = {
     use State::{Exited, Idle, Paused, Running, Waiting};
     [
@@ -54,50 +54,50 @@ const MOVES: [(State, State); 17] = {
 pub struct Checker {
     pub seq: u64,
     suspended: bool,
-    /// The newest turn was ended by a budget, and nobody has said more since.
+    /// A budget ended the newest turn, and no prompt arrived since.
     over_budget: bool,
-    /// When the newest record was made.
+    /// The time of the newest record.
     at: Stamp,
-    state: Standing,
+    state: CurrentState,
     turns: u64,
     pub open: Option<Open>,
-    /// What waits for the user, and what did.
+    /// Open interactions, and the ids of resolved ones.
     pub interactions: BTreeMap<InteractionId, Interaction>,
     settled: HashSet<InteractionId>,
-    /// What the session may do.
+    /// The session's permissions.
     pub mode: Mode,
     pub read_only: bool,
-    /// The call whose files were kept right now: it starts next.
+    /// The call of the checkpoint in the previous record: it starts next.
     kept: Option<CallId>,
-    /// What requests show.
-    pub shown: Shown,
-    /// Prompts that wait, in their order, and those that ever came.
+    /// The messages of requests.
+    pub shown: ShownConversation,
+    /// Queued prompts, in their order, and all prompts ever accepted.
     pub queued: Vec<Queued>,
-    /// Nothing may start.
+    /// The session is paused: nothing may start.
     pub paused: bool,
-    /// Commands in the background.
+    /// Background commands.
     pub children: BTreeSet<Pid>,
     pub accepted: HashSet<PromptId>,
     spoken: HashSet<PromptId>,
     unqueued: HashSet<PromptId>,
     call_ids: HashSet<CallId>,
-    /// Calls that something or somebody said no to.
+    /// Calls that a rule, the daemon or a user denied.
     pub denied: HashSet<Key>,
-    last: Option<Last>,
+    last: Option<LastMessage>,
     pub exited: bool,
-    who: Asked,
+    who: ChosenModel,
 }
 
-/// Who is asked: `provider/model` and effort; and who again, behind the turn in which another one stands in.
+/// The model (`provider/model`) and effort in use; and the session's own ones while the fallback is in use.
 #[derive(Clone, Debug, Default)]
-struct Asked {
+struct ChosenModel {
     now: (String, String),
     first: Option<(String, String)>,
-    /// What the first one failed with.
+    /// The failure of the session's own model.
     cause: String,
 }
 
-/// A prompt that waits, as it was said last.
+/// A queued prompt, as last edited.
 #[derive(Clone, Debug)]
 pub struct Queued {
     pub id: PromptId,
@@ -106,60 +106,60 @@ pub struct Queued {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Standing(State);
+struct CurrentState(State);
 
-impl Default for Standing {
+impl Default for CurrentState {
     fn default() -> Self {
         Self(State::Idle)
     }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Last {
+enum LastMessage {
     User,
     Assistant,
     Tool,
 }
 
-/// A turn that has started.
+/// The open turn.
 #[derive(Clone, Debug, Default)]
 pub struct Open {
     pub number: u64,
     prompt: Option<PromptId>,
-    /// By the stamps of the records, less its pauses.
+    /// Running time by the timestamps of the records, without pauses.
     ran_ms: u64,
     items: u64,
     /// Calls of the newest answer that have no result yet, in their order.
     pub unanswered: Vec<CallId>,
     cut: HashSet<CallId>,
-    /// Newest start of each call of the newest answer: where it stands, and whether it only reads.
+    /// The newest start of each call of the newest answer: its record, and whether the call is read-only.
     pub started: HashMap<CallId, (Seq, bool)>,
     finished: HashSet<CallId>,
     unattended: Vec<CallId>,
-    /// How the results stand, in order: a good one, or one that nobody was there to allow.
+    /// The relevant results, in order: true for a success, false for an unattended denial.
     ledger: Vec<bool>,
-    /// Calls that policy would have a person asked about, and what people said yes to.
+    /// Calls that the policy wants the user to approve, and the shown text of approved ones.
     asked: HashSet<CallId>,
     approved: HashMap<CallId, String>,
-    /// What users made of calls.
+    /// The users' changes of calls.
     edited: HashMap<CallId, CallEdit>,
-    /// Calls whose questions a person answered.
+    /// Calls whose questions a user answered.
     answered: HashSet<CallId>,
-    /// Calls that the sandbox stopped, and what they came to; those that ran again outside; those that never do.
+    /// Calls that the sandbox blocked, with their outcomes; those that ran again unsandboxed; those that never do.
     blocked: HashMap<CallId, ToolBlocked>,
     outside: HashSet<CallId>,
     kept_inside: HashSet<CallId>,
     pub summing_up: bool,
-    /// It is so because the model went in circles.
+    /// The turn sums up because the model repeated its calls.
     pub stuck: bool,
-    /// A person approved a plan in it, and nobody took that back.
+    /// A user approved a plan in it, and plan mode was not switched on again since.
     pub window: bool,
-    /// A plan was proposed to nobody.
+    /// A plan was presented while no client was attached.
     unapproved: bool,
 }
 
 impl Checker {
-    /// A log that was cut off by crashes behind these records.
+    /// Checks a log that crashes have cut off after the records `cuts`.
     pub fn of(records: &[Record], cuts: &[u64]) -> Self {
         let mut checker = Self::default();
         for record in records {
@@ -189,7 +189,7 @@ impl Checker {
             Body::TurnStarted(_) => assert_eq!(record.turn, Some(self.turns + 1), "turns count up"),
             _ => assert_eq!(
                 record.turn, open,
-                "a record names the turn it stands in: {:?}",
+                "a record names its turn: {:?}",
                 record.body
             ),
         }
@@ -205,13 +205,13 @@ impl Checker {
                 self.may_start("a turn");
                 assert!(
                     !self.over_budget,
-                    "what waits behind a turn that a budget has ended waits on"
+                    "prompts queued after a turn that a budget ended keep waiting"
                 );
                 assert!(open.is_none(), "turns alternate: {} is open", self.turns);
                 assert_eq!(
                     self.queued.first().map(|queued| queued.id),
                     Some(started.prompt_id),
-                    "a turn starts with the prompt that stands first"
+                    "a turn starts with the first queued prompt"
                 );
                 assert!(
                     !self.exited,
@@ -268,24 +268,28 @@ impl Checker {
                 });
             }
             Body::PromptUnqueued(prompt) => {
-                self.waiting(prompt.prompt_id);
+                self.queue_index(prompt.prompt_id);
                 self.queued.retain(|queued| queued.id != prompt.prompt_id);
                 self.unqueued.insert(prompt.prompt_id);
             }
             Body::PromptEdited(edited) => {
-                let place = self.waiting(edited.prompt_id);
+                let place = self.queue_index(edited.prompt_id);
                 self.queued[place].text.clone_from(&edited.text);
                 self.queued[place].steer = edited.steer;
             }
             Body::PromptMoved(moved) => {
-                let place = self.waiting(moved.prompt_id);
+                let place = self.queue_index(moved.prompt_id);
                 let prompt = self.queued.remove(place);
                 let place = usize::try_from(moved.position).expect("small");
                 self.queued.insert(place.min(self.queued.len()), prompt);
             }
             Body::SessionState(state) => {
                 if self.paused {
-                    assert_eq!(state.state, State::Paused, "what is paused stays so");
+                    assert_eq!(
+                        state.state,
+                        State::Paused,
+                        "a paused session keeps its state"
+                    );
                 }
                 self.moves_to(state.state);
             }
@@ -303,7 +307,7 @@ impl Checker {
                 if let Some(paused) = set.paused {
                     assert_ne!(
                         self.paused, paused,
-                        "a pause that changes nothing is no record"
+                        "a pause that changes nothing is not logged"
                     );
                     assert!(!self.exited, "an exited session is not paused");
                     self.paused = paused;
@@ -333,11 +337,11 @@ impl Checker {
                 self.kept.clone_from(&checkpoint.call);
                 match &checkpoint.call {
                     Some(_) => self.may_start("a call"),
-                    None => assert!(open.is_none(), "a rewind begins at rest"),
+                    None => assert!(open.is_none(), "a rewind starts between turns"),
                 }
             }
             Body::SessionRewound(_) => {
-                assert!(open.is_none(), "a session goes back at rest");
+                assert!(open.is_none(), "a session rewinds between turns");
             }
             Body::SessionCreated(created) => {
                 let options = created.options.clone();
@@ -364,10 +368,10 @@ impl Checker {
         let Some(call) = &repaired.held_back else {
             return;
         };
-        let open = self.open.as_mut().expect("calls stand in a turn");
+        let open = self.open.as_mut().expect("calls are in a turn");
         let new = open.unanswered.contains(call) && !open.started.contains_key(call);
-        assert!(new, "what has begun is not held back");
-        // It never runs, as one that was cut.
+        assert!(new, "a started call is not held back");
+        // It never runs, like a truncated one.
         open.cut.insert(call.clone());
     }
 
@@ -386,10 +390,10 @@ impl Checker {
         assert!(!interaction.shown_hash.is_empty(), "I24: it has a hash");
         match &interaction.request {
             InteractionRequest::Approval(approval) => self.may_ask_approval(call, approval),
-            InteractionRequest::Questions { .. } => self.may_stand_for_a_run(call),
+            InteractionRequest::Questions { .. } => self.may_ask_instead_of_running(call),
             InteractionRequest::Plan { .. } => {
                 assert_eq!(self.mode, Mode::Plan, "plans are made in plan mode");
-                self.may_stand_for_a_run(call);
+                self.may_ask_instead_of_running(call);
             }
         }
         assert!(!self.settled.contains(id), "I6: an id is used once");
@@ -402,12 +406,12 @@ impl Checker {
         assert_eq!(
             approval.escape.is_some(),
             open.blocked.contains_key(call),
-            "what the sandbox stopped is asked about as that"
+            "a blocked call is shown as blocked"
         );
         if approval.escape.is_some() {
             assert!(
                 !open.outside.contains(call) && !open.kept_inside.contains(call),
-                "a way out is offered once"
+                "an unsandboxed run is offered once"
             );
             assert!(
                 self.mode == Mode::Normal && !self.read_only,
@@ -416,8 +420,8 @@ impl Checker {
         }
     }
 
-    /// Questions and plans take the place of a run.
-    fn may_stand_for_a_run(&self, call: &CallId) {
+    /// Checks that a call may ask questions or present a plan, which it does instead of running.
+    fn may_ask_instead_of_running(&self, call: &CallId) {
         let open = self.open.as_ref().expect("it stands in a turn");
         assert!(!open.cut.contains(call), "a call that was cut asks nothing");
         assert!(
@@ -480,8 +484,8 @@ impl Checker {
         }
     }
 
-    /// Where a prompt stands that has to wait.
-    fn waiting(&self, prompt: PromptId) -> usize {
+    /// The index of a prompt, which must be queued.
+    fn queue_index(&self, prompt: PromptId) -> usize {
         let place = self.queued.iter().position(|queued| queued.id == prompt);
         place.expect("only prompts that wait are changed")
     }
@@ -496,11 +500,11 @@ impl Checker {
             "the state table has no {:?} → {next:?}",
             self.state.0
         );
-        self.state = Standing(next);
+        self.state = CurrentState(next);
     }
 
     fn item(&mut self, item: &proto::ItemId) -> &mut Open {
-        let open = self.open.as_mut().expect("messages stand within turns");
+        let open = self.open.as_mut().expect("messages are within turns");
         open.items += 1;
         assert_eq!(
             item.0,
@@ -530,11 +534,10 @@ impl Checker {
             open.stuck = message.text == words::STUCK;
             open.summing_up = true;
         }
-        self.last = Some(Last::User);
+        self.last = Some(LastMessage::User);
     }
 
-    /// A prompt is said in the words that it had last, and in its turn: the one that the turn began with, or the first
-    /// that steers.
+    /// Checks that a prompt's message has its newest text, and comes in order: the turn's own prompt, or the first steering.
     fn said(&mut self, prompt: PromptId, message: &UserMessage) {
         let place = self.queued.iter().position(|queued| queued.id == prompt);
         let place = place.expect("a prompt is said once, and none that was taken back");
@@ -559,7 +562,7 @@ impl Checker {
     fn assistant(&mut self, message: &AssistantMessage) {
         assert_ne!(
             self.last,
-            Some(Last::Assistant),
+            Some(LastMessage::Assistant),
             "an answer follows words or results"
         );
         for call in &message.calls {
@@ -588,7 +591,7 @@ impl Checker {
         open.outside.clear();
         open.kept_inside.clear();
         open.edited.clear();
-        self.last = Some(Last::Assistant);
+        self.last = Some(LastMessage::Assistant);
     }
 
     fn tool(&mut self, message: &ToolMessage) {
@@ -602,14 +605,15 @@ impl Checker {
         );
         assert!(
             open.finished.contains(&message.call),
-            "people hear of a result as well"
+            "a result is logged for users, too"
         );
         open.unanswered.remove(0);
-        let told = "The user (ann) changed the command of this call";
+        let report = "The user (ann) changed the command of this call";
         let text = match open.edited.get(&message.call) {
             Some(edited) => {
-                let said = message.text.starts_with(told) && message.text.contains(&edited.command);
-                assert!(said, "the model is told what the user changed");
+                let said =
+                    message.text.starts_with(report) && message.text.contains(&edited.command);
+                assert!(said, "the model is notified of the user's change");
                 message.text.splitn(4, '\n').nth(3).unwrap_or_default()
             }
             None => &message.text,
@@ -618,12 +622,15 @@ impl Checker {
             if open.outside.contains(&message.call) {
                 assert!(
                     message.text.contains("outside the sandbox"),
-                    "the model is told of both runs"
+                    "the result reports both runs"
                 );
             } else {
-                assert_eq!(message.status, blocked.status, "it has come to that");
+                assert_eq!(
+                    message.status, blocked.status,
+                    "the status is that of the sandboxed run"
+                );
                 let begins = text.starts_with(blocked.text.trim_end());
-                assert!(begins, "what it came to is its result");
+                assert!(begins, "the outcome of the sandboxed run is the result");
             }
         }
         match message.status {
@@ -648,7 +655,7 @@ impl Checker {
             | CallStatus::Unknown
             | CallStatus::Refused => {}
         }
-        self.last = Some(Last::Tool);
+        self.last = Some(LastMessage::Tool);
     }
 
     fn decided(&mut self, decided: &PolicyDecided) {
@@ -668,7 +675,7 @@ impl Checker {
         if open.blocked.contains_key(&decided.call) {
             assert!(
                 !open.kept_inside.contains(&decided.call),
-                "what stays inside is not judged again"
+                "a call whose unsandboxed run was refused is not judged again"
             );
             if left || decided.verdict == Verdict::Deny {
                 open.kept_inside.insert(decided.call.clone());
@@ -720,11 +727,11 @@ impl Checker {
                 open.approved
                     .get(&started.call)
                     .is_some_and(|shown| shown.starts_with("outside")),
-                "only a person's yes to that lets a call out of the sandbox"
+                "only a user's approval of exactly this allows an unsandboxed run"
             );
             assert!(
                 !open.kept_inside.contains(&started.call),
-                "what was kept inside stays there"
+                "a call whose unsandboxed run was refused never runs unsandboxed"
             );
             assert!(
                 open.outside.insert(started.call.clone()),
@@ -732,7 +739,7 @@ impl Checker {
             );
         } else if let Some((_, read_only)) = open.started.get(&started.call) {
             assert!(read_only, "I4: a call that changes things starts once");
-            assert!(!started.outside, "only what was stopped runs outside");
+            assert!(!started.outside, "only blocked calls run unsandboxed");
         }
         open.started
             .insert(started.call.clone(), (seq, started.read_only));
@@ -747,27 +754,27 @@ impl Checker {
         );
         assert!(
             open.started.contains_key(call),
-            "only what ran can have been stopped"
+            "only a call that ran can be blocked"
         );
         assert!(
             self.mode == Mode::Normal && !self.read_only,
             "no way out of plan mode, nor of a session that only reads"
         );
         let before = open.blocked.insert(call.clone(), blocked.clone());
-        assert!(before.is_none(), "outside nothing stops a call");
+        assert!(before.is_none(), "an unsandboxed run is not blocked");
     }
 
-    /// Whether the newest start of a call was outside the sandbox.
+    /// Whether the newest start of a call was unsandboxed.
     pub fn is_outside(&self, call: &CallId) -> bool {
         let open = self.open.as_ref();
         open.is_some_and(|open| open.outside.contains(call))
     }
 
-    /// Somebody chooses who is asked; or a model is down, and another one stands in.
+    /// Applies a choice of the model, or the start of a fallback.
     fn chosen(&mut self, set: &SessionSet) {
         let options = &set.options;
         if let Some(failure) = &set.stand_in {
-            assert!(self.open.is_some(), "another model stands in within a turn");
+            assert!(self.open.is_some(), "a fallback starts within a turn");
             assert!(self.who.first.is_none(), "once a turn");
             assert_ne!(
                 options.model.as_ref(),
@@ -791,11 +798,15 @@ impl Checker {
         }
     }
 
-    /// A request is made that is no other try.
-    pub fn right_one(&self, wire: &Wire) {
+    /// Checks that a new request goes to the chosen model.
+    pub fn assert_chosen_model(&self, wire: &Wire) {
         let model = format!("{}/{}", wire.provider, wire.model);
         let effort = wire.effort.clone().unwrap_or_default();
-        assert_eq!(self.who.now, (model, effort), "who was chosen is asked");
+        assert_eq!(
+            self.who.now,
+            (model, effort),
+            "the request goes to the chosen model"
+        );
     }
 
     fn ended(&mut self, ended: &TurnEnded) {
@@ -810,12 +821,12 @@ impl Checker {
                 |failure: &proto::Failure| failure.message.starts_with(&self.who.cause);
             assert!(
                 failed.is_none_or(first_ones),
-                "the first one's cause is told"
+                "the error names the original failure"
             );
             assert_ne!(
                 ended.outcome,
                 OutcomeKind::ContextFull,
-                "the first one did not find it too long"
+                "the session's own model did not find the request too long"
             );
         }
         assert!(
@@ -826,13 +837,17 @@ impl Checker {
             self.interactions.is_empty(),
             "no question outlives its turn"
         );
-        assert_eq!(ended.duration_ms, open.ran_ms, "a pause is no time");
+        assert_eq!(ended.duration_ms, open.ran_ms, "pauses do not count");
         let reported: BTreeSet<_> = ended.denied.iter().map(|denied| &denied.call).collect();
-        assert_eq!(reported.len(), ended.denied.len(), "a denial is told once");
+        assert_eq!(
+            reported.len(),
+            ended.denied.len(),
+            "a denial is reported once"
+        );
         assert_eq!(
             reported,
             open.unattended.iter().collect(),
-            "every unattended denial is told, and no other"
+            "every unattended denial is reported, and no other"
         );
         let left = !open.unattended.is_empty() && open.ledger.last() != Some(&true);
         let blocked = left || open.unapproved;
@@ -855,43 +870,44 @@ impl Checker {
         }
     }
 
-    /// The conversation may be sent to the strictest provider.
-    pub fn may_be_sent(&self) {
+    /// Checks that the conversation is valid for the strictest provider.
+    pub fn assert_sendable(&self) {
         let open = self.open.as_ref().expect("requests are made within a turn");
         assert!(
             open.unanswered.is_empty(),
             "I2: every call has its result before the next request"
         );
         assert!(
-            matches!(self.last, Some(Last::User | Last::Tool)),
+            matches!(self.last, Some(LastMessage::User | LastMessage::Tool)),
             "a request ends with words or a result"
         );
         assert!(
             self.interactions.is_empty(),
             "no request while a question is open"
         );
-        self.shown.is_valid();
+        self.shown.assert_valid();
     }
 
-    /// A new request tells the model what the session may do. Another try of one is what that was.
-    pub fn is_up_to_date(&self) {
+    /// Checks that a new request includes a notice of the current permissions. Not for retries, which are unchanged.
+    pub fn assert_permissions_reported(&self) {
         if self.open.as_ref().is_some_and(|open| !open.summing_up) {
-            self.shown.lists(self.mode, self.read_only);
+            self.shown
+                .assert_permissions_reported(self.mode, self.read_only);
         }
     }
 
-    /// A call that a person had to be asked about runs on a yes to what would be shown now.
-    pub fn was_allowed(&self, call: &CallId, shown: Option<&String>) {
+    /// Checks that a call which needs approval runs only if a user approved exactly what would be shown now.
+    pub fn assert_allowed(&self, call: &CallId, shown: Option<&String>) {
         let open = self.open.as_ref().expect("calls run within a turn");
         if open.asked.contains(call) {
             let edited = open.edited.contains_key(call) && !open.blocked.contains_key(call);
             let same = open.approved.get(call) == shown;
-            assert!(edited || same, "I24: what was shown is what runs: {call}");
+            assert!(edited || same, "I24: only the shown call runs: {call}");
         }
     }
 
-    /// What a user changed is what is judged and run, and nothing else.
-    pub fn is_as_edited(&self, call: &ToolCall) {
+    /// Checks that a call which a user changed is judged and run only in the changed form.
+    pub fn assert_edited(&self, call: &ToolCall) {
         let edited = self
             .open
             .as_ref()
@@ -901,7 +917,7 @@ impl Checker {
         }
     }
 
-    /// A call's place and id.
+    /// A call's turn and id.
     pub fn key(&self, call: &CallId) -> Key {
         (
             self.open.as_ref().map_or(0, |open| open.number),
@@ -909,7 +925,7 @@ impl Checker {
         )
     }
 
-    /// Calls that changed things, or may have: started, and without a result.
+    /// Writing calls that may have had effects: started, and without a result.
     pub fn half_done(&self) -> Vec<Key> {
         let Some(open) = &self.open else {
             return Vec::new();
@@ -918,14 +934,14 @@ impl Checker {
             .started
             .iter()
             .filter(|(call, (_, read_only))| !read_only && open.unanswered.contains(call))
-            // What was stopped has come to its end, unless it has begun anew.
+            // A blocked call has ended, unless it was started again.
             .filter(|(call, _)| !open.blocked.contains_key(*call) || open.outside.contains(*call));
         writers
             .map(|(call, _)| (open.number, call.clone()))
             .collect()
     }
 
-    /// Every prompt that was accepted has been said, was taken back, or waits.
+    /// Checks that every accepted prompt was sent, was withdrawn, or is queued.
     pub fn no_prompt_is_lost(&self) {
         for prompt in &self.accepted {
             let places = [

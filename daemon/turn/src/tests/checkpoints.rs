@@ -1,4 +1,4 @@
-//! What calls leave beside their results: files kept before they change, what they changed, what is to be done.
+//! Records besides results: checkpoints before calls, files that calls changed, and todo lists.
 
 use proto::record::TodoStatus;
 
@@ -23,7 +23,7 @@ fn files_are_kept_directly_before_their_call_starts_and_on_disk_with_it() {
 }
 
 #[test]
-fn what_is_asked_about_keeps_its_files_when_it_runs() {
+fn approved_call_saves_its_files_when_it_runs() {
     check(
         "
         > user change it
@@ -41,7 +41,7 @@ fn what_is_asked_about_keeps_its_files_when_it_runs() {
 }
 
 #[test]
-fn a_crash_behind_the_files_that_were_kept_lets_the_call_run() {
+fn call_runs_after_a_crash_right_after_its_checkpoint() {
     check(
         "
         > user change it
@@ -71,7 +71,7 @@ fn a_list_of_what_is_to_be_done_is_told_before_its_call_is_finished() {
           model calls a | judge a
         > policy a allow doing one two
           started a | to do: one two | finished a ok | result a ok | ask
-        > what is shown
+        > show conversation
           m1.1 m1.2 m1.3 | 1 answers, 1 said, to do: one two
     ",
     );
@@ -88,7 +88,7 @@ fn updated_todo_list_is_answered_with_its_progress() {
 }
 
 #[test]
-fn what_a_call_did_before_it_was_stopped_is_told_too() {
+fn changes_of_a_stopped_call_are_reported_too() {
     check(
         "
         > user change it

@@ -1,8 +1,8 @@
-//! The same call again and again: held back, told, and at last without tools.
+//! The loop detector: repeated calls are refused, the model is notified, and finally gets no more tools.
 
 use super::script::check;
 
-/// A scene in which `read a` has run twice, and the model is asked.
+/// A scenario in which `read a` has run twice, and the model is asked again.
 fn twice(then: &str) -> String {
     format!(
         "
@@ -51,7 +51,7 @@ fn the_third_of_the_same_is_not_run_and_the_rest_of_its_answer_is() {
 }
 
 #[test]
-fn who_goes_on_in_circles_sums_up_and_is_blocked() {
+fn model_that_keeps_looping_sums_up_and_the_turn_ends_blocked() {
     let first = format!(
         "
         > model calls c:read a
@@ -76,7 +76,7 @@ fn who_goes_on_in_circles_sums_up_and_is_blocked() {
           started e | run e
     "
     )));
-    // The same where the daemon dies in between: the log says it.
+    // The same if the daemon dies in between: the log has all of it.
     check(&twice(&format!(
         "{first}
         > crash continue
@@ -108,7 +108,7 @@ fn what_is_changed_in_between_makes_the_same_call_a_new_one() {
 }
 
 #[test]
-fn what_a_person_says_in_between_does_too() {
+fn user_message_in_between_resets_the_loop_detector() {
     check(&twice(
         "
         > steer look again
@@ -126,9 +126,9 @@ fn what_a_person_says_in_between_does_too() {
     ));
 }
 
-/// A reader that the daemon's death cut off runs again: that is not a third time.
+/// A read-only call that the daemon's death cut off runs again, which does not count as a third time.
 #[test]
-fn what_is_run_again_after_a_crash_is_not_counted_twice() {
+fn call_run_again_after_a_crash_counts_once() {
     check(
         "
         > session repair
@@ -154,9 +154,9 @@ fn what_is_run_again_after_a_crash_is_not_counted_twice() {
     );
 }
 
-/// Before anybody is asked: a person is not to be bothered with it either.
+/// The check comes before any approval request, so that users are not asked about a loop.
 #[test]
-fn nobody_is_asked_about_a_call_that_goes_in_circles() {
+fn looping_call_asks_for_no_approval() {
     check(&twice(&format!(
         "
         > model calls c:read a
@@ -167,9 +167,9 @@ fn nobody_is_asked_about_a_call_that_goes_in_circles() {
     )));
 }
 
-/// Calls that never start count too: an unattended loop over them would be paid for ever.
+/// Calls that never start count too. Otherwise an unattended loop over them would cost money forever.
 #[test]
-fn what_does_not_start_goes_in_circles_as_well() {
+fn refused_calls_count_as_loops_too() {
     let refused = "There is no such tool";
     check(&format!(
         "
@@ -193,11 +193,11 @@ fn what_does_not_start_goes_in_circles_as_well() {
 }
 
 #[test]
-fn what_others_change_and_what_runs_in_the_background_makes_it_a_new_call() {
+fn external_changes_and_background_commands_reset_the_loop_detector() {
     check(&twice(
         "
         > changed
-          what was called before may be called again
+          reset the loop detector
         > model calls c:read a
           model calls c | judge c
         > policy c allow
@@ -219,7 +219,7 @@ fn what_others_change_and_what_runs_in_the_background_makes_it_a_new_call() {
 }
 
 #[test]
-fn without_repair_nothing_is_held_back() {
+fn without_call_repair_no_looping_call_is_refused() {
     let scene = twice(
         "
         > model calls c:read a

@@ -1,8 +1,8 @@
-//! Earlier bytes of requests change: the context is compacted, or another model is asked.
+//! Requests whose earlier bytes change: compactions, and changes of the model.
 
 use super::script::check;
 
-/// A turn whose context is near the end of the window.
+/// A turn whose context is nearly full.
 const NEAR: &str = "
     > session window=1000
     > user one
@@ -11,7 +11,7 @@ const NEAR: &str = "
       model: First. | turn ends completed | idle
 ";
 
-/// A turn of a session whose window has room.
+/// A turn of a session with room in its window.
 const ROOM: &str = "
     > session window=1000
     > user one
@@ -28,24 +28,24 @@ fn a_full_context_is_compacted_before_the_next_request() {
           turn starts | running | prompt: two | reset, job 1: Wanted
         > job asks
           ask for a summary, try 1
-        > model says What was.
-          reset, job 2: Written(\"What was.\")
+        > model says A summary.
+          reset, job 2: Written(\"A summary.\")
         > job resets
           cache reset: compaction | ask
-        > what is sent
+        > show request
           element m2.1
         > model says Second. using 300
           model: Second. | turn ends completed | idle
         > user three
           turn starts | running | prompt: three | ask
-        > what is sent
+        > show request
           element m2.1 m2.2 m3.1
     "
     ));
 }
 
 #[test]
-fn a_summary_that_fails_changes_nothing_and_the_second_time_a_list_is_made() {
+fn failed_summary_changes_nothing_and_a_second_failure_uses_a_list() {
     check(&format!(
         "{NEAR}
         > user two
@@ -54,7 +54,7 @@ fn a_summary_that_fails_changes_nothing_and_the_second_time_a_list_is_made() {
           ask for a summary, try 1
         > model breaks permanent
           notice: The context was not compacted, and nothing changed: permanent | ask
-        > what is sent
+        > show request
           m1.1 m1.2 m2.1
         > model calls read a using 860
           model calls a | judge a
@@ -80,7 +80,7 @@ fn a_summary_that_fails_changes_nothing_and_the_second_time_a_list_is_made() {
           finished c ok | result c ok | reset, job 3: Mechanical
         > job resets
           cache reset: compaction | notice: The model could not write a summary, so older messages were replaced by a plain list | ask
-        > what came of it
+        > show compaction
           done: cache.reset
     "
     ));
@@ -110,7 +110,7 @@ fn a_summary_is_tried_three_times() {
 }
 
 #[test]
-fn what_comes_to_nothing_is_not_tried_again_at_once() {
+fn futile_compaction_is_not_repeated_at_once() {
     check(&format!(
         "{NEAR}
         > user two
@@ -132,13 +132,13 @@ fn what_comes_to_nothing_is_not_tried_again_at_once() {
 }
 
 #[test]
-fn a_refused_request_is_compacted_and_made_again_within_bounds() {
+fn too_long_request_is_compacted_and_sent_again_a_few_times() {
     check(
         "
         > user one
           turn starts | running | prompt: one | ask
         > model breaks too-long showing Wel
-          what was shown does not count | reset, job 1: WantedShort
+          discard the shown part | reset, job 1: WantedShort
         > job resets
           cache reset: compaction | ask
         > model breaks too-long
@@ -158,7 +158,7 @@ fn a_refused_request_is_compacted_and_made_again_within_bounds() {
 }
 
 #[test]
-fn a_refused_request_ends_in_a_list_where_summaries_fail() {
+fn too_long_request_uses_a_list_if_summaries_fail() {
     check(
         "
         > user one
@@ -203,14 +203,14 @@ fn a_stop_in_any_step_ends_the_turn_and_changes_nothing() {
         > stop term
           turn ends interrupted (term) | exited 143
         > retry
-        > what is sent
+        > show request
           m1.1 m1.2 m2.1 m3.1 m4.1
     "
     ));
 }
 
 #[test]
-fn a_person_compacts_at_rest_and_prompts_wait() {
+fn manual_compaction_runs_while_idle_and_prompts_wait() {
     check(&format!(
         "{ROOM}
         > compact the ports
@@ -219,11 +219,11 @@ fn a_person_compacts_at_rest_and_prompts_wait() {
         > user two
         > job asks
           ask for a summary, try 1
-        > model says What was.
-          reset, job 2: Written(\"What was.\")
+        > model says A summary.
+          reset, job 2: Written(\"A summary.\")
         > job resets
           cache reset: compaction | turn starts | running | prompt: two | ask
-        > what came of it
+        > show compaction
           done: cache.reset
         > compact in a turn
         > uncompact
@@ -232,13 +232,13 @@ fn a_person_compacts_at_rest_and_prompts_wait() {
 }
 
 #[test]
-fn a_compaction_at_rest_is_stopped() {
+fn manual_compaction_can_be_stopped() {
     check(&format!(
         "{ROOM}
         > compact
           reset, job 1: Wanted
         > stop user
-        > what came of it
+        > show compaction
           The compaction was interrupted; nothing changed.
         > compact
           reset, job 2: Wanted
@@ -261,7 +261,7 @@ fn a_compaction_at_rest_is_stopped() {
 }
 
 #[test]
-fn a_shutdown_leaves_the_queue_to_the_next_life() {
+fn shutdown_leaves_the_queue_to_the_next_daemon() {
     check(&format!(
         "{ROOM}
         > compact
@@ -276,19 +276,19 @@ fn a_shutdown_leaves_the_queue_to_the_next_life() {
 }
 
 #[test]
-fn a_compaction_is_taken_back_until_the_next_turn_ends() {
+fn compaction_can_be_undone_until_the_next_turn_ends() {
     check(&format!(
         "{NEAR}
         > compact
           reset, job 1: Wanted
         > job resets
           cache reset: compaction
-        > what is sent
+        > show request
           element m1.2
         > uncompact
           cache reset: compaction undone
         > uncompact
-        > what is sent
+        > show request
           m1.1 m1.2
         > user two
           turn starts | running | prompt: two | ask
@@ -308,7 +308,7 @@ fn a_compaction_is_taken_back_until_the_next_turn_ends() {
 }
 
 #[test]
-fn a_rewind_goes_back_over_a_compaction_and_again() {
+fn rewind_past_a_compaction_and_its_undo_work() {
     check(&format!(
         "{ROOM}
         > user two
@@ -322,24 +322,24 @@ fn a_rewind_goes_back_over_a_compaction_and_again() {
         > rewind to 1
         > rewound
           back at turn 1 | cache reset: rewind
-        > what is sent
+        > show request
           m1.1 m1.2
         > uncompact
         > rewind undo
         > rewound
           back again at turn 2 | cache reset: rewind
-        > what is sent
+        > show request
           element m2.2
         > uncompact
           cache reset: compaction undone
-        > what is sent
+        > show request
           m1.1 m1.2 m2.1 m2.2
     "
     ));
 }
 
 #[test]
-fn another_model_is_asked_with_the_next_request() {
+fn new_model_is_used_for_the_next_request() {
     check(&format!(
         "{ROOM}
         > set model=p/n
@@ -347,7 +347,7 @@ fn another_model_is_asked_with_the_next_request() {
           turn starts | running | prompt: two | reset, job 1: Wanted
         > job switches
           cache reset: switch | ask
-        > what is sent
+        > show request
           m1.1 m1.2 m2.1
         > set model=q/m
         > model calls read a
@@ -358,14 +358,14 @@ fn another_model_is_asked_with_the_next_request() {
           finished a ok | result a ok | reset, job 2: Wanted
         > job switches
           cache reset: switch | ask
-        > what is sent
+        > show request
           element
         > model says Second.
           model: Second. | turn ends completed | idle
         > rewind to 1
         > rewound
           back at turn 1 | cache reset: rewind
-        > what is sent
+        > show request
           m1.1 m1.2
         > user three
           turn starts | running | prompt: three | reset, job 3: Wanted
@@ -378,7 +378,7 @@ fn another_model_is_asked_with_the_next_request() {
 }
 
 #[test]
-fn the_originals_come_back_also_where_another_model_was_asked_since() {
+fn undone_compaction_restores_messages_even_after_a_model_change() {
     check(&format!(
         "{ROOM}
         > compact
@@ -412,11 +412,11 @@ fn the_originals_come_back_also_where_another_model_was_asked_since() {
           cache reset: switch | ask
         > model says Second. using 300
           model: Second. | turn ends completed | idle
-        > what is sent
+        > show request
           element m2.4
         > uncompact
           cache reset: compaction undone
-        > what is sent
+        > show request
           m1.1 m1.2 m2.1 m2.2 m2.3 m2.4
         > user three
           turn starts | running | prompt: three | reset, job 3: Wanted
@@ -427,7 +427,7 @@ fn the_originals_come_back_also_where_another_model_was_asked_since() {
 }
 
 #[test]
-fn what_stands_there_for_another_provider_is_rendered_before_it_is_compacted() {
+fn messages_of_another_provider_are_rendered_before_compaction() {
     check(&format!(
         "{ROOM}
         > set model=q/m
@@ -443,7 +443,7 @@ fn what_stands_there_for_another_provider_is_rendered_before_it_is_compacted() {
         > compact
           reset, job 2: Wanted
         > job fails
-        > what came of it
+        > show compaction
           no
         > compact
           reset, job 3: Wanted
@@ -452,8 +452,8 @@ fn what_stands_there_for_another_provider_is_rendered_before_it_is_compacted() {
         > user three
         > job asks
           ask for a summary, try 1
-        > model says What was.
-          reset, job 5: Written(\"What was.\")
+        > model says A summary.
+          reset, job 5: Written(\"A summary.\")
         > job resets
           cache reset: compaction | turn starts | running | prompt: three | ask
     "
@@ -461,7 +461,7 @@ fn what_stands_there_for_another_provider_is_rendered_before_it_is_compacted() {
 }
 
 #[test]
-fn what_the_session_may_do_is_told_again_behind_a_compaction() {
+fn permissions_are_reported_again_after_a_compaction() {
     check(
         "
         > session mode=plan window=1000
@@ -481,7 +481,7 @@ fn what_the_session_may_do_is_told_again_behind_a_compaction() {
 }
 
 #[test]
-fn a_summary_waits_for_the_end_of_a_pause() {
+fn summary_request_waits_for_the_end_of_a_pause() {
     check(&format!(
         "{NEAR}
         > user two
@@ -500,8 +500,8 @@ fn a_summary_waits_for_the_end_of_a_pause() {
           running | ask for a summary, try 2
         > pause
           paused
-        > model says What was.
-          reset, job 2: Written(\"What was.\")
+        > model says A summary.
+          reset, job 2: Written(\"A summary.\")
         > job resets
           cache reset: compaction
         > resume
@@ -542,7 +542,7 @@ fn a_run_whose_turn_ended_in_a_pause_exits_also_while_it_is_compacted() {
 }
 
 #[test]
-fn a_hand_over_begins_no_summary() {
+fn hand_over_starts_no_summary() {
     check(&format!(
         "{NEAR}
         > user two
@@ -584,7 +584,7 @@ fn a_hand_over_begins_no_summary() {
 }
 
 #[test]
-fn after_a_crash_nothing_has_changed_and_it_begins_anew() {
+fn compaction_starts_again_after_a_crash() {
     check(&format!(
         "{NEAR}
         > user two
@@ -597,7 +597,7 @@ fn after_a_crash_nothing_has_changed_and_it_begins_anew() {
           cache reset: compaction | ask
         > crash continue
           notice: The daemon was restarted | ask
-        > what is sent
+        > show request
           element m2.1
         > crash continue before cache.reset
           notice: The daemon was restarted | reset, job 1: Wanted
@@ -608,7 +608,7 @@ fn after_a_crash_nothing_has_changed_and_it_begins_anew() {
 }
 
 #[test]
-fn smaller_windows_forget_what_was_futile_in_the_larger() {
+fn window_change_resets_the_futile_limit() {
     check(&format!(
         "{NEAR}
         > user two
@@ -627,7 +627,7 @@ fn smaller_windows_forget_what_was_futile_in_the_larger() {
 }
 
 #[test]
-fn a_summary_waits_for_its_turn_as_any_request_does() {
+fn summary_request_waits_for_its_turn_at_the_provider() {
     check(&format!(
         "{NEAR}
         > user two
@@ -644,14 +644,14 @@ fn a_summary_waits_for_its_turn_as_any_request_does() {
           waiting for retry
         > sent
           running
-        > model says What was.
-          reset, job 2: Written(\"What was.\")
+        > model says A summary.
+          reset, job 2: Written(\"A summary.\")
         "
     ));
 }
 
 #[test]
-fn a_request_for_a_summary_that_is_too_long_is_shortened_and_then_done_without() {
+fn too_long_summary_request_is_shortened_then_replaced_by_a_list() {
     check(&format!(
         "{NEAR}
         > user two

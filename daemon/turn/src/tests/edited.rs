@@ -1,4 +1,4 @@
-//! Calls whose command the user changed before they ran: judged again, run so, and never as the model wrote them.
+//! Calls whose command the user changed: they are judged again and run only in the changed form.
 
 use super::script::check;
 
@@ -63,7 +63,7 @@ fn after_a_crash_the_changed_command_runs_and_not_the_original() {
 }
 
 #[test]
-fn where_the_session_waits_after_a_crash_nothing_ran_and_the_model_is_told() {
+fn idle_recovery_reports_that_the_edited_call_did_not_run() {
     check(
         "
         > user tidy up
@@ -82,7 +82,7 @@ fn where_the_session_waits_after_a_crash_nothing_ran_and_the_model_is_told() {
 }
 
 #[test]
-fn what_the_sandbox_stopped_of_a_changed_command_is_offered_as_that() {
+fn blocked_edited_command_is_offered_in_its_edited_form() {
     check(
         "
         > user tidy up

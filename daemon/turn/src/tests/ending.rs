@@ -1,75 +1,75 @@
-//! The end of a turn, where somebody is notified of it before anything follows.
+//! The end of a turn with `Stop` hooks, which run before anything else starts.
 
 use super::script::check;
 
 #[test]
-fn what_follows_a_turn_waits_until_its_end_was_told() {
+fn next_turn_waits_for_the_stop_hooks() {
     check(
         "
-        > session told
+        > session hooks
         > user hello
           turn starts | running | prompt: hello | ask
         > user next
         > model says Hello.
-          model: Hello. | turn ends completed | tell the end
+          model: Hello. | turn ends completed | run the stop hooks
         > user last
-        > told
+        > hooks finished
           idle | turn starts | running | prompt: next | ask
         > model says Next.
-          model: Next. | turn ends completed | tell the end
+          model: Next. | turn ends completed | run the stop hooks
         > stop user
-          stop telling
-        > told
+          cancel the stop hooks
+        > hooks finished
           idle | turn starts | running | prompt: last | ask
     ",
     );
 }
 
 #[test]
-fn a_run_exits_when_its_end_was_told_also_behind_a_crash() {
+fn headless_run_exits_after_the_stop_hooks_even_after_a_crash() {
     check(
         "
-        > session told headless
+        > session hooks headless
         > user hello
           turn starts | running | prompt: hello | ask
         > model says Hello.
-          model: Hello. | turn ends completed | tell the end
-        > told
+          model: Hello. | turn ends completed | run the stop hooks
+        > hooks finished
           exited 0
     ",
     );
     check(
         "
-        > session told headless
+        > session hooks headless
         > user hello
           turn starts | running | prompt: hello | ask
         > model says Hello.
-          model: Hello. | turn ends completed | tell the end
+          model: Hello. | turn ends completed | run the stop hooks
         > crash continue
           exited 0
-        > told
+        > hooks finished
     ",
     );
 }
 
 #[test]
-fn a_term_is_told_and_a_kill_is_not() {
+fn stop_hooks_run_on_term_but_not_on_kill() {
     check(
         "
-        > session told
+        > session hooks
         > user hello
           turn starts | running | prompt: hello | ask
         > stop term
-          drop the request | turn ends interrupted (term) | tell the end
+          drop the request | turn ends interrupted (term) | run the stop hooks
         > stop kill
-          stop telling
-        > told
+          cancel the stop hooks
+        > hooks finished
           exited 137
     ",
     );
     check(
         "
-        > session told
+        > session hooks
         > user hello
           turn starts | running | prompt: hello | ask
         > stop kill

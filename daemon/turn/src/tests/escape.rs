@@ -1,10 +1,10 @@
-//! Calls that the sandbox stopped, and their way out.
+//! Calls that the sandbox blocked, and their unsandboxed runs.
 
 use proto::Body;
 
 use super::script::{check, log_of};
 
-/// The words that the model got of a call, at the end of a scene.
+/// The results that the model received for a call, at the end of a scenario.
 fn result(scene: &str, call: &str) -> String {
     let log = log_of(scene);
     let mut results = log.iter().rev().filter_map(|record| match &record.body {
@@ -28,7 +28,7 @@ const ASKED: &str = "
 ";
 
 #[test]
-fn a_yes_lets_a_call_run_once_more_outside() {
+fn approval_lets_a_blocked_call_run_once_unsandboxed() {
     let scene = format!(
         "{ASKED}
         > ann yes 7.1
@@ -49,7 +49,7 @@ fn a_yes_lets_a_call_run_once_more_outside() {
 }
 
 #[test]
-fn outside_a_call_is_not_stopped_again() {
+fn unsandboxed_run_is_not_blocked_again() {
     check(&format!(
         "{ASKED}
         > ann yes 7.1
@@ -63,7 +63,7 @@ fn outside_a_call_is_not_stopped_again() {
 }
 
 #[test]
-fn a_no_leaves_what_it_came_to_and_is_not_asked_again() {
+fn denial_keeps_the_sandboxed_outcome_and_is_not_asked_again() {
     let scene = format!(
         "{ASKED}
         > ann no 7.1 use the project
@@ -89,7 +89,7 @@ The user (ann) was asked to let it run once outside the sandbox, and said no: us
     };
     assert_eq!(count("tool.blocked"), 1, "the same is offered once a turn");
     assert_eq!(count("message.tool"), 2);
-    // It is no denial of the call: it may run within.
+    // This does not deny the call itself: it may run sandboxed.
     assert_eq!(count("tool.started"), 2);
 }
 
@@ -106,7 +106,7 @@ fn a_yes_holds_for_what_was_shown() {
 }
 
 #[test]
-fn neither_rule_nor_approval_mode_lets_a_call_out() {
+fn no_rule_or_approval_mode_allows_an_unsandboxed_run() {
     for says in ["allow", "left-allowed", "left-denied", "deny"] {
         let scene = format!(
             "
@@ -128,9 +128,9 @@ fn neither_rule_nor_approval_mode_lets_a_call_out() {
 }
 
 #[test]
-fn what_keeps_a_session_from_changing_things_keeps_calls_inside() {
+fn plan_mode_and_read_only_forbid_unsandboxed_runs() {
     for set in ["mode=plan", "read_only=true"] {
-        // Before it was stopped,
+        // Before the call was blocked,
         check(&format!(
             "
             > user make it
@@ -148,7 +148,7 @@ fn what_keeps_a_session_from_changing_things_keeps_calls_inside() {
                 _ => "daemon: This session only reads",
             }
         ));
-        // and when somebody has said yes.
+        // and after a user approved it.
         let scene = format!("{ASKED}\n> set {set}\n> ann yes 7.1\n> policy a ask\n");
         let log = log_of(&scene);
         let outside = log
@@ -160,7 +160,7 @@ fn what_keeps_a_session_from_changing_things_keeps_calls_inside() {
 }
 
 #[test]
-fn what_is_stopped_in_a_pause_is_offered_behind_it() {
+fn call_blocked_during_a_pause_is_offered_after_it() {
     check(
         "
         > user make it
@@ -182,7 +182,7 @@ fn what_is_stopped_in_a_pause_is_offered_behind_it() {
 }
 
 #[test]
-fn an_interrupt_leaves_what_it_came_to() {
+fn interrupt_keeps_the_sandboxed_outcome() {
     let scene = format!("{ASKED}\n> stop user\n");
     let reported = result(&scene, "a");
     assert!(
@@ -192,7 +192,7 @@ fn an_interrupt_leaves_what_it_came_to() {
 }
 
 #[test]
-fn nobody_there_is_no_denial_of_the_turn() {
+fn unattended_unsandboxed_run_does_not_block_the_turn() {
     check(
         "
         > session headless
@@ -229,7 +229,7 @@ fn a_crash_with_the_question_open_leaves_it_open() {
 }
 
 #[test]
-fn a_crash_in_the_run_outside_leaves_its_effects_unknown() {
+fn crash_during_an_unsandboxed_run_leaves_effects_unknown() {
     let scene = format!(
         "{ASKED}
         > ann yes 7.1
@@ -246,7 +246,7 @@ fn a_crash_in_the_run_outside_leaves_its_effects_unknown() {
 }
 
 #[test]
-fn a_crash_before_the_question_has_it_asked_or_leaves_what_it_came_to() {
+fn crash_before_the_question_asks_it_or_keeps_the_sandboxed_outcome() {
     let asked = format!("{ASKED}\n> crash continue after tool.blocked\n> policy a ask\n");
     let log = log_of(&asked);
     assert!(matches!(
@@ -261,7 +261,7 @@ fn a_crash_before_the_question_has_it_asked_or_leaves_what_it_came_to() {
 }
 
 #[test]
-fn beside_a_command_in_the_background_nothing_is_offered() {
+fn no_unsandboxed_run_is_offered_beside_background_commands() {
     check(
         "
     > child 9 runs

@@ -1,18 +1,18 @@
-//! A model is down, and another one goes on with the turn.
+//! The fallback model continues a turn when the session's own model is down.
 
 use super::script::check;
 
-/// A model whose one try fails, and another one that is asked then.
+/// A model whose only try fails, and a fallback.
 const DOWN: &str = "
     > session tries=1 fallback=q/n
     > user one
       turn starts | running | prompt: one | ask
     > model breaks transient showing Half
-      what was shown does not count | q/n stands in | reset, job 1: Wanted
+      discard the shown part | fall back to q/n | reset, job 1: Wanted
 ";
 
 #[test]
-fn the_fallback_goes_on_with_the_turn_and_the_next_one_asks_the_first_again() {
+fn fallback_finishes_the_turn_and_the_next_turn_uses_the_own_model() {
     check(&format!(
         "{DOWN}
         > job switches
@@ -30,13 +30,13 @@ fn the_fallback_goes_on_with_the_turn_and_the_next_one_asks_the_first_again() {
         > job switches
           cache reset: switch | ask
         > model breaks transient
-          q/n stands in | reset, job 3: Wanted
+          fall back to q/n | reset, job 3: Wanted
     "
     ));
 }
 
 #[test]
-fn where_the_fallback_fails_too_the_first_ones_cause_is_told() {
+fn if_the_fallback_fails_too_the_original_failure_is_reported() {
     for breaks in ["transient", "permanent", "no-key"] {
         check(&format!(
             "{DOWN}
@@ -58,7 +58,7 @@ fn where_the_fallback_fails_too_the_first_ones_cause_is_told() {
 }
 
 #[test]
-fn nobody_stands_in_for_itself_nor_for_what_will_not_pass() {
+fn no_fallback_to_the_same_model_or_after_permanent_failures() {
     check(
         "
         > session tries=1 fallback=p/m
@@ -89,13 +89,13 @@ fn nobody_stands_in_for_itself_nor_for_what_will_not_pass() {
         > retry
           running | ask, try 2
         > model breaks transient
-          q/n stands in | reset, job 1: Wanted
+          fall back to q/n | reset, job 1: Wanted
     ",
     );
 }
 
 #[test]
-fn a_crash_in_the_middle_changes_nothing_of_it() {
+fn fallback_survives_a_crash() {
     for moment in ["", "after session.set", "after cache.reset"] {
         let asks = match moment {
             "after session.set" => "reset, job 1: Wanted",
@@ -121,7 +121,7 @@ fn a_crash_in_the_middle_changes_nothing_of_it() {
 }
 
 #[test]
-fn who_chooses_a_model_meanwhile_keeps_it() {
+fn model_chosen_during_a_fallback_stays() {
     check(&format!(
         "{DOWN}
         > job switches
@@ -145,7 +145,7 @@ fn in_a_pause_the_fallback_waits() {
         > pause
           paused
         > model breaks transient
-          q/n stands in
+          fall back to q/n
         > resume
           running | reset, job 1: Wanted
     ",
@@ -153,14 +153,14 @@ fn in_a_pause_the_fallback_waits() {
 }
 
 #[test]
-fn a_vendor_that_others_have_found_down_is_not_waited_for() {
+fn fallback_is_immediate_if_other_requests_found_the_provider_down() {
     check(
         "
         > session fallback=q/n
         > user one
           turn starts | running | prompt: one | ask
         > gated down
-          drop the request | q/n stands in | reset, job 1: Wanted
+          drop the request | fall back to q/n | reset, job 1: Wanted
         > job switches
           cache reset: switch | notice: `p/m` is not available, so `q/n` answers for the rest of this turn: full | ask
         > gated down

@@ -1,8 +1,8 @@
-//! A session goes back to an earlier turn, and takes that back.
+//! Rewinds to earlier turns, and undoing them.
 
 use super::script::check;
 
-/// Three turns; the second notes what is to be done.
+/// Three turns; the second sets a todo list.
 const THREE: &str = "
     > user one
       turn starts | running | prompt: one | ask
@@ -20,31 +20,31 @@ const THREE: &str = "
       turn starts | running | prompt: three | ask
     > model says Third.
       model: Third. | turn ends completed | idle
-    > what is shown
+    > show conversation
       m1.1 m1.2 m2.1 m2.2 m2.3 m2.4 m3.1 m3.2 | 4 answers, 3 said, to do: paint
 ";
 
 #[test]
-fn what_followed_a_turn_is_hidden_and_numbers_go_on() {
+fn rewind_hides_later_turns_and_turn_numbers_continue() {
     check(&format!(
         "{THREE}
         > rewind to 1
         > rewound
           back at turn 1 | cache reset: rewind
-        > what is shown
+        > show conversation
           m1.1 m1.2 | 1 answers, 1 said, to do:
         > user four
           turn starts | running | prompt: four | ask
         > model calls read a
           model calls a_2 | judge a_2
-        > what is shown
+        > show conversation
           m1.1 m1.2 m4.1 m4.2 | 2 answers, 2 said, to do:
     "
     ));
 }
 
 #[test]
-fn a_rewind_is_taken_back() {
+fn rewind_is_undone() {
     check(&format!(
         "{THREE}
         > rewind to 1
@@ -53,7 +53,7 @@ fn a_rewind_is_taken_back() {
         > rewind undo
         > rewound
           back again at turn 3 | cache reset: rewind
-        > what is shown
+        > show conversation
           m1.1 m1.2 m2.1 m2.2 m2.3 m2.4 m3.1 m3.2 | 4 answers, 3 said, to do: paint
         > rewind undo
           there is no such turn
@@ -62,7 +62,7 @@ fn a_rewind_is_taken_back() {
 }
 
 #[test]
-fn rewinds_are_taken_back_one_by_one() {
+fn rewinds_are_undone_one_by_one() {
     check(&format!(
         "{THREE}
         > rewind to 2
@@ -71,24 +71,24 @@ fn rewinds_are_taken_back_one_by_one() {
         > rewind to 0
         > rewound
           back at turn 0 | cache reset: rewind
-        > what is shown
+        > show conversation
           no message | 0 answers, 0 said, to do:
         > rewind undo
         > rewound
           back again at turn 2 | cache reset: rewind
-        > what is shown
+        > show conversation
           m1.1 m1.2 m2.1 m2.2 m2.3 m2.4 | 3 answers, 2 said, to do: paint
         > rewind undo
         > rewound
           back again at turn 3 | cache reset: rewind
-        > what is shown
+        > show conversation
           m1.1 m1.2 m2.1 m2.2 m2.3 m2.4 m3.1 m3.2 | 4 answers, 3 said, to do: paint
     "
     ));
 }
 
 #[test]
-fn what_came_after_a_rewind_is_hidden_for_good_when_that_is_taken_back() {
+fn undoing_a_rewind_hides_later_turns_for_good() {
     check(&format!(
         "{THREE}
         > rewind to 1
@@ -101,7 +101,7 @@ fn what_came_after_a_rewind_is_hidden_for_good_when_that_is_taken_back() {
         > rewind undo
         > rewound
           back again at turn 3 | cache reset: rewind
-        > what is shown
+        > show conversation
           m1.1 m1.2 m2.1 m2.2 m2.3 m2.4 m3.1 m3.2 | 4 answers, 3 said, to do: paint
         > rewind to 4
           there is no such turn
@@ -114,7 +114,7 @@ fn what_came_after_a_rewind_is_hidden_for_good_when_that_is_taken_back() {
 }
 
 #[test]
-fn a_turn_that_is_hidden_or_never_was_is_not_gone_back_to() {
+fn rewind_to_a_hidden_or_unknown_turn_is_refused() {
     check(&format!(
         "{THREE}
         > rewind to 2
@@ -129,7 +129,7 @@ fn a_turn_that_is_hidden_or_never_was_is_not_gone_back_to() {
 }
 
 #[test]
-fn files_alone_leave_the_conversation_and_its_cache() {
+fn file_rewind_keeps_the_conversation_and_its_cache() {
     check(&format!(
         "{THREE}
         > rewind to 1 files
@@ -137,7 +137,7 @@ fn files_alone_leave_the_conversation_and_its_cache() {
           files kept
         > rewound
           files put back
-        > what is shown
+        > show conversation
           m1.1 m1.2 m2.1 m2.2 m2.3 m2.4 m3.1 m3.2 | 4 answers, 3 said, to do: paint
         > rewind to 0 all
         > rewound
@@ -147,7 +147,7 @@ fn files_alone_leave_the_conversation_and_its_cache() {
 }
 
 #[test]
-fn the_first_message_has_its_place_again_after_a_rewind_to_the_beginning() {
+fn first_message_context_is_restored_after_a_rewind_to_the_start() {
     use proto::params::history::What;
     use proto::params::session::When;
     use proto::record::{PromptQueued, SessionRewound};
@@ -213,7 +213,7 @@ fn the_first_message_has_its_place_again_after_a_rewind_to_the_beginning() {
         }),
         now,
     ));
-    // In the same life, and in a later one.
+    // In the same daemon process, and in a later one.
     let mut later = Machine::new(Facts::fold(&log), Limits::default());
     keep(machine.step(prompt(3), now));
     keep(later.step(prompt(3), now));
@@ -222,7 +222,7 @@ fn the_first_message_has_its_place_again_after_a_rewind_to_the_beginning() {
 }
 
 #[test]
-fn prompts_wait_while_files_are_put_back() {
+fn prompts_wait_while_files_are_restored() {
     for (over, reported) in [
         ("rewound", "back at turn 1 | cache reset: rewind |"),
         ("not rewound", ""),
@@ -241,7 +241,7 @@ fn prompts_wait_while_files_are_put_back() {
 }
 
 #[test]
-fn only_a_session_at_rest_goes_back() {
+fn only_an_idle_session_rewinds() {
     check(
         "
         > user one
@@ -258,7 +258,7 @@ fn only_a_session_at_rest_goes_back() {
 }
 
 #[test]
-fn a_stop_takes_place_when_the_session_has_gone_back() {
+fn stop_applies_after_the_rewind() {
     for (stop, ends) in [
         ("user", "| turn starts | running | prompt: four | ask"),
         ("shutdown", ""),
@@ -288,7 +288,7 @@ fn a_stop_takes_place_when_the_session_has_gone_back() {
 }
 
 #[test]
-fn a_session_that_waits_for_the_end_of_its_rewind_is_begun_by_the_next_life() {
+fn prompt_waiting_for_a_rewind_starts_in_the_next_daemon() {
     check(&format!(
         "{THREE}
         > rewind to 1
@@ -303,7 +303,7 @@ fn a_session_that_waits_for_the_end_of_its_rewind_is_begun_by_the_next_life() {
 }
 
 #[test]
-fn a_paused_session_goes_back_and_stays_paused() {
+fn paused_session_rewinds_and_stays_paused() {
     check(&format!(
         "{THREE}
         > pause
@@ -335,7 +335,7 @@ fn a_paused_session_goes_back_and_stays_paused() {
 }
 
 #[test]
-fn a_headless_run_that_goes_back_in_its_pause_exits_with_it() {
+fn headless_run_that_rewinds_in_a_pause_exits_after_it() {
     check(
         "
         > session headless
@@ -358,7 +358,7 @@ fn a_headless_run_that_goes_back_in_its_pause_exits_with_it() {
 }
 
 #[test]
-fn an_exited_session_goes_back_and_stays_so() {
+fn exited_session_rewinds_and_stays_exited() {
     check(&format!(
         "{THREE}
         > close
@@ -375,7 +375,7 @@ fn an_exited_session_goes_back_and_stays_so() {
 }
 
 #[test]
-fn a_hand_over_waits_for_a_rewind_and_lets_none_begin() {
+fn hand_over_waits_for_a_rewind_and_starts_none() {
     check(&format!(
         "{THREE}
         > rewind to 1
@@ -393,7 +393,7 @@ fn a_hand_over_waits_for_a_rewind_and_lets_none_begin() {
 }
 
 #[test]
-fn a_crash_while_files_are_put_back_is_told_once() {
+fn crash_while_restoring_files_is_reported_once() {
     for policy in ["continue", "idle"] {
         check(&format!(
             "{THREE}
@@ -403,7 +403,7 @@ fn a_crash_while_files_are_put_back_is_told_once() {
             > crash {policy}
               notice: A rewind was interrupted while restoring files: some files may be restored, others not
             > crash {policy}
-            > what is shown
+            > show conversation
               m1.1 m1.2 m2.1 m2.2 m2.3 m2.4 m3.1 m3.2 | 4 answers, 3 said, to do: paint
         "
         ));
@@ -421,7 +421,7 @@ fn a_crash_while_files_are_put_back_is_told_once() {
 }
 
 #[test]
-fn a_crash_between_a_rewind_and_its_cache_reset_makes_up_for_it() {
+fn cache_reset_missing_after_a_rewind_is_added() {
     for policy in ["continue", "idle"] {
         check(&format!(
             "{THREE}
@@ -433,7 +433,7 @@ fn a_crash_between_a_rewind_and_its_cache_reset_makes_up_for_it() {
             > crash {policy} before cache.reset
               cache reset: rewind
             > crash {policy}
-            > what is shown
+            > show conversation
               m1.1 m1.2 | 1 answers, 1 said, to do:
         "
         ));
@@ -441,21 +441,21 @@ fn a_crash_between_a_rewind_and_its_cache_reset_makes_up_for_it() {
 }
 
 #[test]
-fn a_crash_before_its_record_leaves_the_conversation_as_it_was() {
+fn crash_before_the_rewind_record_keeps_the_conversation() {
     check(&format!(
         "{THREE}
         > rewind to 1
         > rewound
           back at turn 1 | cache reset: rewind
         > crash continue before session.rewound
-        > what is shown
+        > show conversation
           m1.1 m1.2 m2.1 m2.2 m2.3 m2.4 m3.1 m3.2 | 4 answers, 3 said, to do: paint
     "
     ));
 }
 
 #[test]
-fn what_is_told_of_the_end_is_that_of_the_newest_turn_that_is_shown() {
+fn reported_outcome_is_of_the_newest_shown_turn() {
     check(
         "
     > user one
@@ -466,17 +466,17 @@ fn what_is_told_of_the_end_is_that_of_the_newest_turn_that_is_shown() {
       turn starts | running | prompt: two | ask
     > model breaks permanent
       turn ends failed: permanent | idle
-    > what is shown
+    > show conversation
       m1.1 m1.2 m2.1 | 1 answers, 2 said, to do: | cut off: Failed
     > rewind to 1
     > rewound
       back at turn 1 | cache reset: rewind
-    > what is shown
+    > show conversation
       m1.1 m1.2 | 1 answers, 1 said, to do:
     > rewind undo
     > rewound
       back again at turn 2 | cache reset: rewind
-    > what is shown
+    > show conversation
       m1.1 m1.2 m2.1 | 1 answers, 2 said, to do: | cut off: Failed
     ",
     );

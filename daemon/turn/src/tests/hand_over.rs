@@ -1,9 +1,10 @@
-//! A hand-over: nothing new starts, and the next life goes on, once. Commands in the background, which never do.
+//! Hand-overs: nothing new starts, and the next daemon process continues the session once. Background commands are
+//! never handed over.
 
 use super::script::check;
 
 #[test]
-fn a_session_at_rest_needs_no_mark() {
+fn idle_session_is_not_marked_suspended() {
     check(
         "
         > suspend
@@ -13,7 +14,7 @@ fn a_session_at_rest_needs_no_mark() {
 }
 
 #[test]
-fn what_runs_ends_first() {
+fn running_work_ends_before_the_hand_over() {
     check(
         "
         > user one
@@ -49,7 +50,7 @@ fn what_runs_ends_first() {
 }
 
 #[test]
-fn what_cannot_be_waited_for_is_dropped_and_taken_up_again() {
+fn work_beyond_the_hand_over_time_is_dropped_and_resumed() {
     check(
         "
         > user one
@@ -75,7 +76,7 @@ fn what_cannot_be_waited_for_is_dropped_and_taken_up_again() {
 }
 
 #[test]
-fn what_was_handed_over_goes_on_once() {
+fn handed_over_session_continues_once() {
     check(
         "
         > user one
@@ -157,7 +158,7 @@ fn a_pause_is_handed_over() {
 }
 
 #[test]
-fn a_stop_in_a_hand_over_works_as_ever() {
+fn stop_works_during_a_hand_over() {
     check(
         "
         > user one
@@ -191,7 +192,7 @@ fn a_stop_in_a_hand_over_works_as_ever() {
 }
 
 #[test]
-fn a_prompt_that_comes_to_a_session_that_is_handed_over_starts_in_the_next_life() {
+fn prompt_during_a_hand_over_starts_in_the_next_daemon() {
     check(
         "
         > suspend
@@ -215,7 +216,7 @@ fn a_prompt_that_comes_to_a_session_that_is_handed_over_starts_in_the_next_life(
 }
 
 #[test]
-fn a_crash_in_a_hand_over_keeps_what_was_shown() {
+fn crash_during_a_hand_over_keeps_the_shown_part() {
     check(
         "
         > user one
@@ -229,7 +230,7 @@ fn a_crash_in_a_hand_over_keeps_what_was_shown() {
 }
 
 #[test]
-fn commands_in_the_background_come_and_go() {
+fn background_commands_are_recorded() {
     check(
         "
         > child 9 ends
@@ -244,7 +245,7 @@ fn commands_in_the_background_come_and_go() {
 }
 
 #[test]
-fn commands_in_the_background_end_with_the_daemon() {
+fn background_commands_end_with_the_daemon() {
     for policy in ["continue", "idle"] {
         check(&format!(
             "

@@ -1,4 +1,4 @@
-//! What had been shown of an answer when the daemon died: kept once, gone on from, and never taken for whole.
+//! The shown part of an answer when the daemon died: it is logged once, continued, and never treated as complete.
 
 use contract::provider::Reported;
 use proto::item::Finish;
@@ -12,7 +12,7 @@ use super::script::check;
 use crate::{Answer, Effect, Facts, Input, Limits, Machine, Now, RecoverPolicy};
 
 #[test]
-fn a_turn_goes_on_from_what_was_shown() {
+fn turn_continues_from_the_shown_part() {
     check(
         "
         > user one
@@ -27,7 +27,7 @@ fn a_turn_goes_on_from_what_was_shown() {
 }
 
 #[test]
-fn what_was_kept_and_what_follows_are_one_text() {
+fn kept_part_and_continuation_are_one_text() {
     let now = Now::default();
     let mut machine = Machine::new(Facts::default(), Limits::default());
     machine.record(Body::SessionCreated(created(Kind::Interactive, 0, 0)), now);
@@ -65,7 +65,7 @@ fn what_was_kept_and_what_follows_are_one_text() {
 }
 
 #[test]
-fn a_turn_that_is_given_up_keeps_what_was_shown() {
+fn ended_turn_keeps_the_shown_part() {
     check(
         "
         > user one
@@ -81,7 +81,7 @@ fn a_turn_that_is_given_up_keeps_what_was_shown() {
 }
 
 #[test]
-fn what_is_blank_or_of_another_answer_is_ignored() {
+fn blank_parts_and_parts_of_other_answers_are_ignored() {
     for shown in ["\t of m1.2", "Once of m1.3", "Once of m1.1", "Once of m0.2"] {
         check(&format!(
             "
@@ -92,7 +92,7 @@ fn what_is_blank_or_of_another_answer_is_ignored() {
         "
         ));
     }
-    // The answer is whole: the side file was not dropped yet.
+    // The answer is complete, but its draft file was not deleted yet.
     check(
         "
         > user one
@@ -105,7 +105,7 @@ fn what_is_blank_or_of_another_answer_is_ignored() {
           notice: The daemon was restarted | judge a
     ",
     );
-    // The turn's prompt did not reach the disk, and so there was no request that the log knows of.
+    // The turn's prompt did not reach the disk, so the log has no request.
     check(
         "
         > user one
@@ -127,7 +127,7 @@ fn what_is_blank_or_of_another_answer_is_ignored() {
 }
 
 #[test]
-fn a_second_crash_at_any_point_is_right_as_well() {
+fn second_crash_at_any_point_recovers_too() {
     let begins = "
         > user one
           turn starts | running | prompt: one | ask
@@ -136,7 +136,7 @@ fn a_second_crash_at_any_point_is_right_as_well() {
           notice: The daemon was restarted during an answer |
           model (interrupted): Once | daemon: go on | steer: and this | ask
     ";
-    // Before what was kept: the request is made again, with or without the side file.
+    // Before the kept part: the request is sent again, with or without the draft file.
     check(&format!(
         "{begins}
         > crash continue before message.assistant
@@ -150,7 +150,7 @@ fn a_second_crash_at_any_point_is_right_as_well() {
           model (interrupted): Once | daemon: go on | steer: and this | ask
     "
     ));
-    // Behind it: it is not kept twice, and the daemon's words follow.
+    // After the kept part: it is not logged twice, and the daemon's message follows.
     check(&format!(
         "{begins}
         > crash continue after message.assistant showing Once of m1.2
@@ -164,14 +164,14 @@ fn a_second_crash_at_any_point_is_right_as_well() {
           idle
     "
     ));
-    // Behind the daemon's words.
+    // After the daemon's message.
     check(&format!(
         "{begins}
         > crash continue before message.user
           notice: The daemon was restarted | steer: and this | ask
     "
     ));
-    // In the request that follows.
+    // During the next request.
     check(&format!(
         "{begins}
         > crash continue showing Twice
@@ -182,7 +182,7 @@ fn a_second_crash_at_any_point_is_right_as_well() {
 }
 
 #[test]
-fn an_answer_that_a_person_interrupted_after_a_recovery_is_not_gone_on_from() {
+fn answer_interrupted_by_a_user_after_recovery_is_not_continued() {
     for before in ["", "showing Once of m9.9"] {
         check(&format!(
             "
@@ -198,7 +198,7 @@ fn an_answer_that_a_person_interrupted_after_a_recovery_is_not_gone_on_from() {
         "
         ));
     }
-    // The notice of a recovery reached the disk and what it speaks of did not, nor was it there again.
+    // The recovery's notice reached the disk, but the part that it announces did not, and no draft file exists.
     check(
         "
         > user one
@@ -218,7 +218,7 @@ fn an_answer_that_a_person_interrupted_after_a_recovery_is_not_gone_on_from() {
 }
 
 #[test]
-fn what_was_kept_is_gone_on_from_after_a_pause_too() {
+fn kept_part_is_continued_after_a_pause_too() {
     check(
         "
         > user one
@@ -259,7 +259,7 @@ fn half_an_answer_is_half_a_step() {
     );
 }
 
-/// A machine that was asked something and then died, with this answer kept.
+/// A machine that died during a request, with this part of the answer kept.
 fn recovered(policy: RecoverPolicy, kept: Answer) -> (Machine, Vec<Effect>) {
     let now = Now::default();
     let mut machine = Machine::new(Facts::default(), Limits::default());
@@ -284,7 +284,7 @@ fn recovered(policy: RecoverPolicy, kept: Answer) -> (Machine, Vec<Effect>) {
 }
 
 #[test]
-fn what_was_kept_has_no_calls_and_is_no_answer_of_a_script() {
+fn kept_part_has_no_calls_and_does_not_count_as_an_answer() {
     for policy in [RecoverPolicy::Continue, RecoverPolicy::Idle] {
         for reported in [None, Some(Reported::default())] {
             let kept = Answer {

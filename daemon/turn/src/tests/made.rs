@@ -1,4 +1,4 @@
-//! Things that scenes and worlds are made from.
+//! Builders for test data.
 
 use std::collections::BTreeMap;
 
@@ -81,7 +81,7 @@ pub fn reply(label: &str) -> Reply {
     }
 }
 
-/// Something to do.
+/// A todo item.
 pub fn todo(content: &str) -> Todo {
     Todo {
         content: content.to_owned(),
@@ -90,7 +90,7 @@ pub fn todo(content: &str) -> Todo {
     }
 }
 
-/// What is kept of a file for a call, or for a rewind.
+/// The checkpoint of a file for a call, or for a rewind.
 pub fn checkpoint(call: Option<&CallId>, path: &str) -> CheckpointCreated {
     CheckpointCreated {
         call: call.cloned(),
@@ -102,7 +102,8 @@ pub fn checkpoint(call: Option<&CallId>, path: &str) -> CheckpointCreated {
     }
 }
 
-/// What policy says to a call. `version`: what a person would be shown may change with the file it is about.
+/// The policy's judgement of a call. `version`: version of the file that the call is about; the shown text changes with
+/// it.
 pub fn judgement(
     call: &ToolCall,
     verdict: Verdict,
@@ -166,7 +167,7 @@ fn kind(tool: &str) -> ToolKind {
     }
 }
 
-/// What repair knows of the tools of tests: `read` only looks at files.
+/// The repair tools of tests: `read` only reads files.
 pub fn means() -> RepairTools {
     let tools = ["read", "write", "bash", "bash_output", "ask", "plan"];
     let known = |tool: &str| RepairTool {
@@ -176,7 +177,7 @@ pub fn means() -> RepairTools {
     RepairTools(tools.map(|tool| (tool.to_owned(), known(tool))).into())
 }
 
-/// A fallback that thinks as it does by itself: `provider/model`.
+/// A fallback model (`provider/model`) with default reasoning effort.
 pub fn fallback(model: &str) -> crate::Fallback {
     let (provider, model) = model.split_once('/').expect("PROVIDER/MODEL");
     crate::Fallback {

@@ -1,9 +1,9 @@
-//! A pause: nothing new starts in it, and all goes on where it was held.
+//! Pauses: nothing new starts, and held work continues afterwards.
 
 use super::script::check;
 
 #[test]
-fn a_session_at_rest_is_paused_and_resumed() {
+fn idle_session_is_paused_and_resumed() {
     check(
         "
         > pause
@@ -42,7 +42,7 @@ fn an_exited_session_is_not_paused() {
 }
 
 #[test]
-fn an_answer_in_words_is_taken_in_and_ends_the_turn() {
+fn text_answer_during_a_pause_ends_the_turn() {
     check(
         "
         > user one
@@ -59,7 +59,7 @@ fn an_answer_in_words_is_taken_in_and_ends_the_turn() {
 }
 
 #[test]
-fn the_calls_of_an_answer_wait() {
+fn calls_of_an_answer_wait_for_the_end_of_a_pause() {
     check(
         "
         > user one
@@ -77,7 +77,7 @@ fn the_calls_of_an_answer_wait() {
 }
 
 #[test]
-fn a_judgement_that_comes_in_a_pause_is_asked_for_again() {
+fn call_judged_during_a_pause_is_judged_again() {
     for says in ["allow", "ask", "deny", "refuse", "left-allowed"] {
         check(&format!(
             "
@@ -98,7 +98,7 @@ fn a_judgement_that_comes_in_a_pause_is_asked_for_again() {
 }
 
 #[test]
-fn a_judgement_that_outlasts_a_pause_is_asked_for_once() {
+fn call_whose_judging_outlasts_a_pause_is_judged_once() {
     check(
         "
         > user one
@@ -116,7 +116,7 @@ fn a_judgement_that_outlasts_a_pause_is_asked_for_once() {
 }
 
 #[test]
-fn a_tool_that_runs_ends_in_peace() {
+fn running_call_finishes_during_a_pause() {
     check(
         "
         > user one
@@ -188,7 +188,7 @@ fn a_question_is_answered_in_a_pause_and_its_call_starts_after() {
 }
 
 #[test]
-fn another_try_waits_for_the_end_of_the_pause() {
+fn retry_waits_for_the_end_of_the_pause() {
     check(
         "
         > user one
@@ -221,7 +221,7 @@ fn another_try_waits_for_the_end_of_the_pause() {
 }
 
 #[test]
-fn a_key_that_comes_in_a_pause_is_used_after_it() {
+fn key_that_arrives_during_a_pause_is_used_after_it() {
     check(
         "
         > user one
@@ -241,7 +241,7 @@ fn a_key_that_comes_in_a_pause_is_used_after_it() {
 }
 
 #[test]
-fn steering_is_said_after_the_pause_as_it_is_then() {
+fn steering_edited_during_a_pause_is_sent_as_edited() {
     check(
         "
         > user one
@@ -274,7 +274,7 @@ fn steering_is_said_after_the_pause_as_it_is_then() {
           running | steer: and this | ask
     ",
     );
-    // Taken back in the pause: the turn is over then.
+    // Withdrawn during the pause: then the turn is over.
     check(
         "
         > user one
@@ -330,7 +330,7 @@ fn an_interrupt_ends_the_turn_and_not_the_pause() {
 }
 
 #[test]
-fn what_is_being_stopped_is_stopped_in_a_pause_too() {
+fn calls_being_stopped_are_stopped_during_a_pause_too() {
     check(
         "
         > user one
@@ -430,7 +430,7 @@ fn the_time_of_a_turn_stands_still_in_a_pause() {
           drop the request | turn ends interrupted (timeout) | idle
     ",
     );
-    // A pause does not lend time: what was over at its begin is over at its end.
+    // A pause adds no time: a limit that had passed when it started has still passed when it ends.
     check(
         "
         > session interactive timeout_ms=9000
@@ -460,7 +460,7 @@ fn a_pause_outlives_the_daemon() {
               idle | turn starts | running | prompt: one | ask
         "
         ));
-        // The state did not reach the disk: of the pause, and of its end.
+        // The state record of the pause, or of its end, did not reach the disk.
         check(&format!(
             "
             > pause
@@ -479,7 +479,7 @@ fn a_pause_outlives_the_daemon() {
 }
 
 #[test]
-fn a_turn_that_goes_on_after_a_crash_goes_on_after_the_pause() {
+fn turn_recovered_during_a_pause_continues_after_it() {
     check(
         "
         > session interactive timeout_ms=9000

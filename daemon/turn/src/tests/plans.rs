@@ -1,4 +1,4 @@
-//! Plan mode, plans and their answers, and sessions that only read.
+//! Plan mode, plans and their answers, and read-only sessions.
 
 use proto::Body;
 
@@ -45,7 +45,7 @@ fn a_plan_is_approved_and_carried_out_and_the_next_turn_asks_again() {
 }
 
 #[test]
-fn the_window_is_of_the_turn_in_which_the_plan_was_approved() {
+fn plan_approval_is_valid_only_for_its_turn() {
     let scene = "
         > session interactive mode=plan
         > user fix it
@@ -62,7 +62,7 @@ fn the_window_is_of_the_turn_in_which_the_plan_was_approved() {
         crate::Facts::fold(&log).effective_permissions()
     };
     assert!(window("").plan_approved);
-    // Whoever takes it back to planning takes back the window, also where they let it go on after.
+    // Returning to plan mode withdraws the approval of the plan, even if plan mode is switched off again afterwards.
     assert!(!window("> set mode=plan").plan_approved);
     assert!(!window("> set mode=plan\n> set mode=normal").plan_approved);
     let ended = window("> model says Done.\n model: Done. | turn ends completed | idle");
@@ -75,7 +75,7 @@ fn the_window_is_of_the_turn_in_which_the_plan_was_approved() {
 }
 
 #[test]
-fn a_plan_that_is_sent_back_keeps_the_session_planning() {
+fn rejected_plan_keeps_plan_mode_on() {
     check(
         "
         > session interactive mode=plan
@@ -100,7 +100,7 @@ fn a_plan_that_is_sent_back_keeps_the_session_planning() {
 }
 
 #[test]
-fn what_plan_mode_refused_may_run_once_the_plan_is_approved() {
+fn call_refused_in_plan_mode_may_run_after_approval() {
     check(
         "
         > session interactive mode=plan
@@ -261,7 +261,7 @@ fn a_crash_leaves_the_plan_open_and_an_answer_is_not_lost() {
 }
 
 #[test]
-fn the_model_is_told_of_the_mode_behind_all_that_was_said() {
+fn mode_change_is_reported_after_earlier_messages() {
     check(
         "
         > user look
@@ -300,7 +300,7 @@ fn the_model_is_told_of_the_mode_behind_all_that_was_said() {
           notice: The daemon was restarted | ask
     ",
     );
-    // A rewind takes what was told along.
+    // A rewind also restores which permissions were reported.
     check(
         "
         > user look
@@ -322,7 +322,7 @@ fn the_model_is_told_of_the_mode_behind_all_that_was_said() {
 }
 
 #[test]
-fn no_approved_plan_lifts_a_session_that_only_reads() {
+fn approved_plan_does_not_lift_read_only() {
     check(
         "
         > session interactive mode=plan read_only=true
@@ -359,7 +359,7 @@ fn a_call_that_was_approved_before_plan_mode_began_does_not_run_in_it() {
           daemon: Plan mode is on | ask
     ",
     );
-    // What was looked at under another mode is looked at again.
+    // A call that was judged under another mode is judged again.
     check(
         "
         > session interactive mode=plan

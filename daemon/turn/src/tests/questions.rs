@@ -1,9 +1,9 @@
-//! Questions of the model to people: open beside readers, answered once, and never lost.
+//! The model's questions to users: open beside read-only calls, answered once, and never lost.
 
 use super::script::check;
 
 #[test]
-fn the_model_reads_what_a_person_said() {
+fn model_receives_the_users_answer() {
     check(
         "
         > user paint it
@@ -20,7 +20,7 @@ fn the_model_reads_what_a_person_said() {
 }
 
 #[test]
-fn where_nobody_is_there_the_model_is_told_at_once() {
+fn without_a_client_the_model_is_notified_at_once() {
     check(
         "
         > user paint it
@@ -46,7 +46,7 @@ fn where_nobody_is_there_the_model_is_told_at_once() {
 }
 
 #[test]
-fn a_question_that_nobody_answered_is_nothing_that_was_done() {
+fn unanswered_question_does_not_count_as_work() {
     check(
         "
         > session headless
@@ -165,7 +165,7 @@ fn every_stop_closes_the_question() {
 }
 
 #[test]
-fn the_end_of_its_time_closes_the_question() {
+fn turn_timeout_closes_the_question() {
     check(
         "
         > session interactive timeout_ms=1000
@@ -247,7 +247,7 @@ fn a_question_is_handed_over() {
           ann answers 7.1: red | running | finished a ok | result a ok | ask
     ",
     );
-    // What is answered after the mark is not lost, and the next life sends it.
+    // An answer after the suspended mark is not lost: the next daemon process sends it.
     check(
         "
         > user paint it
@@ -266,7 +266,7 @@ fn a_question_is_handed_over() {
     );
 }
 
-/// The log ends behind each record of a question, under both policies.
+/// Crashes after each record of a question, with both policies.
 #[test]
 fn a_crash_at_any_record_of_a_question_loses_nothing_and_asks_once() {
     let asked = "
@@ -335,7 +335,7 @@ fn a_crash_at_any_record_of_a_question_loses_nothing_and_asks_once() {
 }
 
 #[test]
-fn beside_a_question_that_is_open_one_that_was_answered_gets_its_result() {
+fn answered_question_gets_its_result_beside_an_open_one() {
     for policy in ["continue", "idle"] {
         check(&format!(
             "
@@ -359,7 +359,7 @@ fn beside_a_question_that_is_open_one_that_was_answered_gets_its_result() {
 }
 
 #[test]
-fn a_stop_that_did_not_reach_the_disk_whole_leaves_no_answer_behind() {
+fn partly_logged_stop_leaves_no_answer() {
     check(
         "
         > user paint it
@@ -379,7 +379,7 @@ fn a_stop_that_did_not_reach_the_disk_whole_leaves_no_answer_behind() {
 }
 
 #[test]
-fn what_was_said_is_told_whole_to_the_model_and_in_a_line_to_people() {
+fn answer_is_complete_for_the_model_and_one_line_for_users() {
     use proto::params::interaction::Reply;
 
     use super::made::{ask, reply};
@@ -397,9 +397,9 @@ fn what_was_said_is_told_whole_to_the_model_and_in_a_line_to_people() {
         "The user answered:\nWhich colour? → red\nHow much? → blue, a lot"
     );
     assert_eq!(
-        words::answers_in_a_line(&said),
+        words::answers_in_one_line(&said),
         "Which colour? → red; How much? → blue, a lot"
     );
     let nobody = words::answers(Answerer::Nobody, &asked, &[]);
-    assert_eq!(words::answers_in_a_line(&nobody), nobody);
+    assert_eq!(words::answers_in_one_line(&nobody), nobody);
 }

@@ -1,4 +1,4 @@
-//! What people do with prompts that wait; and steering, which is never lost and never said twice.
+//! Changes of queued prompts; and steering, which is never lost and never sent twice.
 
 use proto::params::session::When;
 use proto::record::{PromptEdited, PromptMoved, PromptQueued};
@@ -10,7 +10,7 @@ use crate::facts::{content_of_edit, content_of_move};
 use crate::{Facts, Input, Limits, Machine, Now};
 
 #[test]
-fn a_prompt_that_waits_is_edited() {
+fn queued_prompt_is_edited() {
     check(
         "
         > user one
@@ -28,7 +28,7 @@ fn a_prompt_that_waits_is_edited() {
 }
 
 #[test]
-fn a_prompt_that_waits_is_moved() {
+fn queued_prompt_is_moved() {
     check(
         "
         > pause
@@ -73,7 +73,7 @@ fn a_prompt_becomes_steering_and_steering_a_prompt() {
 }
 
 #[test]
-fn steering_stands_behind_all_results_in_the_order_of_the_queue() {
+fn steering_follows_all_results_in_queue_order() {
     check(
         "
         > user one
@@ -157,28 +157,28 @@ fn steering_survives_a_crash_at_every_point() {
         > ends a ok
           finished a ok | result a ok | steer: first | steer: second | ask
     ";
-    // Behind the result: both are still queued.
+    // After the result: both are still queued.
     check(&format!(
         "{begins}{ends}
         > crash continue after message.tool
           notice: The daemon was restarted | steer: first | steer: second | ask
     "
     ));
-    // Between the two: one was said, the other is.
+    // Between the two messages: one was sent, the other is still queued.
     check(&format!(
         "{begins}{ends}
         > crash continue before message.user
           notice: The daemon was restarted | steer: second | ask
     "
     ));
-    // Behind both: both were said.
+    // After both: both were sent.
     check(&format!(
         "{begins}{ends}
         > crash continue
           notice: The daemon was restarted | ask
     "
     ));
-    // Where the turn is not gone on with, what was not said waits.
+    // If the turn does not continue, unsent steering stays queued.
     check(&format!(
         "{begins}{ends}
         > crash idle before message.user

@@ -3,7 +3,7 @@
 use super::script::check;
 
 #[test]
-fn a_log_at_rest_is_left_alone() {
+fn log_of_an_idle_session_is_unchanged() {
     for policy in ["continue", "idle"] {
         check(&format!(
             "
@@ -18,7 +18,7 @@ fn a_log_at_rest_is_left_alone() {
 }
 
 #[test]
-fn a_queue_goes_on_by_itself() {
+fn queue_continues_after_recovery() {
     check(
         "
         > user one
@@ -42,7 +42,7 @@ fn a_prompt_whose_turn_never_began_is_begun() {
 }
 
 #[test]
-fn a_queue_behind_a_turn_that_was_cut_off_waits_for_the_person() {
+fn queue_after_a_cut_off_turn_waits_for_a_user() {
     check(
         "
         > user one
@@ -91,7 +91,7 @@ fn an_exited_session_is_woken_by_a_prompt_that_came_after() {
 }
 
 #[test]
-fn an_exited_session_with_a_new_prompt_waits_for_the_person() {
+fn exited_session_with_a_new_prompt_waits_for_a_user() {
     check(
         "
         > close
@@ -106,7 +106,7 @@ fn an_exited_session_with_a_new_prompt_waits_for_the_person() {
 }
 
 #[test]
-fn an_exit_that_did_not_reach_the_disk_is_made_up_for() {
+fn missing_exit_record_is_added() {
     for policy in ["continue", "idle"] {
         check(&format!(
             "
@@ -134,7 +134,7 @@ fn an_exit_that_did_not_reach_the_disk_is_made_up_for() {
 }
 
 #[test]
-fn a_rest_that_did_not_reach_the_disk_is_made_up_for() {
+fn missing_idle_record_is_added() {
     check(
         "
         > user one
@@ -148,7 +148,7 @@ fn a_rest_that_did_not_reach_the_disk_is_made_up_for() {
 }
 
 #[test]
-fn a_turn_whose_prompt_was_not_said_says_it() {
+fn missing_prompt_message_is_added() {
     check(
         "
         > user one
@@ -199,7 +199,7 @@ fn a_request_is_given_up() {
 }
 
 #[test]
-fn a_wait_for_a_key_is_waited_again() {
+fn recovered_session_waits_for_the_key_again() {
     check(
         "
         > user one
@@ -217,7 +217,7 @@ fn a_wait_for_a_key_is_waited_again() {
 }
 
 #[test]
-fn a_whole_answer_ends_the_turn_as_it_would_have() {
+fn complete_answer_ends_the_turn_after_recovery() {
     check(
         "
         > user one
@@ -254,7 +254,7 @@ fn a_whole_answer_ends_the_turn_as_it_would_have() {
 }
 
 #[test]
-fn a_whole_answer_waits_for_the_person() {
+fn complete_answer_waits_for_a_user_with_policy_idle() {
     check(
         "
         > user one
@@ -269,7 +269,7 @@ fn a_whole_answer_waits_for_the_person() {
 }
 
 #[test]
-fn an_answer_that_was_given_up_is_not_sent_as_if_it_were_whole() {
+fn given_up_answer_is_not_treated_as_complete() {
     check(
         "
         > user one
@@ -337,7 +337,7 @@ fn calls_made_instead_of_summing_up_are_not_run_after_a_crash_either() {
 }
 
 #[test]
-fn a_limit_that_was_told_holds() {
+fn reported_step_limit_still_applies() {
     check(
         "
         > session interactive max_steps=1
@@ -486,7 +486,7 @@ fn a_call_that_was_not_started_does_not_run() {
 }
 
 #[test]
-fn a_no_holds_though_its_result_did_not_reach_the_disk() {
+fn denial_holds_although_its_result_was_lost() {
     check(
         "
         > user one
@@ -623,7 +623,7 @@ fn a_question_stays_open_and_holds_for_what_was_shown() {
 }
 
 #[test]
-fn beside_an_open_question_readers_go_on() {
+fn readers_continue_beside_an_open_question() {
     check(
         "
         > user one
@@ -651,7 +651,7 @@ fn beside_an_open_question_readers_go_on() {
 }
 
 #[test]
-fn beside_an_open_question_what_was_approved_runs_only_where_sessions_go_on_by_themselves() {
+fn approved_call_beside_an_open_question_runs_only_with_policy_continue() {
     check(
         "
         > user one

@@ -1,6 +1,6 @@
-//! Calls that are repaired: the vectors of the original, and its weaknesses.
+//! Call repair: the test cases of the original Reasonix, and its weaknesses.
 
 mod close;
 mod flatten;
+mod loop_detector;
 mod scavenge;
-mod storm;

@@ -1,30 +1,32 @@
-//! Scenes as text: what happens stands behind `>`, what the machine makes of it stands below, `|` between.
+//! Scenarios as text: lines with `>` are events; the lines below are the machine's effects, separated by `|`.
 //!
 //! ```text
-//! > session headless repair mode=plan read_only=true max_steps=2 timeout_ms=9 tries=2 parallel=1 window=1000 fallback=q/n      (first, where it is not the plain one)
+//! > session headless repair mode=plan read_only=true max_steps=2 timeout_ms=9 tries=2 parallel=1 window=1000 fallback=q/n      (first, unless the default session is used)
 //! > user TEXT            > steer TEXT             > unqueue TEXT            > set kind=headless|max_steps=2|paused=true|mode=plan|read_only=true|model=q/m|budget=9
 //! > model says TEXT [using 850]      > model thinks TEXT      > model cut TEXT          > model filtered TEXT
 //! > model calls read a, write b, x:write b, read c!       (ids `a`, `b`, `x`, `c`; `!`: cut by the output limit)
 //! > model breaks transient|permanent|too-long|unpaid|no-key|lost-key [after 7s] [showing TEXT]
 //! > policy a allow|ask|deny|refuse|left-denied|left-allowed [seeing OTHER | keeping FILE | doing TODO TODO] [as TOOL INPUT]
-//! > policy a allow stale                          (it was looked at in plan mode)
-//! > policy a questions|left-questions             (people are asked for `a`; or would be, and nobody is there)
+//! > policy a allow stale                          (it was judged in plan mode)
+//! > policy a questions|left-questions             (questions of `a` to the user; `left-`: no client is attached)
 //! > ann yes|always|no 7.1 [NOTE]                  > nobody leaves 7.1 [WHY]
-//! > policy a plans|left-plans                     (a person is to approve its plan; or would be, and nobody is there)
+//! > policy a plans|left-plans                     (a plan for the user to approve; `left-`: no client is attached)
 //! > ann approves|rejects 7.1 [NOTE]               > ann says 7.1 LABEL
 //! > ends a ok|failed|blocked|interrupted [changing FILE]
 //! > stop user|term|kill|shutdown [showing TEXT]   > retry | key | close | gated | sent
-//! > time up 1 [early]     (when the timer runs out; early: at this moment)  > wait 500     (milliseconds go by)
+//! > time up 1 [early]     (when the timer expires; early: now)  > wait 500     (milliseconds)
 //! > edit TEXT to OTHER    > edit TEXT to steer OTHER        > move TEXT to 0
 //! > compact WORDS | uncompact                     > job resets|nothing|full|fails|asks|switches [to less]
-//! > pause | resume        > suspend [now]                    > child 9 runs | ends     (told as its records are)
-//! > rewind to 1 [files|all] | rewind undo         (words alone, unless it says otherwise; nothing comes of it before)
-//! > rewound | not rewound | files kept             > what is shown        (the messages, whatever stands in their place)
-//! > what is sent          (what the next request is made of)      > what came of it       (of the newest compaction)
+//! > pause | resume        > suspend [now]                    > child 9 runs | ends     (a background command)
+//! > rewind to 1 [files|all] | rewind undo         (only the conversation by default; takes effect with `rewound`)
+//! > rewound | not rewound | files kept             > show conversation    (the messages, including folded ones)
+//! > show request          (the pieces of the next request)        > show compaction       (the outcome of the newest one)
+//! > hooks finished        (after `run the stop hooks`, in a session with `hooks`)
 //! > crash continue|idle [before KIND | after KIND] [showing TEXT | showing TEXT of ITEM]
 //! ```
 //!
-//! `write` changes things, `read` and `ask` do not. A crash keeps the log whole, or cuts it at the last record of a kind.
+//! `write` is a writing tool, `read` and `ask` are read-only. A crash keeps the whole log, or cuts it at the last record
+//! of a kind.
 
 use contract::CallAction;
 use proto::params::history::What;
@@ -50,7 +52,7 @@ mod reported;
 use happens::{answer, child, ends, kind, model, number, set, stop};
 use reported::reported;
 
-/// Plays a scene, and compares what came of each line.
+/// Plays a scenario, and compares the effects of each line.
 #[track_caller]
 pub fn check(script: &str) {
     let mut stage = CallStage::new();
@@ -66,9 +68,7 @@ pub fn check(script: &str) {
                 wanted.push((happens, Vec::new()));
             }
             None => {
-                let (_, made) = wanted
-                    .last_mut()
-                    .expect("a scene begins with something that happens");
+                let (_, made) = wanted.last_mut().expect("a scenario starts with an event");
                 made.extend(
                     line.split('|')
                         .map(str::trim)
@@ -78,8 +78,8 @@ pub fn check(script: &str) {
             }
         }
     }
-    let send = |scene: &[(&str, Vec<String>)]| -> String {
-        scene
+    let print = |scenario: &[(&str, Vec<String>)]| -> String {
+        scenario
             .iter()
             .map(|(happens, made)| format!("> {happens}\n  {}\n", made.join(" | ")))
             .collect()
@@ -87,13 +87,13 @@ pub fn check(script: &str) {
     assert!(
         played == wanted,
         "it went so:\n{}\nand not so:\n{}",
-        send(&played),
-        send(&wanted)
+        print(&played),
+        print(&wanted)
     );
     Checker::of(&stage.log, &stage.cuts).no_prompt_is_lost();
 }
 
-/// The log that a scene comes to. What its lines came to is not compared.
+/// The log of a scenario. Its effects are not compared.
 pub fn log_of(script: &str) -> Vec<Record> {
     let mut stage = CallStage::new();
     for line in script.lines().map(str::trim) {
@@ -107,20 +107,20 @@ pub fn log_of(script: &str) -> Vec<Record> {
 struct CallStage {
     machine: Machine,
     limits: Limits,
-    /// Calls are repaired.
+    /// Whether calls are repaired.
     repair: bool,
-    /// Who answers where the session's model is down.
+    /// The model that answers if the session's own model is down.
     fallback: Option<Fallback>,
     log: Vec<Record>,
-    /// Where crashes have cut it off.
+    /// The positions at which crashes have cut it off.
     cuts: Vec<u64>,
     now: Now,
     prompts: Vec<String>,
-    /// The newest wait for another try.
+    /// The newest scheduled retry.
     retry: (ItemId, u32),
-    /// When the newest timer of a turn runs out.
+    /// When the newest timer of a turn expires.
     due_ms: u64,
-    /// What comes of the rewind that has begun.
+    /// The result of the rewind in progress.
     rewound: Option<SessionRewound>,
     /// The newest job that changes earlier bytes of requests.
     job: Option<ResetJob>,
@@ -128,7 +128,7 @@ struct CallStage {
 
 impl CallStage {
     fn repair(&mut self) {
-        self.machine.fall_back_to(self.fallback.clone());
+        self.machine.set_fallback(self.fallback.clone());
         if self.repair {
             self.machine.set_call_repair(Some(means()));
         }
@@ -156,14 +156,14 @@ impl CallStage {
         stage
     }
 
-    /// A new session with these settings.
+    /// Starts a new session with these settings.
     fn begin(&mut self, settings: &str) {
         let mut record = created(Kind::Interactive, 0, 0);
         let options = &mut record.options;
         (self.limits, self.fallback) = (Limits::default(), None);
         for setting in settings.split_whitespace() {
             match setting.split_once('=') {
-                None if ["told", "repair"].contains(&setting) => {}
+                None if ["hooks", "repair"].contains(&setting) => {}
                 None => options.kind = Some(kind(setting)),
                 Some(("mode", mode)) => options.mode = Some(Mode::named(mode).expect("a mode")),
                 Some(("read_only", only)) => options.read_only = Some(only == "true"),
@@ -181,9 +181,10 @@ impl CallStage {
             }
         }
         self.machine = Machine::new(Facts::default(), self.limits);
-        // Somebody is to be notified of the ends of turns.
-        let reported = settings.split_whitespace().any(|setting| setting == "told");
-        self.machine.tell_ends(reported);
+        let hooks = settings
+            .split_whitespace()
+            .any(|setting| setting == "hooks");
+        self.machine.set_notify_turn_end(hooks);
         self.repair = settings
             .split_whitespace()
             .any(|setting| setting == "repair");
@@ -193,7 +194,7 @@ impl CallStage {
         self.keep(&effects);
     }
 
-    /// Lets a line of the script happen, and says what came of it.
+    /// Plays a line of the script, and returns its effects as text.
     fn play(&mut self, line: &str) -> Vec<String> {
         let (who, what) = line.split_once(' ').unwrap_or((line, ""));
         let input = match who {
@@ -231,9 +232,9 @@ impl CallStage {
             },
             "uncompact" => Input::UndoCompaction { request_id: None },
             "job" => self.job_ends(what),
-            "what" if what == "is sent" => return vec![self.sent()],
-            "what" if what == "came of it" => return vec![self.came()],
-            "what" => return self.shown(),
+            "show" if what == "request" => return vec![self.request()],
+            "show" if what == "compaction" => return vec![self.compaction()],
+            "show" => return self.conversation(),
             "ends" => ends(what),
             "stop" => stop(what),
             "edit" => self.edit(what),
@@ -283,7 +284,7 @@ impl CallStage {
             },
             "sent" => Input::RequestSent,
             "changed" => Input::FilesChanged,
-            "told" => Input::EndTold,
+            "hooks" => Input::TurnEndNotified,
             "key" => Input::CredentialsArrived,
             "close" => Input::Close { request_id: None },
             other => panic!("nobody is called `{other}`"),
@@ -311,7 +312,7 @@ impl CallStage {
         let facts = self.machine.facts();
         let end = match what {
             "resets" => {
-                // All but the newest message is folded.
+                // All messages but the newest are folded.
                 let pieces = facts.pieces_upto(facts.seq);
                 let newest = pieces.iter().rev().find_map(|piece| match piece {
                     Piece::Element { .. } => Some(piece.clone()),
@@ -355,7 +356,7 @@ impl CallStage {
             "full" => ResetJobOutcome::Full(900),
             "fails" => ResetJobOutcome::Failed(Failure::new(ErrorName::Storage, "no", "")),
             "asks" => ResetJobOutcome::Ask,
-            other => panic!("a job does not come to `{other}`"),
+            other => panic!("a job has no outcome `{other}`"),
         };
         Input::JobEnded {
             number: job.number,
@@ -363,7 +364,7 @@ impl CallStage {
         }
     }
 
-    /// `to 1`, `to 1 files`, `to 1 all`, `undo`. False: there is nothing to go back to.
+    /// `to 1`, `to 1 files`, `to 1 all`, `undo`. False: there is no such turn or rewind.
     fn plan(&mut self, what: &str) -> bool {
         let facts = self.machine.facts();
         let words: Vec<_> = what.split(' ').collect();
@@ -393,8 +394,8 @@ impl CallStage {
         planned
     }
 
-    /// The messages that a request would have now.
-    fn shown(&self) -> Vec<String> {
+    /// The messages of the conversation, and facts about it.
+    fn conversation(&self) -> Vec<String> {
         let facts = self.machine.facts();
         let runs = facts.shown_upto(facts.seq);
         let shown = |seq: Seq| {
@@ -422,8 +423,8 @@ impl CallStage {
         shown
     }
 
-    /// What a request would be made of now.
-    fn sent(&self) -> String {
+    /// The pieces of the next request.
+    fn request(&self) -> String {
         let facts = self.machine.facts();
         let mut sent = Vec::new();
         for piece in facts.pieces_upto(facts.seq) {
@@ -439,8 +440,8 @@ impl CallStage {
         sent.join(" ")
     }
 
-    /// How the newest compaction ended, for whoever waits for it.
-    fn came(&mut self) -> String {
+    /// The outcome of the newest compaction.
+    fn compaction(&mut self) -> String {
         match self.machine.take_compaction_end() {
             None => "nothing is known".into(),
             Some(CompactionEnd::Done(seq, _)) => {
@@ -466,13 +467,13 @@ impl CallStage {
         Input::Prompt { prompt, when }
     }
 
-    /// Time goes by, on both clocks.
+    /// Advances both clocks.
     fn wait(&mut self, ms: u64) {
         self.now.mono_ms += ms;
         self.now.wall.0 += i64::try_from(ms).expect("small");
     }
 
-    /// `TEXT to OTHER`: from now on the prompt is named by its new words.
+    /// `TEXT to OTHER`: later lines name the prompt by its new text.
     fn edit(&mut self, what: &str) -> Input {
         let (text, other) = what.split_once(" to ").expect("edit TEXT to OTHER");
         let (steer, other) = other
@@ -501,7 +502,7 @@ impl CallStage {
     }
 
     fn policy(&self, what: &str) -> Input {
-        // What the call leads to, where that is not what it is called.
+        // The tool that the call resolves to, if it differs from its name.
         let (what, leads_to) = what
             .split_once(" as ")
             .map_or((what, None), |(what, real)| (what, Some(real)));
@@ -597,7 +598,7 @@ impl CallStage {
         }
     }
 
-    /// The daemon dies; the log is cut; it comes back.
+    /// The daemon dies, the log is cut off, and the session is recovered.
     fn crash(&mut self, what: &str) -> Vec<Effect> {
         let (what, shown) = what
             .split_once(" showing ")
@@ -629,7 +630,7 @@ impl CallStage {
         self.machine.recover(policy, kept, self.now)
     }
 
-    /// What the side file holds: of the answer that is asked for, or of `ITEM`.
+    /// The contents of the draft file: for the answer in progress, or for `ITEM`.
     fn kept(&self, shown: &str) -> (ItemId, Answer) {
         let (text, item) = match shown.split_once(" of ") {
             Some((text, item)) => (text, ItemId::from(item)),
@@ -656,7 +657,7 @@ fn item(record: &Record) -> Option<String> {
     }
 }
 
-/// An element of the reset that is being made.
+/// An element of the reset that is being built.
 fn element(element: u32) -> Piece {
     let reset = Seq(0);
     Piece::Element { reset, element }

@@ -1,4 +1,4 @@
-//! What goes wrong with a request, and what people and clocks stop.
+//! Failed requests, and turns that users, timers and signals stop.
 
 use super::script::check;
 
@@ -9,7 +9,7 @@ fn a_passing_failure_is_tried_again_with_growing_waits() {
         > user go
           turn starts | running | prompt: go | ask
         > model breaks transient showing Once
-          what was shown does not count | waiting for retry | try again in 500 ms
+          discard the shown part | waiting for retry | try again in 500 ms
         > retry
           running | ask, try 2
         > model breaks transient
@@ -50,7 +50,7 @@ fn a_server_on_this_machine_that_does_not_run_is_given_up_after_seconds() {
 }
 
 #[test]
-fn the_vendors_own_wait_is_kept() {
+fn retry_after_of_the_provider_is_respected() {
     check(
         "
         > user go
@@ -83,7 +83,7 @@ fn after_the_last_try_what_was_shown_is_kept() {
         > user go
           turn starts | running | prompt: go | ask
         > model breaks transient showing Once
-          what was shown does not count | waiting for retry | try again in 500 ms
+          discard the shown part | waiting for retry | try again in 500 ms
         > retry
           running | ask, try 2
         > model breaks transient showing Once upon
@@ -93,7 +93,7 @@ fn after_the_last_try_what_was_shown_is_kept() {
 }
 
 #[test]
-fn a_wait_that_is_over_late_is_nobodys() {
+fn late_retry_timer_is_ignored() {
     check(
         "
         > user go
@@ -126,13 +126,13 @@ fn a_lasting_failure_is_not_tried_again() {
 }
 
 #[test]
-fn a_call_that_the_provider_refuses_is_told_and_made_again() {
+fn call_refused_by_the_provider_is_reported_and_made_again() {
     check(
         "
         > user go
           turn starts | running | prompt: go | ask
         > model breaks invalid-call showing <function=
-          what was shown does not count | notice: The provider refused a badly formed tool call |
+          discard the shown part | notice: The provider refused a badly formed tool call |
           daemon: invalid call | ask
         > model says Here.
           model: Here. | turn ends completed | idle
@@ -260,7 +260,7 @@ fn an_interrupt_keeps_what_was_shown() {
 }
 
 #[test]
-fn an_interrupt_before_a_word_leaves_no_answer() {
+fn interrupt_before_any_text_logs_no_answer() {
     check(
         "
         > user go
@@ -272,7 +272,7 @@ fn an_interrupt_before_a_word_leaves_no_answer() {
 }
 
 #[test]
-fn an_interrupt_stops_what_runs_and_closes_the_rest() {
+fn interrupt_stops_running_calls_and_closes_the_rest() {
     check(
         "
         > user change it
@@ -296,7 +296,7 @@ fn an_interrupt_stops_what_runs_and_closes_the_rest() {
 }
 
 #[test]
-fn a_judgement_that_comes_after_an_interrupt_is_nobodys() {
+fn judgement_after_an_interrupt_is_ignored() {
     check(
         "
         > user change it
@@ -395,7 +395,7 @@ fn a_turn_ends_when_its_time_is_up() {
 }
 
 #[test]
-fn the_time_of_an_earlier_turn_is_nobodys() {
+fn timer_of_an_earlier_turn_is_ignored() {
     check(
         "
         > session interactive timeout_ms=9000
@@ -428,7 +428,7 @@ fn term_ends_turn_and_session_and_leaves_the_queue() {
 }
 
 #[test]
-fn signals_reach_a_session_at_rest() {
+fn signals_reach_an_idle_session() {
     check(
         "
         > stop user
@@ -455,7 +455,7 @@ fn a_shutdown_ends_the_turn_and_leaves_the_queue() {
 }
 
 #[test]
-fn a_request_that_waits_for_its_turn_is_seen_and_costs_no_try_and_no_time() {
+fn request_waiting_for_its_turn_is_shown_and_counts_no_try_or_time() {
     check(
         "
         > session headless tries=2
@@ -520,7 +520,7 @@ fn a_failure_before_a_request_is_sent_counts_neither_the_wait_nor_a_try() {
 }
 
 #[test]
-fn what_is_not_sent_yet_is_not_sent_in_a_pause() {
+fn unsent_request_is_not_sent_during_a_pause() {
     check(
         "
         > user go

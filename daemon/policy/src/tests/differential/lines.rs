@@ -1,13 +1,13 @@
-//! Lines in all constructs of the shell, with hostile quoting, and with small damage. The same seed, the same line.
+//! Random lines with all constructs of the shell, hostile quoting, and small damage. Equal seeds give equal lines.
 
-/// Lines that were once understood otherwise than a shell does.
+/// Lines that were once read differently from a shell.
 pub(in crate::tests) const FOUND: &[&str] = &["a \\ b", "a <<EOF\nEOFX\nEOF\nrm x", "a x > f1 b c"];
 
-/// A small generator: the same seed always gives the same line.
+/// A small random generator: equal seeds give equal lines.
 pub(in crate::tests) struct Lines {
     state: u64,
     depth: u32,
-    /// No path may lead out of the directory, and no loop may run on.
+    /// No path may leave the directory, and no loop may run forever.
     quoted: bool,
 }
 
@@ -40,7 +40,7 @@ impl Lines {
 
     pub(in crate::tests) fn line(&mut self) -> String {
         let mut line = self.statements();
-        // Every third line is a little damaged.
+        // Every third line gets a little damage.
         if self.below(3) == 0 {
             line = self.damaged(&line);
         }
@@ -225,7 +225,7 @@ impl Lines {
         for _ in 0..=self.below(3) {
             text.push_str(&self.piece());
         }
-        // Nothing that leads out of the directory, or that the stubs would take for their own.
+        // No text that leaves the directory, or that stubs would take for their own.
         if text == ")" || text == "(" {
             "x".to_owned()
         } else {
@@ -352,7 +352,7 @@ impl Lines {
         }
     }
 
-    /// Text in single quotes, so often.
+    /// This many texts in single quotes.
     fn single(&mut self, times: usize) -> String {
         self.depth += 1;
         let mut text = self.statements();
@@ -363,7 +363,7 @@ impl Lines {
         text
     }
 
-    /// A line that somebody is given.
+    /// A line that is given to a program.
     fn given(&mut self) -> String {
         match self.below(7) {
             0 => format!("sh -c {}", self.single(1)),

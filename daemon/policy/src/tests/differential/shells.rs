@@ -1,59 +1,59 @@
-//! A directory in which lines run, and where nothing else can be reached.
+//! A directory in which lines run, with nothing else in reach.
 //!
-//! A line is anybody's guess of a program: it runs in a process namespace that ends with it where one can be had, with
-//! limits on processes, time and files, and for two seconds at most.
+//! A line is a random program. So it runs in a process namespace that ends with it, if one is available, with limits on
+//! processes, time and files, and for at most two seconds.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::process::{Child, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::held::{Held, real};
+use super::restricted::{LineSandbox, real};
 
-/// Programs that only write down how they were called.
+/// Programs that only record how they were called.
 pub(super) const STUBS: &[&str] = &["a", "b", "rm", "git", "x1", "no"];
-/// Programs that launch others, and are real.
+/// Real programs that launch others.
 const REAL: &[&str] = &[
     "env", "nice", "nohup", "setsid", "stdbuf", "timeout", "xargs", "find",
 ];
 
-/// Those of them that leave their process group: only where a namespace holds them.
+/// Those of them that leave their process group: used only inside a namespace.
 const LEAVING: &[&str] = &["setsid"];
 
-/// Who has a scratch: a line that multiplies takes what processes there may be from all others.
+/// Held while lines run: a line that multiplies would take all available processes from others.
 static ALONE: Mutex<()> = Mutex::new(());
 
 pub(super) struct Scratch {
     _alone: MutexGuard<'static, ()>,
     dir: tempfile::TempDir,
     runs: std::cell::Cell<u64>,
-    held: Held,
+    held: LineSandbox,
 }
 
-/// Whether a line may define what calls itself.
+/// Whether a line may define functions that call themselves.
 fn may_multiply(line: &str) -> bool {
     let dense: String = line.split_whitespace().collect();
     dense.contains("()") || dense.contains("function")
 }
 
-/// Ends the line's group, whatever is left of it: without a namespace nothing else does.
+/// Kills the line's process group: without a namespace, nothing else ends it.
 fn end(child: &Child) {
     let group = i32::try_from(child.id())
         .ok()
         .and_then(rustix::process::Pid::from_raw);
     if let Some(group) = group {
-        // It may all have ended.
+        // All of it may have ended already.
         let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
     }
 }
 
 impl Scratch {
-    /// Nothing where the machine has no such shells.
+    /// `None` if the machine lacks these shells.
     pub(super) fn new() -> Option<Self> {
         real("bash")?;
         real("timeout")?;
         let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-        let held = Held::here()?;
+        let held = LineSandbox::here()?;
         let dir = tempfile::tempdir().ok()?;
         let path = dir.path();
         for name in ["bin", "home"] {
@@ -62,7 +62,7 @@ impl Scratch {
         for name in STUBS {
             let stub = path.join("bin").join(name);
             let end = if *name == "no" { "exit 1\n" } else { "" };
-            // One write a call: such writes are not mixed.
+            // One write per call: such writes are not interleaved.
             let text = format!(
                 "#!/bin/sh\nprintf '%s\\0' '(' \"${{0##*/}}\" \"$@\" ')' >> '{}/log-'\"${{PWD##*/}}\"\n{end}",
                 path.display()
@@ -77,7 +77,7 @@ impl Scratch {
         let sh = real("dash").or_else(|| real("sh"))?;
         symlink(sh, path.join("bin/sh")).ok()?;
         if held.given_up.is_some() {
-            // Whoever runs the lines writes here.
+            // The user that runs the lines writes here.
             for place in [path.to_path_buf(), path.join("home")] {
                 fs::set_permissions(place, fs::Permissions::from_mode(0o777)).ok()?;
             }
@@ -90,7 +90,7 @@ impl Scratch {
         })
     }
 
-    /// Whether anything runs that was started here: its shells are called by a path that nobody else has.
+    /// Whether any process started here is running: its shells have a unique path.
     pub(super) fn is_busy(&self) -> bool {
         let mark = self.dir.path().join("bin").display().to_string();
         let all = fs::read_dir("/proc").into_iter().flatten().flatten();
@@ -99,10 +99,10 @@ impl Scratch {
         calls.any(|call| call.contains(&mark))
     }
 
-    /// Every argument list that the stubs were called with.
+    /// Runs a line, and returns every argument list that the stubs were called with.
     pub(super) fn run(&self, shell: &str, line: &str) -> Vec<Vec<String>> {
         let path = self.dir.path();
-        // A directory and a log for each line: what goes on in the background belongs to nobody else.
+        // A directory and a log for each line: background processes of other lines do not write there.
         let run = self.runs.get();
         self.runs.set(run + 1);
         let name = format!("work-{run}");
@@ -121,7 +121,7 @@ impl Scratch {
             .env("PATH", path.join("bin"))
             .env("HOME", path.join("home"))
             .env("v", "w")
-            // A function that calls itself comes to an end.
+            // Bounds the depth of recursive functions.
             .env("FUNCNEST", "40")
             .current_dir(&work)
             .stdout(Stdio::null())

@@ -121,7 +121,7 @@ impl Actor {
             let repair = tool_repair::wanted(&swap.model, &self.calls.call_environment().tools);
             self.machine.set_call_repair(repair);
             self.machine.set_limits(swap.model.limits);
-            self.machine.fall_back_to(swap.model.fallback.clone());
+            self.machine.set_fallback(swap.model.fallback.clone());
             let route = ModelRoute::new(&swap.model, swap.prefix);
             self.requests.set_route(route);
         }

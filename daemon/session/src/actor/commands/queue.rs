@@ -185,7 +185,7 @@ impl Actor {
 
     /// The refusal where this prompt does not wait.
     fn not_waiting(&self, prompt_id: PromptId) -> Option<Failure> {
-        (!self.machine.facts().waits(prompt_id)).then(|| {
+        (!self.machine.facts().is_queued(prompt_id)).then(|| {
             Failure::new(
                 ErrorName::NotFound,
                 "There is no such queued prompt.",

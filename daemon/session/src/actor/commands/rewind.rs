@@ -22,7 +22,7 @@ use crate::context::first_message;
 use crate::history::rewind_aim::{Aim, aim};
 use crate::tasks::{blocking, panicked};
 use checkpoint::Checkpoint;
-use checkpoint::{Broken, Past};
+use checkpoint::{FileHistory, InterruptedRewinds};
 
 /// What the actor says to a wish to go back.
 pub enum Begun {
@@ -157,7 +157,7 @@ impl Actor {
             ..kept.record
         };
         let now = self.now();
-        let effects = self.machine.keep_for_rewind(record, undoes, now);
+        let effects = self.machine.record_rewind_checkpoint(record, undoes, now);
         let seq = self.machine.facts().seq;
         self.perform(effects);
         self.reply_when(seq, reply, ());
@@ -274,21 +274,21 @@ impl Going {
         let (mut files, mut notes) = (Vec::new(), Vec::new());
         if self.aim.what != What::Conversation {
             let past = match self.aim.undoes {
-                Some(_) if self.aim.takes_back_broken => Past::default(),
-                Some(seq) => checkpoint::of_undo(keeper.dir(), seq)?,
+                Some(_) if self.aim.takes_back_broken => FileHistory::default(),
+                Some(seq) => checkpoint::read_rewind(keeper.dir(), seq)?,
                 None => checkpoint::read(keeper.dir(), &self.aim.back)?,
             };
             notes = past.notes();
             let path = self.call_environment.path();
             let request = checkpoint::RestoreOptions {
-                broken: Broken::read(keeper.dir(), &self.broken_off)?,
+                broken: InterruptedRewinds::read(keeper.dir(), &self.broken_off)?,
                 undoes: self.aim.undoes,
                 takes_back_broken: self.aim.takes_back_broken,
                 force: self.params.force,
             };
             let restore = checkpoint::Restore::plan(&keeper, &path, past, request)?;
             files = if self.params.dry_run {
-                restore.foretold()
+                restore.planned_results()
             } else {
                 restore.run(|kept| self.keep(handle, kept))?
             };

@@ -282,7 +282,7 @@ async fn variables_that_name_programs_are_shown_first_with_their_values_however_
 
 /// A shell unsets an exported `PS1` that it does not use, and gives some variables values of its own, as `SECONDS`.
 #[tokio::test]
-async fn what_a_shell_changes_by_itself_is_no_change_of_the_commands() {
+async fn variables_that_the_shell_sets_itself_are_not_changes() {
     for plain in [false, true] {
         let mut scene = scene(plain);
         let mut env = scene.context.env.to_vec();

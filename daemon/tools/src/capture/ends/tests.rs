@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// What of a text is there must be its beginning and its end, and nothing is uncounted.
+/// Checks that the kept text is the beginning and the end of the whole, and that everything is counted.
 fn is_ends_of(ends: &HeadAndTail, whole: &str) -> Result<(), TestCaseError> {
     let TextPieces {
         head,
@@ -36,7 +36,7 @@ proptest! {
             longest = longest.max(piece.len());
             is_ends_of(&ends, &whole)?;
             prop_assert!(ends.head.len() <= max && ends.tail.len() <= 2 * max);
-            // A string that grows takes at most twice what it holds, or eight bytes.
+            // A growing string has at most twice the capacity of its contents, or eight bytes.
             prop_assert!(ends.head.capacity() <= (2 * max).max(8));
             prop_assert!(ends.tail.capacity() <= (2 * (2 * max + longest)).max(8));
         }

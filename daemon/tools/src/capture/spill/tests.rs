@@ -14,7 +14,7 @@ async fn on_a_full_disk(path: &Path) -> SpillFile {
 }
 
 #[tokio::test]
-async fn what_a_full_disk_did_take_is_deleted() {
+async fn partial_file_on_a_full_disk_is_deleted() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("bash.txt");
     let mut spill = on_a_full_disk(&path).await;

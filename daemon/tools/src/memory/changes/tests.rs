@@ -44,7 +44,7 @@ async fn a_change_by_others_is_reported_once_with_its_diff_and_the_file_must_be_
         text.contains("was changed since it was last read"),
         "{text}"
     );
-    // The next change is compared with what was reported.
+    // The next change is compared with the reported state.
     meddle(&scene, "a", &TEN.replace("6\n", "six!\n"));
     let note = scene.memory.describe_external_changes().unwrap();
     assert!(note.contains("-six\n+six!\n"), "{note}");
@@ -62,7 +62,7 @@ async fn a_change_by_others_is_reported_once_with_its_diff_and_the_file_must_be_
 }
 
 #[tokio::test]
-async fn a_short_file_that_stood_whole_in_a_note_is_no_less_guarded() {
+async fn short_file_shown_completely_in_a_note_must_still_be_read_before_an_edit() {
     for (tool, arguments) in [
         (
             "edit_file",
@@ -103,7 +103,7 @@ async fn a_short_file_that_stood_whole_in_a_note_is_no_less_guarded() {
 }
 
 #[tokio::test]
-async fn a_new_date_is_no_change() {
+async fn new_modification_time_is_not_a_change() {
     let scene = Scene::new();
     scene.put("a", TEN);
     read(&scene, "a").await;

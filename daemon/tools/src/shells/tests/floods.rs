@@ -23,7 +23,7 @@ async fn an_endless_line_is_shown_in_part_and_counted_whole() {
     let mut bytes = 0;
     let deadline = Instant::now() + PATIENCE;
     let mut spill = None;
-    // What is in the pipe still may come behind the first look.
+    // Output in the pipe may still arrive after the first look.
     while bytes < 10_000_000 {
         let outcome = scene.call("bash_output", json!({ "id": id })).await;
         assert!(tokens(&outcome.text) <= 16_000);

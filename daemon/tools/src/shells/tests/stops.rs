@@ -170,7 +170,7 @@ async fn no_more_than_sixteen_run_at_once() {
 }
 
 #[tokio::test]
-async fn a_limit_holds_only_where_the_call_names_one() {
+async fn limit_applies_only_if_the_call_names_one() {
     let scene = Scene::new();
     let id = started(
         &scene,

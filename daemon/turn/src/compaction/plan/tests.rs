@@ -1,4 +1,4 @@
-//! What every plan of a compaction holds to, whatever the conversation is.
+//! Invariants of every compaction plan, for any conversation.
 
 use proptest::prelude::*;
 use proto::CallId;
@@ -7,13 +7,13 @@ use proto::item::{AssistantMessage, CallStatus, Finish, ToolCall, ToolMessage};
 use super::*;
 use crate::compaction::excerpt;
 
-/// One token is four bytes of wire here.
+/// In these tests one token is four wire bytes.
 const MEASURE: TokenRatio = TokenRatio {
     bytes: 4,
     tokens: 1,
 };
 
-/// A conversation in the making.
+/// Builds a conversation.
 #[derive(Default)]
 struct Talk {
     messages: Vec<ConversationMessage>,
@@ -157,12 +157,12 @@ fn item(part: &BasePart, messages: &[ConversationMessage]) -> Item {
     }
 }
 
-/// The messages that a plan leads to.
+/// The messages after a plan is applied.
 fn items(parts: &[BasePart], messages: &[ConversationMessage]) -> Vec<Item> {
     parts.iter().map(|part| item(part, messages)).collect()
 }
 
-/// Each call has its one result before anything else is said (I2).
+/// Checks that each call has exactly one result before the next message (I2).
 fn is_valid(items: &[Item]) -> bool {
     let mut open: Vec<CallId> = Vec::new();
     for item in items {
@@ -181,14 +181,14 @@ fn is_valid(items: &[Item]) -> bool {
     open.is_empty()
 }
 
-/// What has to stay as it is.
+/// Whether a message must stay unchanged.
 fn must_stay(message: &ConversationMessage, pins: &BTreeSet<ItemId>) -> bool {
     let summary = matches!(&message.item, Item::User(user) if summary::is_summary(user));
-    let spoken = is_spoken(&message.item) && MEASURE.tokens(message.bytes) <= USER_TOKENS;
+    let spoken = is_from_user(&message.item) && MEASURE.tokens(message.bytes) <= USER_TOKENS;
     summary || spoken || is_pinned(id(message), pins)
 }
 
-/// The messages as the next compaction finds them.
+/// The messages as input for the next compaction.
 fn found_next(
     parts: &[BasePart],
     messages: &[ConversationMessage],
@@ -245,7 +245,7 @@ proptest! {
         };
         let after = items(&parts, &messages);
         prop_assert!(is_valid(&after), "I2");
-        // What has to stay does, in its order.
+        // Messages that must stay do stay, in their order.
         let kept: Vec<_> = parts.iter().filter_map(|part| match part {
             BasePart::Keep(piece) => Some(piece.clone()),
             BasePart::New(_) => None,
@@ -258,7 +258,7 @@ proptest! {
         prop_assert_eq!(done.kept, kept.len() as u64);
         prop_assert_eq!(done.kept + done.shortened + done.folded, messages.len() as u64);
         prop_assert_eq!(done.tokens_before, before);
-        // The newest stays, and behind the summary stand whole units.
+        // The newest message stays, and after the summary come only complete units.
         prop_assert_eq!(kept.last(), messages.last().map(|message| &message.piece));
         let summaries = after.iter().filter(|item| matches!(item, Item::User(user) if user.item.0 == "d1"));
         prop_assert_eq!(summaries.count(), usize::from(done.folded > 0));
@@ -283,11 +283,11 @@ proptest! {
         if trigger == Trigger::Auto {
             prop_assert!((before - done.tokens_after) * 100 >= window * FREES);
         }
-        // It is about what is really left.
+        // The reported size matches the remaining messages.
         let left: u64 = found_next(&parts, &messages, 1).iter().map(|message| message.bytes).sum();
         let left = MEASURE.tokens(terms.prefix_bytes + left);
         prop_assert!(left.abs_diff(done.tokens_after) <= 100 * (1 + done.shortened), "{left} {}", done.tokens_after);
-        // The archive holds what was folded, and nothing else.
+        // The archive contains exactly the folded messages.
         let among = |seq: Seq| done.archive.iter().any(|(first, last)| (*first..=*last).contains(&seq));
         for message in &messages {
             let gone = !kept.contains(&message.piece);
@@ -296,9 +296,10 @@ proptest! {
         }
     }
 
-    /// Before the summary is written the same messages are to be folded as afterwards, where it is as long as was thought.
+    /// The plan before the summary is written folds the same messages as the one after, if the summary has the
+    /// estimated length.
     #[test]
-    fn what_is_asked_for_is_what_is_folded(
+    fn summary_covers_exactly_the_folded_messages(
         bits in prop::collection::vec(bit(), 0..30),
         trigger in trigger(),
         window in 8_000_u64..120_000,
@@ -310,16 +311,16 @@ proptest! {
             let written = CompactionTerms { summary: Some(text), ..asks };
             match plan(&messages, &written) {
                 CompactionPlan::Done { done, .. } => prop_assert_eq!(done.folded, fold.len() as u64),
-                // It is longer than what it would stand for.
+                // The summary is longer than the messages that it replaces.
                 CompactionPlan::Nothing(NothingToCompact::TooLittle) => prop_assert_eq!(trigger, Trigger::Manual),
                 other => return Err(TestCaseError::fail(format!("{other:?}"))),
             }
         }
     }
 
-    /// An excerpt has room, whole units, and the newest of what goes.
+    /// An excerpt fits, contains complete units, and includes the newest of the messages to fold.
     #[test]
-    fn an_excerpt_has_room_and_whole_units(
+    fn excerpt_fits_and_keeps_units_together(
         bits in prop::collection::vec(bit(), 1..30),
         window in prop_oneof![Just(0_u64), 8_000_u64..120_000],
     ) {
@@ -349,7 +350,7 @@ proptest! {
         }
     }
 
-    /// User facts and earlier summaries are there, word for word, after five compactions in a row.
+    /// User facts and earlier summaries are still there verbatim after five compactions in a row.
     #[test]
     fn five_compactions_keep_what_people_said(talks in prop::collection::vec(prop::collection::vec(bit(), 3..15), 5)) {
         let mut planted = Vec::new();
@@ -363,7 +364,7 @@ proptest! {
             let mut last = Talk { messages: Vec::new(), calls: 0 };
             last.says("done".into(), &[]);
             more.extend(last.messages);
-            // Calls are named anew in each part, so that no two are called the same.
+            // Calls are renumbered in each part, so that their ids stay unique.
             for (at, mut message) in more.into_iter().enumerate() {
                 rename(&mut message.item, number);
                 let seq = Seq(number * 10_000 + at as u64);
@@ -402,7 +403,7 @@ fn rename(item: &mut Item, number: u64) {
     }
 }
 
-/// A long turn: a prompt, steps that read, and the last words.
+/// A long turn: a prompt, steps that read, and a final answer.
 fn long(steps: usize, bytes: usize) -> Vec<ConversationMessage> {
     let mut talk = Talk::default();
     talk.user(Voice::Prompt, "fix it".into());
@@ -429,7 +430,7 @@ fn shortened_results_are_enough_where_they_land_well() {
     let cut = cut.expect("some are cut");
     assert!(cut.contains("2500 characters were left out"), "{cut}");
     assert!(cut.contains("record 5 of this session's log"), "{cut}");
-    // With words of what to keep, a summary is wanted.
+    // With instructions from the user, a summary is required.
     let instructed = CompactionTerms {
         instructed: true,
         summary: None,
@@ -463,7 +464,7 @@ fn small_gains_are_left_alone_unless_a_person_asks() {
 }
 
 #[test]
-fn what_may_not_go_fills_it() {
+fn too_large_pinned_messages_report_a_full_context() {
     let mut talk = Talk::default();
     for _ in 0..20 {
         talk.user(Voice::Prompt, "u".repeat(15_000));
@@ -486,20 +487,20 @@ fn one_giant_result_in_the_newest_unit_does_not_end_the_turn() {
         auto,
         CompactionPlan::Nothing(NothingToCompact::NothingToFold)
     );
-    // Refused, it can be made no shorter.
+    // If the provider refused the request, it cannot be shortened further.
     let refused = plan(&talk.messages, &terms(Trigger::TooLong, 100_000));
     assert!(
         matches!(refused, CompactionPlan::Full { .. }),
         "{refused:?}"
     );
-    // Once it is older it goes.
+    // Once the message is older, it is folded.
     talk.says("That is long.".into(), &[]);
     let later = plan(&talk.messages, &terms(Trigger::Auto, 100_000));
     assert!(matches!(later, CompactionPlan::Done { .. }), "{later:?}");
 }
 
 #[test]
-fn an_unknown_window_is_taken_for_little_more_than_there_is() {
+fn unknown_window_is_assumed_slightly_larger_than_the_conversation() {
     let messages = long(30, 8_000);
     let refused = plan(&messages, &terms(Trigger::TooLong, 0));
     let CompactionPlan::Done { done, .. } = refused else {
@@ -543,7 +544,7 @@ fn without_the_model_a_list_is_made() {
 }
 
 #[test]
-fn long_results_of_a_nearly_empty_context_are_shortened_where_a_person_asks() {
+fn manual_compaction_shortens_long_results_in_a_nearly_empty_context() {
     let mut conversation = Talk::default();
     conversation.user(Voice::Prompt, "look".into());
     for _ in 0..4 {
@@ -558,7 +559,7 @@ fn long_results_of_a_nearly_empty_context_are_shortened_where_a_person_asks() {
 }
 
 #[test]
-fn what_is_shorter_than_a_summary_is_not_folded() {
+fn messages_shorter_than_a_summary_are_not_folded() {
     let messages = talk(&[
         Bit::User(40),
         Bit::Words(300),

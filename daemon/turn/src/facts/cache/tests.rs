@@ -1,4 +1,4 @@
-//! What is expected of a vendor's cache, request by request.
+//! Expected cache hits, request by request.
 
 use contract::provider::Reported;
 use proptest::prelude::*;
@@ -12,7 +12,7 @@ use proto::{Body, ItemId, Record};
 use crate::tests::made::{created, prompt_id};
 use crate::{Answer, Effect, Facts, Input, Limits, Machine, Now};
 
-/// A session whose model answers in words, each time with a turn of its own.
+/// A session whose model answers without calls, one turn per answer.
 pub(crate) struct Talk {
     pub machine: Machine,
     pub now: Now,
@@ -54,12 +54,12 @@ impl Talk {
         self.log.extend(records);
     }
 
-    /// The daemon ends, and another one reads the log.
+    /// The daemon restarts and folds the log.
     pub fn restart(&mut self, limits: Limits) {
         self.machine = Machine::new(Facts::fold(&self.log), limits);
     }
 
-    /// A prompt, and an answer in words that took so much. Returns what is kept of it.
+    /// Runs a turn: a prompt, and an answer with this usage. Returns the logged usage.
     pub fn ask(&mut self, reported: Option<Reported>) -> Usage {
         self.now.wall.0 += 1_000;
         self.answered(Answer {
@@ -78,7 +78,7 @@ impl Talk {
         self.newest()
     }
 
-    /// A prompt, and the request that it leads to.
+    /// Runs a prompt up to its request.
     fn begin(&mut self) {
         self.prompts += 1;
         let prompt = PromptQueued {
@@ -112,12 +112,12 @@ impl Talk {
         }));
     }
 
-    /// Time goes by.
+    /// Advances the time.
     fn wait(&mut self, ms: i64) {
         self.now.wall.0 += ms;
     }
 
-    /// Notices so far.
+    /// The notices so far.
     fn reported(&self) -> Vec<(Level, String)> {
         let notices = self.log.iter().filter_map(|record| match &record.body {
             Body::Notice(notice) => Some((notice.level, notice.text.clone())),
@@ -127,7 +127,7 @@ impl Talk {
     }
 }
 
-/// So many tokens of a prompt, of which so many came from the cache.
+/// Usage with this many prompt tokens, of which this many came from the cache.
 pub(crate) fn took(prompt_tokens: u64, cached_tokens: u64) -> Option<Reported> {
     Some(Reported {
         prompt_tokens,
@@ -142,12 +142,12 @@ fn the_prompt_before_is_expected_in_whole_blocks() {
     assert_eq!(talk.ask(took(1_000, 0)).expected_cached, None);
     assert_eq!(talk.ask(took(1_300, 0)).expected_cached, Some(896));
     assert_eq!(talk.ask(took(1_500, 0)).expected_cached, Some(1_280));
-    // The vendor counts less than before.
+    // The provider counts fewer tokens than before.
     assert_eq!(talk.ask(took(600, 0)).expected_cached, Some(512));
 }
 
 #[test]
-fn nothing_is_expected_behind_a_reset_or_where_nothing_was_told() {
+fn cache_expectation_is_none_after_reset_or_without_reports() {
     let mut talk = Talk::new();
     talk.ask(took(1_000, 0));
     talk.reset();
@@ -155,7 +155,7 @@ fn nothing_is_expected_behind_a_reset_or_where_nothing_was_told() {
     assert_eq!(talk.ask(None).expected_cached, None);
     assert_eq!(talk.ask(took(1_000, 0)).expected_cached, None);
     assert_eq!(talk.ask(took(1_000, 0)).expected_cached, Some(896));
-    // Of another model, or of a request beside the conversation, nothing is known.
+    // Requests to another model, and side requests, have no expectation.
     let other = |change: fn(&mut Usage), talk: &Talk| {
         let mut usage = talk.newest();
         change(&mut usage);
@@ -168,7 +168,7 @@ fn nothing_is_expected_behind_a_reset_or_where_nothing_was_told() {
 }
 
 #[test]
-fn a_request_beside_the_conversation_takes_nobodys_place() {
+fn side_requests_do_not_replace_the_previous_request() {
     let mut talk = Talk::new();
     let mut usage = talk.ask(took(1_000, 0));
     usage.purpose = Purpose::Summary;
@@ -178,7 +178,7 @@ fn a_request_beside_the_conversation_takes_nobodys_place() {
     assert_eq!(talk.ask(took(1_300, 0)).expected_cached, Some(896));
 }
 
-/// The cause that is reported of a request with 10,000 tokens of which `cached` were served, so long after one like it.
+/// The reported cause for a request of 10,000 tokens of which `cached` were served, this long after an equal one.
 fn cause(ttl_ms: u64, gap_ms: i64, cached: u64) -> Option<MissCause> {
     let mut talk = Talk::with(Limits {
         cache_ttl_ms: ttl_ms,
@@ -210,17 +210,17 @@ fn a_miss_has_a_cause() {
 }
 
 #[test]
-fn what_is_short_by_little_is_no_miss() {
+fn small_shortfalls_are_not_misses() {
     let mut talk = Talk::new();
     talk.ask(took(1_100, 0));
     talk.ask(took(1_100, 1_000));
-    // 1,024 were expected: a thousand of them are no matter, all of them are.
+    // With 1,024 tokens expected, missing a thousand does not count, missing all does.
     assert_eq!(talk.ask(took(1_100, 24)).cache_miss, None);
     assert!(talk.ask(took(1_100, 0)).cache_miss.is_some());
 }
 
 #[test]
-fn a_vendor_that_tells_nothing_is_not_blamed() {
+fn providers_that_report_no_cache_use_are_not_blamed() {
     let mut talk = Talk::new();
     assert_eq!(talk.ask(took(9_000, 0)).cache_miss, None);
     let usage = talk.ask(took(9_500, 0));
@@ -230,12 +230,12 @@ fn a_vendor_that_tells_nothing_is_not_blamed() {
 }
 
 #[test]
-fn what_one_vendor_tells_says_nothing_of_another() {
+fn cache_reports_of_one_provider_do_not_count_for_another() {
     let mut talk = Talk::new();
     talk.ask(took(9_000, 0));
     let mut usage = talk.ask(took(9_000, 8_960));
     let mut causes = Vec::new();
-    // Another one is asked, then the first again.
+    // The model changes, then changes back.
     for provider in ["q", "q", "q", "p", "p"] {
         let changes = usage.provider != provider;
         if changes {
@@ -257,11 +257,11 @@ fn what_one_vendor_tells_says_nothing_of_another() {
 }
 
 #[test]
-fn a_cause_is_told_once_a_session() {
+fn each_miss_cause_is_reported_once_per_session() {
     let mut talk = Talk::new();
     talk.ask(took(9_000, 0));
     talk.ask(took(9_000, 8_960));
-    // A second answer without words in the same turn follows the first.
+    // A second empty answer in the same turn follows the first.
     talk.begin();
     for _ in 0..2 {
         talk.now.wall.0 += 1_000;
@@ -277,13 +277,13 @@ fn a_cause_is_told_once_a_session() {
         .filter(|record| matches!(&record.body, Body::Usage(usage) if usage.cache_miss.is_some()));
     assert_eq!(missed.count(), 2);
     assert_eq!(talk.reported().len(), 1);
-    // In the next turn the status line tells it.
+    // In the next turn only the status line shows it.
     talk.ask(took(9_000, 0));
     assert_eq!(talk.reported().len(), 1);
 }
 
 #[test]
-fn a_rewrite_is_ours_whatever_was_served() {
+fn rewritten_bytes_are_our_fault_whatever_was_served() {
     for reported in [took(10_000, 9_984), took(10_000, 0), None] {
         let mut talk = Talk::new();
         talk.ask(took(10_000, 0));
@@ -309,10 +309,10 @@ fn a_rewrite_is_ours_whatever_was_served() {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Whatever numbers come, and wherever the daemon ends: the same is expected, in whole blocks, and never more than
-    /// either request has.
+    /// For any usage, and wherever the daemon restarts, the expectation is the same, in whole blocks, and never larger
+    /// than either request.
     #[test]
-    fn a_restart_changes_nothing_of_what_is_expected(
+    fn restart_does_not_change_cache_expectations(
         reported in prop::collection::vec((any::<u64>(), prop::bool::weighted(0.9), any::<bool>()), 1..20),
         block in 1_u64..4_096,
     ) {
@@ -344,7 +344,7 @@ proptest! {
 }
 
 #[test]
-fn context_is_estimated_where_the_provider_reports_nothing() {
+fn context_is_estimated_if_the_provider_reports_nothing() {
     let mut talk = Talk::new();
     talk.answered(Answer {
         request_bytes: 7_000,

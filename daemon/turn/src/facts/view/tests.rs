@@ -7,21 +7,21 @@ use proto::params::history::What;
 use proto::record::{SessionRewound, Todo, TodoStatus, TodoUpdated, TurnStarted, Usage};
 use proto::{Body, CallId, ItemId, PromptId, Record, Seq, Stamp};
 
-use super::tidy;
+use super::normalize_runs;
 use crate::Facts;
 
-/// A session of which somebody keeps in mind what is shown: turns, not runs of records.
+/// A reference model of a session that tracks turns, not runs of records.
 #[derive(Default)]
 struct Session {
     log: Vec<Record>,
     facts: Facts,
     open: Option<u64>,
-    /// By turn: its messages, whole answers, words, tokens, and the list that it left.
+    /// For each turn: its messages, complete answers, user messages, tokens, and todo list.
     turns: Vec<Turn>,
     visible: Vec<u64>,
-    /// Rewinds that can be taken back: what was shown before each, and whether it only put files back.
+    /// Undoable rewinds: the shown turns before each, and whether it only restored files.
     done: Vec<(Seq, What, Vec<u64>)>,
-    /// The messages that were shown when the log ended with this record.
+    /// The shown messages when the log ended with this record.
     history: Vec<Vec<Seq>>,
 }
 
@@ -72,7 +72,7 @@ impl Session {
         shown.flat_map(|turn| turn.messages.clone()).collect()
     }
 
-    /// A turn with some answers, of which all but the last call something.
+    /// Adds a turn with some answers; all but the last make a call.
     fn turn(&mut self, answers: usize, broken: bool) {
         let number = self.turns.len() as u64 + 1;
         self.turns.push(Turn::default());
@@ -310,13 +310,13 @@ proptest! {
 
     /// An edited log may name any runs.
     #[test]
-    fn whatever_a_log_names_is_brought_in_order(
+    fn runs_from_any_log_are_normalized(
         runs in prop::collection::vec((edge(), edge()), 0..6),
         before in edge(),
         seq in edge(),
     ) {
         let runs: Vec<_> = runs.into_iter().map(|(first, last)| (Seq(first), Seq(last))).collect();
-        let tidy = tidy(&runs, Seq(before));
+        let tidy = normalize_runs(&runs, Seq(before));
         for run in &tidy {
             prop_assert!(Seq(0) < run.0 && run.0 <= run.1 && run.1 < Seq(before));
             prop_assert!(runs.iter().any(|named| named.0 <= run.0 && run.1 <= named.1));
@@ -330,18 +330,18 @@ proptest! {
     }
 }
 
-/// Numbers that lie close together, or at the ends.
+/// Numbers that are close together, or at the extremes.
 fn edge() -> impl Strategy<Value = u64> {
     prop_oneof![8 => 0_u64..12, 1 => (u64::MAX - 2)..=u64::MAX]
 }
 
 #[test]
-fn a_rewind_in_a_turn_hides_nothing() {
+fn rewind_during_a_turn_hides_nothing() {
     let mut session = Session::default();
     session.turn(1, false);
     session.turn(3, false);
     let plan = session.facts.plan_rewind(1).expect("it is shown");
-    // Only somebody who edits a log takes this line out.
+    // Only an edited log lacks this line.
     session.log.pop();
     let mut facts = Facts::fold(&session.log);
     let body = rewound(plan, What::Both, None);

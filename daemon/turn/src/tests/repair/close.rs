@@ -1,4 +1,4 @@
-//! Arguments that were cut off.
+//! Truncated arguments.
 
 use proptest::prelude::*;
 use serde_json::Value;
@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::repair::close::close;
 
 #[test]
-fn what_was_cut_off_is_closed() {
+fn truncated_json_is_closed() {
     for (cut, closed) in [
         (r#"{"a":1"#, r#"{"a":1}"#),
         (r#"{"a":{"b":[1,2"#, r#"{"a":{"b":[1,2]}}"#),
@@ -17,7 +17,7 @@ fn what_was_cut_off_is_closed() {
         (r#"{"a":[1,"#, r#"{"a":[1]}"#),
         (r#"{"a":"x\"y"#, r#"{"a":"x\"y"}"#),
         (r#"{"a":"}"#, r#"{"a":"}"}"#),
-        // In a key, in an escape, in a word: nothing is made up.
+        // Truncated in a key, in an escape or in a literal: nothing is invented.
         (r#"{"a"#, "{}"),
         (r#"{"a":"x\"#, "{}"),
         (r#"{"a":tru"#, "{}"),
@@ -32,7 +32,7 @@ fn what_was_cut_off_is_closed() {
 }
 
 #[test]
-fn what_is_whole_is_left_as_it_came() {
+fn complete_json_is_unchanged() {
     for (came, json) in [
         ("", "{}"),
         ("  \n", "{}"),
@@ -45,7 +45,7 @@ fn what_is_whole_is_left_as_it_came() {
 }
 
 proptest! {
-    /// Wherever an object is cut: JSON comes of it, and each value that was whole is in it or nothing is.
+    /// An object truncated anywhere becomes valid JSON with all complete values, or an empty object.
     #[test]
     fn an_object_cut_anywhere_is_json(words in proptest::collection::vec("[a-z\"\\\\{}\\[\\],:中 ]{0,8}", 1..5), cut in any::<prop::sample::Index>()) {
         let object: Value = words.iter().enumerate()

@@ -1,4 +1,4 @@
-//! Deep parameters shown flat, and nested again.
+//! Flattening deep parameters, and nesting them again.
 
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
@@ -26,7 +26,7 @@ fn small_schemas_are_shown_as_they_are() {
     }
 }
 
-/// There is nothing to make flat in what is.
+/// A flattened schema has nothing left to flatten.
 #[test]
 fn many_parameters_side_by_side_are_flat_already() {
     assert_eq!(flatten(&of_strings(12)), None);
@@ -74,7 +74,7 @@ fn deep_parameters_are_shown_flat_and_nested_again() {
 }
 
 #[test]
-fn what_may_be_one_of_several_things_and_lists_stay_as_they_are() {
+fn alternatives_and_lists_are_not_flattened() {
     let of = json!({"anyOf": [{"type": "object", "properties": {"x": {}}}], "type": "object", "properties": {"y": {}}});
     let there = json!({"$ref": "#/$defs/x"});
     let list = json!({"type": "array", "items": {"type": "object", "properties": {"x": {"type": "object", "properties": {"y": {}}}}}});
@@ -85,7 +85,7 @@ fn what_may_be_one_of_several_things_and_lists_stay_as_they_are() {
 }
 
 #[test]
-fn names_with_dots_are_told_apart_or_nothing_is_flat() {
+fn names_with_dots_stay_distinct_or_nothing_is_flattened() {
     let deep = |inner: Value| json!({"type": "object", "properties": {"b": {"type": "object", "properties": inner}}});
     let leaf = json!({"type": "string"});
     let schema = json!({"type": "object", "properties": {"a": deep(json!({"c": leaf})), "a.b": leaf, "a.b.c": leaf}});
@@ -93,7 +93,7 @@ fn names_with_dots_are_told_apart_or_nothing_is_flat() {
     let given = json!({"a.b.c": 1, "a..b": 2, "a..b..c": 3});
     let nested = json!({"a": {"b": {"c": 1}}, "a.b": 2, "a.b.c": 3});
     assert_eq!(flat.nest(given), nested);
-    // "a." in "b" is written as "a" in ".b" is.
+    // The flat names of "a." in "b" and of "a" in ".b" would be equal.
     let of = |name: &str| json!({"type": "object", "properties": {name: {"type": "object", "properties": {"x": leaf}}}});
     let clash = json!({"type": "object", "properties": {"a.": of("b"), "a": of(".b")}});
     assert_eq!(flatten(&clash), None);
@@ -101,7 +101,7 @@ fn names_with_dots_are_told_apart_or_nothing_is_flat() {
     assert_eq!(flatten(&long), None);
 }
 
-/// Schemas of objects in objects, with arguments that fit.
+/// Random nested schemas, with matching arguments.
 fn schemas() -> impl Strategy<Value = (Value, Value)> {
     let leaf = prop_oneof![
         any::<i32>().prop_map(|number| (json!({"type": "integer"}), json!(number))),
@@ -139,9 +139,9 @@ fn leaves(schema: &Value, path: &[String], into: &mut Vec<Vec<String>>) {
 }
 
 proptest! {
-    /// What is filled in flat comes back as if it had been filled in nested, whatever the names are.
+    /// Flat arguments nest to the same value as nested ones, whatever the names are.
     #[test]
-    fn what_is_flat_comes_back_nested((schema, arguments) in schemas()) {
+    fn flat_arguments_are_nested_again((schema, arguments) in schemas()) {
         if let Some(flat) = flatten(&schema) {
             let mut paths = Vec::new();
             leaves(&schema, &[], &mut paths);

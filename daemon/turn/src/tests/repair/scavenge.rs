@@ -1,4 +1,4 @@
-//! Calls that are said or thought, and not declared.
+//! Calls in text or reasoning that the answer does not declare.
 
 use proptest::prelude::*;
 use proto::CallId;
@@ -10,7 +10,7 @@ fn is_tool(name: &str) -> bool {
     matches!(name, "read_file" | "bash")
 }
 
-/// Calls found in reasoning and words, each as `tool arguments`.
+/// The calls found in reasoning and text, each as `tool arguments`.
 fn found(reasoning: &str, text: &str, declared: &[ToolCall]) -> Vec<String> {
     scavenge(reasoning, text, declared, is_tool)
         .into_iter()
@@ -77,7 +77,7 @@ fn tags_are_calls() {
 }
 
 #[test]
-fn what_is_declared_or_no_tool_is_none() {
+fn declared_calls_and_unknown_tools_are_not_taken_up() {
     let text = r#"{"name":"bash","arguments":{"a":1,"b":[2]}} {"name":"rm","arguments":{}} {"arguments":{}} {"name":3}"#;
     let same = declared("bash", r#"{ "b": [2], "a": 1 }"#);
     assert!(found(text, text, &[same]).is_empty());
@@ -103,7 +103,7 @@ fn no_more_than_four_are_taken() {
 }
 
 #[test]
-fn what_is_built_to_be_slow_holds_no_call() {
+fn adversarial_input_is_scanned_fast_and_has_no_call() {
     for piece in [
         "{",
         "{\"",
@@ -121,7 +121,7 @@ fn what_is_built_to_be_slow_holds_no_call() {
 }
 
 proptest! {
-    /// Whatever a model says, no more comes of it than calls of tools that there are, each once.
+    /// Any text yields only calls of existing tools, each once.
     #[test]
     fn any_text_is_looked_through(pieces in proptest::collection::vec(
         prop_oneof![

@@ -1,4 +1,4 @@
-//! What a line of a scene says that happens.
+//! Parses the events of scenarios.
 
 use std::time::Duration;
 
@@ -149,7 +149,7 @@ pub fn breaks(what: &str) -> Input {
         text: shown.to_owned(),
         ..Answer::default()
     });
-    // Chance at its most: the waits are then 500, 1000, 2000, … milliseconds.
+    // Maximum jitter: the waits are 500, 1000, 2000, … milliseconds.
     Input::Broke {
         error,
         partial,
@@ -158,7 +158,7 @@ pub fn breaks(what: &str) -> Input {
     }
 }
 
-/// A change of a call by its user, whose arguments are this command alone.
+/// A user's change of a call to this command.
 fn edit(command: &str) -> CallEdit {
     CallEdit {
         tool: "write".into(),
@@ -168,7 +168,7 @@ fn edit(command: &str) -> CallEdit {
     }
 }
 
-/// `yes|always|no|approves|rejects 7.1 [NOTE]`, `edits 7.1 COMMAND`, `says 7.1 LABEL`; or `leaves 7.1 [WHY]`, where nobody is there.
+/// `yes|always|no|approves|rejects 7.1 [NOTE]`, `edits 7.1 COMMAND`, `says 7.1 LABEL`; or `leaves 7.1 [WHY]` if no client is attached.
 pub fn answer(what: &str) -> Input {
     let mut words = what.splitn(3, ' ');
     let says = words.next().expect("ANSWER ID");

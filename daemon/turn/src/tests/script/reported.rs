@@ -1,4 +1,4 @@
-//! What came of a line, in words. What only repeats the line is left out.
+//! Effects as text. Effects that only repeat the event are left out.
 
 use contract::ToolChoice;
 use proto::Body;
@@ -32,7 +32,7 @@ pub fn reported(effect: &Effect) -> Option<String> {
         Effect::Reset(job) => format!("reset, job {}: {:?}", job.number, job.summary),
         Effect::AskSummary { attempt, .. } => format!("ask for a summary, try {attempt}"),
         Effect::CancelAsk => "drop the request".into(),
-        Effect::Supersede { .. } => "what was shown does not count".into(),
+        Effect::Supersede { .. } => "discard the shown part".into(),
         Effect::Retry { in_ms, .. } => format!("try again in {in_ms} ms"),
         Effect::Judge { call } => format!("judge {}{}", call.id, command(call)),
         Effect::Run { call, after: None } => format!("run {}{}", call.id, command(call)),
@@ -41,24 +41,24 @@ pub fn reported(effect: &Effect) -> Option<String> {
             after: Some(_),
         } => format!("run {}{} once that is on disk", call.id, command(call)),
         Effect::CancelCalls { grace_ms } => format!("stop the calls, KILL after {grace_ms} ms"),
-        Effect::TellEnd => "tell the end".into(),
-        Effect::CancelTelling => "stop telling".into(),
+        Effect::NotifyTurnEnd => "run the stop hooks".into(),
+        Effect::CancelTurnEndNotification => "cancel the stop hooks".into(),
         Effect::ArmTimeout { turn, in_ms } => format!("turn {turn} has {in_ms} ms"),
     })
 }
 
-/// What the user made of a call.
+/// The command to which the user changed a call.
 fn command(call: &ToolCall) -> String {
     let arguments: serde_json::Value = serde_json::from_str(&call.arguments).unwrap_or_default();
     let command = arguments["command"].as_str();
     command.map_or_else(String::new, |command| format!(" as `{command}`"))
 }
 
-/// That the model is told what the user made of a call.
-fn said_of_change(text: &str) -> String {
-    let told =
+/// The changed command that a result reports to the model.
+fn reported_change(text: &str) -> String {
+    let report =
         text.strip_prefix("The user (ann) changed the command of this call before it ran, to:\n");
-    let command = told.and_then(|told| told.lines().next());
+    let command = report.and_then(|report| report.lines().next());
     command.map_or_else(String::new, |command| format!(" as `{command}`"))
 }
 
@@ -66,7 +66,7 @@ fn recorded(body: &Body) -> Option<String> {
     Some(match body {
         Body::SessionSet(set) if set.stand_in.is_some() => {
             format!(
-                "{} stands in",
+                "fall back to {}",
                 set.options.model.as_deref().unwrap_or_default()
             )
         }
@@ -83,7 +83,7 @@ fn recorded(body: &Body) -> Option<String> {
         }
         Body::CallsRepaired(repaired) => match &repaired.held_back {
             Some(call) => format!("held back {call}"),
-            None if repaired.cleared => "what was called before may be called again".into(),
+            None if repaired.cleared => "reset the loop detector".into(),
             None => format!(
                 "taken up {} closed {} nested {}",
                 repaired.taken_up.len(),
@@ -114,11 +114,11 @@ fn recorded(body: &Body) -> Option<String> {
             format!(
                 "result {} ok{}",
                 message.call,
-                said_of_change(&message.text)
+                reported_change(&message.text)
             )
         }
         Body::Tool(message) => {
-            let of = said_of_change(&message.text);
+            let of = reported_change(&message.text);
             let text = match of.is_empty() {
                 true => message.text.as_str(),
                 false => message.text.splitn(4, '\n').nth(3).unwrap_or_default(),
@@ -233,7 +233,7 @@ fn user(message: &UserMessage) -> String {
         (Voice::Daemon, words::REASONING_ONLY) => "daemon: answer in words".into(),
         (Voice::Daemon, words::PAUSED) => "daemon: paused".into(),
         (Voice::Daemon, words::GO_ON) => "daemon: go on".into(),
-        (Voice::Daemon, other) if words::reported_by(other).is_some() => {
+        (Voice::Daemon, other) if words::parse_reported_permissions(other).is_some() => {
             let first = other.split([':', '.']).next().unwrap_or_default();
             format!("daemon: {first}")
         }

@@ -1,15 +1,15 @@
-//! People who go back to earlier turns, and take that back: at any moment, with crashes in between.
+//! Users rewind to earlier turns and undo rewinds, at any moment, with crashes in between.
 
 use proto::Body;
 use proto::params::history::What;
 use proto::record::SessionRewound;
 
-use super::World;
+use super::Simulation;
 use crate::tests::made::checkpoint;
 use crate::{Facts, Input};
 
-impl World {
-    /// Somebody wants to go back. Only at rest something comes of it.
+impl Simulation {
+    /// A user requests a rewind. It starts only if the session is idle.
     pub(super) fn rewind(&mut self) {
         let rests = self.machine.is_idle() && !self.handing;
         let before = self.log.len();
@@ -32,7 +32,7 @@ impl World {
         }
     }
 
-    /// What is to come of it. `None`: it is refused, or fails.
+    /// The result of the rewind. `None`: it is refused, or fails.
     fn plan(&mut self) -> Option<SessionRewound> {
         let what = self
             .chance
@@ -64,7 +64,7 @@ impl World {
         })
     }
 
-    /// It is over, one way or the other.
+    /// Ends the rewind, successfully or not.
     pub(super) fn rewinding_ends(&mut self) {
         let Some(rewound) = self.outside.rewinding.take() else {
             return;
@@ -86,7 +86,7 @@ impl World {
         );
     }
 
-    /// The shadow of what was said agrees with the facts, and requests extend each other.
+    /// Checks that the reference conversation agrees with the facts, and that requests extend each other.
     pub(super) fn shows(&mut self) {
         let facts: &Facts = self.machine.facts();
         self.check.shown.agrees_with(facts);

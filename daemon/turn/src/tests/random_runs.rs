@@ -1,4 +1,4 @@
-//! The invariants, in thousands of worlds. More by `PROPTEST_CASES`.
+//! The invariants, checked in thousands of random simulations. `PROPTEST_CASES` sets the number.
 
 use std::collections::BTreeSet;
 
@@ -6,11 +6,11 @@ use proptest::prelude::*;
 use proto::Body;
 use proto::params::interaction::{Interaction, InteractionAnswer, InteractionRequest};
 
-use super::world::{log_of, play};
+use super::simulation::{log_of, play};
 use crate::{Facts, words};
 
-/// Worlds in a default run: seconds in a debug build.
-pub fn storms() -> ProptestConfig {
+/// Configuration for random tests. The default number of simulations takes seconds in a debug build.
+pub fn random_config() -> ProptestConfig {
     let default = ProptestConfig::default();
     let cases = if std::env::var_os("PROPTEST_CASES").is_some() {
         default.cases
@@ -26,21 +26,21 @@ pub fn storms() -> ProptestConfig {
 }
 
 proptest! {
-    #![proptest_config(storms())]
+    #![proptest_config(random_config())]
 
-    /// Long lives: several turns, crashes and shutdowns.
+    /// Long simulations: several turns, crashes and shutdowns.
     #[test]
     fn a_session_survives_everything_in_every_order(seed in any::<u64>().no_shrink(), steps in 0_usize..200) {
         play(seed, steps);
     }
 
-    /// Short lives: most end within their first turn.
+    /// Short simulations: most end within their first turn.
     #[test]
     fn a_turn_survives_everything_in_every_order(seed in any::<u64>().no_shrink(), steps in 0_usize..40) {
         play(seed, steps);
     }
 
-    /// Logs of other versions, and logs that somebody edited, are read as well as can be.
+    /// Logs of other versions, and edited logs, are folded as well as possible.
     #[test]
     fn a_log_with_holes_is_folded_all_the_same(seed in any::<u64>().no_shrink(), keep in any::<u64>(), steps in 0_usize..100) {
         let log = log_of(seed, steps);
@@ -49,16 +49,16 @@ proptest! {
     }
 }
 
-/// Worlds that a default run meets once in twenty thousand: one where a compaction fails in a session that was made
-/// headless at rest.
+/// Simulations that a default run meets once in twenty thousand: in this one, a compaction fails in a session that
+/// became headless while idle.
 #[test]
-fn rare_worlds_are_survived() {
+fn rare_simulations_survive() {
     play(0xde6e_ffac_bd34_dcd8, 99);
 }
 
-/// A storm in which nothing happens proves nothing.
+/// Checks that the simulations cover all cases.
 #[test]
-fn the_storm_reaches_everything() {
+fn simulations_reach_every_case() {
     let mut seen = BTreeSet::new();
     for seed in 0..4_800 {
         for record in log_of(seed, 150) {
@@ -92,7 +92,7 @@ fn the_storm_reaches_everything() {
                     };
                     seen.insert(format!("{who} {kind}"))
                 }
-                Body::SessionSet(set) if set.stand_in.is_some() => seen.insert("stands in".into()),
+                Body::SessionSet(set) if set.stand_in.is_some() => seen.insert("fallback".into()),
                 Body::ToolStarted(started) if started.outside => seen.insert("outside".into()),
                 Body::InteractionOpened(Interaction {
                     request: InteractionRequest::Approval(asked),
@@ -158,7 +158,7 @@ fn the_storm_reaches_everything() {
         "nobody nothing",
         "reasonix nothing",
     ];
-    let outside = ["asked to let it out", "outside", "stands in", "edited"];
+    let outside = ["asked to let it out", "outside", "fallback", "edited"];
     let rewinds = [
         "rewound, undo false, shown true",
         "rewound, undo false, shown false",

@@ -1,22 +1,22 @@
-//! Calls that go in circles.
+//! The loop detector.
 
-use crate::repair::storm::{RecentCalls, digest};
+use crate::repair::loop_detector::{RecentCalls, hash_call};
 
-/// Which of these calls are held back: a letter a call, capitals write, `.` is a new prompt.
+/// Which of these calls are refused: one letter per call, capitals write, `.` is a new prompt.
 fn held(calls: &str) -> String {
-    let mut storm = RecentCalls::default();
+    let mut recent = RecentCalls::default();
     let mut held = String::new();
     for letter in calls.chars() {
         if letter == '.' {
-            storm.clear();
+            recent.clear();
             held.push('.');
             continue;
         }
         let arguments = format!("{{\"q\": \"{letter}\"}}");
-        let call = digest("tool", &arguments);
-        let one = storm.is_one_too_many(call);
+        let call = hash_call("tool", &arguments);
+        let one = recent.is_loop(call);
         if !one {
-            storm.note(call, 1, letter.is_ascii_uppercase());
+            recent.note(call, 1, letter.is_ascii_uppercase());
         }
         held.push(if one { '!' } else { '-' });
     }
@@ -24,19 +24,19 @@ fn held(calls: &str) -> String {
 }
 
 #[test]
-fn the_third_of_the_same_is_held_back() {
+fn third_identical_call_is_a_loop() {
     for (calls, wanted) in [
         ("xxx", "--!"),
         ("xxxx", "--!!"),
         ("abcd", "----"),
         ("xaxbx", "----!"),
-        // Further back than the window nobody looks.
+        // Calls beyond the window are forgotten.
         ("xxabcdex", "--------"),
-        // Work: what was changed between may have changed the answer.
+        // Work: a change in between may have changed the result.
         ("xExEx", "-----"),
         ("ETETETET", "--------"),
         ("EEE", "--!"),
-        // A look between two of the same changes nothing.
+        // A read-only call between two equal ones changes nothing.
         ("ExExE", "----!"),
         ("xx.x", "--.-"),
     ] {
@@ -45,8 +45,8 @@ fn the_third_of_the_same_is_held_back() {
 }
 
 #[test]
-fn the_same_arguments_may_be_written_in_another_way() {
-    let mut storm = RecentCalls::default();
+fn equivalent_arguments_count_as_the_same_call() {
+    let mut recent = RecentCalls::default();
     for (arguments, one_too_many) in [
         (r#"{"a":1,"b":2}"#, false),
         (r#"{ "b": 2, "a": 1 }"#, false),
@@ -56,19 +56,19 @@ fn the_same_arguments_may_be_written_in_another_way() {
         (" no JSON", false),
         ("no JSON ", true),
     ] {
-        let call = digest("t", arguments);
-        assert_eq!(storm.is_one_too_many(call), one_too_many, "{arguments}");
+        let call = hash_call("t", arguments);
+        assert_eq!(recent.is_loop(call), one_too_many, "{arguments}");
         if !one_too_many {
-            storm.note(call, 1, false);
+            recent.note(call, 1, false);
         }
     }
 }
 
 #[test]
-fn what_came_to_something_else_may_be_asked_again() {
-    let mut storm = RecentCalls::default();
+fn call_with_a_changed_result_may_be_repeated() {
+    let mut recent = RecentCalls::default();
     for (result, one_too_many) in [(1, false), (2, false), (2, false), (2, true)] {
-        assert_eq!(storm.is_one_too_many(7), one_too_many, "{result}");
-        storm.note(7, result, false);
+        assert_eq!(recent.is_loop(7), one_too_many, "{result}");
+        recent.note(7, result, false);
     }
 }

@@ -1,10 +1,10 @@
-//! What must hold after every step, of the machine and of what goes on outside.
+//! Invariants after every step, of the machine and of the work outside it.
 
 use proto::state::{State, WaitingFor};
 
-use super::World;
+use super::Simulation;
 
-impl World {
+impl Simulation {
     pub(super) fn holds(&self) {
         assert_eq!(
             self.shadow,
@@ -16,8 +16,8 @@ impl World {
             || !outside.running.is_empty()
             || !outside.held.is_empty()
             || outside.rewinding.is_some()
-            || outside.telling
-            // A stop leaves a job to its late end.
+            || outside.notifying
+            // A stop leaves a job running until its late end.
             || (outside.job.is_some() && self.machine.is_compacting());
         if self.machine.is_idle() {
             assert!(!works, "idle, and something runs");
@@ -50,7 +50,7 @@ impl World {
             WaitingFor::Retry | WaitingFor::Credentials => None,
         });
         assert_eq!(asked, wanted, "people see what waits for them");
-        // At rest, where a person waits for a summary, the session has no state of its own for it.
+        // If a user waits for a summary while no turn is open, the session has no separate state for that.
         if outside.gated && self.machine.facts().open.is_some() {
             assert_eq!(
                 waits_for,

@@ -1,7 +1,8 @@
-//! What holds a line that is run: anybody's guess of a program must not become a storm of processes.
+//! Restricts a line that is run: a random program must not start masses of processes.
 //!
-//! A process namespace that ends with the line where one can be had, a limit on processes (which does not bind the
-//! superuser: then an ordinary user runs it), on time and on files. Whether the limit binds is tried, and not believed.
+//! Uses a process namespace that ends with the line, if one is available, and limits on processes, time and files. The
+//! limit on processes does not apply to the superuser, so an ordinary user runs the line then. Whether the limit works
+//! is tested, not assumed.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -10,23 +11,24 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
-/// Processes that a line may have beside those that there are.
+/// Maximum processes of a line, in addition to existing ones.
 const PROCESSES: usize = 64;
-/// The user that has nothing.
+/// The user without any permissions.
 const NOBODY: u32 = 65_534;
-/// From here on users are nobody's: one for each run of these tests, because the limit counts what a user has anywhere.
+/// User ids from here on are unused. Each run of these tests gets one, because the limit counts all processes of a
+/// user.
 const OWN_FROM: u32 = 1_000_000_000;
 
-/// How lines are held on this machine.
+/// How lines are restricted on this machine.
 #[derive(Clone, Debug)]
-pub(super) struct Held {
-    /// What a shell is run by.
+pub(super) struct LineSandbox {
+    /// The command that runs a shell.
     by: Vec<String>,
-    /// It ends with all that it started.
+    /// The namespace ends everything that the line started.
     pub(super) spaced: bool,
-    /// No line can have more processes than it may.
+    /// The limit on processes works.
     pub(super) bounded: bool,
-    /// The other user that it is run as.
+    /// The other user that runs the line.
     pub(super) given_up: Option<u32>,
 }
 
@@ -38,10 +40,10 @@ pub(super) fn real(name: &str) -> Option<PathBuf> {
         .find(|path| path.exists())
 }
 
-impl Held {
-    /// `None` where there is nothing to hold a line with.
+impl LineSandbox {
+    /// `None` if this machine has no means to restrict a line.
     pub(super) fn here() -> Option<Self> {
-        static HERE: OnceLock<Option<Held>> = OnceLock::new();
+        static HERE: OnceLock<Option<LineSandbox>> = OnceLock::new();
         HERE.get_or_init(Self::find).clone()
     }
 
@@ -49,7 +51,7 @@ impl Held {
         if !rustix::process::geteuid().is_root() {
             return Self::run_by(None);
         }
-        // A superuser of a few users only has no others.
+        // A superuser in a user namespace may have no other users.
         let own = OWN_FROM + std::process::id();
         Self::run_by(Some(own)).or_else(|| Self::run_by(Some(NOBODY)))
     }
@@ -89,7 +91,7 @@ impl Held {
         Some(held)
     }
 
-    /// The shell, ready to be given a line.
+    /// The shell command, ready for a line.
     pub(super) fn shell(&self, shell: &Path) -> Option<Command> {
         let (program, options) = self.by.split_first()?;
         let mut command = Command::new(program);
@@ -111,7 +113,7 @@ impl Held {
         ran.is_some_and(|status| status.code() == Some(7))
     }
 
-    /// Whether a line that starts twice as many processes as it may is told so.
+    /// Whether a line that starts twice as many processes as allowed gets an error.
     fn is_bounded(&self) -> bool {
         let many = 2 * PROCESSES;
         let line = format!("for ((i = 0; i < {many}; i++)); do /bin/sleep 0.3 & done; wait");
@@ -121,7 +123,7 @@ impl Held {
     }
 }
 
-/// Threads of a user, as the limit counts them.
+/// Number of a user's threads, as the limit counts them.
 fn threads_of(user: u32) -> usize {
     let all = fs::read_dir("/proc").into_iter().flatten().flatten();
     let theirs = all.filter(|entry| entry.metadata().is_ok_and(|found| found.uid() == user));

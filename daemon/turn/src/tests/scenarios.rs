@@ -1,9 +1,9 @@
-//! A turn in its ordinary ways, one scene each.
+//! Ordinary turns, one scenario each.
 
 use super::script::check;
 
 #[test]
-fn an_answer_in_words_ends_the_turn() {
+fn text_answer_ends_the_turn() {
     check(
         "
         > user list the files
@@ -33,7 +33,7 @@ fn results_of_calls_are_sent_back() {
 }
 
 #[test]
-fn readers_run_side_by_side_and_results_stand_in_call_order() {
+fn readers_run_in_parallel_and_results_are_in_call_order() {
     check(
         "
         > user look at all four
@@ -179,7 +179,7 @@ fn a_yes_holds_for_what_was_shown_only() {
 }
 
 #[test]
-fn where_a_yes_is_asked_for_twice_the_first_starts_nothing() {
+fn call_that_needs_two_approvals_waits_for_the_second() {
     check(
         "
         > user change it
@@ -208,7 +208,7 @@ fn where_a_yes_is_asked_for_twice_the_first_starts_nothing() {
 }
 
 #[test]
-fn a_denied_call_is_told_to_the_model_with_the_persons_words() {
+fn result_of_a_denied_call_quotes_the_users_reason() {
     check(
         "
         > user delete the folder
@@ -279,7 +279,7 @@ fn what_was_denied_stays_denied_in_its_turn() {
 }
 
 #[test]
-fn a_yes_to_this_very_call_outweighs_a_no_to_its_twin() {
+fn approval_of_this_call_outweighs_denial_of_an_equal_one() {
     check(
         "
         > user look twice
@@ -359,7 +359,7 @@ fn a_run_that_was_denied_and_did_something_after_is_not_blocked() {
 }
 
 #[test]
-fn what_ran_before_a_denial_does_not_count_however_late_it_ends() {
+fn calls_before_a_denial_do_not_unblock_the_run_even_if_they_end_later() {
     check(
         "
         > session headless
@@ -380,7 +380,7 @@ fn what_ran_before_a_denial_does_not_count_however_late_it_ends() {
 }
 
 #[test]
-fn a_question_that_its_last_person_left_is_denied_unattended() {
+fn approval_request_is_denied_when_its_last_client_detaches() {
     check(
         "
         > session headless
@@ -419,7 +419,7 @@ fn steering_stands_behind_the_results() {
 }
 
 #[test]
-fn steering_behind_the_last_words_is_answered_in_the_same_turn() {
+fn steering_after_the_last_answer_is_answered_in_the_same_turn() {
     check(
         "
         > user change it
@@ -493,7 +493,7 @@ fn calls_made_instead_of_summing_up_are_not_run() {
 }
 
 #[test]
-fn a_person_who_says_the_daemons_words_does_not_end_the_tools() {
+fn users_text_equal_to_a_daemon_message_is_no_marker() {
     let sum_up = crate::words::SUM_UP;
     check(&format!(
         "
@@ -506,7 +506,7 @@ fn a_person_who_says_the_daemons_words_does_not_end_the_tools() {
 }
 
 #[test]
-fn an_answer_without_words_is_continued_once() {
+fn empty_answer_is_continued_once() {
     check(
         "
         > user go
@@ -520,7 +520,7 @@ fn an_answer_without_words_is_continued_once() {
 }
 
 #[test]
-fn two_answers_without_words_are_a_failure() {
+fn two_empty_answers_fail_the_turn() {
     check(
         "
         > user go
@@ -534,7 +534,7 @@ fn two_answers_without_words_are_a_failure() {
 }
 
 #[test]
-fn an_answer_without_words_counts_as_a_step() {
+fn empty_answer_counts_as_a_step() {
     check(
         "
         > session interactive max_steps=1
@@ -567,7 +567,7 @@ fn a_call_that_was_cut_does_not_run() {
 }
 
 #[test]
-fn an_answer_that_was_cut_is_kept_and_said_so() {
+fn truncated_answer_is_kept_and_reported() {
     check(
         "
         > user write it all
@@ -592,7 +592,7 @@ fn a_filtered_answer_is_a_failure() {
 }
 
 #[test]
-fn ids_that_a_vendor_uses_again_become_the_sessions_own() {
+fn reused_call_ids_become_unique_in_the_session() {
     check(
         "
         > user look
@@ -664,7 +664,7 @@ fn an_exited_session_is_reopened_by_a_prompt() {
 }
 
 #[test]
-fn a_denied_call_stays_denied_however_it_is_spelled() {
+fn denied_call_stays_denied_in_any_spelling() {
     check(
         "
         > user delete the folder
@@ -707,7 +707,7 @@ fn a_denied_call_stays_denied_however_it_is_spelled() {
 }
 
 #[test]
-fn a_call_has_the_name_of_the_tool_that_it_leads_to() {
+fn call_is_logged_under_the_tool_that_it_resolves_to() {
     check(
         "
         > session headless

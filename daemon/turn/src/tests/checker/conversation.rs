@@ -1,4 +1,4 @@
-//! The conversation as somebody keeps it who writes down turns, not runs of records: what a request must show.
+//! A reference model of the conversation that tracks turns, not runs of records: the messages that a request must have.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -13,32 +13,32 @@ use crate::{Facts, words};
 
 /// A message of a request: a record, or an element of a reset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Place {
+pub enum MessageRef {
     Record(Seq),
     Element(Seq, u32),
 }
 
 #[derive(Clone, Debug, Default)]
-pub struct Shown {
-    /// What each turn has said and noted, hidden ones too.
+pub struct ShownConversation {
+    /// The messages and todo lists of each turn, including hidden ones.
     turns: BTreeMap<u64, Vec<Record>>,
-    /// The turns that are shown, oldest first.
+    /// The shown turns, oldest first.
     pub visible: Vec<u64>,
     rewinds: Vec<Rewind>,
-    /// What stands in the place of messages, oldest first.
+    /// Pieces that replace messages, oldest first.
     bases: Vec<ConversationBase>,
-    /// What the elements of resets say. Beside the log: told by whoever makes them.
+    /// The contents of the elements of resets. They are not in the log; the test that builds them adds them here.
     pub elements: HashMap<(Seq, u32), Body>,
-    now: DecisionMoment,
-    /// What was before each turn.
-    before_turns: BTreeMap<u64, DecisionMoment>,
-    /// The newest compaction, until a turn that began behind it has ended.
+    now: RewoundCounts,
+    /// The counts before each turn.
+    before_turns: BTreeMap<u64, RewoundCounts>,
+    /// The newest compaction, until a turn that started after it has ended.
     newest: Option<(Seq, Compaction)>,
-    /// A rewind has changed the conversation, and the cache reset that belongs to it is not there yet. It stands directly
-    /// behind, unless the daemon died between the two.
+    /// A rewind has changed the conversation, and its cache reset is missing. It is the next record, unless the daemon
+    /// died between the two.
     reset_due: bool,
     cut_off: bool,
-    /// Resets so far: between two of them requests extend each other.
+    /// Number of resets: between two of them requests extend each other.
     pub resets: u64,
 }
 
@@ -47,15 +47,15 @@ struct Rewind {
     seq: Seq,
     before: Vec<u64>,
     bases: Vec<ConversationBase>,
-    now: DecisionMoment,
+    now: RewoundCounts,
     undoing: bool,
     undone: bool,
 }
 
-/// What goes back with the conversation, and stands in no message.
+/// Counts that a rewind restores and that are in no message.
 #[derive(Clone, Debug, Default)]
-struct DecisionMoment {
-    /// Summaries that were written.
+struct RewoundCounts {
+    /// Number of written summaries.
     summaries: u64,
     tokens: u64,
 }
@@ -63,16 +63,16 @@ struct DecisionMoment {
 #[derive(Clone, Debug)]
 struct ConversationBase {
     seq: Seq,
-    messages: Vec<Place>,
-    /// The turns that it was made from.
+    messages: Vec<MessageRef>,
+    /// The turns that it was built from.
     turns: Vec<u64>,
 }
 
-impl Shown {
+impl ShownConversation {
     pub fn take(&mut self, record: &Record) {
         if self.reset_due && !self.cut_off {
             let reset = matches!(record.body, Body::CacheReset(_));
-            assert!(reset, "{:?} follows in its place", record.body);
+            assert!(reset, "{:?} follows instead of the reset", record.body);
         }
         match &record.body {
             Body::TurnStarted(_) => {
@@ -86,7 +86,7 @@ impl Shown {
                 self.newest = newest.filter(|(seq, _)| *seq > began);
             }
             Body::User(_) | Body::Assistant(_) | Body::Tool(_) | Body::TodoUpdated(_) => {
-                let turn = record.turn.expect("it stands in a turn");
+                let turn = record.turn.expect("it is in a turn");
                 self.turns.entry(turn).or_default().push(record.clone());
             }
             Body::Usage(usage) => self.used(usage, record),
@@ -96,14 +96,14 @@ impl Shown {
         }
     }
 
-    /// A summary may be asked for at rest, an answer only in a turn.
+    /// A summary may be requested between turns, an answer only in a turn.
     fn used(&mut self, usage: &Usage, record: &Record) {
         match usage.purpose {
             Purpose::Summary => self.now.summaries += 1,
-            // Beside the conversation, whenever it ends.
+            // Side requests, which end at any time.
             Purpose::Extraction | Purpose::Sample => {}
             Purpose::Answer => {
-                assert!(record.turn.is_some(), "it stands in a turn");
+                assert!(record.turn.is_some(), "it is in a turn");
                 if usage.reported {
                     self.now.tokens = usage.prompt_tokens + usage.output_tokens;
                 }
@@ -116,15 +116,15 @@ impl Shown {
         let does = reset.base.is_some() || reset.undoes.is_some() || reset.wire.is_some();
         assert_ne!(
             reported, does,
-            "a reset is a rewind's, or changes something"
+            "a reset belongs to a rewind, or changes something"
         );
         self.resets += 1;
         if let Some(undone) = reset.undoes {
-            let (newest, done) = self.newest.take().expect("there is one to take back");
-            assert_eq!(newest, undone, "the newest compaction is taken back");
+            let (newest, done) = self.newest.take().expect("there is one to undo");
+            assert_eq!(newest, undone, "the newest compaction is undone");
             let place = self.bases.iter().position(|base| base.seq == undone);
-            let place = place.expect("only what stands is taken back");
-            // What came later was made from it.
+            let place = place.expect("only an existing base is removed");
+            // Later bases were built from it.
             self.bases.truncate(place);
             self.now.tokens = self.now.tokens.max(done.tokens_before);
         }
@@ -132,7 +132,7 @@ impl Shown {
             let before = self.messages();
             let messages = self.places(pieces, record.seq);
             for place in &messages {
-                let own = matches!(place, Place::Element(reset, _) if *reset == record.seq);
+                let own = matches!(place, MessageRef::Element(reset, _) if *reset == record.seq);
                 assert!(own || before.contains(place), "{place:?} was not there");
             }
             self.bases.push(ConversationBase {
@@ -147,20 +147,20 @@ impl Shown {
         }
     }
 
-    /// The messages that these pieces stand for. `own`: the reset that says them.
-    pub fn places(&self, pieces: &[Piece], own: Seq) -> Vec<Place> {
+    /// The messages of these pieces. `own`: the reset that names them.
+    pub fn places(&self, pieces: &[Piece], own: Seq) -> Vec<MessageRef> {
         let mut places = Vec::new();
         for piece in pieces {
             match piece {
                 Piece::Element { reset, element } => {
                     let reset = if reset.0 == 0 { own } else { *reset };
-                    places.push(Place::Element(reset, *element));
+                    places.push(MessageRef::Element(reset, *element));
                 }
                 Piece::Run(first, last) => {
                     let all = self.turns.values().flatten();
                     let messages = all.filter(|record| is_message(&record.body));
                     let among = messages.filter(|record| (*first..=*last).contains(&record.seq));
-                    places.extend(among.map(|record| Place::Record(record.seq)));
+                    places.extend(among.map(|record| MessageRef::Record(record.seq)));
                 }
             }
         }
@@ -181,8 +181,8 @@ impl Shown {
                 .rewinds
                 .iter_mut()
                 .rfind(|rewind| !rewind.undoing && !rewind.undone);
-            let rewind = newest.expect("only what was done is taken back");
-            assert_eq!(rewind.seq, seq, "the newest rewind is taken back first");
+            let rewind = newest.expect("only an existing rewind is undone");
+            assert_eq!(rewind.seq, seq, "the newest rewind is undone first");
             rewind.undone = true;
             moment = Some(rewind.now.clone());
             bases = Some(rewind.bases.clone());
@@ -197,7 +197,11 @@ impl Shown {
             undone: false,
         });
         let Some(shown) = &rewound.shown else {
-            assert_eq!(rewound.what, What::Code, "files alone leave it as it is");
+            assert_eq!(
+                rewound.what,
+                What::Code,
+                "a rewind of files keeps the conversation"
+            );
             return;
         };
         (self.reset_due, self.cut_off) = (true, false);
@@ -237,47 +241,49 @@ impl Shown {
         turns.filter_map(|turn| self.turns.get(turn)).flatten()
     }
 
-    /// The messages of the conversation, in their order, whatever stands in their place.
+    /// The messages of the conversation, in their order, including folded ones.
     fn originals(&self) -> Vec<Seq> {
         let messages = self.said().filter(|record| is_message(&record.body));
         messages.map(|record| record.seq).collect()
     }
 
     /// The messages of a request, in their order.
-    pub fn messages(&self) -> Vec<Place> {
+    pub fn messages(&self) -> Vec<MessageRef> {
         let base = self.bases.last();
         let since = base.map_or(Seq(0), |base| base.seq);
         let later = self.originals().into_iter().filter(|seq| *seq > since);
         let base = base.map(|base| base.messages.clone()).unwrap_or_default();
-        base.into_iter().chain(later.map(Place::Record)).collect()
+        base.into_iter()
+            .chain(later.map(MessageRef::Record))
+            .collect()
     }
 
-    /// What a message says.
-    pub fn says(&self, place: Place) -> &Body {
+    /// The contents of a message.
+    pub fn body_of(&self, place: MessageRef) -> &Body {
         match place {
-            Place::Element(reset, element) => &self.elements[&(reset, element)],
-            Place::Record(seq) => {
+            MessageRef::Element(reset, element) => &self.elements[&(reset, element)],
+            MessageRef::Record(seq) => {
                 let mut all = self.turns.values().flatten();
                 let record = all.find(|record| record.seq == seq);
-                &record.expect("it was said").body
+                &record.expect("the message exists").body
             }
         }
     }
 
-    /// What the newest compaction that can be taken back has folded.
+    /// The record of the newest compaction that can be undone.
     pub fn undoable(&self) -> Option<Seq> {
         let (seq, _) = self.newest.as_ref()?;
-        let stands = self.bases.iter().any(|base| base.seq == *seq);
-        stands.then_some(*seq)
+        let exists = self.bases.iter().any(|base| base.seq == *seq);
+        exists.then_some(*seq)
     }
 
-    /// The strictest provider takes it: each call has its one result before anything else is said (I2).
-    pub fn is_valid(&self) {
+    /// Checks that the strictest provider accepts it: each call has exactly one result before the next message (I2).
+    pub fn assert_valid(&self) {
         assert!(!self.reset_due, "a rewind is a cache reset");
         let mut unanswered: Vec<CallId> = Vec::new();
         for place in self.messages() {
-            match self.says(place) {
-                Body::User(_) => assert_eq!(unanswered, [], "I2: words before a result"),
+            match self.body_of(place) {
+                Body::User(_) => assert_eq!(unanswered, [], "I2: a user message before a result"),
                 Body::Assistant(message) => {
                     assert_eq!(unanswered, [], "I2: an answer before a result");
                     unanswered = message.calls.iter().map(|call| call.id.clone()).collect();
@@ -286,19 +292,19 @@ impl Shown {
                     assert_eq!(unanswered.first(), Some(&message.call), "I2: a result");
                     unanswered.remove(0);
                 }
-                other => panic!("{other:?} is no message"),
+                other => panic!("{other:?} is not a message"),
             }
         }
         assert_eq!(unanswered, [], "I2: a call without its result");
     }
 
-    /// The model has been told last what the session may do now.
-    pub fn lists(&self, mode: Mode, read_only: bool) {
+    /// Checks that the newest notice of permissions matches the session's.
+    pub fn assert_permissions_reported(&self, mode: Mode, read_only: bool) {
         let mut reported = (Mode::Normal, false);
         for place in self.messages() {
-            match self.says(place) {
+            match self.body_of(place) {
                 Body::User(message) if message.voice == Voice::Daemon => {
-                    if let Some(words) = words::reported_by(&message.text) {
+                    if let Some(words) = words::parse_reported_permissions(&message.text) {
                         reported = (words.mode, words.read_only);
                     }
                 }
@@ -308,10 +314,10 @@ impl Shown {
                 _ => {}
             }
         }
-        assert_eq!(reported, (mode, read_only), "what the model was told last");
+        assert_eq!(reported, (mode, read_only), "the newest notice");
     }
 
-    /// What the facts count is what is shown, though nothing here is counted as they do.
+    /// Checks that the facts agree with this model, which counts in another way.
     pub fn agrees_with(&self, facts: &Facts) {
         let runs = facts.shown_upto(facts.seq);
         let in_runs = |seq: &Seq| runs.iter().any(|(first, last)| first <= seq && seq <= last);
@@ -319,15 +325,15 @@ impl Shown {
         let messages = all.filter(|record| is_message(&record.body));
         let kept: Vec<Seq> = messages.map(|record| record.seq).collect();
         let kept: Vec<Seq> = kept.into_iter().filter(in_runs).collect();
-        assert_eq!(kept, self.originals(), "what is shown");
+        assert_eq!(kept, self.originals(), "the shown messages");
         let pieces = facts.pieces_upto(facts.seq);
         assert_eq!(
             self.places(&pieces, facts.seq),
             self.messages(),
-            "what a request would show"
+            "the messages of a request"
         );
         let marks: Vec<_> = facts.marks.iter().map(|mark| mark.turn).collect();
-        assert_eq!(marks, self.visible, "the turns that can be gone back to");
+        assert_eq!(marks, self.visible, "the turns that a rewind can target");
         let (mut answered, mut spoken) = (self.now.summaries, 0);
         let mut todos: Vec<Todo> = Vec::new();
         for record in self.said() {
@@ -343,7 +349,7 @@ impl Shown {
         assert_eq!(facts.answered, answered, "answers of the conversation");
         assert_eq!(facts.spoken, spoken, "words of the conversation");
         assert_eq!(facts.context_tokens, self.now.tokens, "its size");
-        assert_eq!(facts.todos, todos, "what it has set out to do");
+        assert_eq!(facts.todos, todos, "the todo list");
         let undo = self
             .rewinds
             .iter()
@@ -351,16 +357,16 @@ impl Shown {
         assert_eq!(
             facts.undoable().map(|rewind| rewind.seq),
             undo.map(|rewind| rewind.seq),
-            "what can be taken back"
+            "the rewind that can be undone"
         );
         assert_eq!(
             facts.undoable_compaction().map(|undoable| undoable.seq),
             self.undoable(),
-            "the compaction that can be taken back"
+            "the compaction that can be undone"
         );
     }
 
-    /// The daemon died: what was to follow is lost.
+    /// The daemon died: the next record is lost.
     pub fn cut_off(&mut self) {
         self.cut_off = true;
     }

@@ -1,4 +1,4 @@
-//! Everything around the machine, played by chance: a model, policy, tools, people, a clock, a disk, and crashes.
+//! A random simulation of everything around the machine: a model, policy, tools, users, a clock, a disk, and crashes.
 //!
 //! Does what a session does with effects, in any order that a session could see. Checks after every step; see
 //! `checker` for what must hold of the log, and `holds` for what must hold of the moment.
@@ -16,7 +16,7 @@ use proto::state::Kind;
 use proto::{Body, CallId, InteractionId, ItemId, Record, Seq, Stamp};
 
 use super::chance::Chance;
-use super::checker::{Checker, Key, Place};
+use super::checker::{Checker, Key, MessageRef};
 use super::made::{created, fallback, judgement, means, outcome, prompt_id};
 use crate::compacting::Summary;
 use crate::input::Unattended;
@@ -29,52 +29,52 @@ mod going_back;
 mod holds;
 mod others;
 
-/// Steps within which a world that is left in peace must come to rest.
+/// After this many steps without trouble, a simulation must be idle.
 const PEACE: usize = 5_000;
 
-pub struct World {
+pub struct Simulation {
     chance: Chance,
     machine: Machine,
     limits: Limits,
     now: Now,
-    /// The log in memory, how much of it is on disk, and where crashes have cut it off.
+    /// The log in memory, how much of it is on disk, and the positions at which crashes have cut it off.
     log: Vec<Record>,
     durable: u64,
     cuts: Vec<u64>,
     check: Checker,
-    /// The log folded record by record, beside the machine.
+    /// The log folded record by record, for comparison with the machine's facts.
     shadow: Facts,
     outside: Outside,
-    /// Calls with side effects that were started, ever.
+    /// All calls with side effects that were ever started.
     wrote: HashSet<Key>,
-    /// Calls that were started outside of the sandbox, ever.
+    /// All calls that ever ran unsandboxed.
     let_out: HashSet<Key>,
-    /// Calls of which a recovery found that they may have run.
+    /// Calls that may have run, according to a recovery.
     tainted: HashSet<Key>,
-    /// What policy last said that people would be shown of a call.
+    /// The text that the policy's last judgement would show to users, by call.
     shown: HashMap<CallId, String>,
-    /// The answer that was asked for last in this life.
+    /// The item of the newest request in this daemon process.
     tried: Option<ItemId>,
-    /// The newest request's messages, and how many cache resets were before it.
-    sent: Option<(u64, Vec<Place>)>,
-    /// What requests were made of, and how far the log went then.
-    requests: Vec<(Seq, Vec<Place>)>,
+    /// The newest request's messages, and the number of cache resets before it.
+    sent: Option<(u64, Vec<MessageRef>)>,
+    /// The messages of each request, and the end of the log at that time.
+    requests: Vec<(Seq, Vec<MessageRef>)>,
     prompts: u64,
     calls: u64,
-    /// The daemon goes down: clients are refused.
+    /// The daemon shuts down: clients are refused.
     closing: bool,
-    /// The daemon hands over: no more is to start in this life.
+    /// The daemon hands over: nothing more may start in this process.
     handing: bool,
-    /// No trouble any more: everything goes well.
+    /// From now on everything succeeds.
     peace: bool,
-    /// What happened, where somebody wants to read it.
+    /// A record of events, if it is printed.
     story: Vec<String>,
     reported: bool,
-    /// Who answers where the session's model is down.
+    /// The model that answers if the session's own model is down.
     fallback: Option<Fallback>,
 }
 
-/// What goes on outside. Gone with a crash.
+/// The work outside the machine. Lost in a crash.
 #[derive(Default)]
 struct Outside {
     request: Option<(ItemId, bool)>,
@@ -82,19 +82,19 @@ struct Outside {
     job: Option<compacting::Work>,
     /// The request in flight is for a summary.
     summary: bool,
-    /// It is not sent yet: it waits for its turn.
+    /// The request is not sent yet: it waits for its turn.
     gated: bool,
     judging: Vec<ToolCall>,
     held: Vec<(Seq, ToolCall)>,
     running: Vec<Running>,
     retries: Vec<(ItemId, u32)>,
-    /// Files are put back, and what is to come of it: nothing, where it fails.
+    /// A rewind in progress, and its result; an inner `None` means that it fails.
     rewinding: Option<Option<SessionRewound>>,
-    /// Somebody is told that a turn has ended.
-    telling: bool,
-    /// Timers of turns, and when they run out.
+    /// The `Stop` hooks run.
+    notifying: bool,
+    /// Timers of turns, and when they expire.
     times: Vec<(u64, u64)>,
-    /// When the newest of them does.
+    /// When the newest timer expires.
     due_ms: u64,
 }
 
@@ -104,32 +104,33 @@ struct Running {
     cancelled: bool,
 }
 
-/// Plays one world. The same numbers give the same world.
+/// Runs one simulation. Equal arguments give equal simulations.
 pub fn play(seed: u64, steps: usize) {
-    if live(&mut World::new(seed, false), steps).is_err() {
-        // Once more, and this time it is told.
-        let mut world = World::new(seed, true);
-        let why = live(&mut world, steps).expect_err("the same numbers give the same world");
-        let story = world.story[world.story.len().saturating_sub(80)..].join("\n");
+    if live(&mut Simulation::new(seed, false), steps).is_err() {
+        // Run it again, this time with a record of events.
+        let mut simulation = Simulation::new(seed, true);
+        let why =
+            live(&mut simulation, steps).expect_err("the same numbers give the same simulation");
+        let story = simulation.story[simulation.story.len().saturating_sub(80)..].join("\n");
         panic!("{story}\n{why}\nagain: play({seed:#x}, {steps})");
     }
 }
 
-/// The log of one world.
+/// The log of one simulation.
 pub fn log_of(seed: u64, steps: usize) -> Vec<Record> {
-    let mut world = World::new(seed, false);
-    live(&mut world, steps).expect("`play` tells why");
-    world.log
+    let mut simulation = Simulation::new(seed, false);
+    live(&mut simulation, steps).expect("`play` tells why");
+    simulation.log
 }
 
-/// Lives a life. The error says what was broken.
-fn live(world: &mut World, steps: usize) -> Result<(), String> {
+/// Runs a simulation to its end. The error names the broken invariant.
+fn live(simulation: &mut Simulation, steps: usize) -> Result<(), String> {
     let lived = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-        world.be_born();
+        simulation.create_session();
         for _ in 0..steps {
-            world.anything();
+            simulation.anything();
         }
-        world.come_to_rest();
+        simulation.come_to_rest();
     }));
     lived.map_err(|broken| {
         let why = broken
@@ -140,14 +141,14 @@ fn live(world: &mut World, steps: usize) -> Result<(), String> {
     })
 }
 
-impl World {
+impl Simulation {
     fn new(seed: u64, reported: bool) -> Self {
         let mut chance = Chance::new(seed);
-        // By a chance of its own: worlds in which nothing fails are what they were.
-        let mut aside = Chance::new(!seed);
-        let fallback = aside
+        // From a separate generator, so that simulations without failures stay the same.
+        let mut separate = Chance::new(!seed);
+        let fallback = separate
             .once_in(2)
-            .then(|| fallback(aside.one_of(&["p/n", "q/m", "q/m"])));
+            .then(|| fallback(separate.one_of(&["p/n", "q/m", "q/m"])));
         let limits = Limits {
             parallel: 1 + chance.below(4),
             retry_tries: 1 + u32::try_from(chance.below(3)).expect("small"),
@@ -186,10 +187,10 @@ impl World {
         }
     }
 
-    fn be_born(&mut self) {
+    fn create_session(&mut self) {
         self.machine.set_context("Working directory: /w".into());
-        self.machine.tell_ends(self.chance.once_in(2));
-        self.machine.fall_back_to(self.fallback.clone());
+        self.machine.set_notify_turn_end(self.chance.once_in(2));
+        self.machine.set_fallback(self.fallback.clone());
         if self.chance.once_in(2) {
             self.machine.set_call_repair(Some(means()));
         }
@@ -209,15 +210,15 @@ impl World {
         u64::try_from(self.log.len()).expect("a log of a test is short")
     }
 
-    /// Time goes by, on both clocks.
+    /// Advances both clocks.
     fn pass(&mut self, ms: u64) {
         self.now.mono_ms += ms;
         self.now.wall.0 += ms.cast_signed();
     }
 
-    // What happens.
+    // Events.
 
-    /// Something that can happen now, by chance.
+    /// A random event that is possible now.
     fn anything(&mut self) {
         let ms = u64::try_from(self.chance.below(2_000)).expect("small");
         self.pass(ms);
@@ -238,7 +239,7 @@ impl World {
             _ => self.work_goes_on(),
         }
         if self.closing && self.machine.is_idle() {
-            // The daemon ends in good order: all is written.
+            // The daemon shuts down cleanly: everything is on disk.
             self.durable = self.seq();
             self.crash();
         }
@@ -255,7 +256,7 @@ impl World {
         kinds.extend((!self.outside.retries.is_empty()).then_some(3));
         kinds.extend((self.is_asked() && !self.closing).then_some(4));
         kinds.extend(self.outside.rewinding.is_some().then_some(5));
-        kinds.extend(self.outside.telling.then_some(6));
+        kinds.extend(self.outside.notifying.then_some(6));
         kinds.extend(self.outside.job.is_some().then_some(7));
         match kinds.is_empty() {
             true => self.disk(),
@@ -265,20 +266,20 @@ impl World {
                 2 => self.tool_ends(),
                 3 => self.retry_due(),
                 4 => self.person_answers(),
-                6 => self.end_is_told(),
+                6 => self.stop_hooks_finish(),
                 7 => self.job_ends(),
                 _ => self.rewinding_ends(),
             },
         }
     }
 
-    /// Whether somebody could answer something.
+    /// Whether a user could answer an interaction.
     fn is_asked(&self) -> bool {
         !self.check.interactions.is_empty()
     }
 
-    fn end_is_told(&mut self) {
-        self.outside.telling = false;
+    fn stop_hooks_finish(&mut self) {
+        self.outside.notifying = false;
         let reported = Body::HookFinished(HookFinished {
             event: HookEvent::Stop,
             hook: "true".into(),
@@ -290,7 +291,7 @@ impl World {
         });
         let effects = self.machine.record(reported, self.now);
         self.perform(effects);
-        self.step(Input::EndTold);
+        self.step(Input::TurnEndNotified);
     }
 
     fn disk(&mut self) {
@@ -301,7 +302,7 @@ impl World {
             self.chance.below(waiting + 1)
         };
         self.durable += u64::try_from(batch).expect("small");
-        self.send(|world| format!("durable {}", world.durable));
+        self.send(|simulation| format!("durable {}", simulation.durable));
         let (due, held) = std::mem::take(&mut self.outside.held)
             .into_iter()
             .partition(|(seq, _)| seq.0 <= self.durable);
@@ -343,7 +344,7 @@ impl World {
 
     fn time_is_up(&mut self) {
         if let Some((turn, due_ms)) = self.chance.take(&mut self.outside.times) {
-            // Some come early, as those from before a pause do.
+            // Some timers fire early, like those from before a pause.
             if self.chance.once_in(2) {
                 self.pass(due_ms.saturating_sub(self.now.mono_ms));
             }
@@ -361,7 +362,7 @@ impl World {
         }))
     }
 
-    /// Messages that come when nobody waits for them any more change nothing.
+    /// Late messages that nothing waits for change nothing.
     fn something_late(&mut self) {
         let late = match self.chance.below(8) {
             0 => Input::CallEnded {
@@ -424,7 +425,7 @@ impl World {
         };
         self.send(|_| format!("> late: {}", short(&late)));
         let effects = self.machine.step(late, self.now);
-        assert_eq!(effects, [], "what comes late changes nothing");
+        assert_eq!(effects, [], "late messages change nothing");
         self.holds();
     }
 
@@ -442,7 +443,7 @@ impl World {
         if busy { CallId::from("nobody") } else { id }
     }
 
-    /// The daemon dies and comes back: what was not on disk is lost, from any record on.
+    /// The daemon dies and restarts: a random part of the records that were not on disk is lost.
     fn crash(&mut self) {
         (self.closing, self.handing) = (false, false);
         let kept = self.kept();
@@ -453,7 +454,7 @@ impl World {
         self.outside = Outside::default();
         self.tried = None;
         if lost > 0 {
-            // A request may have shown what did not reach the disk.
+            // The request may have shown records that did not reach the disk.
             self.sent = None;
         }
         self.cuts.retain(|cut| *cut < self.durable);
@@ -466,7 +467,7 @@ impl World {
         self.tainted.extend(self.check.half_done());
         self.shadow = Facts::fold(&self.log);
         self.machine = Machine::new(self.shadow.clone(), self.limits);
-        self.machine.fall_back_to(self.fallback.clone());
+        self.machine.set_fallback(self.fallback.clone());
         let policy = self
             .chance
             .one_of(&[RecoverPolicy::Continue, RecoverPolicy::Idle]);
@@ -476,7 +477,7 @@ impl World {
             self.machine.set_call_repair(Some(means()));
         }
         let suspended = self.shadow.suspended;
-        self.machine.tell_ends(self.chance.once_in(2));
+        self.machine.set_notify_turn_end(self.chance.once_in(2));
         let effects = self.machine.recover(policy, kept, self.now);
         self.perform(effects);
         self.holds();
@@ -494,7 +495,7 @@ impl World {
         );
     }
 
-    // What the machine wants.
+    // Effects.
 
     fn step(&mut self, input: Input) {
         self.send(|_| format!("> {}", short(&input)));
@@ -513,11 +514,11 @@ impl World {
             let in_turn = self.check.open.is_some();
             let resets = match &effect {
                 Effect::AskSummary { .. } => true,
-                // What the model has written is put in its place.
+                // The model's summary replaces the old messages.
                 Effect::Reset(job) => !matches!(job.summary, Summary::Written(_)),
                 _ => false,
             };
-            // At rest a person asks for it, also in a pause.
+            // A user may request it while the session is idle, even during a pause.
             assert!(
                 !(resets && in_turn && self.check.paused),
                 "a reset begins in a pause"
@@ -535,8 +536,11 @@ impl World {
                     if matches!(record.body, Body::TurnStarted(_)) {
                         let alone = self.outside.rewinding.is_none();
                         assert!(alone, "a turn starts while the session goes back");
-                        let reported = !self.outside.telling;
-                        assert!(reported, "a turn starts before the end of the last is told");
+                        let reported = !self.outside.notifying;
+                        assert!(
+                            reported,
+                            "a turn starts before the stop hooks have finished"
+                        );
                         assert!(!self.closing, "a turn starts while the daemon goes down");
                     }
                     if let Body::TurnEnded(ended) = &record.body
@@ -557,7 +561,7 @@ impl World {
                 Effect::Reset(job) => self.job_begins(job),
                 Effect::AskSummary { item, .. } => {
                     assert!(self.outside.request.is_none(), "one request at a time");
-                    self.check.shown.is_valid();
+                    self.check.shown.assert_valid();
                     self.outside.request = Some((item, true));
                     self.outside.summary = true;
                 }
@@ -572,7 +576,7 @@ impl World {
                 Effect::Retry { item, attempt, .. } => self.outside.retries.push((item, attempt)),
                 Effect::Judge { call } => {
                     assert!(!call.cut, "a call that was cut is not judged");
-                    self.check.is_as_edited(&call);
+                    self.check.assert_edited(&call);
                     assert!(
                         !self.check.denied.contains(&self.check.key(&call.id)),
                         "I7: denied, and judged again"
@@ -581,12 +585,12 @@ impl World {
                 }
                 Effect::Run { call, after } => self.run(call, after),
                 Effect::CancelCalls { .. } => self.cancel_calls(),
-                Effect::TellEnd => {
-                    assert!(!self.outside.telling, "one end at a time");
-                    self.outside.telling = true;
+                Effect::NotifyTurnEnd => {
+                    assert!(!self.outside.notifying, "one end at a time");
+                    self.outside.notifying = true;
                 }
-                Effect::CancelTelling => {
-                    assert!(self.outside.telling, "only what is under way is stopped");
+                Effect::CancelTurnEndNotification => {
+                    assert!(self.outside.notifying, "only running hooks are cancelled");
                 }
                 Effect::ArmTimeout { turn, in_ms } => {
                     self.outside.due_ms = self.now.mono_ms + in_ms;
@@ -603,10 +607,10 @@ impl World {
             self.outside.running.is_empty() && self.outside.held.is_empty(),
             "no request while calls run"
         );
-        self.check.may_be_sent();
+        self.check.assert_sendable();
         if self.tried.replace(item.clone()).as_ref() != Some(&item) {
-            self.check.is_up_to_date();
-            self.check.right_one(&self.machine.facts().wire);
+            self.check.assert_permissions_reported();
+            self.check.assert_chosen_model(&self.machine.facts().wire);
         }
         self.shows();
         let summing_up = self.check.open.as_ref().is_some_and(|open| open.summing_up);
@@ -635,8 +639,9 @@ impl World {
             !self.check.denied.contains(&key),
             "I7: a denied call never runs"
         );
-        self.check.was_allowed(&call.id, self.shown.get(&call.id));
-        self.check.is_as_edited(&call);
+        self.check
+            .assert_allowed(&call.id, self.shown.get(&call.id));
+        self.check.assert_edited(&call);
         assert!(
             !self.tainted.contains(&key),
             "I4: a recovery found that it may have run"
@@ -668,7 +673,7 @@ impl World {
         for running in &mut self.outside.running {
             running.cancelled = true;
         }
-        // A call that was held back for the disk never starts: it comes back at once.
+        // A call that waited for the disk never starts: it ends at once.
         for (_, call) in std::mem::take(&mut self.outside.held) {
             self.outside.running.push(Running {
                 call,
@@ -685,9 +690,9 @@ impl World {
         }
     }
 
-    // Peace.
+    // Without trouble.
 
-    /// Leaves the world in peace, and waits until nothing more happens.
+    /// Lets everything succeed from now on, and waits until nothing more happens.
     fn come_to_rest(&mut self) {
         self.peace = true;
         self.quiet();
@@ -702,7 +707,8 @@ impl World {
             "a fold of the whole log knows the same"
         );
         self.history_holds();
-        // Whatever was left waiting (an exit, a recovery that waits for a person) goes on with the next prompt.
+        // Work that was left waiting (after an exit or a recovery that waits for a user) continues with the next
+        // prompt.
         self.prompt(When::Queue);
         self.quiet();
         assert!(
@@ -733,7 +739,7 @@ impl World {
                 && outside.retries.is_empty()
                 && outside.rewinding.is_none()
                 && outside.job.is_none()
-                && !outside.telling
+                && !outside.notifying
                 && !self.is_asked()
             {
                 assert!(self.machine.is_idle(), "at rest, and not idle");
@@ -748,7 +754,7 @@ impl World {
     }
 }
 
-/// The start of a thing's debug form: enough to follow a story by.
+/// The start of a value's debug form, enough to follow the events.
 fn short(thing: &impl std::fmt::Debug) -> String {
     format!("{thing:?}")
         .replace("Append(Record ", "")

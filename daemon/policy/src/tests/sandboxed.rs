@@ -1,9 +1,9 @@
-//! What walls stand in for, where nobody is asked: approval mode `auto`, and runs under `--on-ask sandboxed`.
+//! What a sandbox replaces when nobody is asked: approval mode `auto`, and runs with `--on-ask sandboxed`.
 
 use super::*;
 use proto::state::Mode;
 
-/// Commands that are not known before they run, though nothing about them is always asked.
+/// Commands whose effect is unknown before they run, without a built-in question.
 const NOT_ANALYSED: &[&str] = &[
     "python3 -c 'open(\"made\", \"w\").write(\"x\")'",
     "python3 - <<'X'\nprint(1)\nX",
@@ -24,7 +24,7 @@ const NOT_ANALYSED: &[&str] = &[
     "cat <<A <<B\na\nA\nb\nB",
 ];
 
-/// Commands that are known, in lines of which nothing else need be known.
+/// Commands whose effect is known, in lines without unknown parts.
 const KNOWN: &[&str] = &[
     "make",
     "sh x.sh",
@@ -41,7 +41,7 @@ fn alone(decision: &Decision, accept_partial: bool) -> bool {
 }
 
 #[test]
-fn full_walls_stand_in_where_a_command_is_not_analysed() {
+fn full_sandbox_suffices_for_commands_that_are_not_analysed() {
     for line in NOT_ANALYSED.iter().chain(KNOWN) {
         let asked = scene("").sandbox(SandboxStrength::Full).bash(line);
         assert_eq!(asked.verdict, Verdict::Ask, "`{line}`: {}", asked.rule);
@@ -61,7 +61,7 @@ fn full_walls_stand_in_where_a_command_is_not_analysed() {
 }
 
 #[test]
-fn walls_that_do_not_hold_all_stand_in_for_nothing() {
+fn partial_sandbox_replaces_no_approval() {
     let full = || scene("").sandbox(SandboxStrength::Full);
     let leaking = || {
         let mut scene = full();
@@ -82,7 +82,7 @@ fn walls_that_do_not_hold_all_stand_in_for_nothing() {
             assert!(!alone(&scene().bash(line), false), "{name} `{line}`");
         }
     }
-    // Whoever takes partial walls for walls takes them for both.
+    // Accepting a partial sandbox applies to both.
     for line in NOT_ANALYSED.iter().chain(KNOWN) {
         assert!(alone(
             &scene("").sandbox(SandboxStrength::Partial).bash(line),
@@ -94,7 +94,7 @@ fn walls_that_do_not_hold_all_stand_in_for_nothing() {
 }
 
 #[test]
-fn a_rule_that_cannot_be_held_by_walls_is_not_left_to_them() {
+fn rule_that_a_sandbox_cannot_enforce_is_not_left_to_it() {
     for rules in ["deny Edit", "deny Read", "deny Edit(**/*.lock)"] {
         let leaking = || {
             let mut scene = scene(rules).sandbox(SandboxStrength::Full);
@@ -110,7 +110,7 @@ fn a_rule_that_cannot_be_held_by_walls_is_not_left_to_them() {
 }
 
 #[test]
-fn a_rule_about_commands_is_not_left_to_walls() {
+fn rule_about_commands_is_not_left_to_the_sandbox() {
     for rules in [
         "deny Bash(git push:*)",
         "ask Bash(git push:*)",
@@ -124,7 +124,7 @@ fn a_rule_about_commands_is_not_left_to_walls() {
             assert!(!alone(&scene().bash(line), true), "{rules} `{line}`");
         }
     }
-    // What is known is tried against them.
+    // Known commands are checked against the rules.
     for line in KNOWN {
         let known = scene("deny Bash(git push:*)").sandbox(SandboxStrength::Full);
         assert!(alone(&known.bash(line), false), "{line}");
@@ -135,7 +135,7 @@ fn a_rule_about_commands_is_not_left_to_walls() {
             .approval_mode(ApprovalMode::Auto);
         assert_eq!(denied.bash(line).verdict, Verdict::Deny, "{line}");
     }
-    // Rules over other tools are no rules over commands, and what paths are closed to the walls hold.
+    // Rules over other tools are not rules over commands, and the sandbox enforces closed paths.
     for rules in ["deny WebFetch", "deny Read(keys/**)", "allow Edit(docs/**)"] {
         let other = scene(rules).sandbox(SandboxStrength::Full);
         let decision = other.bash("python3 -c 'print(1)'");
@@ -143,9 +143,9 @@ fn a_rule_about_commands_is_not_left_to_walls() {
     }
 }
 
-/// Walls close a place or leave it open: they cannot ask.
+/// A sandbox closes a path or leaves it open: it cannot ask.
 #[test]
-fn a_rule_that_asks_about_paths_is_not_left_to_walls() {
+fn rule_that_asks_about_paths_is_not_left_to_the_sandbox() {
     for rules in ["ask Edit(deploy/**)", "ask Read(secrets/**)", "ask Read"] {
         for line in NOT_ANALYSED {
             let scene = || scene(rules).sandbox(SandboxStrength::Full);
@@ -157,7 +157,7 @@ fn a_rule_that_asks_about_paths_is_not_left_to_walls() {
 }
 
 #[test]
-fn what_is_firm_for_another_reason_stays_firm_within_walls() {
+fn findings_firm_for_another_reason_stay_firm_in_a_sandbox() {
     let lines = [
         "python3 -c 'open(\"reasonix.toml\", \"w\")'",
         "python3 - <<'X'\nopen('.git/config', 'a')\nX",
@@ -179,7 +179,7 @@ fn what_is_firm_for_another_reason_stays_firm_within_walls() {
 }
 
 #[test]
-fn where_nothing_may_be_changed_walls_stand_in_for_nothing() {
+fn sandbox_replaces_no_approval_if_nothing_may_be_changed() {
     let plan = EffectivePermissions {
         mode: Mode::Plan,
         ..EffectivePermissions::default()

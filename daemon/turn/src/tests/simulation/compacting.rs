@@ -1,30 +1,30 @@
-//! Jobs that change earlier bytes of requests, and what they come to: compactions and other models, at any moment.
+//! Jobs that change earlier bytes of requests, and their outcomes: compactions and changes of the model, at any moment.
 
 use proto::item::{Finish, UserMessage, Voice};
 use proto::reset::{CacheReset, Compaction, Piece, Wire};
 use proto::{Body, ErrorName, Failure, ItemId, Record, Seq};
 
-use super::World;
+use super::Simulation;
 use crate::Input;
 use crate::compacting::{ResetJob, ResetJobOutcome, ResetReason, Summary};
 use crate::compaction::{NothingToCompact, shorten};
-use crate::tests::checker::Place;
+use crate::tests::checker::MessageRef;
 
-/// A job that is under way.
+/// A job in progress.
 #[derive(Clone, Debug)]
 pub struct Work {
     pub job: ResetJob,
-    /// Who is to be asked, as of when it began.
+    /// Provider and model to render for, as of the job's start.
     wire: Wire,
-    /// The messages are rendered too.
+    /// Whether messages are rendered too.
     renders: bool,
 }
 
-/// A message as it will stand in requests, and where it stands in the log.
+/// The new messages of requests: their pieces, and the contents of new elements.
 type Made = (Vec<Piece>, Vec<Body>);
 
-impl World {
-    /// A job begins.
+impl Simulation {
+    /// Starts a job.
     pub(super) fn job_begins(&mut self, job: ResetJob) {
         assert!(self.outside.request.is_none(), "one thing at a time");
         assert_eq!(job.upto.0, self.seq(), "the whole conversation is read");
@@ -40,7 +40,7 @@ impl World {
         self.outside.job = Some(Work { job, wire, renders });
     }
 
-    /// A job is done, or comes to nothing.
+    /// Ends a job, successfully or not.
     pub(super) fn job_ends(&mut self) {
         let Some(work) = self.outside.job.take() else {
             return;
@@ -67,7 +67,7 @@ impl World {
             let elements = elements.into_iter().zip(0..);
             let elements = elements.map(|(body, element)| ((at, element), body));
             self.check.shown.elements.extend(elements);
-            // What follows is no other try of what was asked before.
+            // The next request is a new one, not a retry.
             self.tried = None;
         }
         let (number, before) = (work.job.number, self.log.len());
@@ -80,34 +80,35 @@ impl World {
         let logged = matches!(reset, Some(Body::CacheReset(_)));
         assert!(!logged || awaited, "what nobody waits for is not logged");
         if !resets {
-            self.nothing_came(before);
+            self.assert_nothing_logged(before);
         }
     }
 
-    /// What comes to nothing is logged in usage and notices alone; what follows is the session's next step.
-    pub(super) fn nothing_came(&self, before: usize) {
-        let aside = |record: &&Record| matches!(record.body, Body::Usage(_) | Body::Notice(_));
-        let mut behind = self.log[before..].iter().skip_while(aside);
-        let next = behind.next().map(|record| &record.body);
+    /// Checks that a failed job logs only usage and notices, followed by the session's next step.
+    pub(super) fn assert_nothing_logged(&self, before: usize) {
+        let side_record =
+            |record: &&Record| matches!(record.body, Body::Usage(_) | Body::Notice(_));
+        let mut later = self.log[before..].iter().skip_while(side_record);
+        let next = later.next().map(|record| &record.body);
         let goes_on = match next {
             None | Some(Body::TurnEnded(_) | Body::TurnStarted(_) | Body::SessionSuspended(_)) => {
                 true
             }
             Some(Body::SessionReopened(_) | Body::SessionState(_)) => true,
-            // A session that was made headless at rest exits with its next step.
+            // A session that became headless while idle exits as its next step.
             Some(Body::SessionExited(_)) => true,
             Some(Body::User(message)) => message.voice != Voice::Prompt,
             Some(_) => false,
         };
-        assert!(goes_on, "it came to nothing, and then: {next:?}");
+        assert!(goes_on, "a failed job is followed by: {next:?}");
     }
 
-    /// Everything rendered for who is to be asked; or only another prefix.
+    /// Renders everything for the new provider, or only the prefix.
     fn switched(&mut self, work: &Work) -> (ResetJobOutcome, Vec<Body>) {
         let mut elements = Vec::new();
         let base = work.renders.then(|| {
             for place in self.check.shown.messages() {
-                elements.push(self.check.shown.says(place).clone());
+                elements.push(self.check.shown.body_of(place).clone());
             }
             (0..elements.len()).map(element).collect()
         });
@@ -120,7 +121,7 @@ impl World {
         (ResetJobOutcome::Reset(reset), elements)
     }
 
-    /// Some units of old messages fall away, a summary stands in their place, and some results are cut.
+    /// Removes some old units, puts a summary in their place, and shortens some results.
     fn compacted(&mut self, work: &Work) -> (ResetJobOutcome, Vec<Body>) {
         let ResetReason::Compaction { trigger, .. } = work.job.why else {
             panic!("another model is no compaction");
@@ -135,8 +136,8 @@ impl World {
                 pieces.push(element(elements.len()));
                 elements.push(summary(number));
             }
-            let says = self.check.shown.says(*place);
-            // A call and its results go together.
+            let says = self.check.shown.body_of(*place);
+            // A call stays together with its results.
             folds = match says {
                 Body::Tool(_) => folds,
                 Body::User(said) if said.voice != Voice::Daemon => false,
@@ -154,10 +155,10 @@ impl World {
                     elements.push(Body::Tool(short.expect("it is long")));
                 }
                 _ => match *place {
-                    Place::Element(reset, element) => {
+                    MessageRef::Element(reset, element) => {
                         pieces.push(Piece::Element { reset, element });
                     }
-                    Place::Record(seq) => pieces.push(Piece::Run(seq, seq)),
+                    MessageRef::Record(seq) => pieces.push(Piece::Run(seq, seq)),
                 },
             }
         }
@@ -177,12 +178,12 @@ impl World {
         (ResetJobOutcome::Reset(reset), elements)
     }
 
-    /// Where the messages begin that stay as they are: not at a result, and the newest is one of them.
-    fn tail(&mut self, places: &[Place]) -> usize {
+    /// Start of the messages that stay unchanged. It is not a result, and the newest message stays.
+    fn tail(&mut self, places: &[MessageRef]) -> usize {
         let newest = places.len().saturating_sub(1);
         let mut tail = self.chance.below(newest + 1);
         let is_result = |at: usize| {
-            let says = places.get(at).map(|place| self.check.shown.says(*place));
+            let says = places.get(at).map(|place| self.check.shown.body_of(*place));
             matches!(says, Some(Body::Tool(_)))
         };
         while is_result(tail) {
@@ -191,12 +192,12 @@ impl World {
         tail
     }
 
-    /// A person compacts, or takes that back.
+    /// A user compacts, or undoes a compaction.
     pub(super) fn compact(&mut self) {
         let request_id = None;
         let compacts = self.machine.is_compacting();
         let rests = self.machine.is_idle() && !self.handing;
-        // What can be taken back mostly is.
+        // An undoable compaction is usually undone.
         let odds = 1 + self.check.shown.undoable().map_or(0, |_| 3);
         if self.chance.below(odds) == 0 && !self.chance.once_in(4) {
             self.step(Input::Compact {
@@ -217,13 +218,14 @@ impl World {
                 let facts = self.machine.facts();
                 let then = facts.pieces_upto(Seq(undone.0 - 1));
                 let then = self.check.shown.places(&then, undone);
-                let since = |place: &&Place| matches!(place, Place::Record(seq) if *seq > undone);
+                let since =
+                    |place: &&MessageRef| matches!(place, MessageRef::Record(seq) if *seq > undone);
                 let since = whole.iter().filter(since).copied();
                 let all: Vec<_> = then.into_iter().chain(since).collect();
                 let now = self.check.shown.messages();
                 let switched = whole
                     .iter()
-                    .any(|place| matches!(place, Place::Element(reset, _) if *reset > undone));
+                    .any(|place| matches!(place, MessageRef::Element(reset, _) if *reset > undone));
                 assert!(
                     switched || now == all,
                     "what was before, and what came since"
@@ -232,7 +234,7 @@ impl World {
         }
     }
 
-    /// What requests were made of can be told as long as the log is there.
+    /// The pieces of earlier requests can be computed from the log at any time.
     pub(super) fn history_holds(&self) {
         for (upto, places) in &self.requests {
             let pieces = self.machine.facts().pieces_upto(*upto);
@@ -241,7 +243,7 @@ impl World {
         }
     }
 
-    /// The model's summary, whole or not.
+    /// The model's summary, complete or not.
     pub(super) fn summary(&mut self) {
         let mut answer = self.answer();
         answer.calls.clear();
@@ -253,7 +255,7 @@ impl World {
         }
         let before = self.log.len();
         self.step(Input::Answered(Box::new(answer)));
-        self.nothing_came(before);
+        self.assert_nothing_logged(before);
     }
 }
 
@@ -261,7 +263,7 @@ fn failed() -> ResetJobOutcome {
     ResetJobOutcome::Failed(Failure::new(ErrorName::Storage, "no", ""))
 }
 
-/// An element of the reset that is being made.
+/// An element of the reset that is being built.
 fn element(number: usize) -> Piece {
     Piece::Element {
         reset: Seq(0),

@@ -1,4 +1,4 @@
-//! Those whom a session has to do with: a model, policy, people, tools. They do what they like.
+//! Random behaviour of everything that a session works with: a model, policy, users, tools.
 
 use std::time::Duration;
 
@@ -18,12 +18,12 @@ use proto::reset::Pinned;
 use proto::state::{Kind, Mode};
 use proto::{Body, CallId, InteractionId, ItemId, Pid, PromptId, SessionOptions};
 
-use super::{Running, World};
+use super::{Running, Simulation};
 use crate::input::{InteractionResolution, Unattended};
 use crate::tests::made::{ask, checkpoint, judgement, outcome, prompt_id, reply, todo};
 use crate::{Answer, Decided, Input, Judgement};
 
-impl World {
+impl Simulation {
     // The model.
 
     pub(super) fn model(&mut self) {
@@ -39,7 +39,7 @@ impl World {
                 return self.step(Input::RequestWaits { cause, in_ms, down });
             }
         }
-        // What waits too long for its turn fails.
+        // A request that waits too long for its turn fails.
         let gave_up = std::mem::take(&mut self.outside.gated);
         let Some((_, without_tools)) = self.outside.request.take() else {
             return;
@@ -89,7 +89,7 @@ impl World {
             key_lost,
         });
         if summary {
-            self.nothing_came(before);
+            self.assert_nothing_logged(before);
         }
     }
 
@@ -127,7 +127,7 @@ impl World {
         answer
     }
 
-    /// A call as a model names it: some vendors number the calls of every answer from 0.
+    /// A call id from the model: some providers number the calls of every answer from 0.
     fn call(&mut self) -> ToolCall {
         self.calls += 1;
         let id = if self.chance.once_in(3) {
@@ -150,7 +150,7 @@ impl World {
         }
     }
 
-    // People.
+    // Users.
 
     pub(super) fn people(&mut self) {
         match self.chance.below(18) {
@@ -178,7 +178,7 @@ impl World {
         }
     }
 
-    /// A message is to stay word for word, or no longer. It is for the plan of a compaction to know.
+    /// Pins or unpins a message. Only the plan of a compaction uses pins.
     fn pin(&mut self) {
         let place = self.chance.below(4);
         if place == 0 {
@@ -194,7 +194,7 @@ impl World {
         self.perform(effects);
     }
 
-    /// Requests beside the conversation have ended, at any time: what they took, and what came of them.
+    /// Side requests end at any time: their usage, and their results.
     fn extracted(&mut self) {
         let spent =
             [Purpose::Sample, Purpose::Extraction].map(|purpose| Body::Usage(beside(purpose)));
@@ -224,7 +224,7 @@ impl World {
         }
     }
 
-    /// A prompt that waits, or none that does.
+    /// A queued prompt, or the id of one that is not queued.
     fn some_prompt(&mut self) -> PromptId {
         let waiting: Vec<_> = self.check.queued.iter().map(|queued| queued.id).collect();
         if waiting.is_empty() || self.chance.once_in(8) {
@@ -280,14 +280,14 @@ impl World {
         };
         let set = SessionSet {
             options,
-            // Not the way to pause.
+            // This is not the way to pause a session.
             paused: self.chance.once_in(3).then(|| self.chance.once_in(2)),
             ..SessionSet::default()
         };
         self.step(Input::Set(Box::new(set)));
     }
 
-    /// A command in the background comes or goes, known or not.
+    /// A background command, known or not, starts or ends.
     fn child(&mut self) {
         let pid = Pid(self.chance.below(6) as u64);
         let input = if self.chance.once_in(2) {
@@ -309,7 +309,7 @@ impl World {
     }
 
     pub(super) fn pause(&mut self) {
-        // Not for long: most of what can happen happens in between.
+        // Pauses are short, because most events are only possible outside them.
         let paused = !self.check.paused || self.chance.once_in(8);
         self.set_paused(paused);
     }
@@ -344,13 +344,13 @@ impl World {
         }
     }
 
-    /// Nothing runs any more: the next daemon takes over, in good order.
+    /// Nothing runs any more: the next daemon process takes over, after a clean shutdown.
     pub(super) fn hand_over(&mut self) {
         self.durable = self.log.len() as u64;
         self.crash();
     }
 
-    /// What the side file may hold when the daemon dies.
+    /// The possible contents of the draft file when the daemon dies.
     pub(super) fn kept(&mut self) -> Option<(ItemId, Answer)> {
         let answer = self
             .outside
@@ -375,7 +375,7 @@ impl World {
         ))
     }
 
-    // Policy and people.
+    // Policy and users.
 
     pub(super) fn policy(&mut self) {
         let Some(call) = self.chance.take(&mut self.outside.judging) else {
@@ -384,7 +384,7 @@ impl World {
         let read_only = match call.name.as_str() {
             "read" => true,
             "write" => false,
-            // It waits beside readers. Were it not one, it would wait alone.
+            // The call waits beside read-only calls. A writing call would wait alone.
             "ask" | "plan" => !self.chance.once_in(8),
             _ => self.chance.once_in(2),
         };
@@ -420,7 +420,7 @@ impl World {
             }
             self.shown.insert(call.id.clone(), shown_hash.clone());
             *effective_permissions = self.machine.facts().effective_permissions();
-            // It was looked at before something else happened.
+            // The call was judged before another event.
             effective_permissions.plan_approved ^= self.chance.once_in(20);
             if call.name == "plan" {
                 *action = CallAction::PresentPlan(call.arguments.clone());
@@ -448,7 +448,7 @@ impl World {
         self.step(answer);
     }
 
-    /// What the user says, or the daemon where nobody is there.
+    /// The user's answer, or the daemon's if no client is attached.
     fn answer_to(&mut self, interaction: &Interaction) -> Input {
         let answer = match &interaction.request {
             InteractionRequest::Approval(_) => self.decision(),
@@ -468,7 +468,7 @@ impl World {
         }
     }
 
-    /// An answer to something that is not open.
+    /// An answer to an interaction that is not open.
     pub(super) fn late_answer(&mut self, id: InteractionId) -> Input {
         let replies = vec![reply("red")];
         let answer = match self.chance.below(3) {
@@ -497,7 +497,7 @@ impl World {
         once && third && !self.peace && approval.escape.is_none()
     }
 
-    /// The user has another command run.
+    /// The user replaces the command.
     fn edited(interaction: &Interaction, approval: &Approval) -> Input {
         let command = format!("edited {}", interaction.interaction_id);
         let answer = InteractionAnswer::Approval {
