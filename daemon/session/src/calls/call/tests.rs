@@ -192,6 +192,10 @@ fn call_environment_in(top: &Path, shell: Option<&str>) -> CallEnvironment {
         spawn,
         shells: Arc::new(NoShells),
         user_commands: home.join("commands"),
+        skills: Arc::new(crate::calls::skills::SessionSkills {
+            workspace: Arc::clone(&workspace),
+            places: knowledge::SkillPlaces::default(),
+        }),
         user_home: home,
         trusted: true,
         masked: Vec::new(),
