@@ -30,6 +30,7 @@ mod matrix;
 mod names;
 mod properties;
 mod scripts;
+mod skills;
 mod walls;
 
 const ROOT: &str = "/home/someone/project";

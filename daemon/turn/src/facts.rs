@@ -6,7 +6,7 @@ use std::sync::Arc;
 use proto::outcome::{OutcomeKind, TurnEnded, UsageTotals};
 use proto::params::interaction::{Interaction, Scope};
 use proto::params::session::{Exited, QueuedPrompt};
-use proto::record::{ChildSpawned, InteractionResolved, SessionCreated, Todo};
+use proto::record::{ChildSpawned, InteractionResolved, SessionCreated, SkillUse, Todo};
 use proto::reset::Wire;
 use proto::state::{ApprovalMode, Mode, OnAsk, State, WaitingFor};
 use proto::{
@@ -61,6 +61,8 @@ pub struct Facts {
     pub queue: VecDeque<QueuedPrompt>,
     /// What prompts in the queue refer to: blocks before their text.
     pub references: HashMap<PromptId, Arc<str>>,
+    /// The skills that prompts in the queue use.
+    pub skills: HashMap<PromptId, SkillUse>,
     /// The number of the newest turn; numbers are never used again.
     pub turns: u64,
     pub open: Option<OpenTurn>,

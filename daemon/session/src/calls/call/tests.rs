@@ -185,7 +185,7 @@ fn call_environment_in(top: &Path, shell: Option<&str>) -> CallEnvironment {
         keeper: Arc::new(keeper),
         session: Pid(1),
         tools: ToolSet::new(vec![bash]),
-        workspace,
+        workspace: Arc::clone(&workspace),
         memory: Arc::new(()),
         env: Arc::default(),
         spill_dir: top.to_path_buf(),
@@ -193,7 +193,7 @@ fn call_environment_in(top: &Path, shell: Option<&str>) -> CallEnvironment {
         shells: Arc::new(NoShells),
         user_commands: home.join("commands"),
         skills: Arc::new(crate::calls::skills::SessionSkills {
-            workspace: Arc::clone(&workspace),
+            workspace,
             places: knowledge::SkillPlaces::default(),
         }),
         user_home: home,
@@ -218,6 +218,7 @@ fn verdict(call_environment: &CallEnvironment, command: &str) -> (Verdict, Strin
     let standpoint = Standpoint {
         outside: None,
         quarantined: Vec::new(),
+        skills: Vec::new(),
         on_ask: proto::state::OnAsk::Wait,
         in_home: false,
         rules: Arc::new(RuleSet::parse(&[(policy::Layer::User, &Rules::default(), true)], &[]).0),
@@ -346,6 +347,7 @@ fn a_folder_is_not_copied_unasked_with_what_a_rule_closes_in_it() {
     let standpoint = Standpoint {
         outside: None,
         quarantined: Vec::new(),
+        skills: Vec::new(),
         on_ask: proto::state::OnAsk::Wait,
         in_home: false,
         rules: Arc::new(RuleSet::parse(&[(policy::Layer::User, &rules, true)], &[]).0),
