@@ -290,16 +290,14 @@ fn skill_that_names_tools_grants_none() {
 #[test]
 fn skill_stays_in_force_when_the_daemon_is_killed_in_its_turn() {
     for prompt in ["/look", "Look."] {
-        let gate = house_with_wait(prompt);
-        assert!(
-            gate.contains("the skill `look` allows only Read, Grep"),
-            "{prompt}: {gate}"
-        );
+        let said = command_after_a_kill(prompt);
+        let expected = "the skill `look` allows only Read, Grep";
+        assert!(said.contains(expected), "{prompt}: {said}");
     }
 }
 
 /// Kills the daemon after a skill is in force, and returns what a command after it comes to.
-fn house_with_wait(prompt: &str) -> String {
+fn command_after_a_kill(prompt: &str) -> String {
     let by_prompt = prompt.starts_with('/');
     let touch = Answer::call("bash", json!({"command": "touch made"}));
     let gate = Gate::new();
@@ -307,11 +305,7 @@ fn house_with_wait(prompt: &str) -> String {
     if !by_prompt {
         answers.push(load("look"));
     }
-    answers.extend([
-        Answer::text("never").held(Place::Before, &gate),
-        touch,
-        Answer::text("Done."),
-    ]);
+    answers.extend([touch.held(Place::Before, &gate), Answer::text("Done.")]);
     let (model, house) = answering(answers);
     house.files(LIMITS);
     let started = house.start(&[
@@ -326,6 +320,7 @@ fn house_with_wait(prompt: &str) -> String {
         gate.is_reached().then_some(())
     });
     house.kill_daemon_and_parent();
+    gate.open();
     house.daemon();
     let ran = Ran::of(&started.done());
     assert_eq!(ran.text(), "Done.", "{ran:#?}");
