@@ -32,9 +32,11 @@ pub(crate) fn may_refer(prompt: &str) -> bool {
 /// # Errors
 /// The prompt is to run a command, and there is none of this name, or the disk does not answer.
 pub(crate) async fn resolve(
-    permissions: PermissionState,
+    mut permissions: PermissionState,
     prompt: &str,
 ) -> Result<ResolvedReferences, Failure> {
+    // Skills limit the model's calls, not what the user attaches.
+    permissions.standpoint.skills.clear();
     let text = prompt.to_owned();
     let reading = tokio::task::spawn_blocking(move || resolve_blocking(&permissions, &text));
     match tokio::time::timeout(RESOLVING_MAX, reading).await {
