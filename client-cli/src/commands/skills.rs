@@ -11,9 +11,9 @@ use crate::messages::asking::Msg;
 use crate::messages::translated;
 use crate::{output, reach, text};
 
-/// List skills: instructions that the model loads for a task, or that you run as `/name ARGUMENTS`.
+/// List skills: instructions for kinds of tasks.
 ///
-/// A skill is a directory with a `SKILL.md`. They are found in `.reasonix/skills`, `.agents/skills` and `.claude/skills` of
+/// The model loads a skill that fits its task, and you run one as `/name ARGUMENTS`. A skill is a directory with a `SKILL.md`. They are found in `.reasonix/skills`, `.agents/skills` and `.claude/skills` of
 /// the project, then in `$REASONIX_HOME/skills`, `~/.agents/skills`, `~/.claude/skills` and the directories of
 /// `skills.paths`; the first of a name counts. Its front matter has `name`, `description`, and, if you want,
 /// `allowed-tools` (the only tools that may be called until the turn ends) and `disable-model-invocation: true` (only you
