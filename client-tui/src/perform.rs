@@ -10,16 +10,17 @@ use proto::methods::{
     ProcessKill, ProcessList, ProviderList, RulesList, RulesRevoke, SessionCheckpoints,
     SessionCompact, SessionCreate, SessionDelete, SessionEdit, SessionFork, SessionInspect,
     SessionInterrupt, SessionList, SessionPin, SessionReload, SessionReorder, SessionRewind,
-    SessionSet, SessionSignal, SessionUnqueue, StatsQuery, TrustGet, TrustSet,
+    SessionSet, SessionSignal, SessionUnqueue, SkillList, StatsQuery, TrustGet, TrustSet,
 };
 use proto::params::compact::CompactParams;
 use proto::params::process::KillParams;
 use proto::params::session::{CreateParams, OneParams, QueuedPrompt, UnqueueParams};
-use proto::params::{config, interaction};
+use proto::params::{config, interaction, skill};
 
 use crate::effect::{Answer, Call, Trouble};
 use crate::messages::Language;
 use crate::messages::edge::Msg;
+use crate::model::composer::menu::of_skills;
 
 /// Events that a preview is made of.
 const PREVIEW: u64 = 40;
@@ -74,7 +75,18 @@ async fn answer(client: &Client, call: Call, language: Language) -> Result<Answe
             output: Box::new(client.call::<StatsQuery>(&params).await?),
             params,
         },
-        Call::Commands(params) => Answer::Commands(client.call::<CommandList>(&params).await?),
+        Call::Commands(params) => {
+            let mut output = client.call::<CommandList>(&params).await?;
+            let params = skill::ListParams {
+                cwd: params.cwd,
+                session: params.session,
+            };
+            // A daemon of an earlier version has no skills.
+            if let Ok(skills) = client.call::<SkillList>(&params).await {
+                output.commands.extend(of_skills(skills.skills));
+            }
+            Answer::Commands(output)
+        }
         Call::Hooks(params) => Answer::Hooks {
             reloaded: false,
             output: client.call::<HookList>(&params).await?,

@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 use crate::hello::{HelloOutput, HelloParams, Role};
 use crate::params::{
     Empty, cache, command, compact, config, daemon, history, hook, interaction, process, reload,
-    rules, session,
+    rules, session, skill,
 };
 
 /// One method of the protocol.
@@ -166,6 +166,8 @@ methods! {
         "Returns tokens and cost by day, model and session.";
     CommandList = "command.list", Watch, false, command::ListParams => command::ListOutput,
         "Lists the custom commands of a directory or a session, and the files that are left out.";
+    SkillList = "skill.list", Watch, false, skill::ListParams => skill::ListOutput,
+        "Lists the skills of a directory or a session, and the files that are left out.";
     HookList = "hook.list", Watch, false, hook::ListParams => hook::ListOutput,
         "Lists the hooks of a directory or a session, with trust, problems and last outcome.";
     HookReload = "hook.reload", Drive, true, hook::ReloadParams => hook::ListOutput,

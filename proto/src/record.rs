@@ -5,6 +5,7 @@ mod children;
 mod files;
 mod queue;
 mod session;
+mod skill;
 mod used;
 
 use schemars::JsonSchema;
@@ -32,6 +33,7 @@ pub use session::{
     Origin, Rules, SessionCreated, SessionExited, SessionReopened, SessionSet, SessionState,
     SessionSuspended,
 };
+pub use skill::SkillUse;
 pub use used::{CacheMiss, MissCause, Purpose, ReasoningExtracted, Usage};
 
 /// A record of a session's log, without its place in the file.

@@ -136,6 +136,13 @@ const ROWS: &[Row] = &[
         Alone::Fails,
     ),
     row(
+        "skills",
+        Some(&[]),
+        Some("skills"),
+        Some(&["--session", "nosuch"]),
+        Alone::Fails,
+    ),
+    row(
         "export",
         Some(&["1"]),
         None,

@@ -357,10 +357,12 @@ fn no_vendor_is_named_in_the_engine() {
         "kimi",
         "zhipu",
     ];
-    const HOMES: [&str; 8] = [
-        // The instruction file and the commands of that agent are read too.
+    const HOMES: [&str; 10] = [
+        // The instruction file, the commands and the skills of that agent are read too.
         "daemon/knowledge/src/instructions.rs",
         "daemon/knowledge/src/commands.rs",
+        "daemon/knowledge/src/skills.rs",
+        "daemon/knowledge/src/skill_rendering.rs",
         "client-cli/src/messages/help/",
         // The names that tools have in another agent, whose hooks run here: no model's vendor is meant.
         "daemon/hooks/",

@@ -72,6 +72,7 @@ mod session_modules;
 mod short_sessions;
 mod signals;
 mod sim;
+mod skills;
 mod small_client;
 mod soak;
 mod structured;

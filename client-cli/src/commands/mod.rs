@@ -45,6 +45,7 @@ pub mod send;
 pub mod setup;
 pub mod show;
 pub mod signal;
+pub mod skills;
 pub mod stats;
 pub mod steps;
 pub mod strace;
@@ -150,6 +151,7 @@ commands! {
         Login = login;
         Config = config;
         Commands = custom;
+        Skills = skills;
         Doctor = doctor;
         Daemon = daemon;
         Demo = demo;

@@ -58,6 +58,12 @@ client::catalog! {
     DirNothing = "{0}: not trusted, and there is nothing to trust", "{0}：未受信任，也没有需要信任的内容";
     DirNotTrusted = "{0}: not trusted; this has no effect:", "{0}：未受信任；以下设置不生效：";
     BuiltIn = "comes with Reasonix", "内置";
+    SkillHidden = "hidden by {0}", "被 {0} 遮盖";
+    SkillSubagent = "refused: it runs as a sub-agent, which this version does not support", "被拒绝：它以子代理运行，此版本不支持";
+    SkillDisabled = "disabled", "已停用";
+    SkillUserOnly = "only by you", "仅限你使用";
+    SkillIsCommand = "`/{0}` runs the command of this name", "`/{0}` 运行同名的命令";
+    SkillModel = "model `{0}` is ignored", "忽略模型 `{0}`";
     HiddenBy = "{0}, hidden by {1}", "{0}，被 {1} 遮盖";
     HookBroken = "broken", "有误";
     AllowedEdited = "allowed with the changed command", "已允许，并更改了命令";

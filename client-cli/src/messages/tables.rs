@@ -20,6 +20,7 @@ client::catalog! {
     Calls = "CALLS", "调用";
     Cause = "CAUSE", "原因";
     Command = "COMMAND", "命令";
+    Skill = "SKILL", "技能";
     Context = "CONTEXT", "上下文";
     Cost = "COST", "费用";
     Created = "CREATED", "创建";

@@ -32,6 +32,9 @@ pub struct PrefixText {
     /// Instruction files, in their order. Rendered at the end of the system prompt.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub instructions: Vec<InstructionText>,
+    /// Skills that the model may load, in their order. Rendered after the instruction files.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub skills: Vec<SkillText>,
     /// What the session's creator adds, at the very end of the system prompt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub appended: Option<String>,
@@ -48,6 +51,14 @@ pub struct InstructionText {
     /// The file with exactly this text. `None`: the text is only the start of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<KnownFile>,
+}
+
+/// A skill, as the model reads of it before it loads it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SkillText {
+    pub name: String,
+    /// One line, of limited length.
+    pub description: String,
 }
 
 /// The wire bytes of one message (or of one block, where a kind groups several in a message).

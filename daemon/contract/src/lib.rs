@@ -17,7 +17,9 @@ pub mod tool;
 pub mod tool_set;
 pub mod tool_spec;
 
-pub use codec::{Asked, Codec, Fragment, InstructionText, Prefix, PrefixText, ToolChoice};
+pub use codec::{
+    Asked, Codec, Fragment, InstructionText, Prefix, PrefixText, SkillText, ToolChoice,
+};
 pub use decision::{Basis, Confinement, Decision, EffectivePermissions};
 pub use first_line::first_line;
 pub use memory::{KnownState, MemorySnapshot, ToolMemory};
@@ -27,6 +29,6 @@ pub use sandbox_spec::{SandboxSpec, SandboxStrength};
 pub use scrub::scrub;
 pub use secret::Secret;
 pub use spawn::{Child, ChildEvent, ChildExit, Command, STDIN_MAX, Spawn, SpawnError};
-pub use tool::{CallAction, CallContext, Outcome, Preview, Tool, Touch};
+pub use tool::{CallAction, CallContext, Outcome, Preview, SKILL_TOOL, SkillLibrary, Tool, Touch};
 pub use tool_set::ToolSet;
 pub use tool_spec::{ArgumentUse, Family, ToolDeclaration, ToolSpec};

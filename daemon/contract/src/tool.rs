@@ -7,7 +7,7 @@ use std::sync::Arc;
 use futures::future::BoxFuture;
 use proto::item::{CallStatus, Display};
 use proto::params::interaction::Question;
-use proto::record::{Changed, ChildExited, ChildSpawned, KnownFile, Quarantined, Todo};
+use proto::record::{Changed, ChildExited, ChildSpawned, KnownFile, Quarantined, SkillUse, Todo};
 use proto::{CallId, Pid};
 use serde_json::{Map, Value};
 
@@ -79,6 +79,8 @@ pub struct Outcome {
     pub blocked: Option<String>,
     /// Protected names that its command made, and that were moved away.
     pub quarantined: Vec<Quarantined>,
+    /// The skill that it loaded, in force from here on.
+    pub skill: Option<SkillUse>,
 }
 
 impl Outcome {
@@ -108,6 +110,7 @@ impl Outcome {
             known: Vec::new(),
             blocked: None,
             quarantined: Vec::new(),
+            skill: None,
         }
     }
 }
@@ -131,6 +134,7 @@ pub struct CallContext {
     pub progress: Arc<dyn Progress>,
     pub cancel: Arc<dyn Cancel>,
     pub shells: Arc<dyn Shells>,
+    pub skills: Arc<dyn SkillLibrary>,
     /// What its commands may touch. `None`: nothing but the user's rights holds them.
     pub sandbox: Option<Arc<SandboxSpec>>,
     /// The `PATH` of its commands, if not that of the session: outside the sandbox programs are not looked for where the
@@ -148,6 +152,18 @@ pub trait Shells: Send + Sync {
     fn exited(&self, child: ChildExited);
     /// Protected names came while a command of the session ran, in the background or not, and were moved away.
     fn quarantined(&self, items: Vec<Quarantined>);
+}
+
+/// Name of the tool that loads skills. Only sessions that list skills have it.
+pub const SKILL_TOOL: &str = "skill";
+
+/// The skills that a session's model may load.
+pub trait SkillLibrary: Send + Sync {
+    /// Loads a skill: its instructions are the text of the outcome. Blocks.
+    ///
+    /// # Errors
+    /// An outcome that says why not.
+    fn load(&self, name: &str, arguments: &str) -> Result<Outcome, Outcome>;
 }
 
 /// Where a running tool shows what it prints.

@@ -3,7 +3,7 @@
 use crate::commands::CustomCommand;
 
 /// Said of lines that other programs run before the model sees them.
-const NOT_RUN: &str = "Commands in this text that are written as !`command` have not been run. Run those that you need yourself.";
+pub(crate) const NOT_RUN: &str = "Commands in this text that are written as !`command` have not been run. Run those that you need yourself.";
 
 /// The name and the arguments of a prompt that is to run a command. `None`: the prompt is text, as is a path.
 #[must_use]

@@ -3,6 +3,7 @@
 //! A project's file that a link leads out of the workspace is left out. What is left out is told.
 
 use std::collections::HashSet;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use workspace::{Access, FileError, FileKind, PathError, ResolvedPath, Workspace};
@@ -11,6 +12,8 @@ use workspace::{Access, FileError, FileKind, PathError, ResolvedPath, Workspace}
 const FILE_BYTES_MAX: usize = 64 * 1024;
 /// Entries that are looked at, of all directories together.
 const ENTRIES_MAX: usize = 2_000;
+/// The same for the directories directly below one root.
+const SUBDIRECTORIES_MAX: usize = 500;
 
 /// A directory of definitions.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,7 +54,9 @@ impl<'a> DefinitionFiles<'a> {
             if at.kind() != Some(FileKind::Directory) || !self.seen.insert(at.path().to_owned()) {
                 continue;
             }
-            for name in self.names(&at, &directory) {
+            let names = self.names(&at, &directory, ENTRIES_MAX - self.entries, ENTRIES_MAX);
+            self.entries += names.len();
+            for name in names {
                 let path = directory.join(name);
                 if !path.is_dir() {
                     files.push(path);
@@ -64,8 +69,39 @@ impl<'a> DefinitionFiles<'a> {
         files
     }
 
-    /// Names in a directory, sorted.
-    fn names(&mut self, at: &ResolvedPath, directory: &Path) -> Vec<std::ffi::OsString> {
+    /// The files of this name in the directories directly below a root, sorted. Each root has its own limit of entries,
+    /// so that one that is full hides nothing of the others.
+    pub fn in_subdirectories(&mut self, root: &Root, name: &str) -> Vec<PathBuf> {
+        let Some(at) = self.resolve(&root.path, root) else {
+            return Vec::new();
+        };
+        if at.kind() != Some(FileKind::Directory) || !self.seen.insert(at.path().to_owned()) {
+            return Vec::new();
+        }
+        let max = SUBDIRECTORIES_MAX;
+        let directories = self.names(&at, &root.path, max, max);
+        let files = directories
+            .into_iter()
+            .map(|directory| root.path.join(directory).join(name));
+        files
+            .filter(|file| file.symlink_metadata().is_ok())
+            .collect()
+    }
+
+    /// The directory of a file, without links.
+    pub fn directory_of(&mut self, file: &Path, root: &Root) -> Option<PathBuf> {
+        let at = self.resolve(file, root)?;
+        at.path().parent().map(Path::to_owned)
+    }
+
+    /// Names in a directory, sorted, and not more than `left`. `all`: the limit that is reported.
+    fn names(
+        &mut self,
+        at: &ResolvedPath,
+        directory: &Path,
+        left: usize,
+        all: usize,
+    ) -> Vec<OsString> {
         let read = match std::fs::read_dir(at.path()) {
             Ok(read) => read,
             Err(error) => {
@@ -73,17 +109,15 @@ impl<'a> DefinitionFiles<'a> {
                 return Vec::new();
             }
         };
-        let left = ENTRIES_MAX - self.entries;
         let mut names: Vec<_> = read
             .take(left + 1)
             .filter_map(|entry| Some(entry.ok()?.file_name()))
             .collect();
         if names.len() > left {
             names.truncate(left);
-            let reason = format!("more than {ENTRIES_MAX} entries are not looked at");
+            let reason = format!("more than {all} entries are not looked at");
             self.report(directory, None, &reason);
         }
-        self.entries += names.len();
         names.sort();
         names
     }

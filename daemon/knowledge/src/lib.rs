@@ -1,5 +1,5 @@
 //! Files that the model is shown without having asked for them: instructions of users and projects, what prompts
-//! refer to, and the commands that they run.
+//! refer to, the commands that they run, and the skills that they use.
 //!
 //! Reads them through `workspace`. Blocks.
 
@@ -11,8 +11,13 @@ mod imports;
 mod instructions;
 mod reference_syntax;
 mod references;
+mod skill_fields;
+mod skill_rendering;
+mod skills;
 
 pub use command_rendering::{FILLED_MAX, command_block, command_call, fill_in};
 pub use commands::{CustomCommand, CustomCommands, find_commands};
 pub use instructions::{Instructions, find_instructions};
 pub use references::{ReferringText, ResolvedReferences, resolve_references};
+pub use skill_rendering::{skill_index, skill_text};
+pub use skills::{LoadedSkill, Skill, SkillPlaces, Skills, find_skills};

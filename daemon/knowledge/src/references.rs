@@ -76,6 +76,7 @@ pub fn resolve_references(
     let found = (!reader.blocks.is_empty()).then(|| PromptReferences {
         text: reader.blocks.join("\n"),
         files: reader.files,
+        skill: None,
     });
     ResolvedReferences {
         found,

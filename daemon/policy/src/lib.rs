@@ -30,6 +30,7 @@ mod rule;
 mod ruleset;
 mod sed;
 mod shell;
+mod skill_limits;
 mod started;
 mod tables;
 mod textrules;
@@ -54,6 +55,7 @@ pub use ruleset::{Layer, RuleSet};
 pub use shell::{
     Assignment, Doubt, NestingStep, Part, Redirection, Script, Span, Value, Word, read,
 };
+pub use skill_limits::under_skills;
 pub use started::{Setting, StartedProgram, started_programs};
 pub use unattended::{Unattended, unasked, unattended};
 

@@ -31,6 +31,7 @@ mod names;
 mod properties;
 mod sandboxed;
 mod scripts;
+mod skills;
 
 const ROOT: &str = "/home/someone/project";
 

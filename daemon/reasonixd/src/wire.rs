@@ -208,6 +208,7 @@ impl Wire {
             allow_write: settings.allow_write,
             deny_read: settings.deny_read,
             confine: settings.confine,
+            skills: settings.skills,
             recover: settings.recover,
             trusted,
             workspace_root: settings.workspace_root,
@@ -375,6 +376,7 @@ impl Assembly for Wire {
             allow_write: settings.allow_write,
             deny_read: settings.deny_read,
             confine: settings.confine,
+            skills: settings.skills,
             problems: loaded.problems,
         }
     }

@@ -26,6 +26,7 @@ pub use assembly::setup::{
     Assembly, Bundle, Effort, Layered, ModelSetup, Pace, Profile, ProfileChoice, Setup, Terms,
 };
 pub use assembly::shared_budgets::SharedBudgets;
+pub use assembly::skill_settings::SkillSettings;
 pub use calls::hooks::status_of as hooks_listed;
 pub use calls::permissions::{Explained, PermissionScope, Permissions};
 pub use calls::sandbox::make_private;

@@ -379,6 +379,7 @@ async fn outcome(
         known: Vec::new(),
         blocked: stopped.and_then(SandboxDenial::offer),
         quarantined: Vec::new(),
+        skill: None,
     }
 }
 

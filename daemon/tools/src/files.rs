@@ -242,6 +242,7 @@ pub(crate) fn done(text: String, display: Display) -> Outcome {
         known: Vec::new(),
         blocked: None,
         quarantined: Vec::new(),
+        skill: None,
     }
 }
 

@@ -164,6 +164,7 @@ fn search(call: &Call<'_>, at: &ResolvedPath, query: &SearchQuery) -> Result<Out
             known: Vec::new(),
             blocked: None,
             quarantined: Vec::new(),
+            skill: None,
         });
     }
     if found.files == 0 && text.is_empty() {

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use contract::spawn::ChildControl;
-use contract::tool::{Cancel, Progress};
+use contract::tool::{Cancel, Progress, SkillLibrary};
 use contract::{
     CallContext, Child, ChildEvent, ChildExit, Command, Outcome, Spawn, SpawnError, Tool,
 };
@@ -74,6 +74,7 @@ impl Scene {
             progress: shown.clone(),
             cancel: Arc::new(Cancelled(cancelled)),
             shells: numbers.clone(),
+            skills: Arc::new(NoSkills),
             sandbox: None,
             path: None,
         };
@@ -308,4 +309,13 @@ fn start(command: &Command) -> Result<Child, SpawnError> {
         events: events.boxed(),
         control: Box::new(Group { id }),
     })
+}
+
+/// A session without skills.
+struct NoSkills;
+
+impl SkillLibrary for NoSkills {
+    fn load(&self, name: &str, arguments: &str) -> Result<Outcome, Outcome> {
+        Err(Outcome::refused(format!("no skill `{name}` ({arguments})")))
+    }
 }

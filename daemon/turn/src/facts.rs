@@ -6,7 +6,7 @@ use std::sync::Arc;
 use proto::outcome::{OutcomeKind, TurnEnded, UsageTotals};
 use proto::params::interaction::{Interaction, Scope};
 use proto::params::session::{Exited, QueuedPrompt};
-use proto::record::{ChildSpawned, InteractionResolved, SessionCreated, Todo};
+use proto::record::{ChildSpawned, InteractionResolved, SessionCreated, SkillUse, Todo};
 use proto::reset::Wire;
 use proto::state::{ApprovalMode, Mode, OnAsk, State, WaitingFor};
 use proto::{
@@ -61,6 +61,8 @@ pub struct Facts {
     pub queue: VecDeque<QueuedPrompt>,
     /// Contents of the references in queued prompts, which go before their text.
     pub references: HashMap<PromptId, Arc<str>>,
+    /// The skills that queued prompts use.
+    pub skills: HashMap<PromptId, SkillUse>,
     /// The number of the newest turn; numbers are never reused.
     pub turns: u64,
     pub open: Option<OpenTurn>,

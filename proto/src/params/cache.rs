@@ -156,6 +156,8 @@ pub enum PrefixKind {
     System,
     /// An instruction file, at the end of the system prompt.
     Instructions,
+    /// The list of skills, in the system prompt after the instruction files.
+    Skills,
     /// The schema of a tool.
     Tool,
     /// Parameters that the provider's entry adds.

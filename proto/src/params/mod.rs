@@ -14,6 +14,7 @@ pub mod profile;
 pub mod reload;
 pub mod rules;
 pub mod session;
+pub mod skill;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

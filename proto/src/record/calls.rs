@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Changed, KnownFile};
+use super::{Changed, KnownFile, SkillUse};
 use crate::item::{CallStatus, Display, ToolKind};
 use crate::params::interaction::InteractionAnswer;
 use crate::words::words;
@@ -128,6 +128,9 @@ pub struct ToolFinished {
     /// of the daemon.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub known: Vec<KnownFile>,
+    /// The skill that the call loaded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub skill: Option<SkillUse>,
 }
 
 /// `interaction.resolved`: the user answered, or the daemon closed it. An approved plan also takes the session back to the

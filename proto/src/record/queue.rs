@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::record::KnownFile;
+use crate::record::{KnownFile, SkillUse};
 use crate::state::OnAsk;
 use crate::{PromptId, RequestId};
 
@@ -34,6 +34,9 @@ pub struct PromptReferences {
     /// Files that are attached as a whole.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<KnownFile>,
+    /// The skill that the prompt uses.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub skill: Option<SkillUse>,
 }
 
 /// `prompt.unqueued`: taken back before it started.

@@ -85,6 +85,7 @@ impl EngineSetup {
                 demand: session::SandboxDemand::Off,
                 ..session::SandboxSettings::default()
             },
+            skills: session::SkillSettings::default(),
             recover: Some(self.recover),
             trusted: true,
             workspace_root: Some(self.project.clone()),

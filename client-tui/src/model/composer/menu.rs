@@ -15,7 +15,7 @@ use crate::slash::COMMANDS;
 mod choices;
 mod tree;
 
-pub use choices::CommandChoice;
+pub use choices::{CommandChoice, of_skills};
 
 /// Where menus look things up.
 #[derive(Clone, Copy, Debug)]

@@ -90,7 +90,8 @@ fn sentence(about: &str, kind: Kind) -> String {
         | Kind::File
         | Kind::Places
         | Kind::Globs
-        | Kind::Variables => about.to_owned(),
+        | Kind::Variables
+        | Kind::Skills => about.to_owned(),
     }
 }
 

@@ -35,6 +35,8 @@ pub enum Kind {
     Globs,
     /// A list of names of environment variables, with `*` for any letters.
     Variables,
+    /// A list of names of skills.
+    Skills,
 }
 
 /// What a project's config may do with a key before the project is trusted.
@@ -164,6 +166,10 @@ settings! {
         "Additional directories that tools and commands may write in.";
     "sandbox.deny_read", Kind::Globs, User, "[\"~/.ssh/**\", \"~/.aws/**\", \"~/.gnupg/**\", \"~/.netrc\", \"~/.git-credentials\", \"~/.pypirc\", \"~/.kube/**\", \"~/.azure/**\", \"~/.config/gcloud/**\", \"~/.config/gh/**\", \"~/.config/git/credentials\"]":
         "Files that tools and sandboxed commands may not read.";
+    "skills.paths", Kind::Places, Trusted, "[]":
+        "More directories with skills, each a directory with a `SKILL.md`. Those of the project, of `<home>/skills`, `~/.agents/skills` and `~/.claude/skills` are found without it and come first.";
+    "skills.disabled", Kind::Skills, Trusted, "[]":
+        "Names of skills that neither the model nor a prompt can use.";
     "sessions.keep_days", number(0, 36_500), User, "0":
         "Delete sessions that have been idle for this many days; 0: never. Running and waiting sessions are never deleted.";
     "daemon.recover", Kind::Word(&["auto", "continue", "idle"]), User, "\"auto\"":

@@ -83,6 +83,7 @@ pub fn of(
         Kind::Places => list(item, "paths", refused, &|text| place(text, context)),
         Kind::Globs => list(item, "globs", refused, &glob),
         Kind::Variables => list(item, "names of variables", refused, &variable),
+        Kind::Skills => list(item, "names of skills", refused, &skill),
     }
 }
 
@@ -174,6 +175,14 @@ fn tool(name: &str, known: &ToolSet) -> Result<String, String> {
             shown(name),
             hint(&nearest(name, known.names()))
         )),
+    }
+}
+
+/// The skills that there are differ from directory to directory: only an empty name is wrong.
+fn skill(text: &str) -> Result<String, String> {
+    match text.trim() {
+        "" => Err("the name of a skill must not be empty".to_owned()),
+        name => Ok(name.to_owned()),
     }
 }
 

@@ -11,7 +11,7 @@ use proto::params::config;
 use proto::record::Rules;
 use proto::state::ApprovalMode;
 use serde_json::Value;
-use session::{SandboxDemand, SandboxSettings};
+use session::{SandboxDemand, SandboxSettings, SkillSettings};
 use toml_edit::Document;
 use turn::RecoverPolicy;
 
@@ -43,6 +43,8 @@ pub struct Settings {
     pub deny_read: Vec<String>,
     /// How commands are held.
     pub confine: SandboxSettings,
+    /// Where skills are, beside the project's and the user's, and which are not wanted.
+    pub skills: SkillSettings,
     /// By what they are held. It counts from the daemon's start to its end.
     pub layers: procs::BackendChoice,
     /// Bytes of memory of one command. `None`: the usual limit.
@@ -157,6 +159,14 @@ impl Values {
             allow_write: writable.map(PathBuf::from).collect(),
             deny_read: self.texts("sandbox.deny_read"),
             confine: self.confine(),
+            skills: SkillSettings {
+                paths: self
+                    .texts("skills.paths")
+                    .into_iter()
+                    .map(PathBuf::from)
+                    .collect(),
+                disabled: self.texts("skills.disabled"),
+            },
             layers: match self.text("sandbox.layer").as_deref() {
                 Some("bubblewrap") => procs::BackendChoice::Bubblewrap,
                 Some("direct") => procs::BackendChoice::Direct,

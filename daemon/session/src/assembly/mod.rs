@@ -10,4 +10,5 @@ pub(crate) mod persisted_rules;
 pub(crate) mod sandbox_settings;
 pub(crate) mod setup;
 pub(crate) mod shared_budgets;
+pub(crate) mod skill_settings;
 pub(crate) mod tool_repair;

@@ -16,6 +16,7 @@ use crate::assembly::key_keeper::{KeyKeeper, NoKeeper};
 use crate::assembly::persisted_rules::{self as kept, KeptRules};
 use crate::assembly::sandbox_settings::SandboxSettings;
 use crate::assembly::shared_budgets::SharedBudgets;
+use crate::assembly::skill_settings::SkillSettings;
 
 /// Bytes that a session's creator may add to the system prompt.
 const APPENDED_BYTES_MAX: usize = 32 * 1024;
@@ -158,6 +159,8 @@ pub struct Setup {
     pub deny_read: Vec<String>,
     /// How commands are held.
     pub confine: SandboxSettings,
+    /// Where skills are, beside the project's and the user's.
+    pub skills: SkillSettings,
     /// What a session does that was in mid-turn; `None`: go on if headless, wait if interactive.
     pub recover: Option<RecoverPolicy>,
     /// Whether the user trusts the project's config.
@@ -236,6 +239,7 @@ pub struct Terms {
     pub allow_write: Vec<PathBuf>,
     pub deny_read: Vec<String>,
     pub confine: SandboxSettings,
+    pub skills: SkillSettings,
     /// Rules that are not understood, and what else is wrong with the files.
     pub problems: Vec<String>,
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use contract::tool::{Cancel, Progress, Shells};
+use contract::tool::{Cancel, Progress, Shells, SkillLibrary};
 use contract::{
     Basis, CallAction, CallContext, Decision, Outcome, SandboxSpec, Spawn, Tool, ToolMemory,
     ToolSet,
@@ -26,6 +26,7 @@ use crate::calls::external_changes::Notes;
 use crate::calls::hooks::HookedCall;
 use crate::calls::judgement::{ResolvedCall, ShellPosition, Standpoint, Surroundings, Unfit};
 use crate::calls::outside::OutsidePrograms;
+use crate::calls::skills::SessionSkills;
 use crate::context::prefix::digest;
 use checkpoint::{Checkpoint, Keeper, PathSnapshots, Watched};
 
@@ -57,6 +58,7 @@ pub struct CallEnvironment {
     pub user_home: PathBuf,
     /// The directory of the user's custom commands.
     pub user_commands: PathBuf,
+    pub skills: Arc<SessionSkills>,
     pub trusted: bool,
     /// The agent's own directories.
     pub masked: Vec<PathBuf>,
@@ -125,6 +127,7 @@ impl CallEnvironment {
             progress,
             cancel,
             shells: Arc::clone(&self.shells),
+            skills: Arc::clone(&self.skills) as Arc<dyn SkillLibrary>,
             sandbox: None,
             path: None,
         }

@@ -14,7 +14,7 @@ use contract::{
 };
 use policy::{Access, Call, Context, Explanation, ResolvedPath, RuleSet, Subjects};
 use proto::near;
-use proto::record::{Quarantined, Verdict};
+use proto::record::{Quarantined, SkillUse, Verdict};
 use proto::state::{ApprovalMode, OnAsk};
 use proto::{ErrorName, Failure};
 use serde_json::{Map, Value};
@@ -52,6 +52,8 @@ pub struct Standpoint {
     pub outside: Option<String>,
     /// What the call's command made under protected names: it is to be put back, and nothing runs.
     pub quarantined: Vec<Quarantined>,
+    /// The skills in force: they rule calls out, and allow none.
+    pub skills: Vec<SkillUse>,
     /// What becomes of questions that nobody is there for.
     pub on_ask: OnAsk,
     /// The user has said that their home is an ordinary workspace.
@@ -202,6 +204,11 @@ impl<'a> Surroundings<'a> {
             let denied = self.denied_to_change(&standpoint.quarantined);
             let permissions = standpoint.effective_permissions;
             explanation.decision = policy::put_back(permissions, explanation.decision, denied);
+        }
+        if !standpoint.skills.is_empty() {
+            let tools: Vec<_> = self.tools.specs().collect();
+            let (decision, skills) = (explanation.decision, &standpoint.skills);
+            explanation.decision = policy::under_skills(decision, skills, &tools, &context, &call);
         }
         let first = || subjects.paths.first().map(|subject| subject.text.clone());
         Judged {

@@ -15,4 +15,5 @@ pub(crate) mod permissions;
 pub(crate) mod quarantine;
 pub(crate) mod references;
 pub(crate) mod sandbox;
+pub(crate) mod skills;
 pub(crate) mod state;

@@ -174,6 +174,7 @@ pub(crate) fn in_directory(
         effective_permissions: EffectivePermissions::default(),
         outside: None,
         quarantined: Vec::new(),
+        skills: Vec::new(),
         on_ask: OnAsk::Wait,
         in_home: false,
     };

@@ -1,13 +1,13 @@
 //! Attaches what a prompt refers to (`@path`), as far as the session's deny rules let it be read, and the text of the
-//! command that it runs (`/name`).
+//! command or skill that it runs (`/name`).
 
 use std::path::Path;
 use std::time::Duration;
 
 use contract::{ArgumentUse, Family, ToolSpec};
 use knowledge::{
-    CustomCommand, CustomCommands, FILLED_MAX, ReferringText, ResolvedReferences, command_block,
-    command_call, fill_in, find_commands,
+    CustomCommand, CustomCommands, FILLED_MAX, ReferringText, ResolvedReferences, Skill, Skills,
+    command_block, command_call, fill_in, find_commands,
 };
 use policy::Access;
 use proto::near::nearest;
@@ -32,9 +32,11 @@ pub(crate) fn may_refer(prompt: &str) -> bool {
 /// # Errors
 /// The prompt is to run a command, and there is none of this name, or the disk does not answer.
 pub(crate) async fn resolve(
-    permissions: PermissionState,
+    mut permissions: PermissionState,
     prompt: &str,
 ) -> Result<ResolvedReferences, Failure> {
+    // Skills limit the model's calls, not what the user attaches.
+    permissions.standpoint.skills.clear();
     let text = prompt.to_owned();
     let reading = tokio::task::spawn_blocking(move || resolve_blocking(&permissions, &text));
     match tokio::time::timeout(RESOLVING_MAX, reading).await {
@@ -63,8 +65,13 @@ fn resolve_blocking(
         text: prompt,
         denied: &by_rules,
     };
-    let Some((command, arguments)) = called(permissions, prompt)? else {
-        return Ok(knowledge::resolve_references(workspace, &[own]));
+    let (command, arguments) = match called(permissions, prompt)? {
+        None => return Ok(knowledge::resolve_references(workspace, &[own])),
+        Some((Called::Skill(skill), arguments)) => {
+            let own = knowledge::resolve_references(workspace, &[own]);
+            return with_skill(permissions, own, &skill, arguments);
+        }
+        Some((Called::Command(command), arguments)) => (command, arguments),
     };
     let filled = fill_in(&command.body, arguments).ok_or_else(|| {
         Failure::new(
@@ -88,51 +95,94 @@ fn resolve_blocking(
         denied: &in_command,
     };
     let resolved = knowledge::resolve_references(workspace, &[own, of_command]);
-    let block = command_block(&command, &filled);
+    Ok(with_block(resolved, &command_block(&command, &filled)))
+}
+
+/// Puts the text of a skill behind what the prompt itself refers to.
+fn with_skill(
+    permissions: &PermissionState,
+    own: ResolvedReferences,
+    skill: &Skill,
+    arguments: &str,
+) -> Result<ResolvedReferences, Failure> {
+    let skills = &permissions.call_environment.skills;
+    let used = skills.use_skill(skill, arguments).map_err(|reason| {
+        Failure::new(ErrorName::InvalidParams, reason, "See `reasonix skills`.")
+    })?;
+    let mut resolved = with_block(own, &used.text);
+    if let Some(found) = &mut resolved.found {
+        found.skill = Some(used.used);
+    }
+    Ok(resolved)
+}
+
+/// Puts a block behind what is attached.
+fn with_block(resolved: ResolvedReferences, block: &str) -> ResolvedReferences {
     let found = resolved.found.unwrap_or_else(|| PromptReferences {
         text: String::new(),
         files: Vec::new(),
+        skill: None,
     });
     let text = match found.text.is_empty() {
-        true => block,
+        true => block.to_owned(),
         false => format!("{}\n{block}", found.text),
     };
-    Ok(ResolvedReferences {
+    ResolvedReferences {
         found: Some(PromptReferences { text, ..found }),
         problems: resolved.problems,
-    })
+    }
 }
 
-/// The command that a prompt runs, and its arguments. `None`: the prompt is text.
+/// What a prompt of the form `/name arguments` runs.
+enum Called {
+    Command(CustomCommand),
+    Skill(Box<Skill>),
+}
+
+/// The command or skill that a prompt runs, and its arguments. Commands come first. `None`: the prompt is text.
 fn called<'a>(
     permissions: &PermissionState,
     prompt: &'a str,
-) -> Result<Option<(CustomCommand, &'a str)>, Failure> {
+) -> Result<Option<(Called, &'a str)>, Failure> {
     let Some((name, arguments)) = command_call(prompt) else {
         return Ok(None);
     };
     let call_environment = &permissions.call_environment;
     let found = find_commands(&call_environment.workspace, &call_environment.user_commands);
-    match found.named(name) {
-        Some(command) => Ok(Some((command.clone(), arguments))),
-        // `/etc is full` is about a directory.
-        None if Path::new("/").join(name).exists() => Ok(None),
-        None => Err(unknown(name, &found)),
+    if let Some(command) = found.named(name) {
+        return Ok(Some((Called::Command(command.clone()), arguments)));
+    }
+    let skills = call_environment.skills.find();
+    if let Some(skill) = skills.named(name) {
+        return Ok(Some((Called::Skill(Box::new(skill.clone())), arguments)));
+    }
+    // `/etc is full` is about a directory.
+    match Path::new("/").join(name).exists() {
+        true => Ok(None),
+        false => Err(unknown(name, &found, &skills)),
     }
 }
 
-/// There is no such command. The files that are left out may hold it.
-fn unknown(name: &str, found: &CustomCommands) -> Failure {
+/// There is no such command or skill. The files that are left out may hold it.
+fn unknown(name: &str, found: &CustomCommands, skills: &Skills) -> Failure {
     let names = found.commands.iter().map(|command| command.name.as_str());
+    let names = names.chain(skills.skills.iter().map(|skill| skill.name.as_str()));
     let near: Vec<_> = nearest(name, names)
         .iter()
         .map(|near| format!("`/{near}`"))
         .collect();
     let file = format!("{}.md", name.replace(':', "/"));
+    let skill_file = format!("/{name}/SKILL.md");
+    let of_skills = skills.problems.iter();
     let left_out = found
         .problems
         .iter()
-        .find(|problem| problem.contains(&file));
+        .find(|problem| problem.contains(&file))
+        .or_else(|| {
+            of_skills
+                .clone()
+                .find(|problem| problem.contains(&skill_file))
+        });
     let hint = match (left_out, near.is_empty()) {
         (Some(problem), _) => problem.clone(),
         (None, false) => format!("Similar commands: {}.", near.join(", ")),

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use contract::{InstructionText, KnownState, Prefix, PrefixText, ToolSpec};
+use contract::{InstructionText, KnownState, Prefix, PrefixText, SKILL_TOOL, SkillText, ToolSpec};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -23,10 +23,15 @@ pub struct FrozenPrefix {
 }
 
 impl FrozenPrefix {
-    /// Renders the text of a profile, with instruction files, for its model.
-    pub fn of(profile: &Profile, instructions: Vec<InstructionText>) -> Self {
+    /// Renders the text of a profile, with instruction files and skills, for its model.
+    pub fn of(
+        profile: &Profile,
+        instructions: Vec<InstructionText>,
+        skills: Vec<SkillText>,
+    ) -> Self {
         let text = PrefixText {
             instructions,
+            skills,
             ..text(profile)
         };
         let prefix = render(&profile.model, &text);
@@ -60,6 +65,20 @@ pub fn known_files(text: &PrefixText) -> Vec<KnownState> {
         })
     };
     text.instructions.iter().filter_map(known).collect()
+}
+
+/// The skills that a session with these tools lists. A session that lists none has no tool that loads them, so that the
+/// prefix of one without skills is the same as ever.
+pub fn offer_skills(profile: &mut Profile, skills: Vec<SkillText>) -> Vec<SkillText> {
+    if profile.tools.get(SKILL_TOOL).is_none() {
+        return Vec::new();
+    }
+    if skills.is_empty() {
+        let others = profile.tools.names().filter(|name| *name != SKILL_TOOL);
+        let others: Vec<_> = others.map(str::to_owned).collect();
+        profile.tools = profile.tools.restricted_to(&others);
+    }
+    skills
 }
 
 /// The texts of the sessions in memory: those that say the same share one.

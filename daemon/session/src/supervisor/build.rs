@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use contract::{InstructionText, SkillText};
 use hooks::Hooks;
-use knowledge::Instructions;
 use proto::budget::Spent;
 use proto::hook::HookEvent;
 use proto::params::session::SessionSummary;
@@ -33,6 +33,7 @@ use crate::calls::environment::Environment;
 use crate::calls::external_changes::Notes;
 use crate::calls::hooks::HookState;
 use crate::calls::sandbox;
+use crate::calls::skills::SessionSkills;
 use crate::calls::state::CallState;
 use crate::context::ResetState;
 use crate::context::first_message;
@@ -257,6 +258,10 @@ fn call_environment(
     let memory = assembly.tool_memory(Arc::clone(&workspace));
     let env = sandbox::environment(environment.whole(), workspace.temp(), &setup.confine);
     let files = Arc::clone(&workspace);
+    let skills = SessionSkills {
+        workspace: Arc::clone(&workspace),
+        places: setup.skills.places(services.home.skills()),
+    };
     CallEnvironment {
         session: created.pid,
         tools: setup.profile.tools.clone(),
@@ -275,6 +280,7 @@ fn call_environment(
         }),
         user_home: assembly.user_home(),
         user_commands: services.home.commands(),
+        skills: Arc::new(skills),
         trusted: setup.trusted,
         masked: services.assembly.closed(),
     }
@@ -320,13 +326,21 @@ fn temp_of(services: &SessionServices, pid: Pid) -> Option<PathBuf> {
     Some(temp)
 }
 
-/// The instruction files of a session in this directory. Blocks.
-pub fn instructions(
+/// What the files of a directory say to the model before the conversation.
+pub struct PrefixFiles {
+    pub instructions: Vec<InstructionText>,
+    pub skills: Vec<SkillText>,
+    /// What is left out or cut, and why.
+    pub problems: Vec<String>,
+}
+
+/// The instruction files and skills of a session in this directory. Blocks.
+pub fn prefix_files(
     services: &SessionServices,
     setup: &Setup,
     root: &Path,
     cwd: &Path,
-) -> Result<Instructions, Failure> {
+) -> Result<PrefixFiles, Failure> {
     let places = Places {
         root,
         cwd,
@@ -335,7 +349,35 @@ pub fn instructions(
     };
     let workspace = open_workspace(services, setup, places, None)?;
     let user_file = services.home.instructions();
-    Ok(knowledge::find_instructions(&workspace, &user_file))
+    let instructions = knowledge::find_instructions(&workspace, &user_file);
+    let places = setup.skills.places(services.home.skills());
+    let skills = knowledge::find_skills(&workspace, &places);
+    let (index, left_out) = knowledge::skill_index(&skills);
+    let mut problems = instructions.problems;
+    problems.extend(skill_problems(skills.problems, left_out));
+    Ok(PrefixFiles {
+        instructions: instructions.files,
+        skills: index,
+        problems,
+    })
+}
+
+/// What is wrong with skills, in a sentence or two: all of it is listed elsewhere.
+fn skill_problems(problems: Vec<String>, left_out: usize) -> Vec<String> {
+    let count = problems.len();
+    let mut notices: Vec<String> = problems.into_iter().take(1).collect();
+    if count > 1 {
+        let more = count - 1;
+        notices.push(format!(
+            "{more} more problems with skills: see `reasonix skills`."
+        ));
+    }
+    if left_out > 0 {
+        notices.push(format!(
+            "The list of skills is full: {left_out} are not offered to the model. Run them with `/NAME`, or disable others with `skills.disabled`."
+        ));
+    }
+    notices
 }
 
 /// Where a session works.
@@ -358,7 +400,7 @@ fn open_workspace(
     let mut extra_writable = setup.allow_write.clone();
     extra_writable.extend(places.add_dirs.iter().map(PathBuf::from));
     readable.extend(Some(services.home.instructions()).filter(|file| file.exists()));
-    readable.push(services.home.commands());
+    readable.extend([services.home.commands(), services.home.skills()]);
     let options = WorkspaceOptions {
         root: places.root.to_owned(),
         cwd: cwd.to_owned(),

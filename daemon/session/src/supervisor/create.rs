@@ -388,8 +388,9 @@ fn prepare(
     let rules = params.options.rules.clone().unwrap_or_default();
     check_rules(&rules, &setup.profile.tools)?;
     let root = first_message::workspace_root(&setup, &cwd, &services.assembly.user_home());
-    let instructions = build::instructions(services, &setup, &root, &cwd)?;
-    let prefix = FrozenPrefix::of(&setup.profile, instructions.files);
+    let found = build::prefix_files(services, &setup, &root, &cwd)?;
+    let skills = prefix::offer_skills(&mut setup.profile, found.skills);
+    let prefix = FrozenPrefix::of(&setup.profile, found.instructions, skills);
     let keys = Arc::new(Keys::restored(
         Some(params.session),
         services.assembly.key_keeper(),
@@ -424,7 +425,7 @@ fn prepare(
         .filter(|samples| *samples > 1);
     created.options.samples = created.options.samples.or(bundled);
     let mut notices = setup.notices.clone();
-    notices.extend(instructions.problems);
+    notices.extend(found.problems);
     let parts = Parts {
         created: created.clone(),
         log: SessionLog::new(file, prefix),

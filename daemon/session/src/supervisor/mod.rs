@@ -17,6 +17,7 @@ pub(crate) mod prune;
 pub(crate) mod reload;
 mod reopen;
 pub(crate) mod search;
+mod skills;
 pub(crate) mod slots;
 pub(crate) mod stats;
 mod unrecovered;

@@ -1,11 +1,10 @@
-//! Reads the instruction files of a session's directory again, for the actor to put into the prefix.
+//! Reads the instruction files and skills of a session's directory again, for the actor to put into the prefix.
 
 use std::path::Path;
 
 use proto::Failure;
 use proto::params::reload::{ReloadOutput, ReloadParams};
 
-use crate::actor::commands::reload::FreshInstructions;
 use crate::actor::handle::SessionHandle;
 use crate::supervisor::{Supervisor, build};
 use crate::tasks::blocking;
@@ -26,13 +25,9 @@ impl Supervisor {
         let reading = blocking(move || {
             let setup = services.assembly.resume(&created);
             let (root, cwd) = (Path::new(&created.root), Path::new(&created.cwd));
-            build::instructions(&services, &setup, root, cwd)
+            build::prefix_files(&services, &setup, root, cwd)
         });
-        let found = reading.await??;
-        let fresh = FreshInstructions {
-            files: found.files,
-            problems: found.problems,
-        };
+        let fresh = reading.await??;
         handle.reload(params, fresh).await
     }
 }

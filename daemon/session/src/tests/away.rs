@@ -33,6 +33,7 @@ fn finished(display: Display) -> Body {
     Body::ToolFinished(ToolFinished {
         changed: Vec::new(),
         known: Vec::new(),
+        skill: None,
         call: CallId("c".into()),
         tool: "t".into(),
         status: CallStatus::Ok,

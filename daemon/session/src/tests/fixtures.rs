@@ -34,6 +34,7 @@ pub fn setup(profile: Profile) -> Setup {
             demand: SandboxDemand::Off,
             ..SandboxSettings::default()
         },
+        skills: crate::SkillSettings::default(),
         recover: None,
         trusted: true,
         workspace_root: None,

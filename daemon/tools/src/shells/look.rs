@@ -57,6 +57,7 @@ impl NewOutput {
             known: Vec::new(),
             blocked: None,
             quarantined: Vec::new(),
+            skill: None,
         }
     }
 

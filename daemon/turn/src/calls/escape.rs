@@ -63,6 +63,7 @@ impl OpenCall {
             known: Vec::new(),
             blocked: None,
             quarantined: Vec::new(),
+            skill: None,
         })
     }
 }

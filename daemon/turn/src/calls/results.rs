@@ -60,6 +60,7 @@ impl Step<'_> {
             known,
             blocked: _,
             quarantined: _,
+            skill,
         } = outcome;
         let tool = self.resolved_tool(call);
         self.append(Body::ToolFinished(ToolFinished {
@@ -71,6 +72,7 @@ impl Step<'_> {
             spill: spill.map(|path| path.to_string_lossy().into_owned()),
             changed,
             known,
+            skill,
         }));
         calls.ready.push(PendingResult {
             call: call.id.clone(),
@@ -99,6 +101,7 @@ impl Step<'_> {
             spill,
             changed: Vec::new(),
             known: Vec::new(),
+            skill: None,
         }));
     }
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashSet};
 
 use proto::item::{CallStatus, Display, Finish, ToolCall, ToolKind, ToolMessage};
 use proto::outcome::{Denied, TurnEnded, UsageTotals};
-use proto::record::{CallEdit, ToolBlocked, ToolFinished};
+use proto::record::{CallEdit, SkillUse, ToolBlocked, ToolFinished};
 use proto::state::OnAsk;
 use proto::{CallId, InteractionId, ItemId, PromptId, Stamp};
 
@@ -67,6 +67,8 @@ pub struct OpenTurn {
     pub stuck: bool,
     /// The newest calls with results, to detect repeated calls.
     pub recent_calls: RecentCalls,
+    /// The skills in force: those that its prompts and calls have loaded.
+    pub skills: Vec<SkillUse>,
     /// Number of answers, since the user's last message, whose calls were all repetitions.
     pub circles: u32,
 }
@@ -283,8 +285,16 @@ impl OpenTurn {
         }
     }
 
-    /// Remembers the outcome of a command that has ended.
+    /// A skill is in force from here to the end of the turn. What it limited before it was changed and loaded again stays
+    /// limited.
+    pub(super) fn put_skill(&mut self, skill: Option<&SkillUse>) {
+        let new = skill.filter(|skill| !self.skills.contains(skill));
+        self.skills.extend(new.cloned());
+    }
+
+    /// A call has ended: the skill that it loaded is in force, and what a command came to is remembered.
     pub(super) fn apply_finished(&mut self, finished: &ToolFinished) {
+        self.put_skill(finished.skill.as_ref());
         if let Display::Command {
             exit_code,
             signal,

@@ -48,6 +48,7 @@ impl Facts {
     pub(super) fn drop_queued(&mut self, prompt: PromptId) {
         self.queue.retain(|queued| queued.prompt_id != prompt);
         self.references.remove(&prompt);
+        self.skills.remove(&prompt);
     }
 
     /// Stores the contents of a queued prompt's references.
@@ -57,6 +58,10 @@ impl Facts {
                 .references
                 .insert(prompt, references.text.as_str().into()),
             None => self.references.remove(&prompt),
+        };
+        match references.and_then(|references| references.skill.clone()) {
+            Some(skill) => self.skills.insert(prompt, skill),
+            None => self.skills.remove(&prompt),
         };
     }
 

@@ -89,10 +89,12 @@ impl Facts {
         if message.voice == Voice::Prompt {
             self.mark_prompt(&message.text);
         }
+        let skill = message.prompt_id.and_then(|id| self.skills.remove(&id));
         if let Some(id) = message.prompt_id {
             self.drop_queued(id);
         }
         if let Some(open) = &mut self.open {
+            open.put_skill(skill.as_ref());
             open.items += 1;
             open.calls.clear();
             open.plain_answer = None;

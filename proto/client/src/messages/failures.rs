@@ -177,6 +177,13 @@ crate::catalog! {
     CommandTooLong = "The command `/{0}` has more than {1} KB with its arguments.", "命令 `/{0}` 连同参数超过 {1} KB。";
     ShorterArguments = "Give it shorter arguments.", "请给出更短的参数。";
     NoCommand = "There is no command `/{0}`.", "没有命令 `/{0}`。";
+    SkillDisabled = "The skill `{0}` is disabled by `skills.disabled`.", "技能 `{0}` 已由 `skills.disabled` 停用。";
+    SkillSubagent = "The skill `{0}` runs as a sub-agent, which this version does not support.", "技能 `{0}` 以子代理运行，此版本不支持。";
+    SkillTooLong = "The skill `{0}` has more than {1} KB with its arguments.", "技能 `{0}` 连同参数超过 {1} KB。";
+    SeeSkills = "See `reasonix skills`.", "参见 `reasonix skills`。";
+    SkillsMore = "{0} more problems with skills: see `reasonix skills`.", "技能还有 {0} 个问题：参见 `reasonix skills`。";
+    SkillsFull = "The list of skills is full: {0} are not offered to the model. Run them with `/NAME`, or disable others with `skills.disabled`.", "技能列表已满：有 {0} 个未提供给模型。可用 `/NAME` 运行它们，或用 `skills.disabled` 停用其他技能。";
+    NoSkillsHere = "This session started without skills, so the model cannot load any: start a new session for them, or run them with `/NAME`.", "本会话开始时没有技能，因此模型无法加载：请为其新建会话，或用 `/NAME` 运行。";
     NoCommandNear = "Similar commands: {0}.", "相近的命令：{0}。";
     NoCommandHint = "See `reasonix commands`. A blank before the slash makes it text.", "用 `reasonix commands` 查看命令。斜杠前加一个空格即为普通文字。";
     CommandsUnread = "The commands cannot be read: the disk does not answer.", "无法读取命令：磁盘没有响应。";

@@ -2,7 +2,8 @@
 
 use nucleo_matcher::{Config, Matcher};
 use proto::hello::Role;
-use proto::params::command::CommandInfo;
+use proto::params::command::{CommandInfo, CommandSource};
+use proto::params::skill::{SkillInfo, SkillSource};
 
 use super::{fuzzy, score};
 use crate::slash::{COMMANDS, Row};
@@ -56,6 +57,25 @@ impl CommandChoice {
     }
 }
 
+/// The skills that a prompt can run, as the commands that they are there.
+pub fn of_skills(skills: Vec<SkillInfo>) -> impl Iterator<Item = CommandInfo> {
+    let usable = |skill: &SkillInfo| {
+        !skill.is_command && skill.hidden_by.is_none() && skill.refusal.is_none()
+    };
+    skills.into_iter().filter(usable).map(|skill| CommandInfo {
+        name: skill.name,
+        description: skill.description,
+        argument_hint: None,
+        source: match skill.source {
+            SkillSource::Project => CommandSource::Project,
+            SkillSource::User | SkillSource::Configured => CommandSource::User,
+        },
+        file: Some(skill.file),
+        hidden_by: None,
+        trusted: skill.trusted,
+    })
+}
+
 /// Commands that fit: the same name, names that begin so, then those that have the letters in this order.
 pub fn fitting(word: &str, role: Role, custom: &[CommandInfo]) -> Vec<CommandChoice> {
     let mut matcher = Matcher::new(Config::DEFAULT);
@@ -86,9 +106,44 @@ pub fn fitting(word: &str, role: Role, custom: &[CommandInfo]) -> Vec<CommandCho
 
 #[cfg(test)]
 mod tests {
-    use proto::params::command::CommandSource;
+    use proto::params::skill::RunAs;
 
     use super::*;
+
+    #[test]
+    fn skills_that_a_prompt_can_run_are_offered() {
+        let skill = |name: &str| SkillInfo {
+            name: name.to_owned(),
+            description: "does it".to_owned(),
+            source: SkillSource::User,
+            file: "SKILL.md".to_owned(),
+            hidden_by: None,
+            is_command: false,
+            trusted: true,
+            offered: true,
+            allowed_tools: None,
+            run_as: RunAs::Inline,
+            model: None,
+            refusal: None,
+        };
+        let skills = vec![
+            skill("pdf"),
+            SkillInfo {
+                hidden_by: Some("other".to_owned()),
+                ..skill("hidden")
+            },
+            SkillInfo {
+                is_command: true,
+                ..skill("init")
+            },
+            SkillInfo {
+                refusal: Some("It is disabled.".to_owned()),
+                ..skill("off")
+            },
+        ];
+        let names: Vec<_> = of_skills(skills).map(|it| it.name).collect();
+        assert_eq!(names, ["pdf"]);
+    }
 
     fn custom(name: &str) -> CommandInfo {
         CommandInfo {

@@ -13,6 +13,7 @@ mod process;
 mod rules;
 mod session;
 mod setting;
+mod skill;
 
 use std::sync::Arc;
 
@@ -44,6 +45,7 @@ pub fn module(daemon: Arc<Daemon>) -> RpcModule<Daemon> {
     add::<m::HistorySearch, _, _>(to, |d, _, p| async move { d.supervisor.search(p).await });
     add::<m::StatsQuery, _, _>(to, |d, _, p| async move { d.supervisor.stats(p).await });
     add::<m::CommandList, _, _>(to, command::list);
+    add::<m::SkillList, _, _>(to, skill::list);
     add::<m::HookList, _, _>(to, hook::list);
     add::<m::HookReload, _, _>(to, hook::reload);
     add::<m::ProviderList, _, _>(to, config::providers);

@@ -152,6 +152,10 @@ impl Actor {
             effective_permissions: facts.effective_permissions(),
             outside,
             quarantined: Vec::new(),
+            skills: facts
+                .open
+                .as_ref()
+                .map_or_else(Vec::new, |open| open.skills.clone()),
             on_ask: facts.on_ask(),
             in_home: facts.options.in_home.unwrap_or_default(),
         }

@@ -1,10 +1,10 @@
-//! `session.reload`: the instruction files of now in the frozen prefix, as a cache reset.
+//! `session.reload`: the instruction files and skills of now in the frozen prefix, as a cache reset.
 //!
 //! The supervisor reads the files; the actor compares, renders and logs between two messages.
 
 use std::sync::Arc;
 
-use contract::{InstructionText, Prefix, PrefixText};
+use contract::{InstructionText, Prefix, PrefixText, SKILL_TOOL, SkillText};
 use proto::params::forecast::Forecasts;
 use proto::params::reload::{ReloadOutput, ReloadParams};
 use proto::record::SessionCreated;
@@ -20,13 +20,7 @@ use crate::actor::replies::refuse;
 use crate::context::prefix::{self, FrozenPrefix};
 use crate::context::{forecast, system_prompt};
 use crate::journal::elements;
-
-/// The instruction files of a session's directory, just read.
-pub(crate) struct FreshInstructions {
-    pub files: Vec<InstructionText>,
-    /// Files that were left out or cut, and why.
-    pub problems: Vec<String>,
-}
+use crate::supervisor::build::PrefixFiles;
 
 impl Actor {
     /// The session's first record, with the model that is asked now.
@@ -44,7 +38,7 @@ impl Actor {
     fn reload(
         &mut self,
         params: &ReloadParams,
-        fresh: FreshInstructions,
+        mut fresh: PrefixFiles,
         reply: Reply<ReloadOutput>,
     ) {
         match self.repeated(params.request_id, RELOAD) {
@@ -63,18 +57,26 @@ impl Actor {
             return refuse(reply, refusal);
         }
         let before = self.resets.text();
-        let changed = changed_names(&before.instructions, &fresh.files);
+        let has_tool = before.tools.iter().any(|tool| *tool.name == *SKILL_TOOL);
+        if !has_tool && !fresh.skills.is_empty() {
+            // The tools of a session are as they were at its start.
+            fresh.skills.clear();
+            fresh.problems.push(NO_SKILLS.to_owned());
+        }
+        let mut changed = changed_names(&before.instructions, &fresh.instructions);
+        changed.extend(changed_skills(&before.skills, &fresh.skills));
         let mut output = ReloadOutput {
             changed,
             problems: fresh.problems,
             ..ReloadOutput::default()
         };
-        if before.instructions == fresh.files {
+        if before.instructions == fresh.instructions && before.skills == fresh.skills {
             // The caller may be gone.
             return drop(reply.send(Ok(output)));
         }
         let text = PrefixText {
-            instructions: fresh.files,
+            instructions: fresh.instructions,
+            skills: fresh.skills,
             ..PrefixText::clone(&before)
         };
         let frozen = self.rendered(text);
@@ -177,15 +179,31 @@ impl SessionHandle {
         self.ask(Actor::created_now).await
     }
 
-    /// Puts these instructions into the prefix.
+    /// Puts these instructions and skills into the prefix.
     pub(crate) async fn reload(
         &self,
         params: ReloadParams,
-        fresh: FreshInstructions,
+        fresh: PrefixFiles,
     ) -> Result<ReloadOutput, Failure> {
         self.change(move |actor, reply| actor.reload(&params, fresh, reply))
             .await
     }
+}
+
+/// Said where a session without skills is to take some up.
+const NO_SKILLS: &str = "This session started without skills, so the model cannot load any: start a new session for them, or run them with `/NAME`.";
+
+/// Skills that are new, described otherwise or gone.
+fn changed_skills(before: &[SkillText], after: &[SkillText]) -> Vec<String> {
+    let added = after.iter().filter(|skill| !before.contains(skill));
+    let gone = before.iter().filter(|skill| {
+        let same = |other: &SkillText| other.name == skill.name;
+        !after.iter().any(same)
+    });
+    let names = added
+        .chain(gone)
+        .map(|skill| format!("skill {}", skill.name));
+    names.collect()
 }
 
 /// Files that are new, changed or gone.

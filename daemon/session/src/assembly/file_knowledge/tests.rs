@@ -36,6 +36,7 @@ impl Log {
             spill: None,
             changed,
             known: known.iter().map(|path| file(path)).collect(),
+            skill: None,
         }));
     }
 

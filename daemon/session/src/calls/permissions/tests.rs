@@ -245,6 +245,7 @@ fn what_is_explained_is_what_is_judged() {
                     effective_permissions,
                     outside: None,
                     quarantined: Vec::new(),
+                    skills: Vec::new(),
                     on_ask: proto::state::OnAsk::Wait,
                     in_home: false,
                 };

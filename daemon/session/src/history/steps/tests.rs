@@ -84,6 +84,7 @@ impl Log {
         self.add(Body::ToolFinished(ToolFinished {
             changed: Vec::new(),
             known: Vec::new(),
+            skill: None,
             call: CallId(call.into()),
             tool: "bash".into(),
             status,

@@ -10,7 +10,7 @@ use proto::{Body, ErrorName, Failure};
 use super::Log;
 use crate::assembly::setup::Effort;
 use crate::context::first_message;
-use crate::context::prefix::FrozenPrefix;
+use crate::context::prefix::{self, FrozenPrefix};
 use crate::context::prefix_parts::{self as frozen, Measure};
 use crate::history::cache_hits::Cached;
 use crate::journal::elements;
@@ -86,13 +86,15 @@ impl Supervisor {
                     }
                     let keys: Vec<_> = keys.iter().map(String::as_str).collect();
                     let model = model.as_deref();
-                    let setup = services
-                        .assembly
-                        .create(cwd, model, Effort::Configured, &keys)?;
+                    let mut setup =
+                        services
+                            .assembly
+                            .create(cwd, model, Effort::Configured, &keys)?;
                     let root =
                         first_message::workspace_root(&setup, cwd, &services.assembly.user_home());
-                    let instructions = build::instructions(&services, &setup, &root, cwd)?;
-                    let prefix = FrozenPrefix::of(&setup.profile, instructions.files);
+                    let found = build::prefix_files(&services, &setup, &root, cwd)?;
+                    let skills = prefix::offer_skills(&mut setup.profile, found.skills);
+                    let prefix = FrozenPrefix::of(&setup.profile, found.instructions, skills);
                     let provider = setup.profile.model.provider_name;
                     Ok(frozen::page(provider, &prefix, None, after))
                 })

@@ -21,6 +21,7 @@ fn finished(seq: u64, path: &str, status: CallStatus, added: u64) -> Record {
         body: Body::ToolFinished(ToolFinished {
             changed: vec![left(path, FileState::Directory)],
             known: Vec::new(),
+            skill: None,
             call: CallId("a".into()),
             tool: "edit_file".into(),
             status,

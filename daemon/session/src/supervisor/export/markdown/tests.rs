@@ -93,6 +93,7 @@ impl Story {
         self.then(Body::ToolFinished(ToolFinished {
             changed: Vec::new(),
             known: Vec::new(),
+            skill: None,
             call: CallId(id.into()),
             tool: "bash".into(),
             status: CallStatus::Ok,

@@ -1,0 +1,92 @@
+//! `reasonix skills`: the skills that a model or a prompt can use.
+
+use proto::hello::Role;
+use proto::methods::SkillList;
+use proto::params::skill::{ListOutput, ListParams, RunAs, SkillInfo};
+
+use super::{Listing, here};
+use crate::exit::Error;
+use crate::messages::Head;
+use crate::messages::asking::Msg;
+use crate::messages::translated;
+use crate::{output, reach, text};
+
+/// List skills: instructions for kinds of tasks.
+///
+/// The model loads a skill that fits its task, and you run one as `/name ARGUMENTS`. A skill is a directory with a `SKILL.md`. They are found in `.reasonix/skills`, `.agents/skills` and `.claude/skills` of
+/// the project, then in `$REASONIX_HOME/skills`, `~/.agents/skills`, `~/.claude/skills` and the directories of
+/// `skills.paths`; the first of a name counts. Its front matter has `name`, `description`, and, if you want,
+/// `allowed-tools` (the only tools that may be called until the turn ends) and `disable-model-invocation: true` (only you
+/// can use it).
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Show the skills of this session (pid, id, or name) [default: those of this directory].
+    #[arg(long, short)]
+    session: Option<String>,
+    #[command(flatten)]
+    listing: Listing,
+}
+
+/// Asks, and prints.
+pub async fn run(args: Args) -> Result<u8, Error> {
+    let client = reach::with("skills", |options| options.role = Role::Watch).await?;
+    let cwd = here(args.session.is_none())?;
+    let params = ListParams {
+        cwd,
+        session: args.session,
+    };
+    print(&client.call::<SkillList>(&params).await?, &args.listing)?;
+    Ok(0)
+}
+
+fn print(list: &ListOutput, listing: &Listing) -> Result<(), Error> {
+    if listing.json {
+        return output::json(list);
+    }
+    if listing.quiet {
+        let counting = list.skills.iter().filter(|it| it.hidden_by.is_none());
+        let mut names = counting.map(|skill| text::line(&skill.name));
+        return names.try_for_each(|name| output::line(&name));
+    }
+    let rows: Vec<_> = list.skills.iter().map(row).collect();
+    output::table([Head::Skill, Head::What, Head::From], &rows)?;
+    for problem in &list.problems {
+        output::progress(&format!("! {}", text::line(&translated(problem))));
+    }
+    Ok(())
+}
+
+fn row(skill: &SkillInfo) -> [String; 3] {
+    let mut from = vec![text::line(&skill.file)];
+    from.extend(notes(skill));
+    [
+        text::line(&skill.name),
+        text::line(&skill.description),
+        from.join(", "),
+    ]
+}
+
+/// What is special about a skill.
+fn notes(skill: &SkillInfo) -> Vec<String> {
+    let mut notes = Vec::new();
+    if let Some(file) = &skill.hidden_by {
+        return vec![say!(Msg::SkillHidden, text::line(file))];
+    }
+    if !skill.trusted {
+        notes.push(say!(Msg::HookNotTrusted).to_owned());
+    }
+    if skill.run_as == RunAs::Subagent {
+        notes.push(say!(Msg::SkillSubagent).to_owned());
+    } else if skill.refusal.is_some() {
+        notes.push(say!(Msg::SkillDisabled).to_owned());
+    } else if !skill.offered {
+        notes.push(say!(Msg::SkillUserOnly).to_owned());
+    }
+    if skill.is_command {
+        notes.push(say!(Msg::SkillIsCommand, text::line(&skill.name)));
+    }
+    if let Some(model) = &skill.model {
+        notes.push(say!(Msg::SkillModel, text::line(model)));
+    }
+    notes
+}
