@@ -133,7 +133,7 @@ methods! {
     SessionCompact = "session.compact", Drive, true, compact::CompactParams => compact::CompactOutput,
         "Replaces old messages with a summary, previews that, or undoes it.";
     SessionReload = "session.reload", Drive, true, reload::ReloadParams => reload::ReloadOutput,
-        "Reads the instruction files again and puts them in the fixed start of requests. Resets the cache if one has changed.";
+        "Reads the instruction files and the index of memory again and puts them in the fixed start of requests. Resets the cache if anything has changed.";
     SessionPin = "session.pin", Drive, true, compact::PinParams => Empty,
         "Pins or unpins a message or a turn: compactions keep it word for word.";
     SessionCheckpoints = "session.checkpoints", Watch, false, session::OneParams => history::CheckpointsOutput,

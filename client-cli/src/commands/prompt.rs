@@ -90,6 +90,7 @@ fn row(part: &PrefixPart) -> [String; 3] {
     let what = match (part.kind, part.name.as_str()) {
         (PrefixKind::System, _) => say!(Msg::SystemPrompt).to_owned(),
         (PrefixKind::Instructions, name) => say!(Msg::InstructionFile, name),
+        (PrefixKind::Memory, _) => say!(Msg::MemoryIndex).to_owned(),
         (PrefixKind::Tool, "") => say!(Msg::Tools).to_owned(),
         (PrefixKind::Tool, name) => say!(Msg::Tool, name),
         (PrefixKind::Extra, _) => say!(Msg::ExtraParameters).to_owned(),

@@ -32,6 +32,7 @@ client::catalog! {
     PromptSum = "{0} and {1} tokens ({2}) for {3}/{4}", "{3}/{4}：{0}，{1} 词元（{2}）";
     SystemPrompt = "system prompt", "系统提示词";
     InstructionFile = "instructions {0}", "指令文件 {0}";
+    MemoryIndex = "memory", "记忆";
     Tool = "tool {0}", "工具 {0}";
     ExtraParameters = "extra parameters", "额外参数";
     Money = "money", "金额";

@@ -32,6 +32,9 @@ pub struct PrefixText {
     /// Instruction files, in their order. Rendered at the end of the system prompt.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub instructions: Vec<InstructionText>,
+    /// A line for each fact from earlier sessions. Rendered behind the instruction files.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub memory: Vec<String>,
     /// What the session's creator adds, at the very end of the system prompt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub appended: Option<String>,

@@ -8,7 +8,7 @@ mod index;
 mod search;
 mod stores;
 
-pub use fact::{Fact, FactDraft, InvalidFact};
+pub use fact::{Fact, FactDraft, InvalidFact, day};
 pub use index::{INDEX_LINES_MAX, index_lines};
 pub use search::{FactHit, search};
 pub use stores::{ArchivedFact, FactStores, LoadedFacts, MemoryError, SavedFact};

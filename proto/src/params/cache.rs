@@ -156,6 +156,8 @@ pub enum PrefixKind {
     System,
     /// An instruction file, at the end of the system prompt.
     Instructions,
+    /// The lines of facts from earlier sessions, behind the instruction files.
+    Memory,
     /// The schema of a tool.
     Tool,
     /// Parameters that the provider's entry adds.

@@ -224,7 +224,8 @@ impl Fact {
 }
 
 /// The day of a time, `YYYY-MM-DD`, UTC.
-pub(crate) fn day(now: Stamp) -> String {
+#[must_use]
+pub fn day(now: Stamp) -> String {
     now.to_string().chars().take(10).collect()
 }
 

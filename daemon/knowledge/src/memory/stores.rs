@@ -6,7 +6,6 @@ use proto::Stamp;
 use proto::params::memory::FactScope;
 use store::DiskError;
 use store::fact_files::{FACTS_MAX, FactFiles};
-use store::home::Home;
 
 use super::fact::{self, Fact, FactDraft, InvalidFact};
 use super::index;
@@ -73,12 +72,12 @@ pub struct FactStores {
 }
 
 impl FactStores {
-    /// The user's, and those of the project with this root.
+    /// The facts in the user's directory and in the project's.
     #[must_use]
-    pub fn new(home: &Home, root: &Path) -> Self {
+    pub fn new(user: PathBuf, project: PathBuf) -> Self {
         Self {
-            user: FactFiles::new(home.memory()),
-            project: FactFiles::new(home.project_memory(root)),
+            user: FactFiles::new(user),
+            project: FactFiles::new(project),
         }
     }
 

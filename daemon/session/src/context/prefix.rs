@@ -23,10 +23,11 @@ pub struct FrozenPrefix {
 }
 
 impl FrozenPrefix {
-    /// Renders the text of a profile, with instruction files, for its model.
-    pub fn of(profile: &Profile, instructions: Vec<InstructionText>) -> Self {
+    /// Renders the text of a profile, with instruction files and the lines of facts, for its model.
+    pub fn of(profile: &Profile, instructions: Vec<InstructionText>, memory: Vec<String>) -> Self {
         let text = PrefixText {
             instructions,
+            memory,
             ..text(profile)
         };
         let prefix = render(&profile.model, &text);

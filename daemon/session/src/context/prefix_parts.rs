@@ -2,7 +2,7 @@
 //!
 //! Pure. The bytes of a part are those that are sent; nothing is rendered again.
 
-use contract::{InstructionText, Prefix};
+use contract::{Prefix, PrefixText};
 use proto::params::cache::{PrefixKind, PrefixOutput, PrefixPart};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -34,7 +34,7 @@ pub fn page(
     after: u64,
 ) -> PrefixOutput {
     let measure = measured.unwrap_or(GUESS);
-    let all = parts(prefix, &text.instructions);
+    let all = parts(prefix, text);
     let bytes = all.iter().map(|(_, _, text)| text.len() as u64).sum();
     let (mut page, mut size, mut next) = (Vec::new(), 0, None);
     let skipped = usize::try_from(after).unwrap_or(usize::MAX);
@@ -71,11 +71,8 @@ fn tokens(bytes: u64, measure: Measure) -> u64 {
     u64::try_from(tokens).unwrap_or(u64::MAX)
 }
 
-fn parts<'a>(
-    prefix: &'a Prefix,
-    instructions: &[InstructionText],
-) -> Vec<(PrefixKind, String, &'a str)> {
-    let mut parts = system(&prefix.system, instructions);
+fn parts<'a>(prefix: &'a Prefix, text: &PrefixText) -> Vec<(PrefixKind, String, &'a str)> {
+    let mut parts = system(&prefix.system, &blocks(text));
     match tools(&prefix.tools) {
         Some(tools) => parts.extend(
             tools
@@ -93,19 +90,38 @@ fn parts<'a>(
 /// What closes a system prompt on the wire has at most so many bytes. More is text.
 const CLOSING_BYTES_MAX: usize = 8;
 
-/// The system prompt up to its first instruction file, the files, and what the session's creator added.
-fn system<'a>(
-    system: &'a str,
-    instructions: &[InstructionText],
-) -> Vec<(PrefixKind, String, &'a str)> {
-    // Where each file ends. The blank lines before a file count for it.
-    let mut ends: Vec<(&str, usize)> = Vec::new();
+/// A part of a system prompt that has a place of its own: instruction files, and the lines of facts.
+struct Block {
+    kind: PrefixKind,
+    name: String,
+    text: String,
+}
+
+/// The blocks of a text, in their order.
+fn blocks(text: &PrefixText) -> Vec<Block> {
+    let files = text.instructions.iter().map(|file| Block {
+        kind: PrefixKind::Instructions,
+        name: file.name.clone(),
+        text: system_prompt::instruction_block(file),
+    });
+    let memory = system_prompt::memory_block(&text.memory).map(|text| Block {
+        kind: PrefixKind::Memory,
+        name: String::new(),
+        text,
+    });
+    files.chain(memory).collect()
+}
+
+/// The system prompt up to its first block, the blocks, and what the session's creator added.
+fn system<'a>(system: &'a str, blocks: &[Block]) -> Vec<(PrefixKind, String, &'a str)> {
+    // Where each block ends. The blank lines before a block count for it.
+    let mut ends: Vec<(&Block, usize)> = Vec::new();
     let mut first = system.len();
-    for file in instructions {
+    for block in blocks {
         let from = ends.last().map_or(0, |(_, end)| *end);
-        if let Some((start, end)) = find_block(&system[from..], file) {
+        if let Some((start, end)) = find_block(&system[from..], &block.text) {
             first = first.min(from + start);
-            ends.push((&file.name, from + end));
+            ends.push((block, from + end));
         }
     }
     let mut parts = vec![(PrefixKind::System, String::new(), &system[..first])];
@@ -115,18 +131,18 @@ fn system<'a>(
         *end = system.len();
     }
     let mut from = first;
-    for (name, end) in ends {
+    for (block, end) in ends {
         let text = &system[from..end];
-        parts.push((PrefixKind::Instructions, name.to_owned(), text));
+        parts.push((block.kind, block.name.clone(), text));
         from = end;
     }
     parts.push((PrefixKind::System, String::new(), &system[from..]));
     parts
 }
 
-/// Where the block of a file is in the JSON text of a system prompt.
-fn find_block(system: &str, file: &InstructionText) -> Option<(usize, usize)> {
-    let block = serde_json::to_string(&system_prompt::instruction_block(file)).ok()?;
+/// Where a block is in the JSON text of a system prompt.
+fn find_block(system: &str, block: &str) -> Option<(usize, usize)> {
+    let block = serde_json::to_string(block).ok()?;
     let block = block.strip_prefix('"')?.strip_suffix('"')?;
     let start = system.find(block)?;
     Some((start, start + block.len()))

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use hooks::Hooks;
 use knowledge::Instructions;
+use knowledge::memory::FactStores;
 use proto::budget::Spent;
 use proto::hook::HookEvent;
 use proto::params::session::SessionSummary;
@@ -259,6 +260,7 @@ fn call_environment(
     let files = Arc::clone(&workspace);
     CallEnvironment {
         session: created.pid,
+        session_id: created.session,
         tools: setup.profile.tools.clone(),
         flat: tool_repair::flat(&setup.profile.tools),
         notes: Notes::new(Arc::clone(&memory)),
@@ -336,6 +338,14 @@ pub fn instructions(
     let workspace = open_workspace(services, setup, places, None)?;
     let user_file = services.home.instructions();
     Ok(knowledge::find_instructions(&workspace, &user_file))
+}
+
+/// The facts that a session with this root reaches.
+pub fn facts(services: &SessionServices, root: &Path) -> FactStores {
+    // As the workspace has it, which tools go by.
+    let root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
+    let home = &services.home;
+    FactStores::new(home.memory(), home.project_memory(&root))
 }
 
 /// Where a session works.

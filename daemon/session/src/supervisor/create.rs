@@ -12,7 +12,7 @@ use proto::hook::HookEvent;
 use proto::params::session::{CreateOutput, CreateParams, ReadParams};
 use proto::record::{PromptQueued, Rules, SessionCreated};
 use proto::state::{Kind, OnAsk};
-use proto::{ErrorName, Failure, Pid, PromptId, Seq, SessionId, SessionOptions};
+use proto::{ErrorName, Failure, Pid, PromptId, Seq, SessionId, SessionOptions, Stamp};
 use store::log::LogFile;
 
 use crate::actor::handle::SessionHandle;
@@ -389,7 +389,9 @@ fn prepare(
     check_rules(&rules, &setup.profile.tools)?;
     let root = first_message::workspace_root(&setup, &cwd, &services.assembly.user_home());
     let instructions = build::instructions(services, &setup, &root, &cwd)?;
-    let prefix = FrozenPrefix::of(&setup.profile, instructions.files);
+    let facts = build::facts(services, &root).load();
+    let memory = facts.index_lines(Stamp::now());
+    let prefix = FrozenPrefix::of(&setup.profile, instructions.files, memory);
     let keys = Arc::new(Keys::restored(
         Some(params.session),
         services.assembly.key_keeper(),
@@ -425,6 +427,7 @@ fn prepare(
     created.options.samples = created.options.samples.or(bundled);
     let mut notices = setup.notices.clone();
     notices.extend(instructions.problems);
+    notices.extend(facts.problems);
     let parts = Parts {
         created: created.clone(),
         log: SessionLog::new(file, prefix),

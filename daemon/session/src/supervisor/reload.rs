@@ -1,9 +1,10 @@
-//! Reads the instruction files of a session's directory again, for the actor to put into the prefix.
+//! Reads the instruction files of a session's directory and the facts that it reaches again, for the actor to put into
+//! the prefix.
 
 use std::path::Path;
 
-use proto::Failure;
 use proto::params::reload::{ReloadOutput, ReloadParams};
+use proto::{Failure, Stamp};
 
 use crate::actor::commands::reload::FreshInstructions;
 use crate::actor::handle::SessionHandle;
@@ -26,11 +27,14 @@ impl Supervisor {
         let reading = blocking(move || {
             let setup = services.assembly.resume(&created);
             let (root, cwd) = (Path::new(&created.root), Path::new(&created.cwd));
-            build::instructions(&services, &setup, root, cwd)
+            let found = build::instructions(&services, &setup, root, cwd)?;
+            Ok::<_, Failure>((found, build::facts(&services, root).load()))
         });
-        let found = reading.await??;
+        let (mut found, mut facts) = reading.await??;
+        found.problems.append(&mut facts.problems);
         let fresh = FreshInstructions {
             files: found.files,
+            memory: facts.index_lines(Stamp::now()),
             problems: found.problems,
         };
         handle.reload(params, fresh).await

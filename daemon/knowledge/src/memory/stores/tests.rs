@@ -7,8 +7,9 @@ const NOW: Stamp = Stamp(1_764_166_804_000);
 
 fn stores() -> (TempDir, FactStores) {
     let top = TempDir::new().unwrap();
-    let home = Home::open(&top.path().join("home")).unwrap();
-    let stores = FactStores::new(&home, &top.path().join("project"));
+    let project = top.path().join("projects/one/memory");
+    std::fs::create_dir(top.path().join("projects")).unwrap();
+    let stores = FactStores::new(top.path().join("memory"), project);
     (top, stores)
 }
 

@@ -1,4 +1,4 @@
-//! `session.reload`: the instruction files of now in the frozen prefix, as a cache reset.
+//! `session.reload`: the instruction files and the lines of facts of now in the frozen prefix, as a cache reset.
 //!
 //! The supervisor reads the files; the actor compares, renders and logs between two messages.
 
@@ -21,9 +21,14 @@ use crate::context::prefix::{self, FrozenPrefix};
 use crate::context::{forecast, system_prompt};
 use crate::journal::elements;
 
-/// The instruction files of a session's directory, just read.
+/// What the lines of facts are called among what has changed.
+const MEMORY: &str = "memory";
+
+/// The instruction files of a session's directory and its facts, just read.
 pub(crate) struct FreshInstructions {
     pub files: Vec<InstructionText>,
+    /// A line for each fact.
+    pub memory: Vec<String>,
     /// Files that were left out or cut, and why.
     pub problems: Vec<String>,
 }
@@ -63,18 +68,20 @@ impl Actor {
             return refuse(reply, refusal);
         }
         let before = self.resets.text();
-        let changed = changed_names(&before.instructions, &fresh.files);
+        let mut changed = changed_names(&before.instructions, &fresh.files);
+        changed.extend((before.memory != fresh.memory).then(|| MEMORY.to_owned()));
         let mut output = ReloadOutput {
             changed,
             problems: fresh.problems,
             ..ReloadOutput::default()
         };
-        if before.instructions == fresh.files {
+        if before.instructions == fresh.files && before.memory == fresh.memory {
             // The caller may be gone.
             return drop(reply.send(Ok(output)));
         }
         let text = PrefixText {
             instructions: fresh.files,
+            memory: fresh.memory,
             ..PrefixText::clone(&before)
         };
         let frozen = self.rendered(text);

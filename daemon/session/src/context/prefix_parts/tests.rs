@@ -1,6 +1,6 @@
 //! Prefixes as the kinds render them, taken apart.
 
-use contract::PrefixText;
+use contract::{InstructionText, PrefixText};
 use proptest::prelude::*;
 
 use super::*;
@@ -44,7 +44,7 @@ fn tokens_are_measured_where_they_can_be() {
 }
 
 #[test]
-fn each_instruction_file_is_a_part() {
+fn each_instruction_file_and_the_facts_are_parts() {
     let file = |name: &str, text: &str| InstructionText {
         name: name.into(),
         text: text.into(),
@@ -56,6 +56,7 @@ fn each_instruction_file_is_a_part() {
             file("AGENTS.md", "Say \"a\".\n"),
             file("b/AGENTS.md", "Use\ttabs."),
         ],
+        memory: vec!["- a (user): Say \"b\".".into()],
         ..PrefixText::default()
     };
     let system = serde_json::to_string(&system_prompt::render(&text)).unwrap();
@@ -72,7 +73,8 @@ fn each_instruction_file_is_a_part() {
         [
             (system, ""),
             (instructions, "AGENTS.md"),
-            (instructions, "b/AGENTS.md")
+            (instructions, "b/AGENTS.md"),
+            (PrefixKind::Memory, ""),
         ]
     );
     assert!(

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use proto::params::cache as p;
 use proto::record::{Purpose, SessionCreated};
-use proto::{Body, ErrorName, Failure};
+use proto::{Body, ErrorName, Failure, Stamp};
 
 use super::Log;
 use crate::assembly::setup::Effort;
@@ -92,7 +92,9 @@ impl Supervisor {
                     let root =
                         first_message::workspace_root(&setup, cwd, &services.assembly.user_home());
                     let instructions = build::instructions(&services, &setup, &root, cwd)?;
-                    let prefix = FrozenPrefix::of(&setup.profile, instructions.files);
+                    let facts = build::facts(&services, &root).load();
+                    let memory = facts.index_lines(Stamp::now());
+                    let prefix = FrozenPrefix::of(&setup.profile, instructions.files, memory);
                     let provider = setup.profile.model.provider_name;
                     Ok(frozen::page(provider, &prefix, None, after))
                 })
