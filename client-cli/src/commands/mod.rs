@@ -25,6 +25,7 @@ pub mod login;
 pub mod logs;
 pub mod ls;
 pub mod man;
+pub mod memory;
 pub mod model;
 pub mod models;
 pub mod pause;
@@ -150,6 +151,7 @@ commands! {
         Login = login;
         Config = config;
         Commands = custom;
+        Memory = memory;
         Doctor = doctor;
         Daemon = daemon;
         Demo = demo;

@@ -32,6 +32,15 @@ impl FactType {
         }
     }
 
+    /// All, in the order of their declaration.
+    pub const ALL: [Self; 4] = [Self::User, Self::Feedback, Self::Project, Self::Reference];
+
+    /// The type of this name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|known| known.as_str() == name)
+    }
+
     /// The store that facts of this type are saved in.
     #[must_use]
     pub fn scope(self) -> FactScope {
