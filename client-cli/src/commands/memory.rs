@@ -32,7 +32,7 @@ pub struct Args {
 
 #[derive(Debug, Subcommand)]
 enum What {
-    /// List facts.
+    /// List facts by name.
     List {
         /// Include archived versions.
         #[arg(long)]
@@ -49,7 +49,7 @@ enum What {
         #[arg(required = true)]
         words: Vec<String>,
     },
-    /// Add a fact.
+    /// Save a new fact.
     Add(Box<Add>),
     /// Change a fact: with the given options, else its text in `$EDITOR`.
     Edit(Box<Edit>),
@@ -79,7 +79,7 @@ struct Add {
     #[arg(short, long, value_name = "TEXT")]
     description: Option<String>,
     /// What it is about: `user` and `feedback` hold in all projects.
-    #[arg(short, long = "type", value_name = "TYPE", default_value = "project", value_parser = fact_type)]
+    #[arg(short = 't', long = "type", value_name = "TYPE", default_value = "project", value_parser = fact_type)]
     fact_type: FactType,
     /// Last day on which it holds.
     #[arg(long, value_name = "YYYY-MM-DD")]
@@ -97,7 +97,7 @@ struct Edit {
     #[arg(short, long, value_name = "TEXT")]
     description: Option<String>,
     /// New type.
-    #[arg(short, long = "type", value_name = "TYPE", value_parser = fact_type)]
+    #[arg(short = 't', long = "type", value_name = "TYPE", value_parser = fact_type)]
     fact_type: Option<FactType>,
     /// Last day on which it holds; empty: no such day.
     #[arg(long, value_name = "YYYY-MM-DD")]

@@ -160,13 +160,13 @@ rows! {
     "List the models of all providers, with prices and key status" => "列出所有服务商的模型，以及价格和密钥状态";
     "Show and change memory: facts that later sessions know" => "查看和更改记忆：之后的会话会知道的事实";
     "Facts are Markdown files in `$REASONIX_HOME/memory` (for all projects) and in `$REASONIX_HOME/projects`. New sessions have a line for each. Without a command: the facts that a session here knows" => "事实是 Markdown 文件，位于 `$REASONIX_HOME/memory`（所有项目）和 `$REASONIX_HOME/projects`。新会话为每条事实带有一行。不带命令：此处的会话知道的事实";
-    "List facts" => "列出事实";
+    "List facts by name" => "列出事实";
     "Include archived versions" => "包括已归档的版本";
     "Print a fact" => "输出一条事实";
     "Name of the fact" => "事实的名称";
     "Search facts, best match first" => "搜索事实，最匹配的在前";
     "Words to find" => "要查找的词";
-    "Add a fact" => "添加一条事实";
+    "Save a new fact" => "保存一条新的事实";
     "Change a fact: with the given options, else its text in `$EDITOR`" => "更改一条事实：按给出的选项，否则在 `$EDITOR` 中编辑其文本";
     "Move a fact to the archive" => "将一条事实移入归档";
     "Make an archived version of a fact active again" => "恢复一条事实的归档版本";
