@@ -1,4 +1,3 @@
-use contract::Tool as _;
 use proto::item::CallStatus;
 use serde_json::json;
 
