@@ -4,7 +4,7 @@
 
 use proto::params::config::{self, Check};
 use proto::params::session::{InspectOutput, QueuedPrompt, SessionSummary, Step};
-use proto::params::{cache, history, process, rules};
+use proto::params::{cache, history, memory, process, rules};
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
@@ -58,6 +58,14 @@ const ROWS: &[Row] = &[
     one::<proto::params::hook::ListOutput>("hooks"),
     one::<proto::params::command::ListOutput>("commands"),
     one::<proto::params::skill::ListOutput>("skills"),
+    one::<memory::ListOutput>("memory"),
+    one::<memory::ListOutput>("memory list"),
+    one::<memory::ListOutput>("memory search"),
+    one::<memory::FactOutput>("memory show"),
+    one::<memory::FactOutput>("memory add"),
+    one::<memory::FactOutput>("memory edit"),
+    one::<memory::FactOutput>("memory forget"),
+    one::<memory::FactOutput>("memory restore"),
     one::<process::ListOutput>("ps"),
     one::<proto::params::session::PromptOutput>("send"),
     one::<Vec<QueuedPrompt>>("queue"),

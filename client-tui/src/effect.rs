@@ -19,7 +19,7 @@ use proto::params::session::{
     PromptParams, QueuedPrompt, ReorderParams, SessionSummary, SetParams, SignalParams,
     UnqueueParams,
 };
-use proto::params::{command, history, hook, process, rules};
+use proto::params::{command, history, hook, memory, process, rules};
 use proto::{CallId, Pid, Seq};
 
 /// Something to be done.
@@ -110,6 +110,7 @@ pub enum Call {
     Stats(StatsParams),
     /// For the menu.
     Commands(command::ListParams),
+    Memory(memory::ListParams),
     Hooks(hook::ListParams),
     ReloadHooks(hook::ReloadParams),
     Delete(DeleteParams),
@@ -191,6 +192,7 @@ pub enum Answer {
         output: Box<StatsOutput>,
     },
     Commands(command::ListOutput),
+    Memory(memory::ListOutput),
     /// `reloaded`: they were read again.
     Hooks {
         reloaded: bool,

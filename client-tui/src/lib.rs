@@ -5,7 +5,7 @@
 
 mod app;
 mod clipboard;
-mod editor;
+pub mod editor;
 mod effect;
 mod event;
 mod input;
@@ -25,5 +25,6 @@ mod view;
 pub mod fuzz;
 
 pub use app::{Open, Options, run};
+pub use effect::Trouble;
 pub use view::Panel;
 pub use view::help::markdown as keys_page;

@@ -6,7 +6,7 @@ use client::session::ExportError;
 use client::{CallError, Client, DecodedEvent};
 use proto::Seq;
 use proto::methods::{
-    CommandList, ConfigCheck, HookList, HookReload, InteractionAnswer, InteractionList,
+    CommandList, ConfigCheck, HookList, HookReload, InteractionAnswer, InteractionList, MemoryList,
     ProcessKill, ProcessList, ProviderList, RulesList, RulesRevoke, SessionCheckpoints,
     SessionCompact, SessionCreate, SessionDelete, SessionEdit, SessionFork, SessionInspect,
     SessionInterrupt, SessionList, SessionPin, SessionReload, SessionReorder, SessionRewind,
@@ -87,6 +87,7 @@ async fn answer(client: &Client, call: Call, language: Language) -> Result<Answe
             }
             Answer::Commands(output)
         }
+        Call::Memory(params) => Answer::Memory(client.call::<MemoryList>(&params).await?),
         Call::Hooks(params) => Answer::Hooks {
             reloaded: false,
             output: client.call::<HookList>(&params).await?,

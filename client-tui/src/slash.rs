@@ -88,6 +88,7 @@ commands! {
     Context "context" ["cache"] "" WATCH_SESSION = "show context and cache use", "上下文占用与缓存命中";
     Cost "cost" [] "" WATCH_SESSION = "show the usage of this session", "本会话的用量";
     Stats "stats" [] "" WATCH = "show the usage of all sessions", "所有会话的用量";
+    Memory "memory" [] "" WATCH = "show facts that sessions remember", "查看会话记住的事实";
     Hooks "hooks" [] "[reload]" WATCH = "list hooks; `reload` reads them again", "查看钩子；reload 重新读取";
     Export "export" [] "FILE" WATCH_SESSION = "write the session to a file", "将会话写入文件";
     Theme "theme" [] "[dark|light|16|none]" WATCH = "change the colours", "更换配色";

@@ -6,8 +6,8 @@ use serde::de::DeserializeOwned;
 
 use crate::hello::{HelloOutput, HelloParams, Role};
 use crate::params::{
-    Empty, cache, command, compact, config, daemon, history, hook, interaction, process, reload,
-    rules, session, skill,
+    Empty, cache, command, compact, config, daemon, history, hook, interaction, memory, process,
+    reload, rules, session, skill,
 };
 
 /// One method of the protocol.
@@ -133,7 +133,7 @@ methods! {
     SessionCompact = "session.compact", Drive, true, compact::CompactParams => compact::CompactOutput,
         "Replaces old messages with a summary, previews that, or undoes it.";
     SessionReload = "session.reload", Drive, true, reload::ReloadParams => reload::ReloadOutput,
-        "Reads the instruction files again and puts them in the fixed start of requests. Resets the cache if one has changed.";
+        "Reads the instruction files and the index of memory again and puts them in the fixed start of requests. Resets the cache if anything has changed.";
     SessionPin = "session.pin", Drive, true, compact::PinParams => Empty,
         "Pins or unpins a message or a turn: compactions keep it word for word.";
     SessionCheckpoints = "session.checkpoints", Watch, false, session::OneParams => history::CheckpointsOutput,
@@ -168,6 +168,18 @@ methods! {
         "Lists the custom commands of a directory or a session, and the files that are left out.";
     SkillList = "skill.list", Watch, false, skill::ListParams => skill::ListOutput,
         "Lists the skills of a directory or a session, and the files that are left out.";
+    MemoryList = "memory.list", Watch, false, memory::ListParams => memory::ListOutput,
+        "Lists the facts that a directory or a session reaches, and the files that are left out.";
+    MemoryRead = "memory.read", Watch, false, memory::ReadParams => memory::FactOutput,
+        "Returns a fact with its text.";
+    MemorySearch = "memory.search", Watch, false, memory::SearchParams => memory::ListOutput,
+        "Searches facts, best match first.";
+    MemoryWrite = "memory.write", Drive, true, memory::WriteParams => memory::FactOutput,
+        "Saves a fact, as the user's own act. The version before goes to the archive.";
+    MemoryForget = "memory.forget", Drive, true, memory::ForgetParams => memory::FactOutput,
+        "Moves a fact to the archive, as the user's own act.";
+    MemoryRestore = "memory.restore", Drive, true, memory::RestoreParams => memory::FactOutput,
+        "Makes an archived version of a fact active again.";
     HookList = "hook.list", Watch, false, hook::ListParams => hook::ListOutput,
         "Lists the hooks of a directory or a session, with trust, problems and last outcome.";
     HookReload = "hook.reload", Drive, true, hook::ReloadParams => hook::ListOutput,

@@ -25,6 +25,7 @@ pub mod login;
 pub mod logs;
 pub mod ls;
 pub mod man;
+pub mod memory;
 pub mod model;
 pub mod models;
 pub mod pause;
@@ -152,6 +153,7 @@ commands! {
         Config = config;
         Commands = custom;
         Skills = skills;
+        Memory = memory;
         Doctor = doctor;
         Daemon = daemon;
         Demo = demo;

@@ -91,6 +91,7 @@ fn row(part: &PrefixPart) -> [String; 3] {
         (PrefixKind::System, _) => say!(Msg::SystemPrompt).to_owned(),
         (PrefixKind::Instructions, name) => say!(Msg::InstructionFile, name),
         (PrefixKind::Skills, _) => say!(Msg::SkillIndex).to_owned(),
+        (PrefixKind::Memory, _) => say!(Msg::MemoryIndex).to_owned(),
         (PrefixKind::Tool, "") => say!(Msg::Tools).to_owned(),
         (PrefixKind::Tool, name) => say!(Msg::Tool, name),
         (PrefixKind::Extra, _) => say!(Msg::ExtraParameters).to_owned(),

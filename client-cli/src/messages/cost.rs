@@ -33,6 +33,7 @@ client::catalog! {
     SystemPrompt = "system prompt", "系统提示词";
     InstructionFile = "instructions {0}", "指令文件 {0}";
     SkillIndex = "list of skills", "技能列表";
+    MemoryIndex = "memory", "记忆";
     Tool = "tool {0}", "工具 {0}";
     ExtraParameters = "extra parameters", "额外参数";
     Money = "money", "金额";

@@ -1,6 +1,12 @@
 //! Words of commands about stored sessions.
 
 client::catalog! {
+    NoFacts = "no facts", "没有记忆";
+    FactArchived = "archived {0}", "已归档 {0}";
+    FactSuperseded = "superseded by {0}", "已被 {0} 取代";
+    FactExpired = "expired on {0}", "已于 {0} 过期";
+    FactSaved = "saved {0}; new sessions know it", "已保存 {0}；新会话会知道它";
+    FactForgotten = "moved {0} to the archive; `reasonix memory restore {0}` brings it back", "已将 {0} 移入归档；`reasonix memory restore {0}` 可恢复";
     IsDirectory = "`{0}` is a directory", "`{0}` 是目录";
     GiveFile = "give the path of a file to create", "请给出要新建的文件的路径";
     NoFileName = "`{0}` is not a file name", "`{0}` 不是文件名";

@@ -85,6 +85,11 @@ super::catalog! {
     BudgetSession = "session", "会话";
     BudgetHow = "/budget usd 2, /budget tokens 100k, /budget steps 50, /budget minutes 90; 0: no limit", "/budget usd 2、/budget tokens 100k、/budget steps 50、/budget minutes 90；0 表示不限";
     CostUnknown = "price unknown", "价格未知";
+    MemoryTitle = "memory", "记忆";
+    MemoryNone = "no facts; `reasonix memory add` saves one", "没有记忆：用 `reasonix memory add` 添加";
+    MemoryArchived = "Archived:", "已归档：";
+    MemorySuperseded = "superseded by {0}", "已被 {0} 取代";
+    MemoryExpired = "expired on {0}", "已于 {0} 过期";
     HooksTitle = "hooks", "钩子";
     HooksNone = "no hooks configured; see docs/hooks.md", "没有配置钩子：参见 docs/hooks.md";
     HooksReloaded = "reloaded hooks: {0}", "已重新载入钩子：{0}";

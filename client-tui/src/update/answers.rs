@@ -16,7 +16,9 @@ use proto::params::session::{CreateOutput, InspectOutput, InspectParams, Inspect
 use proto::record::RewoundResult;
 use proto::{ErrorName, RequestId};
 
-use super::{commands, composer, daemon, hooks, interaction, list, pager, permissions, submit};
+use super::{
+    commands, composer, daemon, hooks, interaction, list, memory, pager, permissions, submit,
+};
 use crate::effect::{Answer, Call, Copied, Effect, Trouble};
 use crate::messages::app::Msg;
 use crate::messages::dialog::Msg as Title;
@@ -114,6 +116,7 @@ fn of_session(model: &mut Model, answer: Answer) -> Vec<Effect> {
         Answer::Rules(rules) => return permissions::show(model, &rules),
         Answer::Stats { params, output } => return stats(model, &params, &output),
         Answer::Commands(output) => composer::commands_came(model, output.commands),
+        Answer::Memory(output) => return memory::shown(model, &output),
         Answer::Hooks { reloaded, output } => return hooks::shown(model, reloaded, &output),
         Answer::Done(Call::Set(params)) => return set(model, *params),
         Answer::Interrupted { ran: false, .. } => {
@@ -216,6 +219,7 @@ fn failed(model: &mut Model, here: bool, call: Call, trouble: Trouble) {
         | Call::Inspect(_)
         | Call::Stats(_)
         | Call::Hooks(_)
+        | Call::Memory(_)
         | Call::ReloadHooks(_)
         | Call::Rules(_)
         | Call::Trust { .. }

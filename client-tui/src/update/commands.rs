@@ -15,7 +15,7 @@ use proto::record::{FileState, RewoundFile, RewoundResult};
 use proto::state::{ApprovalMode, Mode};
 use proto::{RequestId, SessionId, SessionOptions};
 
-use super::{copy, daemon, everywhere, hooks, list, pager, permissions, submit};
+use super::{copy, daemon, everywhere, hooks, list, memory, pager, permissions, submit};
 use crate::effect::{Call, Effect};
 use crate::keymap::Action;
 use crate::messages::Language;
@@ -163,6 +163,7 @@ pub fn run(model: &mut Model, row: &'static Row, arguments: &str) -> Vec<Effect>
         })),
         Command::Cost => stats(Some(session)),
         Command::Stats => stats(None),
+        Command::Memory => memory::asked(model),
         Command::Hooks => hooks::asked(model, arguments),
         Command::Export => export(model, session, arguments),
         Command::Theme => theme(model, arguments),

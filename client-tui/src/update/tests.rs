@@ -359,6 +359,48 @@ fn said(command: Command) {
                 matches!(call(&effects), Call::Set(set) if set.options.approval_mode == Some(ApprovalMode::Yolo))
             );
         }
+        Command::Memory => {
+            let effects = say(&mut model, "/memory");
+            assert!(
+                matches!(call(&effects), Call::Memory(params) if params.archived && params.session.is_some())
+            );
+            let fact = |archived: serde_json::Value| {
+                serde_json::json!({
+                    "name": "tabs", "description": "Use \u{1b}[2Jtabs", "type": "user",
+                    "scope": "user", "file": "/home/memory/tabs.md", "archived": archived,
+                    "expires": "2020-01-01", "stale": true,
+                })
+            };
+            let facts = [fact(serde_json::json!(1)), fact(serde_json::Value::Null)];
+            let output = serde_json::json!({"facts": facts, "problems": ["`x.md` is left out."]});
+            let answer = Answer::Memory(serde_json::from_value(output).unwrap());
+            take(&mut model, vec![Event::Answered { follow: 0, answer }]);
+            let Some(Dialog::Pager(pager)) = &model.dialog else {
+                panic!("the facts are shown");
+            };
+            let Reading::Lines { lines, .. } = &pager.what else {
+                panic!("as lines");
+            };
+            let wanted = [
+                "tabs · user",
+                "  ! expired on 2020-01-01",
+                "Archived:",
+                "tabs 1 · user",
+            ];
+            let places = wanted.map(|wanted| lines.iter().position(|line| line == wanted));
+            assert!(
+                places.iter().all(Option::is_some) && places.is_sorted(),
+                "{lines:#?}"
+            );
+            assert!(
+                lines.iter().all(|line| !line.contains('\u{1b}')),
+                "{lines:#?}"
+            );
+            assert_eq!(
+                lines.last().map(String::as_str),
+                Some("`x.md` is left out.")
+            );
+        }
         Command::Hooks => {
             let effects = say(&mut model, "/hooks");
             assert!(matches!(call(&effects), Call::Hooks(_)));

@@ -35,6 +35,9 @@ pub struct PrefixText {
     /// Skills that the model may load, in their order. Rendered after the instruction files.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub skills: Vec<SkillText>,
+    /// A line for each fact from earlier sessions. Rendered behind the instruction files.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub memory: Vec<String>,
     /// What the session's creator adds, at the very end of the system prompt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub appended: Option<String>,

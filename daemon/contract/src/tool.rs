@@ -8,7 +8,7 @@ use futures::future::BoxFuture;
 use proto::item::{CallStatus, Display};
 use proto::params::interaction::Question;
 use proto::record::{Changed, ChildExited, ChildSpawned, KnownFile, Quarantined, SkillUse, Todo};
-use proto::{CallId, Pid};
+use proto::{CallId, Pid, SessionId};
 use serde_json::{Map, Value};
 
 use crate::memory::ToolMemory;
@@ -119,6 +119,7 @@ impl Outcome {
 #[derive(Clone)]
 pub struct CallContext {
     pub session: Pid,
+    pub session_id: SessionId,
     pub call: CallId,
     /// The session's working directory, absolute.
     pub cwd: PathBuf,

@@ -1,5 +1,5 @@
 //! Files that the model is shown without having asked for them: instructions of users and projects, what prompts
-//! refer to, the commands that they run, and the skills that they use.
+//! refer to, the commands that they run, the skills that they use, and facts from earlier sessions.
 //!
 //! Reads them through `workspace`. Blocks.
 
@@ -9,6 +9,7 @@ mod definition_files;
 mod front_matter;
 mod imports;
 mod instructions;
+pub mod memory;
 mod reference_syntax;
 mod references;
 mod skill_fields;

@@ -20,6 +20,7 @@ pub async fn run(daemon: &Daemon, params: &DoctorParams) -> Vec<Check> {
     checks.extend(config(daemon, params.cwd.as_deref().map(Path::new)));
     checks.extend(commands(daemon, params.cwd.as_deref()).await);
     checks.extend(skills(daemon, params.cwd.as_deref()).await);
+    checks.extend(memory(daemon, params.cwd.as_deref()).await);
     checks.push(confinement(daemon, params.cwd.as_deref().map(Path::new)));
     for check in &mut checks {
         check.text = contract::scrub(&check.text);
@@ -115,6 +116,24 @@ async fn skills(daemon: &Daemon, cwd: Option<&str>) -> Vec<Check> {
         // What is wrong with the directory is told by the other checks.
         Err(_) => Vec::new(),
     }
+}
+
+/// Files of facts that are left out in a directory.
+async fn memory(daemon: &Daemon, cwd: Option<&str>) -> Vec<Check> {
+    let Some(cwd) = cwd else {
+        return Vec::new();
+    };
+    let scope = session::PermissionScope::Directory(cwd.into());
+    let loaded = daemon
+        .supervisor
+        .with_facts(&scope, |facts| Ok(facts.load()));
+    let problems = loaded.await.map(|loaded| loaded.problems);
+    // What is wrong with the directory is told by the other checks.
+    let problems = problems.unwrap_or_default().into_iter();
+    let hint = "Correct the file, or remove it. The other facts work.";
+    problems
+        .map(|problem| warning("memory", problem, hint))
+        .collect()
 }
 
 fn home(daemon: &Daemon) -> Check {

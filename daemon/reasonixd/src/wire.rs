@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use broker::{Brokered, Brokers};
 use contract::{Codec, Spawn, ToolMemory, ToolSet};
+use knowledge::memory::FactStores;
 use proto::record::SessionCreated;
 use proto::{ErrorName, Failure};
 use session::{
@@ -415,7 +416,9 @@ impl Assembly for Wire {
     }
 
     fn tool_memory(&self, workspace: Arc<Workspace>) -> Arc<dyn ToolMemory> {
-        tools::Memory::new(workspace)
+        let project = self.home.project_memory(workspace.root());
+        let facts = FactStores::new(self.home.memory(), project);
+        tools::Memory::with_facts(workspace, facts)
     }
 
     fn masked(&self) -> Vec<PathBuf> {

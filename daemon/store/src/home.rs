@@ -124,6 +124,8 @@ impl Home {
         commands = "commands";
         /// The user's skills.
         skills = "skills";
+        /// Facts of the user, for all projects.
+        memory = "memory";
         /// Locked for the lifetime of a daemon.
         lock = "run/reasonixd.lock";
     }
@@ -134,7 +136,7 @@ impl Home {
         self.sessions().join(session.to_string())
     }
 
-    /// The directory of a project's rules. Its name is the name of the project's root, for
+    /// The directory of a project's rules and facts. Its name is the name of the project's root, for
     /// readability, and a hash of the whole path.
     #[must_use]
     pub fn project_dir(&self, root: &Path) -> PathBuf {
@@ -150,7 +152,13 @@ impl Home {
         self.projects().join(slug.trim_start_matches('-'))
     }
 
-    /// Creates that directory if it is missing, for its owner alone.
+    /// The directory of the facts of a project.
+    #[must_use]
+    pub fn project_memory(&self, root: &Path) -> PathBuf {
+        self.project_dir(root).join("memory")
+    }
+
+    /// Creates the directory of a project if it is missing, for its owner alone.
     ///
     /// # Errors
     /// The disk refuses.

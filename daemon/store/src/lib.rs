@@ -9,6 +9,7 @@ pub mod log;
 
 pub mod blob;
 pub mod catalog;
+pub mod fact_files;
 pub mod home;
 pub mod lock;
 pub mod markers;

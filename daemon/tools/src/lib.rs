@@ -9,6 +9,7 @@ mod arguments;
 mod capture;
 mod clean;
 mod command;
+mod fact_tool;
 mod file_tool;
 mod files;
 mod filter;
@@ -29,6 +30,7 @@ mod copy_file;
 mod delete_file;
 mod edit_file;
 mod exit_plan_mode;
+mod forget;
 mod glob;
 mod grep;
 mod kill_shell;
@@ -37,6 +39,8 @@ mod make_dir;
 mod move_file;
 mod multi_edit;
 mod read_file;
+mod recall_facts;
+mod remember;
 mod skill;
 mod todo_write;
 mod tool_call;
@@ -54,6 +58,7 @@ pub use registry::{BuiltIn, Options, session_tools};
 use std::sync::Arc;
 
 use contract::Tool;
+use fact_tool::tool as facts;
 use file_tool::tool as file;
 use typed_tool::tool as typed;
 
@@ -66,6 +71,9 @@ fn fixed_tools() -> Vec<Arc<dyn Tool>> {
         typed::<kill_shell::KillShell>(kill_shell::spec()),
         typed::<skill::Skill>(skill::spec()),
         typed::<todo_write::TodoWrite>(todo_write::spec()),
+        facts::<forget::Forget>(forget::spec()),
+        facts::<recall_facts::RecallFacts>(recall_facts::spec()),
+        facts::<remember::Remember>(remember::spec()),
         file::<apply_patch::ApplyPatch>(),
         file::<copy_file::CopyFile>(),
         file::<delete_file::DeleteFile>(),

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use contract::{CallContext, KnownState, MemorySnapshot, Outcome, ToolMemory};
+use knowledge::memory::FactStores;
 use proto::CallId;
 use proto::record::KnownFile;
 use workspace::{FileStamp, Workspace};
@@ -37,6 +38,7 @@ pub struct Memory {
     /// Locked while looking for changes.
     looking: Mutex<()>,
     shells: Shells,
+    facts: Option<FactStores>,
 }
 
 /// State that outlives a memory: which files were read, in which state, and the shell's directory. It excludes the
@@ -59,10 +61,21 @@ struct MemoryState {
 }
 
 impl Memory {
-    /// A memory in which nothing was read yet.
+    /// A memory in which nothing was read yet, of a session that reaches no facts of earlier sessions.
     #[must_use]
     pub fn new(workspace: Arc<Workspace>) -> Arc<Self> {
+        Self::build(workspace, None)
+    }
+
+    /// As `new`, of a session that reaches these facts.
+    #[must_use]
+    pub fn with_facts(workspace: Arc<Workspace>, facts: FactStores) -> Arc<Self> {
+        Self::build(workspace, Some(facts))
+    }
+
+    fn build(workspace: Arc<Workspace>, facts: Option<FactStores>) -> Arc<Self> {
         Arc::new(Self {
+            facts,
             workspace,
             kept: Mutex::default(),
             looking: Mutex::default(),
@@ -89,6 +102,11 @@ impl Memory {
     pub(crate) fn with_shells(context: &CallContext) -> Result<Arc<Self>, Outcome> {
         Self::of(&context.memory)
             .ok_or_else(|| Outcome::failed("this session keeps no commands in the background"))
+    }
+
+    /// The facts of earlier sessions, where the assembly gave any.
+    pub(crate) fn facts(&self) -> Option<&FactStores> {
+        self.facts.as_ref()
     }
 
     /// The session's commands in the background.

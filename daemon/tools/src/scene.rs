@@ -12,8 +12,9 @@ use contract::{
 };
 use futures::future::BoxFuture;
 use futures::{FutureExt, StreamExt};
+use knowledge::memory::FactStores;
 use proto::item::{CallStatus, Display};
-use proto::{CallId, Pid};
+use proto::{CallId, Pid, SessionId};
 use rustix::process::{Signal, kill_process_group};
 use serde_json::{Map, Value};
 use tempfile::TempDir;
@@ -54,13 +55,18 @@ impl Scene {
             user_home: top.join("home"),
         })
         .unwrap();
-        let memory = Memory::new(Arc::new(workspace));
+        let facts = FactStores::new(
+            top.join("home/.reasonix/memory"),
+            top.join("home/.reasonix/project/memory"),
+        );
+        let memory = Memory::with_facts(Arc::new(workspace), facts);
         let shown = Arc::new(RecordedProgress::default());
         let (cancel, cancelled) = watch::channel(false);
         let numbers = Arc::new(Numbers::default());
         let path = std::env::var("PATH").unwrap_or_default();
         let context = CallContext {
             session: Pid(1),
+            session_id: SessionId::default(),
             call: CallId::from("call-1"),
             cwd: top.join("ws"),
             env: Arc::new(vec![

@@ -158,6 +158,8 @@ pub enum PrefixKind {
     Instructions,
     /// The list of skills, in the system prompt after the instruction files.
     Skills,
+    /// The lines of facts from earlier sessions, behind the instruction files.
+    Memory,
     /// The schema of a tool.
     Tool,
     /// Parameters that the provider's entry adds.

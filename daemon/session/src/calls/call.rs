@@ -14,7 +14,7 @@ use proto::item::{Display, ToolCall};
 use proto::params::interaction::Approval;
 use proto::params::process::ChildProcess;
 use proto::record::{Quarantined, Verdict};
-use proto::{CallId, Pid};
+use proto::{CallId, Pid, SessionId};
 use serde_json::{Map, Value};
 use turn::repair::flatten::FlatSchema;
 use turn::{Decided, Judgement};
@@ -46,6 +46,7 @@ use stop::Never;
 #[derive(Clone)]
 pub struct CallEnvironment {
     pub session: Pid,
+    pub session_id: SessionId,
     pub tools: ToolSet,
     /// Those whose parameters are shown flat, and the way back.
     pub flat: BTreeMap<Arc<str>, FlatSchema>,
@@ -117,6 +118,7 @@ impl CallEnvironment {
     ) -> CallContext {
         CallContext {
             session: self.session,
+            session_id: self.session_id,
             call,
             cwd: self.workspace.cwd().to_path_buf(),
             env: Arc::clone(&self.env),

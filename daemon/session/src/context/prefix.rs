@@ -23,15 +23,17 @@ pub struct FrozenPrefix {
 }
 
 impl FrozenPrefix {
-    /// Renders the text of a profile, with instruction files and skills, for its model.
+    /// Renders the text of a profile, with instruction files, skills and the lines of facts, for its model.
     pub fn of(
         profile: &Profile,
         instructions: Vec<InstructionText>,
         skills: Vec<SkillText>,
+        memory: Vec<String>,
     ) -> Self {
         let text = PrefixText {
             instructions,
             skills,
+            memory,
             ..text(profile)
         };
         let prefix = render(&profile.model, &text);

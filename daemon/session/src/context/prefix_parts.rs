@@ -72,7 +72,7 @@ fn tokens(bytes: u64, measure: Measure) -> u64 {
 }
 
 fn parts<'a>(prefix: &'a Prefix, text: &PrefixText) -> Vec<(PrefixKind, String, &'a str)> {
-    let mut parts = system(&prefix.system, text);
+    let mut parts = system(&prefix.system, &blocks(text));
     match tools(&prefix.tools) {
         Some(tools) => parts.extend(
             tools
@@ -90,29 +90,43 @@ fn parts<'a>(prefix: &'a Prefix, text: &PrefixText) -> Vec<(PrefixKind, String, 
 /// What closes a system prompt on the wire has at most so many bytes. More is text.
 const CLOSING_BYTES_MAX: usize = 8;
 
-/// The blocks in a system prompt, in their order.
-fn blocks(text: &PrefixText) -> Vec<(PrefixKind, &str, String)> {
-    let files = text.instructions.iter().map(|file| {
-        let block = system_prompt::instruction_block(file);
-        (PrefixKind::Instructions, file.name.as_str(), block)
+/// A part of a system prompt that has a place of its own: instruction files, the list of skills, and the lines of facts.
+struct Block {
+    kind: PrefixKind,
+    name: String,
+    text: String,
+}
+
+/// The blocks of a text, in their order.
+fn blocks(text: &PrefixText) -> Vec<Block> {
+    let files = text.instructions.iter().map(|file| Block {
+        kind: PrefixKind::Instructions,
+        name: file.name.clone(),
+        text: system_prompt::instruction_block(file),
     });
-    let skills = (!text.skills.is_empty()).then(|| {
-        let block = system_prompt::skills_block(&text.skills);
-        (PrefixKind::Skills, "", block)
+    let memory = system_prompt::memory_block(&text.memory).map(|text| Block {
+        kind: PrefixKind::Memory,
+        name: String::new(),
+        text,
     });
-    files.chain(skills).collect()
+    let skills = (!text.skills.is_empty()).then(|| Block {
+        kind: PrefixKind::Skills,
+        name: String::new(),
+        text: system_prompt::skills_block(&text.skills),
+    });
+    files.chain(skills).chain(memory).collect()
 }
 
 /// The system prompt up to its first block, the blocks, and what the session's creator added.
-fn system<'a>(system: &'a str, text: &PrefixText) -> Vec<(PrefixKind, String, &'a str)> {
-    // Where each block ends. What stands before a block counts for it.
-    let mut ends: Vec<(PrefixKind, &str, usize)> = Vec::new();
+fn system<'a>(system: &'a str, blocks: &[Block]) -> Vec<(PrefixKind, String, &'a str)> {
+    // Where each block ends. The blank lines before a block count for it.
+    let mut ends: Vec<(&Block, usize)> = Vec::new();
     let mut first = system.len();
-    for (kind, name, block) in blocks(text) {
-        let from = ends.last().map_or(0, |(_, _, end)| *end);
-        if let Some((start, end)) = find_block(&system[from..], &block) {
+    for block in blocks {
+        let from = ends.last().map_or(0, |(_, end)| *end);
+        if let Some((start, end)) = find_block(&system[from..], &block.text) {
             first = first.min(from + start);
-            ends.push((kind, name, from + end));
+            ends.push((block, from + end));
         }
     }
     let mut parts = vec![(PrefixKind::System, String::new(), &system[..first])];
@@ -122,9 +136,9 @@ fn system<'a>(system: &'a str, text: &PrefixText) -> Vec<(PrefixKind, String, &'
         *end = system.len();
     }
     let mut from = first;
-    for (kind, name, end) in ends {
+    for (block, end) in ends {
         let text = &system[from..end];
-        parts.push((kind, name.to_owned(), text));
+        parts.push((block.kind, block.name.clone(), text));
         from = end;
     }
     parts.push((PrefixKind::System, String::new(), &system[from..]));

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use contract::{InstructionText, SkillText};
 use hooks::Hooks;
+use knowledge::memory::FactStores;
 use proto::budget::Spent;
 use proto::hook::HookEvent;
 use proto::params::session::SessionSummary;
@@ -264,6 +265,7 @@ fn call_environment(
     };
     CallEnvironment {
         session: created.pid,
+        session_id: created.session,
         tools: setup.profile.tools.clone(),
         flat: tool_repair::flat(&setup.profile.tools),
         notes: Notes::new(Arc::clone(&memory)),
@@ -330,11 +332,13 @@ fn temp_of(services: &SessionServices, pid: Pid) -> Option<PathBuf> {
 pub struct PrefixFiles {
     pub instructions: Vec<InstructionText>,
     pub skills: Vec<SkillText>,
+    /// A line for each fact.
+    pub memory: Vec<String>,
     /// What is left out or cut, and why.
     pub problems: Vec<String>,
 }
 
-/// The instruction files and skills of a session in this directory. Blocks.
+/// The instruction files, skills and facts of a session in this directory. Blocks.
 pub fn prefix_files(
     services: &SessionServices,
     setup: &Setup,
@@ -355,9 +359,13 @@ pub fn prefix_files(
     let (index, left_out) = knowledge::skill_index(&skills);
     let mut problems = instructions.problems;
     problems.extend(skill_problems(skills.problems, left_out));
+    let facts = facts(services, root).load();
+    let memory = facts.index_lines(Stamp::now());
+    problems.extend(facts.problems);
     Ok(PrefixFiles {
         instructions: instructions.files,
         skills: index,
+        memory,
         problems,
     })
 }
@@ -378,6 +386,14 @@ fn skill_problems(problems: Vec<String>, left_out: usize) -> Vec<String> {
         ));
     }
     notices
+}
+
+/// The facts that a session with this root reaches.
+pub fn facts(services: &SessionServices, root: &Path) -> FactStores {
+    // As the workspace has it, which tools go by.
+    let root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
+    let home = &services.home;
+    FactStores::new(home.memory(), home.project_memory(&root))
 }
 
 /// Where a session works.

@@ -12,7 +12,7 @@ use proto::hook::HookEvent;
 use proto::params::session::{CreateOutput, CreateParams, ReadParams};
 use proto::record::{PromptQueued, Rules, SessionCreated};
 use proto::state::{Kind, OnAsk};
-use proto::{ErrorName, Failure, Pid, PromptId, Seq, SessionId, SessionOptions};
+use proto::{ErrorName, Failure, Pid, PromptId, Seq, SessionId, SessionOptions, Stamp};
 use store::log::LogFile;
 
 use crate::actor::handle::SessionHandle;
@@ -390,7 +390,7 @@ fn prepare(
     let root = first_message::workspace_root(&setup, &cwd, &services.assembly.user_home());
     let found = build::prefix_files(services, &setup, &root, &cwd)?;
     let skills = prefix::offer_skills(&mut setup.profile, found.skills);
-    let prefix = FrozenPrefix::of(&setup.profile, found.instructions, skills);
+    let prefix = FrozenPrefix::of(&setup.profile, found.instructions, skills, found.memory);
     let keys = Arc::new(Keys::restored(
         Some(params.session),
         services.assembly.key_keeper(),

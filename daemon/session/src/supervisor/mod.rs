@@ -11,6 +11,7 @@ pub(crate) mod export;
 pub(crate) mod fork;
 pub(crate) mod listing;
 pub(crate) mod load;
+mod memory;
 pub(crate) mod model_switch;
 pub(crate) mod permissions;
 pub(crate) mod prune;

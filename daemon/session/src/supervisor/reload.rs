@@ -1,9 +1,9 @@
-//! Reads the instruction files and skills of a session's directory again, for the actor to put into the prefix.
+//! Reads the instruction files, skills and facts of a session again, for the actor to put into the prefix.
 
 use std::path::Path;
 
-use proto::Failure;
 use proto::params::reload::{ReloadOutput, ReloadParams};
+use proto::Failure;
 
 use crate::actor::handle::SessionHandle;
 use crate::supervisor::{Supervisor, build};

@@ -235,6 +235,10 @@ pub fn content_of_answer(id: &InteractionId, answer: &InteractionAnswer) -> Stri
 #[must_use]
 pub fn notification(request: &InteractionRequest) -> String {
     match request {
+        // What a tool of memory was given is private.
+        InteractionRequest::Approval(approval) if approval.subject.is_empty() => {
+            format!("May `{}` run?", approval.tool)
+        }
         InteractionRequest::Approval(approval) => {
             format!("May `{}` run: {}?", approval.tool, approval.subject)
         }

@@ -107,9 +107,9 @@ mod tests {
                 "`.git/config` 是受保护的文件",
             ),
             (
-                "always asked: `remember`",
-                "`remember` always needs your answer",
-                "`remember` 始终需要你的同意",
+                "always asked: `save`",
+                "`save` always needs your answer",
+                "`save` 始终需要你的同意",
             ),
         ] {
             assert_eq!(clause(Language::English, rule), english);

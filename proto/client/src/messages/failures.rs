@@ -7,6 +7,14 @@ crate::catalog! {
     KeyStore = "The key store was not changed: {0}.", "密钥存储未改动：{0}。";
     FixByHand = "Fix the file by hand, or move it away.", "请手动修正该文件，或将其移走。";
     CannotWrite = "{0} cannot be written: {1}", "无法写入 {0}：{1}";
+    FactNotFound = "There is no fact `{0}`.", "没有名为 `{0}` 的记忆。";
+    FactNotArchived = "There is no archived version of `{0}`.", "`{0}` 没有归档版本。";
+    FactExists = "There is already a fact `{0}`.", "已有名为 `{0}` 的记忆。";
+    FactName = "`{0}` cannot be the name of a fact: use 1 to {1} lower-case letters, digits, `-` and `_`.", "`{0}` 不能用作记忆的名称：请使用 1 到 {1} 个小写字母、数字、`-` 和 `_`。";
+    FactEmpty = "The description and the content of a fact cannot be empty.", "记忆的描述和内容不能为空。";
+    FactHidden = "A fact cannot contain control characters or invisible characters, and its description is one line.", "记忆不能包含控制字符或不可见字符，其描述只能有一行。";
+    FactList = "`reasonix memory list --archived` lists all facts.", "`reasonix memory list --archived` 列出所有记忆。";
+    FactOtherName = "Choose another name, or change it with `reasonix memory edit`.", "请换一个名称，或用 `reasonix memory edit` 更改它。";
     CheckDisk = "Check whether the disk is full, read-only or missing.", "请检查磁盘是否已满、只读或缺失。";
     InvalidKey = "Not a valid key: a key has 1 to {0} visible ASCII characters on one line.", "不是有效的密钥：密钥是一行 1 到 {0} 个可见的 ASCII 字符。";
     InvalidKeyHint = "Copy it from the vendor's page again. To delete a key, leave out `value`.", "请重新从服务商页面复制。要删除密钥，请去掉 `value`。";

@@ -2,6 +2,7 @@
 //! A part of [`super::daemon`], which translates.
 
 crate::catalog! {
+    FactFileHint = "Correct the file, or remove it. The other facts work.", "请更正或删除该文件。其他记忆不受影响。";
     HeldUnknown = "file tools: workspace only; commands: not known yet: no command was started; {0}", "文件工具：仅限工作区；命令：尚不可知，还没有启动过命令；{0}";
     Held = "file tools: workspace only; commands: {0}; memory {1}", "文件工具：仅限工作区；命令：{0}；内存{1}";
     HeldUnlimited = "file tools: workspace only; commands: {0}; memory not limited", "文件工具：仅限工作区；命令：{0}；内存不受限制";

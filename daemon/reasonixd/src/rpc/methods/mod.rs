@@ -7,6 +7,7 @@ mod daemon;
 mod history;
 mod hook;
 mod interaction;
+mod memory;
 mod model_list;
 mod oversized;
 mod process;
@@ -46,6 +47,7 @@ pub fn module(daemon: Arc<Daemon>) -> RpcModule<Daemon> {
     add::<m::StatsQuery, _, _>(to, |d, _, p| async move { d.supervisor.stats(p).await });
     add::<m::CommandList, _, _>(to, command::list);
     add::<m::SkillList, _, _>(to, skill::list);
+    add_memory_methods(to);
     add::<m::HookList, _, _>(to, hook::list);
     add::<m::HookReload, _, _>(to, hook::reload);
     add::<m::ProviderList, _, _>(to, config::providers);
@@ -63,6 +65,16 @@ pub fn module(daemon: Arc<Daemon>) -> RpcModule<Daemon> {
         "every method of the table has a handler"
     );
     module
+}
+
+/// Methods for facts that outlive sessions.
+fn add_memory_methods(to: &mut RpcModule<Daemon>) {
+    add::<m::MemoryList, _, _>(to, memory::list);
+    add::<m::MemoryRead, _, _>(to, memory::read);
+    add::<m::MemorySearch, _, _>(to, memory::search);
+    add::<m::MemoryWrite, _, _>(to, memory::write);
+    add::<m::MemoryForget, _, _>(to, memory::forget);
+    add::<m::MemoryRestore, _, _>(to, memory::restore);
 }
 
 /// Methods for the work in a session.

@@ -1,4 +1,4 @@
-//! `session.reload`: the instruction files and skills of now in the frozen prefix, as a cache reset.
+//! `session.reload`: the instruction files, skills and facts of now in the frozen prefix, as a cache reset.
 //!
 //! The supervisor reads the files; the actor compares, renders and logs between two messages.
 
@@ -21,6 +21,9 @@ use crate::context::prefix::{self, FrozenPrefix};
 use crate::context::{forecast, system_prompt};
 use crate::journal::elements;
 use crate::supervisor::build::PrefixFiles;
+
+/// What the lines of facts are called among what has changed.
+const MEMORY: &str = "memory";
 
 impl Actor {
     /// The session's first record, with the model that is asked now.
@@ -65,18 +68,23 @@ impl Actor {
         }
         let mut changed = changed_names(&before.instructions, &fresh.instructions);
         changed.extend(changed_skills(&before.skills, &fresh.skills));
+        changed.extend((before.memory != fresh.memory).then(|| MEMORY.to_owned()));
         let mut output = ReloadOutput {
             changed,
             problems: fresh.problems,
             ..ReloadOutput::default()
         };
-        if before.instructions == fresh.instructions && before.skills == fresh.skills {
+        let is_same = before.instructions == fresh.instructions
+            && before.skills == fresh.skills
+            && before.memory == fresh.memory;
+        if is_same {
             // The caller may be gone.
             return drop(reply.send(Ok(output)));
         }
         let text = PrefixText {
             instructions: fresh.instructions,
             skills: fresh.skills,
+            memory: fresh.memory,
             ..PrefixText::clone(&before)
         };
         let frozen = self.rendered(text);

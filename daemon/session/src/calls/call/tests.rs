@@ -184,6 +184,7 @@ fn call_environment_in(top: &Path, shell: Option<&str>) -> CallEnvironment {
         flat: BTreeMap::default(),
         keeper: Arc::new(keeper),
         session: Pid(1),
+        session_id: proto::SessionId::new(),
         tools: ToolSet::new(vec![bash]),
         workspace: Arc::clone(&workspace),
         memory: Arc::new(()),

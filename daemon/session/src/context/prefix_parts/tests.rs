@@ -44,7 +44,7 @@ fn tokens_are_measured_where_they_can_be() {
 }
 
 #[test]
-fn each_instruction_file_and_the_list_of_skills_is_a_part() {
+fn each_instruction_file_the_list_of_skills_and_the_facts_are_parts() {
     let file = |name: &str, text: &str| InstructionText {
         name: name.into(),
         text: text.into(),
@@ -60,6 +60,7 @@ fn each_instruction_file_and_the_list_of_skills_is_a_part() {
             name: "pdf".into(),
             description: "Fill \"forms\"".into(),
         }],
+        memory: vec!["- a (user): Say \"b\".".into()],
         ..PrefixText::default()
     };
     let system = serde_json::to_string(&system_prompt::render(&text)).unwrap();
@@ -77,7 +78,8 @@ fn each_instruction_file_and_the_list_of_skills_is_a_part() {
             (system, ""),
             (instructions, "AGENTS.md"),
             (instructions, "b/AGENTS.md"),
-            (PrefixKind::Skills, "")
+            (PrefixKind::Skills, ""),
+            (PrefixKind::Memory, ""),
         ]
     );
     assert!(

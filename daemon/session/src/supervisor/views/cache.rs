@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use proto::params::cache as p;
 use proto::record::{Purpose, SessionCreated};
-use proto::{Body, ErrorName, Failure};
+use proto::{Body, ErrorName, Failure, Stamp};
 
 use super::Log;
 use crate::assembly::setup::Effort;
@@ -94,7 +94,12 @@ impl Supervisor {
                         first_message::workspace_root(&setup, cwd, &services.assembly.user_home());
                     let found = build::prefix_files(&services, &setup, &root, cwd)?;
                     let skills = prefix::offer_skills(&mut setup.profile, found.skills);
-                    let prefix = FrozenPrefix::of(&setup.profile, found.instructions, skills);
+                    let prefix = FrozenPrefix::of(
+                        &setup.profile,
+                        found.instructions,
+                        skills,
+                        found.memory,
+                    );
                     let provider = setup.profile.model.provider_name;
                     Ok(frozen::page(provider, &prefix, None, after))
                 })
