@@ -126,6 +126,13 @@ const ROWS: &[Row] = &[
         None,
         Alone::Fails,
     ),
+    row(
+        "history",
+        Some(&["search", "made"]),
+        Some("history search"),
+        Some(&["around", "nosuch", "1"]),
+        Alone::Fails,
+    ),
     row("stats", Some(&[]), Some("stats"), None, Alone::Fails),
     row("hooks", Some(&[]), Some("hooks"), None, Alone::Fails),
     row(

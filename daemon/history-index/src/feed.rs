@@ -216,8 +216,9 @@ impl Feeder {
     /// Waits for work. `None`: there will be none.
     fn wait(&self) -> Option<Work> {
         let mut state = self.shared.lock();
-        let has_news =
-            |state: &State| !state.written.is_empty() || !state.removed.is_empty() || state.look || state.rebuild;
+        let has_news = |state: &State| {
+            !state.written.is_empty() || !state.removed.is_empty() || state.look || state.rebuild
+        };
         while !(has_news(&state) || !state.waiters.is_empty() || state.is_closed)
             && self.to_look.is_empty()
         {
@@ -260,8 +261,11 @@ impl Feeder {
             None => database::open(&home)?,
         };
         while let Some(session) = work.removed.first().copied() {
-            writer::remove(&mut index, session)?;
-            self.durable.remove(&session);
+            // One that could not be deleted stays.
+            if !home.session_dir(session).exists() {
+                writer::remove(&mut index, session)?;
+                self.durable.remove(&session);
+            }
             work.removed.remove(&session);
         }
         while let Some((session, upto)) = work.written.first_key_value() {

@@ -29,4 +29,3 @@ mod golden;
 
 pub use database::IndexError;
 pub use feed::{HistoryFeed, IndexProgress};
-pub use log_tail::MessageRole;

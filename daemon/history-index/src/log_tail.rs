@@ -5,6 +5,7 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use proto::item::Voice;
+use proto::params::history::MessageRole;
 use proto::{Body, Seq, Stamp};
 use sha2::{Digest, Sha256};
 use store::format::{RawRecord, decode};
@@ -17,32 +18,21 @@ use crate::words::segmented;
 /// Bytes that identify the place before which a log was read: the end of a line, with its checksum.
 const TAIL: usize = 20;
 
-/// Who a message is from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum MessageRole {
-    /// The user.
-    User,
-    /// The model.
-    Assistant,
-    /// The result of a tool.
-    Tool,
+/// The number of a role in the database.
+pub(crate) fn role_number(role: MessageRole) -> i64 {
+    match role {
+        MessageRole::User => 0,
+        MessageRole::Assistant => 1,
+        MessageRole::Tool => 2,
+    }
 }
 
-impl MessageRole {
-    pub(crate) fn number(self) -> i64 {
-        match self {
-            Self::User => 0,
-            Self::Assistant => 1,
-            Self::Tool => 2,
-        }
-    }
-
-    pub(crate) fn from_number(number: i64) -> Self {
-        match number {
-            0 => Self::User,
-            1 => Self::Assistant,
-            _ => Self::Tool,
-        }
+/// The role that `role_number` wrote.
+pub(crate) fn role_of(number: i64) -> MessageRole {
+    match number {
+        0 => MessageRole::User,
+        1 => MessageRole::Assistant,
+        _ => MessageRole::Tool,
     }
 }
 
@@ -190,7 +180,7 @@ fn message(raw: &RawRecord<'_>) -> Option<(MessageRole, String)> {
 /// A number that a message shares with its copies in forks: those have its time, its turn and its text.
 fn identity(raw: &RawRecord<'_>, role: MessageRole, text: &str) -> i64 {
     let mut hash = Sha256::new();
-    hash.update(role.number().to_le_bytes());
+    hash.update(role_number(role).to_le_bytes());
     hash.update(raw.at.0.to_le_bytes());
     hash.update(raw.turn.unwrap_or(0).to_le_bytes());
     hash.update(text);

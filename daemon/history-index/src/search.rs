@@ -5,12 +5,13 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use proto::params::history::MessageRole;
 use proto::{Pid, Seq, SessionId, Stamp};
 use rusqlite::{Connection, Row, ToSql};
 use store::home::Home;
 
 use crate::database::{self, IndexError, SqlContext, from_sql, to_sql};
-use crate::log_tail::{self, MessageRole};
+use crate::log_tail::{self, role_number, role_of};
 use crate::query::{Term, all_of, any_of};
 use crate::ranking::{Candidate, is_common, rank};
 use crate::snippet::{Snippet, snippet};
@@ -243,7 +244,7 @@ fn newest(
     }
     if let Some(role) = wanted.role {
         sql.push_str(" AND m.role = :role");
-        values.insert(":role", Box::new(role.number()));
+        values.insert(":role", Box::new(role_number(role)));
     }
     if let Some(since) = wanted.since {
         sql.push_str(" AND m.at >= :since");
@@ -269,7 +270,7 @@ fn candidate(row: &Row<'_>, terms: u32) -> rusqlite::Result<Candidate> {
         pid: from_sql(row.get(1)?),
         seq: from_sql(row.get(2)?),
         at: row.get(3)?,
-        is_tool: MessageRole::from_number(row.get(4)?) == MessageRole::Tool,
+        is_tool: role_of(row.get(4)?) == MessageRole::Tool,
         same: row.get(5)?,
         relevance: row.get(6)?,
         terms,
@@ -308,7 +309,7 @@ fn hit(
         seq,
         turn: turn.map(from_sql),
         at: Stamp(candidate.at),
-        role: MessageRole::from_number(role),
+        role: role_of(role),
         snippet: snippet(&text, terms),
     }))
 }

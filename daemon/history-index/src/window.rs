@@ -1,11 +1,12 @@
 //! The messages before and after one of a session, as they are shown.
 
+use proto::params::history::MessageRole;
 use proto::{Seq, SessionId, Stamp};
 use rusqlite::Connection;
 use store::home::Home;
 
 use crate::database::{self, IndexError, SqlContext, from_sql, to_sql};
-use crate::log_tail::{self, MessageRole};
+use crate::log_tail::{self, role_of};
 
 /// A message of a window.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -92,7 +93,7 @@ fn places(
             seq: Seq(from_sql(row.get(0)?)),
             turn: row.get::<_, Option<i64>>(1)?.map(from_sql),
             at: Stamp(row.get(2)?),
-            role: MessageRole::from_number(row.get(3)?),
+            role: role_of(row.get(3)?),
             start: from_sql(row.get(4)?),
             length: from_sql(row.get(5)?),
         })

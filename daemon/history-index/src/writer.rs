@@ -8,7 +8,7 @@ use store::home::Home;
 use store::log::LogPosition;
 
 use crate::database::{IndexError, SqlContext, from_sql, to_sql};
-use crate::log_tail::{self, Entry, LogMark, Message};
+use crate::log_tail::{self, Entry, LogMark, Message, role_number};
 
 /// Entries that are written in one transaction, and the bytes of their words.
 const BATCH: usize = 2_000;
@@ -196,7 +196,7 @@ fn put_message(
         to_sql(message.seq.0),
         message.turn.map(to_sql),
         message.at.0,
-        message.role.number(),
+        role_number(message.role),
         to_sql(message.start),
         to_sql(message.length),
         message.same,

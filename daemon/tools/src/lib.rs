@@ -31,6 +31,7 @@ mod edit_file;
 mod exit_plan_mode;
 mod glob;
 mod grep;
+mod history;
 mod kill_shell;
 mod ls;
 mod make_dir;
@@ -62,6 +63,7 @@ fn fixed_tools() -> Vec<Arc<dyn Tool>> {
         typed::<ask::Ask>(ask::spec()),
         typed::<bash_output::BashOutput>(bash_output::spec()),
         typed::<exit_plan_mode::ExitPlanMode>(exit_plan_mode::spec()),
+        typed::<history::History>(history::spec()),
         typed::<kill_shell::KillShell>(kill_shell::spec()),
         typed::<todo_write::TodoWrite>(todo_write::spec()),
         file::<apply_patch::ApplyPatch>(),

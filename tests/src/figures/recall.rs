@@ -64,7 +64,7 @@ fn word(session: u64, turn: usize) -> String {
 /// How long the answer took, and whether it says all.
 fn ask(raw: &mut Raw, text: &str) -> (Duration, bool) {
     let begun = Instant::now();
-    let found = raw.call("history.search", &json!({"text": text}));
+    let found = raw.call("history.search", &json!({"query": text}));
     let found = found.expect("an answer");
     (
         begun.elapsed(),

@@ -32,6 +32,7 @@ use crate::calls::call::CallEnvironment;
 use crate::calls::environment::Environment;
 use crate::calls::external_changes::Notes;
 use crate::calls::hooks::HookState;
+use crate::calls::past_messages::SessionHistory;
 use crate::calls::sandbox;
 use crate::calls::state::CallState;
 use crate::context::ResetState;
@@ -152,7 +153,7 @@ pub fn build(
         ),
         hooks: HookState::new(hooks),
         replies: Replies::default(),
-        publisher: Publisher::new(seen, services.catalog.clone()),
+        publisher: Publisher::new(seen, services.catalog.clone(), services.history.clone()),
         gate: PromptGate::default(),
         life: Life::new(activity, warning),
         interactions: InteractionState::default(),
@@ -272,6 +273,11 @@ fn call_environment(
         shells: Arc::new(Children {
             pids: Arc::clone(&services.pids),
             reporter: call_reporter(happened),
+        }),
+        history: Arc::new(SessionHistory {
+            supervisor: services.supervisor.clone(),
+            session: created.session,
+            root: created.root.clone(),
         }),
         user_home: assembly.user_home(),
         user_commands: services.home.commands(),

@@ -28,6 +28,7 @@ use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use futures::StreamExt;
+use history_index::HistoryFeed;
 use proto::params::session::SessionSummary;
 use proto::state::State;
 use proto::{ErrorName, Failure, Pid, SessionId};
@@ -117,6 +118,7 @@ impl Supervisor {
         Ok(Arc::new_cyclic(|me| Self {
             me: me.clone(),
             services: SessionServices {
+                history: HistoryFeed::new(Arc::clone(&home)),
                 home,
                 ledger: Arc::new(Ledger::new(Arc::clone(&assembly), me.clone())),
                 assembly,
@@ -144,6 +146,7 @@ impl Supervisor {
     /// A session that cannot be loaded is reported in the log, keeps its marker, and is tried again.
     pub async fn recover(&self) {
         self.sweep_by_time();
+        self.index_history_later();
         self.sweep_gone().await;
         self.sweep_ephemeral_at_start().await;
         let home = Arc::clone(&self.services.home);

@@ -21,6 +21,7 @@ fn the_tools_are_sorted_and_cost_little_prefix() {
             "exit_plan_mode",
             "glob",
             "grep",
+            "history",
             "kill_shell",
             "ls",
             "make_dir",
