@@ -193,7 +193,10 @@ impl Supervisor {
         answered.await?.map_err(|error| {
             Failure::new(
                 ErrorName::Storage,
-                store::reason(&error),
+                format!(
+                    "The history index cannot be used: {}",
+                    store::reason(&error)
+                ),
                 "Rebuild it from the logs with `reasonix doctor --rebuild-index`.",
             )
         })
