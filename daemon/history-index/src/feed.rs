@@ -20,6 +20,8 @@ use crate::writer;
 const GATHER: Duration = Duration::from_millis(200);
 /// How long to wait before the index is tried again.
 const RETRY: Duration = Duration::from_secs(5);
+/// How long without work until the database is closed.
+const IDLE: Duration = Duration::from_secs(30);
 /// How much lower than others the thread's claim on the processor is.
 #[cfg(target_os = "linux")]
 const NICE: i32 = 10;
@@ -67,6 +69,14 @@ struct State {
     progress: IndexProgress,
     has_thread: bool,
     is_closed: bool,
+}
+
+impl State {
+    fn has_work(&self) -> bool {
+        let has_news = !self.written.is_empty() || !self.removed.is_empty();
+        let has_orders = self.look || self.rebuild || !self.waiters.is_empty();
+        has_news || has_orders || self.is_closed
+    }
 }
 
 impl Shared {
@@ -138,13 +148,27 @@ impl HistoryFeed {
             let shared = Arc::clone(shared);
             let started = std::thread::Builder::new()
                 .name("history".into())
-                .spawn(move || Feeder::new(shared).run());
+                .spawn(move || {
+                    let _ended = Ended(Arc::clone(&shared));
+                    Feeder::new(shared).run();
+                });
             match started {
                 Ok(_) => state.has_thread = true,
                 Err(error) => tracing::warn!(%error, "the history index is not fed"),
             }
         }
         shared.wake.notify_all();
+    }
+}
+
+/// The next note starts another thread, whatever has ended this one.
+struct Ended(Arc<Shared>);
+
+impl Drop for Ended {
+    fn drop(&mut self) {
+        let mut state = self.0.lock();
+        state.has_thread = false;
+        state.waiters.clear();
     }
 }
 
@@ -214,19 +238,24 @@ impl Feeder {
     }
 
     /// Waits for work. `None`: there will be none.
-    fn wait(&self) -> Option<Work> {
-        let mut state = self.shared.lock();
-        let has_news = |state: &State| {
-            !state.written.is_empty() || !state.removed.is_empty() || state.look || state.rebuild
-        };
-        while !(has_news(&state) || !state.waiters.is_empty() || state.is_closed)
-            && self.to_look.is_empty()
-        {
-            state = self
-                .shared
-                .wake
-                .wait(state)
-                .unwrap_or_else(PoisonError::into_inner);
+    fn wait(&mut self) -> Option<Work> {
+        let shared = Arc::clone(&self.shared);
+        let mut state = shared.lock();
+        while self.to_look.is_empty() && !state.has_work() {
+            if self.index.is_none() {
+                let waited = shared.wake.wait(state);
+                state = waited.unwrap_or_else(PoisonError::into_inner);
+                continue;
+            }
+            let waited = shared.wake.wait_timeout(state, IDLE);
+            let (locked, waited) = waited.unwrap_or_else(PoisonError::into_inner);
+            state = locked;
+            if waited.timed_out() && !state.has_work() {
+                // Its memory is of no use to a daemon that rests. Closing it takes time, and notes must not wait.
+                drop(state);
+                self.index = None;
+                state = shared.lock();
+            }
         }
         let due = Instant::now() + GATHER;
         while self.to_look.is_empty() && state.waiters.is_empty() && !state.is_closed {
@@ -234,7 +263,7 @@ impl Feeder {
             if left.is_zero() {
                 break;
             }
-            let waited = self.shared.wake.wait_timeout(state, left);
+            let waited = shared.wake.wait_timeout(state, left);
             state = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
         if state.is_closed {
