@@ -150,28 +150,21 @@ fn ephemeral_sessions_are_not_found_and_chinese_words_are() {
 
 #[test]
 fn the_model_searches_earlier_sessions() {
+    // Each session plays it from its beginning.
     let script = Script::new()
-        .says("The password of the printer is swordfish.")
         .calls(
             "tool_call",
             &json!({"tool": "history", "arguments": {"query": "printer password"}}),
         )
-        .says("It is swordfish.");
+        .says("Done.");
     let house = House::playing(&script);
-    let _ = house
-        .reasonix(&["run", "--name", "one", "tell me"])
-        .expect_code(0);
-    let _ = house
-        .reasonix(&["run", "--name", "two", "what was it"])
-        .expect_code(0);
-    let shown = house.reasonix(&["export", "two"]).expect_code(0).out;
-    assert!(shown.contains("swordfish"), "{shown}");
-    let log = house
-        .reasonix(&["logs", "--json", "two"])
-        .expect_code(0)
-        .out;
+    let said = "the password of the printer is swordfish";
+    let _ = house.reasonix(&["run", said]).expect_code(0);
+    let _ = house.reasonix(&["run", "what was it"]).expect_code(0);
+    let log = house.reasonix(&["logs", "--json", "2"]).expect_code(0).out;
+    let found = "user: the **password** of the **printer** is swordfish";
     assert!(
-        log.contains("session 1 seq"),
+        log.contains("session 1 seq 5") && log.contains(found),
         "the result names the place: {log}"
     );
 }

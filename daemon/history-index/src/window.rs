@@ -30,6 +30,7 @@ pub struct Window {
 }
 
 /// The message at `seq`, or if there is none the one after it, with so many before and after it.
+/// Empty if there is no such message.
 ///
 /// # Errors
 /// There is no index, or it cannot be read.
@@ -46,6 +47,9 @@ pub fn window(
     // One more of each: it says whether there are more.
     let mut first = places(&transaction, session, seq, (earlier, before + 1))?;
     let mut last = places(&transaction, session, seq, (later, after + 2))?;
+    if last.is_empty() {
+        return Ok(Window::default());
+    }
     let (has_earlier, has_later) = (first.len() > before, last.len() > after + 1);
     first.truncate(before);
     last.truncate(after + 1);

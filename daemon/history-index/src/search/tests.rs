@@ -105,6 +105,8 @@ fn a_window_is_bounded_and_says_what_is_beyond() {
         (all.messages.len(), all.has_earlier, all.has_later),
         (9, false, false)
     );
+    let beyond = window(&past.home, one.session, Seq(one.seq + 1), (2, 2)).unwrap();
+    assert!(beyond.messages.is_empty());
     assert!(
         window(&past.home, SessionId::new(), Seq(1), (2, 2))
             .unwrap()
