@@ -25,7 +25,7 @@ fn approval(id: &str) -> Value {
         "preview": {"type": "line", "text": ""}, "rule": "fallback", "scopes": []}})
 }
 
-const VERBS: [&str; 35] = [
+const VERBS: [&str; 36] = [
     "run",
     "attach",
     "ls",

@@ -11,7 +11,6 @@ pub(crate) mod git_config;
 pub(crate) mod hooks;
 pub(crate) mod judgement;
 pub(crate) mod outside;
-pub(crate) mod past_messages;
 pub(crate) mod permissions;
 pub(crate) mod quarantine;
 pub(crate) mod references;

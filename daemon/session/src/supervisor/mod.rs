@@ -12,6 +12,7 @@ pub(crate) mod fork;
 pub(crate) mod listing;
 pub(crate) mod load;
 pub(crate) mod model_switch;
+mod past_messages;
 pub(crate) mod permissions;
 pub(crate) mod prune;
 pub(crate) mod reload;
