@@ -105,12 +105,40 @@ pub fn padded(cell: &str, columns: usize) -> String {
     format!("{cell}{}", " ".repeat(columns.saturating_sub(width(cell))))
 }
 
+/// Colour of what was searched for: bold, yellow.
+const MARK: &str = "\u{1b}[1;33m";
+const MARK_END: &str = "\u{1b}[0m";
+
 /// Prints one line of a listing; on a terminal it is cut to fit.
 pub fn fitted(line: &str) -> Result<(), Error> {
     match terminal::columns() {
         Some(columns) => self::line(&cut(line, columns)),
         None => self::line(line),
     }
+}
+
+/// As `fitted`, with parts of the line (first character, and the one after the last) in another colour.
+pub fn marked(line: &str, marks: &[(usize, usize)], colour: bool) -> Result<(), Error> {
+    let line = match terminal::columns() {
+        Some(columns) => cut(line, columns),
+        None => line.to_owned(),
+    };
+    if !colour {
+        return self::line(&line);
+    }
+    let mut painted = String::with_capacity(line.len() + marks.len() * 12);
+    for (place, letter) in line.chars().enumerate() {
+        if marks.iter().any(|(first, _)| *first == place) {
+            painted.push_str(MARK);
+        }
+        painted.push(letter);
+        if marks.iter().any(|(_, end)| *end == place + 1) {
+            painted.push_str(MARK_END);
+        }
+    }
+    // A mark may have been cut.
+    painted.push_str(MARK_END);
+    self::line(&painted)
 }
 
 /// A cell that other columns follow; on a terminal it is cut to half of the width.

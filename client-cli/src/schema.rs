@@ -54,6 +54,8 @@ const ROWS: &[Row] = &[
     one::<Vec<history::DeleteOutput>>("rm"),
     one::<history::PruneOutput>("rm --older-than"),
     one::<history::SearchOutput>("search"),
+    one::<history::SearchOutput>("history search"),
+    one::<history::AroundOutput>("history around"),
     one::<commands::stats::Shown<'static>>("stats"),
     one::<proto::params::hook::ListOutput>("hooks"),
     one::<proto::params::command::ListOutput>("commands"),

@@ -161,7 +161,9 @@ methods! {
     RulesCheck = "rules.check", Watch, false, rules::CheckParams => rules::CheckOutput,
         "Checks test cases: calls, rules, and expected verdicts.";
     HistorySearch = "history.search", Watch, false, history::SearchParams => history::SearchOutput,
-        "Searches the messages of all sessions.";
+        "Searches the messages of all sessions, best hits first.";
+    HistoryAround = "history.around", Watch, false, history::AroundParams => history::AroundOutput,
+        "Returns the messages before and after one of a session.";
     StatsQuery = "stats.query", Watch, false, history::StatsParams => history::StatsOutput,
         "Returns tokens and cost by day, model and session.";
     CommandList = "command.list", Watch, false, command::ListParams => command::ListOutput,

@@ -33,27 +33,140 @@ fn requests(raw: &mut Raw) -> u64 {
         .expect("a number")
 }
 
+/// The pids of the hits of a search, in order.
+fn found(raw: &mut Raw, params: Value) -> Vec<String> {
+    let found = raw.call("history.search", &params).expect("an answer");
+    let hits = found["hits"].as_array().expect("hits");
+    hits.iter().map(|hit| hit["pid"].to_string()).collect()
+}
+
 #[test]
 fn words_are_found_in_all_sessions() {
     let (house, one, two) = two_sessions();
     let mut raw = house.raw_as(Role::Watch);
     let mut look = |params: Value| raw.call("history.search", &params);
-    let found = look(json!({"text": "NEEDLE the"})).expect("found");
-    let pids: Vec<_> = found["hits"]
+    let found = look(json!({"query": "NEEDLE the"})).expect("found");
+    let mut pids: Vec<_> = found["hits"]
         .as_array()
         .expect("hits")
         .iter()
         .map(|hit| hit["pid"].to_string())
         .collect();
-    assert_eq!(pids, [two.clone(), one]);
-    assert_eq!(found["complete"], true);
+    pids.sort();
+    assert_eq!(pids, [one, two.clone()]);
+    assert_eq!(
+        (&found["complete"], &found["matches"]),
+        (&json!(true), &json!(2))
+    );
     assert_eq!(found["hits"][0]["role"], "assistant");
-    let hay = look(json!({"text": "hay"})).expect("found");
+    assert!(found["hits"][0]["marks"].is_array());
+    let hay = look(json!({"query": "hay"})).expect("found");
     assert_eq!(hay["hits"][0]["text"], "look for hay");
-    let elsewhere = look(json!({"text": "hay", "cwd": "/elsewhere"})).expect("an answer");
-    assert_eq!(elsewhere["hits"], json!([]));
-    let nothing = look(json!({"text": "  "})).expect_err("no words");
+    let role = look(json!({"query": "hay", "role": "tool"})).expect("an answer");
+    assert_eq!(role["hits"], json!([]));
+    let own = look(json!({"query": "hay", "scope": "session", "session": two})).expect("found");
+    assert_eq!(own["matches"], 1);
+    let elsewhere = look(json!({"query": "hay", "scope": "project", "cwd": "/elsewhere"}));
+    assert_eq!(elsewhere.expect("an answer")["hits"], json!([]));
+    let nothing = look(json!({"query": "  "})).expect_err("no words");
     assert_eq!(nothing.name, ErrorName::InvalidParams);
+    let nowhere = look(json!({"query": "x", "scope": "session"})).expect_err("no session");
+    assert_eq!(nowhere.name, ErrorName::InvalidParams);
+    let (seq, text) = (&hay["hits"][0]["seq"], &hay["hits"][0]["text"]);
+    let around = json!({"session": two, "seq": seq, "after": 1});
+    let around = raw.call("history.around", &around).expect("messages");
+    assert_eq!(&around["messages"][0]["text"], text);
+    assert_eq!(around["messages"][1]["role"], "assistant");
+    let none = raw.call("history.around", &json!({"session": two, "seq": 9_999}));
+    assert_eq!(
+        none.expect_err("no message there").name,
+        ErrorName::NotFound
+    );
+}
+
+#[test]
+fn history_survives_a_killed_daemon_a_damaged_index_and_forgets_what_is_deleted() {
+    let (house, one, two) = two_sessions();
+    // Killed with whatever the index has of them.
+    house.kill_daemon();
+    house.wait_for_daemon();
+    let mut raw = house.raw_as(Role::Drive);
+    let needle = json!({"query": "needle"});
+    let both = found(&mut raw, needle.clone());
+    assert_eq!(both.len(), 2, "{both:?}");
+    let index = house.home().join("history.db");
+    house.kill_daemon();
+    for side in ["history.db-wal", "history.db-shm"] {
+        drop(std::fs::remove_file(house.home().join(side)));
+    }
+    std::fs::write(&index, "damaged").expect("the index is overwritten");
+    house.wait_for_daemon();
+    let mut raw = house.raw_as(Role::Drive);
+    assert_eq!(found(&mut raw, needle.clone()), both);
+    let fork = json!({"session": two, "fork": proto::SessionId::new()});
+    let forked = raw.call("session.fork", &fork).expect("a fork");
+    assert_eq!(
+        found(&mut raw, needle.clone()),
+        both,
+        "a fork adds no copies"
+    );
+    let gone = json!({"session": two, "confirm": true});
+    let _ = raw.call("session.delete", &gone).expect("deleted");
+    let mut left = found(&mut raw, needle);
+    left.sort();
+    assert_eq!(
+        left,
+        [one, forked["pid"].to_string()],
+        "the copy is all that is left"
+    );
+}
+
+#[test]
+fn ephemeral_sessions_are_not_found_and_chinese_words_are() {
+    let house = House::playing(&Script::new().says("数据库连接失败").says("数据库"));
+    let _ = house
+        .reasonix(&["run", "--name", "one", "为什么"])
+        .expect_code(0);
+    let _ = house
+        .reasonix(&["run", "--ephemeral", "再说一次"])
+        .expect_code(0);
+    let mut raw = house.raw_as(Role::Watch);
+    assert_eq!(found(&mut raw, json!({"query": "连接"})), ["1"]);
+    assert_eq!(found(&mut raw, json!({"query": "据库"})), ["1"]);
+    assert!(found(&mut raw, json!({"query": "再说一次"})).is_empty());
+    let shown = house.reasonix(&["search", "数据库"]).expect_code(0);
+    assert!(
+        shown.out.contains("assistant: 数据库连接失败"),
+        "{}",
+        shown.out
+    );
+    let seq = json!({"query": "连接"});
+    let seq = raw.call("history.search", &seq).expect("found")["hits"][0]["seq"].to_string();
+    let around = house
+        .reasonix(&["history", "around", "1", &seq])
+        .expect_code(0);
+    assert!(around.out.contains("为什么"), "{}", around.out);
+}
+
+#[test]
+fn the_model_searches_earlier_sessions() {
+    // Each session plays it from its beginning.
+    let script = Script::new()
+        .calls(
+            "tool_call",
+            &json!({"tool": "history", "arguments": {"query": "printer password"}}),
+        )
+        .says("Done.");
+    let house = House::playing(&script);
+    let said = "the password of the printer is swordfish";
+    let _ = house.reasonix(&["run", said]).expect_code(0);
+    let _ = house.reasonix(&["run", "what was it"]).expect_code(0);
+    let log = house.reasonix(&["logs", "--json", "2"]).expect_code(0).out;
+    let found = "user: the **password** of the **printer** is swordfish";
+    assert!(
+        log.contains("session 1 seq 5") && log.contains(found),
+        "the result names the place: {log}"
+    );
 }
 
 #[test]

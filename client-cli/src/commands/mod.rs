@@ -17,6 +17,7 @@ pub mod doctor;
 pub mod export;
 pub mod fork;
 pub mod help;
+pub mod history;
 pub mod hooks;
 pub mod inbox;
 pub mod inspect;
@@ -124,6 +125,7 @@ commands! {
         #[command(alias = "log")]
         Logs = logs;
         Search = search;
+        History = history;
         Export = export;
         Rename = rename;
         Fork = fork;

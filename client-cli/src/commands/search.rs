@@ -1,25 +1,37 @@
 //! `reasonix search`: words in the messages of all sessions.
 
+use std::io::stdout;
+
+use proto::Stamp;
 use proto::hello::Role;
 use proto::methods::HistorySearch;
-use proto::params::history::{Hit, SearchOutput, SearchParams};
+use proto::params::history::{
+    Hit, IndexingProgress, MessageRole, SearchOutput, SearchParams, SearchScope,
+};
 
-use super::Listing;
+use super::{Listing, stats};
 use crate::exit::Error;
 use crate::messages::stored::Msg;
+use crate::session_options::one_of;
 use crate::{output, reach, text};
 
-/// Search the messages of all sessions, newest sessions first.
+/// Search the messages of all sessions, best hits first.
 ///
-/// Searches the sessions of all projects.
+/// Searches the sessions of all projects. `reasonix history around SESSION SEQ` shows the messages around a hit.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Words to find, all of them, in any order, ignoring case.
+    /// Words to find, in any order, ignoring case; "two words" in quotation marks follow each other.
     #[arg(required = true)]
     words: Vec<String>,
-    /// Only sessions of this directory.
+    /// Only sessions of this workspace.
     #[arg(long)]
     here: bool,
+    /// Only messages of this author.
+    #[arg(long, value_name = "ROLE", value_parser = one_of!(MessageRole))]
+    role: Option<MessageRole>,
+    /// Only messages since this time: `7d` ago, a date (`2026-11-01`), or a timestamp.
+    #[arg(long, value_name = "WHEN", value_parser = stats::moment)]
+    since: Option<Stamp>,
     /// Maximum number of messages.
     #[arg(short = 'n', long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u64).range(1..))]
     limit: u64,
@@ -29,8 +41,8 @@ pub struct Args {
 
 /// Searches.
 pub async fn run(args: Args) -> Result<u8, Error> {
-    let words = args.words.join(" ");
-    if words.trim().is_empty() {
+    let query = args.words.join(" ");
+    if query.trim().is_empty() {
         return Err(Error::usage(
             say!(Msg::NothingToSearch),
             say!(Msg::NothingToSearchHint),
@@ -39,8 +51,15 @@ pub async fn run(args: Args) -> Result<u8, Error> {
     let cwd = super::here(args.here)?;
     let client = reach::with("search", |options| options.role = Role::Watch).await?;
     let params = SearchParams {
-        text: words,
+        query,
+        scope: match cwd {
+            Some(_) => SearchScope::Project,
+            None => SearchScope::Global,
+        },
+        session: None,
         cwd,
+        role: args.role,
+        since: args.since,
         limit: args.limit,
     };
     let found = client.call::<HistorySearch>(&params).await?;
@@ -52,32 +71,49 @@ fn print(found: &SearchOutput, listing: &Listing) -> Result<(), Error> {
     if listing.json {
         return output::json(found);
     }
-    let groups: Vec<&[Hit]> = found
-        .hits
-        .chunk_by(|one, next| one.session == next.session)
-        .collect();
     if listing.quiet {
-        return groups
+        let mut pids: Vec<_> = Vec::new();
+        for hit in &found.hits {
+            if !pids.contains(&hit.pid) {
+                pids.push(hit.pid);
+            }
+        }
+        return pids
             .iter()
-            .filter_map(|group| group.first())
-            .try_for_each(|hit| output::line(&hit.pid.to_string()));
+            .try_for_each(|pid| output::line(&pid.to_string()));
     }
-    for (index, group) in groups.iter().enumerate() {
+    let groups = found.hits.chunk_by(|one, next| one.session == next.session);
+    for (index, group) in groups.enumerate() {
         if index > 0 {
             output::line("")?;
         }
         output::fitted(&group.first().map_or_else(String::new, head))?;
-        for hit in *group {
-            output::fitted(&place(hit))?;
+        for hit in group {
+            let (line, marks) = place(hit);
+            output::marked(&line, &marks, output::colour(&stdout()))?;
         }
     }
-    if found.hits.is_empty() {
+    notes(found);
+    Ok(())
+}
+
+/// What the list does not say.
+fn notes(found: &SearchOutput) {
+    if let Some(progress) = found.indexing {
+        indexing(progress);
+    } else if found.hits.is_empty() {
         output::progress(say!(Msg::NoMatch));
     }
-    if !found.complete {
+    if found.too_many {
+        output::progress(say!(Msg::TooManyMatches));
+    } else if !found.complete && found.indexing.is_none() {
         output::progress(say!(Msg::NotAllShown));
     }
-    Ok(())
+}
+
+/// Reports that the index is being built.
+pub(super) fn indexing(progress: IndexingProgress) {
+    output::progress(&say!(Msg::Indexing, progress.sessions, progress.of));
 }
 
 /// The session of a group.
@@ -89,11 +125,36 @@ fn head(hit: &Hit) -> String {
     text::line(&format!("{}{name} · {}", hit.pid, hit.cwd))
 }
 
-/// One message: where, when, who, and the words around.
-fn place(hit: &Hit) -> String {
+/// One message: record, turn, time, author and the words around, and which characters of that line match.
+fn place(hit: &Hit) -> (String, Vec<(usize, usize)>) {
     let turn = hit
         .turn
         .map_or_else(String::new, |turn| say!(Msg::TurnSpace, turn));
     let at: String = hit.at.to_string().chars().take(16).collect();
-    text::line(&format!("  {turn}{at} {}: {}", hit.role, hit.text))
+    let mut line = format!("  #{} {turn}{at} {}: ", hit.seq, hit.role.as_str());
+    let letters: Vec<char> = hit.text.chars().collect();
+    let number = |place: u64| {
+        usize::try_from(place)
+            .unwrap_or(usize::MAX)
+            .min(letters.len())
+    };
+    let (mut marks, mut done) = (Vec::new(), 0);
+    // Cleaned piece by piece: what is cleaned may have another length.
+    let clean = |first: usize, end: usize| {
+        let piece: String = letters.get(first..end).unwrap_or_default().iter().collect();
+        text::line(&piece)
+    };
+    for (first, end) in &hit.marks {
+        let (first, end) = (number(*first).max(done), number(*end));
+        if first >= end {
+            continue;
+        }
+        line.push_str(&clean(done, first));
+        let start = line.chars().count();
+        line.push_str(&clean(first, end));
+        marks.push((start, line.chars().count()));
+        done = end;
+    }
+    line.push_str(&clean(done, letters.len()));
+    (line, marks)
 }

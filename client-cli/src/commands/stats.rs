@@ -50,7 +50,8 @@ enum By {
     Hook,
 }
 
-fn moment(text: &str) -> Result<Stamp, String> {
+/// Reads a time of the past.
+pub(super) fn moment(text: &str) -> Result<Stamp, String> {
     when::moment(text, Stamp::now(), &when::zone()).ok_or_else(|| say!(when::FORMS).to_owned())
 }
 

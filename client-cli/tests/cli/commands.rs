@@ -25,7 +25,7 @@ fn approval(id: &str) -> Value {
         "preview": {"type": "line", "text": ""}, "rule": "fallback", "scopes": []}})
 }
 
-const VERBS: [&str; 35] = [
+const VERBS: [&str; 36] = [
     "run",
     "attach",
     "ls",
@@ -47,6 +47,7 @@ const VERBS: [&str; 35] = [
     "rpc",
     "send",
     "search",
+    "history",
     "export",
     "rename",
     "fork",
@@ -144,6 +145,8 @@ fn bad_input_is_64_and_says_what_to_do() {
         &["search"],
         &["search", " "],
         &["search", "-n", "0", "x"],
+        &["history"],
+        &["history", "around", "3"],
         &["export"],
         &["export", "3", "--format", "pdf"],
         &["export", "3", "--force"],

@@ -217,39 +217,123 @@ fn sessions_are_closed_each_also_where_one_does_not_exist() {
 fn hit(pid: u64, turn: u64, text: &str) -> Value {
     let session = format!("01890000-0000-7000-8000-00000000000{pid}");
     json!({"session": session, "pid": pid, "name": "n", "cwd": "/w", "seq": 4, "turn": turn,
-           "at": "2026-01-02T03:04:05.000Z", "role": "user", "text": text})
+           "at": "2026-01-02T03:04:05.000Z", "role": "user", "text": text, "marks": [[0, 2], [1, 99]]})
 }
 
 #[test]
-fn what_is_found_stands_by_its_session() {
+fn hits_are_printed_with_their_session_and_where_they_are() {
     let fake = Fake::start(|_: &Call| {
         let hits = [
             hit(5, 1, "the \u{1b}[31mred fox"),
             hit(5, 2, "a fox"),
             hit(3, 7, "fox"),
+            hit(5, 9, "foxes"),
         ];
-        vec![Act::Answer(json!({"hits": hits, "complete": false}))]
+        vec![Act::Answer(
+            json!({"hits": hits, "matches": 9, "complete": false}),
+        )]
     });
-    let arguments = ["search", "red", "fox", "--here", "-n", "7"];
+    let arguments = [
+        "search",
+        "red",
+        "fox",
+        "--here",
+        "-n",
+        "7",
+        "--role",
+        "user",
+        "--since",
+        "2026-01-01T00:00:00Z",
+    ];
     let done = run(&mut reasonix(&fake.home(), &arguments));
     assert_eq!(
         done.out,
         "\
 5 n · /w
-  turn 1 2026-01-02T03:04 user: the red fox
-  turn 2 2026-01-02T03:04 user: a fox
+  #4 turn 1 2026-01-02T03:04 user: the red fox
+  #4 turn 2 2026-01-02T03:04 user: a fox
 
 3 n · /w
-  turn 7 2026-01-02T03:04 user: fox
+  #4 turn 7 2026-01-02T03:04 user: fox
+
+5 n · /w
+  #4 turn 9 2026-01-02T03:04 user: foxes
 "
     );
     assert!(done.err.contains("not all matches"), "{}", done.err);
     assert_eq!(
         fake.params("history.search")[0],
-        json!({"text": "red fox", "cwd": "/tmp", "limit": 7})
+        json!({"query": "red fox", "scope": "project", "cwd": "/tmp", "role": "user",
+               "since": "2026-01-01T00:00:00.000Z", "limit": 7})
     );
-    let pids = run(&mut reasonix(&fake.home(), &["search", "-q", "fox"]));
+    let pids = run(&mut reasonix(
+        &fake.home(),
+        &["history", "search", "-q", "fox"],
+    ));
     assert_eq!(pids.out, "5\n3\n");
+    assert_eq!(fake.params("history.search")[1]["scope"], "global");
+}
+
+#[test]
+fn a_search_reports_an_unfinished_index_and_too_many_matches() {
+    let fake = Fake::start(|call: &Call| {
+        vec![Act::Answer(match call.params["query"].as_str() {
+            Some("the") => {
+                json!({"hits": [hit(3, 1, "the")], "matches": 20000, "complete": false, "too_many": true})
+            }
+            Some("none") => json!({"hits": [], "matches": 0, "complete": true}),
+            _ => {
+                json!({"hits": [], "matches": 0, "complete": false, "indexing": {"sessions": 3, "of": 9}})
+            }
+        })]
+    });
+    let said = |word: &str| run(&mut reasonix(&fake.home(), &["search", word])).err;
+    assert!(said("the").contains("20,000"), "{}", said("the"));
+    assert!(said("none").contains("other words"), "{}", said("none"));
+    let building = said("x");
+    assert!(
+        building.contains("3 of 9") && !building.contains("no message"),
+        "{building}"
+    );
+}
+
+#[test]
+fn messages_around_one_are_printed_whole() {
+    let fake = Fake::start(|_: &Call| {
+        let message = |seq: u64, role: &str, text: &str| json!({"seq": seq, "turn": 1, "at": "2026-01-02T03:04:05.000Z", "role": role, "text": text});
+        let mut long = message(7, "assistant", "line 1\nline \u{1b}[31m2");
+        long["cut"] = json!(9);
+        vec![Act::Answer(
+            json!({"session": "01890000-0000-7000-8000-000000000003", "pid": 3, "cwd": "/w",
+            "messages": [message(4, "user", "hello"), long], "earlier": true, "later": false}),
+        )]
+    });
+    let done = run(&mut reasonix(
+        &fake.home(),
+        &["history", "around", "3", "#7", "-B", "1"],
+    ));
+    assert_eq!(
+        done.out,
+        "\
+…
+#4 turn 1 2026-01-02T03:04 user
+hello
+
+→ #7 turn 1 2026-01-02T03:04 assistant
+line 1
+line 2
+… 9 more characters
+"
+    );
+    assert_eq!(
+        fake.params("history.around")[0],
+        json!({"session": "3", "seq": 7, "before": 1, "after": 5})
+    );
+    let wrong = run(&mut reasonix(
+        &fake.home(),
+        &["history", "around", "3", "x"],
+    ));
+    assert_eq!(wrong.code, Some(64), "{wrong:?}");
 }
 
 #[test]

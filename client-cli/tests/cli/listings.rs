@@ -103,7 +103,11 @@ fn daemon() -> Fake {
                 Act::Answer(json!({"session": crate::fake::SESSION, "pid": 3, "bytes": 9}))
             }
             "session.prune" => Act::Answer(json!({"sessions": [], "bytes": 0, "kept": 0})),
-            "history.search" => Act::Answer(json!({"hits": [], "complete": true})),
+            "history.search" => Act::Answer(json!({"hits": [], "matches": 0, "complete": true})),
+            "history.around" => Act::Answer(
+                json!({"session": crate::fake::SESSION, "pid": 3, "cwd": "/w",
+                "messages": [], "earlier": false, "later": false}),
+            ),
             "stats.query" => Act::Answer(
                 json!({"total": {"key": "total", "usage": usage()}, "days": [],
                 "models": [], "sessions": []}),
@@ -197,7 +201,7 @@ fn ls_asks_for_what_is_wanted_only() {
 #[test]
 fn every_json_fits_its_schema() {
     let fake = daemon();
-    let cases: [(&str, &[&str]); 27] = [
+    let cases: [(&str, &[&str]); 29] = [
         ("ls", &["ls"]),
         ("ps", &["ps"]),
         ("show", &["show", "3"]),
@@ -208,6 +212,8 @@ fn every_json_fits_its_schema() {
         ("rm --older-than", &["rm", "--older-than", "9", "--dry-run"]),
         ("rm", &["rm", "9", "3", "--yes"]),
         ("search", &["search", "x"]),
+        ("history search", &["history", "search", "x"]),
+        ("history around", &["history", "around", "3", "4"]),
         ("stats", &["stats"]),
         ("send", &["send", "3", "x"]),
         ("queue", &["queue", "3"]),

@@ -7,6 +7,7 @@ pub mod codec;
 pub mod decision;
 pub mod estimate;
 mod first_line;
+pub mod history;
 pub mod memory;
 pub mod provider;
 pub mod sandbox_spec;
@@ -22,6 +23,7 @@ pub use codec::{
 };
 pub use decision::{Basis, Confinement, Decision, EffectivePermissions};
 pub use first_line::first_line;
+pub use history::PastMessages;
 pub use memory::{KnownState, MemorySnapshot, ToolMemory};
 pub use proto::record::Quarantined;
 pub use provider::{Ground, Part, Permit, Provider, ProviderError, Request, Unbounded};

@@ -11,6 +11,7 @@ use proto::record::{Changed, ChildExited, ChildSpawned, KnownFile, Quarantined, 
 use proto::{CallId, Pid, SessionId};
 use serde_json::{Map, Value};
 
+use crate::history::PastMessages;
 use crate::memory::ToolMemory;
 use crate::sandbox_spec::SandboxSpec;
 use crate::spawn::Spawn;
@@ -136,6 +137,8 @@ pub struct CallContext {
     pub cancel: Arc<dyn Cancel>,
     pub shells: Arc<dyn Shells>,
     pub skills: Arc<dyn SkillLibrary>,
+    /// What was said in other sessions, and earlier in this one.
+    pub history: Arc<dyn PastMessages>,
     /// What its commands may touch. `None`: nothing but the user's rights holds them.
     pub sandbox: Option<Arc<SandboxSpec>>,
     /// The `PATH` of its commands, if not that of the session: outside the sandbox programs are not looked for where the

@@ -112,6 +112,8 @@ impl Home {
         projects = "projects";
         /// The catalog.
         catalog = "reasonix.db";
+        /// The index of messages.
+        history = "history.db";
         /// The next unused pid.
         pid_next = "pid.next";
         /// Which projects' config may take effect.

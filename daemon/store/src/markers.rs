@@ -59,6 +59,12 @@ pub fn unmark_ephemeral(home: &Home, session: SessionId) -> Result<(), DiskError
     remove(&home.ephemeral_markers(), session)
 }
 
+/// Whether a session has that marker.
+#[must_use]
+pub fn is_ephemeral(home: &Home, session: SessionId) -> bool {
+    home.ephemeral_markers().join(session.to_string()).exists()
+}
+
 /// All ephemeral sessions, oldest first.
 ///
 /// # Errors

@@ -33,6 +33,7 @@ mod exit_plan_mode;
 mod forget;
 mod glob;
 mod grep;
+mod history;
 mod kill_shell;
 mod ls;
 mod make_dir;
@@ -68,6 +69,7 @@ fn fixed_tools() -> Vec<Arc<dyn Tool>> {
         typed::<ask::Ask>(ask::spec()),
         typed::<bash_output::BashOutput>(bash_output::spec()),
         typed::<exit_plan_mode::ExitPlanMode>(exit_plan_mode::spec()),
+        typed::<history::History>(history::spec()),
         typed::<kill_shell::KillShell>(kill_shell::spec()),
         typed::<skill::Skill>(skill::spec()),
         typed::<todo_write::TodoWrite>(todo_write::spec()),

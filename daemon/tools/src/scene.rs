@@ -81,6 +81,7 @@ impl Scene {
             cancel: Arc::new(Cancelled(cancelled)),
             shells: numbers.clone(),
             skills: Arc::new(NoSkills),
+            history: Arc::new(()),
             sandbox: None,
             path: None,
         };

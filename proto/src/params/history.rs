@@ -181,25 +181,76 @@ pub struct Pruned {
     pub bytes: u64,
 }
 
+words! {
+    /// Sessions that are searched.
+    SearchScope default Global {
+        /// One session: `session`.
+        Session = "session",
+        /// Sessions of the workspace of `session` or of `cwd`.
+        Project = "project",
+        /// All sessions.
+        Global = "global",
+    }
+}
+
+words! {
+    /// Author of a message.
+    MessageRole {
+        /// The user.
+        User = "user",
+        /// The model.
+        Assistant = "assistant",
+        /// The result of a tool call.
+        Tool = "tool",
+    }
+}
+
 /// Parameters of `history.search`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SearchParams {
-    /// Words to find, all of them, in any order, ignoring case.
-    pub text: String,
-    /// Only sessions of this working directory; absent: all.
+    /// Words to find, in any order, ignoring case and endings; `"…"` is a phrase.
+    pub query: String,
+    #[serde(default)]
+    pub scope: SearchScope,
+    /// Required for the scope `session`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// A directory of the workspace, for the scope `project`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
+    /// Only messages of this author.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub role: Option<MessageRole>,
+    /// Only messages since this time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub since: Option<Stamp>,
     /// Maximum number of messages; 0 or absent: 50.
     #[serde(default)]
     pub limit: u64,
 }
 
-/// Answer of `history.search`: newest sessions first.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+/// Answer of `history.search`: best hits first.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SearchOutput {
     pub hits: Vec<Hit>,
-    /// False: there are more hits, or not all sessions were searched.
+    /// Matching messages, without copies in forks and without those that only have common words.
+    pub matches: u64,
+    /// False: there are more matches than hits, or not all messages were searched.
     pub complete: bool,
+    /// More than 20,000 messages match: only the newest were ranked.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub too_many: bool,
+    /// The index is being built; absent: it has all sessions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub indexing: Option<IndexingProgress>,
+}
+
+/// How many sessions the index has while it is being built.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct IndexingProgress {
+    pub sessions: u64,
+    /// Number of all sessions; 0: not known yet.
+    pub of: u64,
 }
 
 /// A message that matches.
@@ -214,10 +265,67 @@ pub struct Hit {
     #[serde(default)]
     pub turn: Option<u64>,
     pub at: Stamp,
-    /// `user`, `assistant` or `tool`.
-    pub role: String,
+    pub role: MessageRole,
     /// Excerpt around the match, in one line.
     pub text: String,
+    /// Words of the excerpt that match: first character and the one after the last.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub marks: Vec<(u64, u64)>,
+}
+
+/// Parameters of `history.around`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct AroundParams {
+    pub session: String,
+    /// Record of the message.
+    pub seq: Seq,
+    /// Messages before it, at most 50; absent: 5.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<u64>,
+    /// Messages after it, at most 50; absent: 5.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<u64>,
+}
+
+/// Answer of `history.around`: messages that are visible, in order.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct AroundOutput {
+    pub session: SessionId,
+    pub pid: Pid,
+    #[serde(default)]
+    pub name: Option<String>,
+    pub cwd: String,
+    pub messages: Vec<HistoryMessage>,
+    /// There are messages before the first one.
+    pub earlier: bool,
+    /// There are messages after the last one.
+    pub later: bool,
+    /// The index is being built and may not have the session yet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub indexing: Option<IndexingProgress>,
+}
+
+/// A message of a conversation.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct HistoryMessage {
+    pub seq: Seq,
+    #[serde(default)]
+    pub turn: Option<u64>,
+    pub at: Stamp,
+    pub role: MessageRole,
+    /// Its beginning, if it is long.
+    pub text: String,
+    /// Characters that were left out.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub cut: u64,
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference"
+)]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// Parameters of `stats.query`.

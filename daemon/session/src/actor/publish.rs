@@ -1,8 +1,9 @@
 //! What others know of a session without asking it: only what is durable. Handles see it at once, lists by the catalog.
 
-use proto::Stamp;
+use history_index::HistoryFeed;
 use proto::params::session::SessionSummary;
 use proto::state::WaitingFor;
+use proto::{Seq, SessionId, Stamp};
 use tokio::sync::watch;
 
 use crate::actor::Actor;
@@ -18,14 +19,31 @@ pub(crate) struct Publisher {
     catalog: CatalogFeed,
     /// What the catalog was sent last.
     listed: Option<SessionSummary>,
+    history: HistoryFeed,
+    /// The newest record that the history index knows of.
+    indexed: Seq,
 }
 
 impl Publisher {
-    pub fn new(seen: watch::Sender<PublishedState>, catalog: CatalogFeed) -> Self {
+    pub fn new(
+        seen: watch::Sender<PublishedState>,
+        catalog: CatalogFeed,
+        history: HistoryFeed,
+    ) -> Self {
         Self {
             seen,
             catalog,
             listed: None,
+            history,
+            indexed: Seq(0),
+        }
+    }
+
+    /// Notifies the history index of what has become durable.
+    fn index(&mut self, session: SessionId, durable: Seq) {
+        if durable > self.indexed {
+            self.indexed = durable;
+            self.history.written(session, durable);
         }
     }
 
@@ -81,6 +99,9 @@ impl Actor {
                 seen.closed = closed;
             });
             return;
+        }
+        if let Some(created) = &self.machine.facts().created {
+            self.publisher.index(created.session, durable);
         }
         if durable != self.journal.last() {
             return;

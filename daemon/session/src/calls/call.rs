@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use contract::tool::{Cancel, Progress, Shells, SkillLibrary};
 use contract::{
-    Basis, CallAction, CallContext, Decision, Outcome, SandboxSpec, Spawn, Tool, ToolMemory,
-    ToolSet,
+    Basis, CallAction, CallContext, Decision, Outcome, PastMessages, SandboxSpec, Spawn, Tool,
+    ToolMemory, ToolSet,
 };
 use proto::item::{Display, ToolCall};
 use proto::params::interaction::Approval;
@@ -56,6 +56,7 @@ pub struct CallEnvironment {
     pub spill_dir: PathBuf,
     pub spawn: Arc<dyn Spawn>,
     pub shells: Arc<dyn Shells>,
+    pub history: Arc<dyn PastMessages>,
     pub user_home: PathBuf,
     /// The directory of the user's custom commands.
     pub user_commands: PathBuf,
@@ -130,6 +131,7 @@ impl CallEnvironment {
             cancel,
             shells: Arc::clone(&self.shells),
             skills: Arc::clone(&self.skills) as Arc<dyn SkillLibrary>,
+            history: Arc::clone(&self.history),
             sandbox: None,
             path: None,
         }

@@ -130,7 +130,7 @@ fn system<'a>(system: &'a str, blocks: &[Block]) -> Vec<(PrefixKind, String, &'a
         }
     }
     let mut parts = vec![(PrefixKind::System, String::new(), &system[..first])];
-    if let Some((_, _, end)) = ends.last_mut()
+    if let Some((_, end)) = ends.last_mut()
         && system.len() - *end <= CLOSING_BYTES_MAX
     {
         *end = system.len();

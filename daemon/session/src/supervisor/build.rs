@@ -12,7 +12,7 @@ use proto::hook::HookEvent;
 use proto::params::session::SessionSummary;
 use proto::record::SessionCreated;
 use proto::state::ApprovalMode;
-use proto::{Body, ErrorName, Failure, Pid, Record, Seq};
+use proto::{Body, ErrorName, Failure, Pid, Record, Seq, Stamp};
 use tokio::sync::{mpsc, watch};
 use turn::{Facts, Machine};
 use workspace::{Workspace, WorkspaceOptions};
@@ -46,6 +46,7 @@ use crate::request::in_flight::Arrived;
 use crate::request::keys::Keys;
 use crate::request::route::ModelRoute;
 use crate::supervisor::load::{SessionLog, SessionServices};
+use crate::supervisor::past_messages::SessionHistory;
 use crate::viewers::Viewers;
 use crate::viewers::fanout::Fanout;
 use checkpoint::Keeper;
@@ -154,7 +155,7 @@ pub fn build(
         ),
         hooks: HookState::new(hooks),
         replies: Replies::default(),
-        publisher: Publisher::new(seen, services.catalog.clone()),
+        publisher: Publisher::new(seen, services.catalog.clone(), services.history.clone()),
         gate: PromptGate::default(),
         life: Life::new(activity, warning),
         interactions: InteractionState::default(),
@@ -279,6 +280,11 @@ fn call_environment(
         shells: Arc::new(Children {
             pids: Arc::clone(&services.pids),
             reporter: call_reporter(happened),
+        }),
+        history: Arc::new(SessionHistory {
+            supervisor: services.supervisor.clone(),
+            session: created.session,
+            root: created.root.clone(),
         }),
         user_home: assembly.user_home(),
         user_commands: services.home.commands(),

@@ -12,7 +12,7 @@ use proto::hook::HookEvent;
 use proto::params::session::{CreateOutput, CreateParams, ReadParams};
 use proto::record::{PromptQueued, Rules, SessionCreated};
 use proto::state::{Kind, OnAsk};
-use proto::{ErrorName, Failure, Pid, PromptId, Seq, SessionId, SessionOptions, Stamp};
+use proto::{ErrorName, Failure, Pid, PromptId, Seq, SessionId, SessionOptions};
 use store::log::LogFile;
 
 use crate::actor::handle::SessionHandle;

@@ -199,6 +199,7 @@ impl Supervisor {
                 Arc::clone(&supervisor.catalog),
             );
             let purged = blocking(move || purge(&home, &catalog, session)).await;
+            supervisor.services.history.removed(session);
             let result = purged.and_then(|purged| purged);
             *reported.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
             Left::Gone

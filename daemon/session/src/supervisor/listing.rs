@@ -266,7 +266,7 @@ impl Supervisor {
         })
     }
 
-    /// Throws the catalog away and makes it again from the logs. Answers with the number of sessions, and those that
+    /// Throws the catalog and the history index away and makes them again from the logs. Answers with the number of sessions, and those that
     /// could not be read.
     ///
     /// # Errors
@@ -276,6 +276,7 @@ impl Supervisor {
         blocking(move || catalog.clear())
             .await?
             .map_err(|error| index_failure(&error))?;
+        self.services.history.rebuild();
         self.fill().await
     }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Weak};
 
 use contract::KnownState;
+use history_index::HistoryFeed;
 use proto::record::CheckpointCreated;
 use proto::{Body, ErrorName, Failure, Seq, SessionId};
 use store::home::Home;
@@ -34,6 +35,7 @@ pub struct SessionServices {
     pub home: Arc<Home>,
     pub assembly: Arc<dyn Assembly>,
     pub catalog: CatalogFeed,
+    pub history: HistoryFeed,
     pub pids: Arc<PidCounter>,
     /// Who owns the sessions.
     pub supervisor: Weak<Supervisor>,

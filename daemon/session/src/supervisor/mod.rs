@@ -13,6 +13,7 @@ pub(crate) mod listing;
 pub(crate) mod load;
 mod memory;
 pub(crate) mod model_switch;
+mod past_messages;
 pub(crate) mod permissions;
 pub(crate) mod prune;
 pub(crate) mod reload;
@@ -30,6 +31,7 @@ use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use futures::StreamExt;
+use history_index::HistoryFeed;
 use proto::params::session::SessionSummary;
 use proto::state::State;
 use proto::{ErrorName, Failure, Pid, SessionId};
@@ -119,6 +121,7 @@ impl Supervisor {
         Ok(Arc::new_cyclic(|me| Self {
             me: me.clone(),
             services: SessionServices {
+                history: HistoryFeed::new(Arc::clone(&home)),
                 home,
                 ledger: Arc::new(Ledger::new(Arc::clone(&assembly), me.clone())),
                 assembly,
@@ -146,6 +149,7 @@ impl Supervisor {
     /// A session that cannot be loaded is reported in the log, keeps its marker, and is tried again.
     pub async fn recover(&self) {
         self.sweep_by_time();
+        self.index_history_later();
         self.sweep_gone().await;
         self.sweep_ephemeral_at_start().await;
         let home = Arc::clone(&self.services.home);

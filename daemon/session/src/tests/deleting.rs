@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use proto::hello::Role;
 use proto::params::history::{
-    DeleteParams, ExportFormat, ExportParams, ForkParams, SearchParams, StatsParams,
+    AroundParams, DeleteParams, ExportFormat, ExportParams, ForkParams, SearchParams, StatsParams,
 };
 use proto::params::session::{AttachParams, Signal, Until};
 use proto::{ErrorName, SessionId, Stamp};
@@ -248,21 +248,22 @@ async fn old_sessions_are_pruned_and_those_in_use_stay() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_was_said_is_found_newest_session_first() {
+async fn what_was_said_is_found_in_all_sessions_and_gone_with_them() {
     let world = World::new(TALK);
     let one = world.begin("look at the Needle").await;
     let other = world.begin("a needle here too").await;
     world.prompt(&one, "no such word").await.unwrap();
-    let look = async |text: &str, limit| {
+    let look = async |query: &str, limit| {
         let params = SearchParams {
-            text: text.into(),
+            query: query.into(),
             limit,
             ..SearchParams::default()
         };
         world.supervisor.search(params).await.unwrap()
     };
     let found = look("NEEDLE", 0).await;
-    let pids: Vec<_> = found.hits.iter().map(|hit| hit.pid.to_string()).collect();
+    let mut pids: Vec<_> = found.hits.iter().map(|hit| hit.pid.to_string()).collect();
+    pids.sort();
     assert_eq!(
         (pids, found.complete),
         (vec![one.clone(), other.clone()], true)
@@ -272,8 +273,17 @@ async fn what_was_said_is_found_newest_session_first() {
         ("user", Some(1))
     );
     let few = look("needle", 1).await;
-    assert_eq!((few.hits.len(), few.complete), (1, false));
-    assert_eq!(look("needle here", 0).await.hits.len(), 1);
+    assert_eq!((few.hits.len(), few.matches, few.complete), (1, 2, false));
+    assert_eq!(look("needle here", 0).await.hits[0].pid.to_string(), other);
+    let around = world.supervisor.around(AroundParams {
+        session: other.clone(),
+        seq: look("needle here", 0).await.hits[0].seq,
+        before: None,
+        after: Some(1),
+    });
+    let around = around.await.unwrap();
+    assert_eq!(around.messages[0].text, "a needle here too");
+    assert_eq!((around.messages.len(), around.earlier), (2, false));
     // One whose log is no log hides no other.
     let id = world.supervisor.find_id(&other).await.unwrap();
     world.supervisor.shutdown().await;

@@ -253,6 +253,7 @@ pub fn begin_with(
         home: Arc::clone(&home),
         assembly: Arc::clone(&script) as Arc<dyn Assembly>,
         catalog: feed,
+        history: history_index::HistoryFeed::new(Arc::clone(&home)),
         pids: Arc::new(store::pids::PidCounter::open(&home).unwrap()),
         supervisor: std::sync::Weak::new(),
         ledger: Arc::new(crate::request::budget::Ledger::new(

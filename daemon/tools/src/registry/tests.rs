@@ -22,6 +22,7 @@ fn the_tools_are_sorted_and_cost_little_prefix() {
             "forget",
             "glob",
             "grep",
+            "history",
             "kill_shell",
             "ls",
             "make_dir",

@@ -217,6 +217,13 @@ crate::catalog! {
     NoWords = "No search words were given.", "没有给出要搜索的词。";
     TooManyWords = "There are more than {0} words.", "超过 {0} 个词。";
     GiveWords = "Give words that appear in the message, in any order.", "请给出消息中出现的词，顺序不限。";
+    ScopeNeedsSession = "The scope `{0}` needs a session.", "范围 `{0}` 需要一个会话。";
+    GiveSession = "Give `session`; for the scope `project`, `cwd` will do.", "请给出 `session`；范围 `project` 也可给出 `cwd`。";
+    NoMessageThere = "Session {0} has no message there.", "会话 {0} 在该处没有消息。";
+    GiveSeqOfHit = "Give the `seq` of a hit of `history.search`. Ephemeral sessions are not indexed.", "请给出 `history.search` 结果中的 `seq`。临时会话不会被索引。";
+    HistoryUnusable = "The history index cannot be used: {0}", "历史索引无法使用：{0}";
+    NoPastMessages = "There are no past messages here.", "这里没有以往的消息。";
+    GoOnWithoutThem = "Go on without them.", "请在没有它们的情况下继续。";
     NoRecord = "There is no record {0}.", "没有记录 {0}。";
     NoStep = "There is no step {0}.", "没有第 {0} 步。";
     Stopping = "The daemon is stopping.", "守护进程正在停止。";

@@ -192,6 +192,7 @@ fn call_environment_in(top: &Path, shell: Option<&str>) -> CallEnvironment {
         spill_dir: top.to_path_buf(),
         spawn,
         shells: Arc::new(NoShells),
+        history: Arc::new(()),
         user_commands: home.join("commands"),
         skills: Arc::new(crate::calls::skills::SessionSkills {
             workspace,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use proto::params::cache as p;
 use proto::record::{Purpose, SessionCreated};
-use proto::{Body, ErrorName, Failure, Stamp};
+use proto::{Body, ErrorName, Failure};
 
 use super::Log;
 use crate::assembly::setup::Effort;
