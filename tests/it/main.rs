@@ -78,6 +78,7 @@ mod structured;
 mod tightened;
 mod tui;
 mod unattended;
+mod user_shell;
 mod vendor_rules;
 mod waiting;
 mod walk;

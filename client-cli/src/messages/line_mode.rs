@@ -5,6 +5,7 @@ client::catalog! {
     Line:
     Text = "D TEXT                send a prompt, or queue it (`//` in front: one that starts with a slash)", "D TEXT                发送提示词，或将其排队（以斜杠开头的提示词前面加 `//`）";
     Steer = "D /steer TEXT         add a prompt to the running turn, after its next tool results", "D /steer TEXT         把一条提示词加入正在进行的回合，在下一批工具结果之后";
+    Shell = "D !COMMAND             run a shell command yourself, outside the sandbox; the model sees it with the next prompt", "D !命令               自己运行一条 shell 命令（在沙箱之外）；模型会随下一条提示词看到它";
     SteerQueued = "D /steer N            add queued prompt N to the running turn", "D /steer N            把排队的第 N 条提示词加入正在进行的回合";
     Queue = "W /queue              list the queued prompts", "W /queue              列出排队的提示词";
     Edit = "D /edit N TEXT        replace the text of queued prompt N (N may be the start of its id)", "D /edit N TEXT        替换排队的第 N 条提示词（N 可以是其编号的开头）";

@@ -80,6 +80,8 @@ pub struct Model {
     pub called: Option<(SessionId, String)>,
     /// A prompt is on its way that makes the session.
     pub creating: bool,
+    /// A command of the user that runs in the session that is being made.
+    pub first_command: Option<String>,
     /// The draft was given at the start: it is sent as soon as nothing here has to be asked about first.
     pub sends_draft: bool,
     /// What is reported of a session when all that was before is shown.
@@ -250,6 +252,7 @@ impl Model {
             title: String::new(),
             called: None,
             creating: false,
+            first_command: None,
             sends_draft: false,
             news: Vec::new(),
             top: false,

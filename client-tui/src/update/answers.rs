@@ -12,7 +12,9 @@ use proto::params::history::{
 };
 use proto::params::reload::ReloadParams;
 use proto::params::session::SetParams;
-use proto::params::session::{CreateOutput, InspectOutput, InspectParams, InspectPart};
+use proto::params::session::{
+    CreateOutput, InspectOutput, InspectParams, InspectPart, ShellParams,
+};
 use proto::record::RewoundResult;
 use proto::{ErrorName, RequestId};
 
@@ -184,13 +186,15 @@ fn failed(model: &mut Model, here: bool, call: Call, trouble: Trouble) {
         }
         Call::Create(params) if here => {
             model.creating = false;
-            not_sent(
-                model,
-                params.prompt.as_deref().unwrap_or_default(),
-                &trouble,
-            );
+            let command = model.first_command.take();
+            let command = command.map(|command| format!("!{command}"));
+            let text = params.prompt.clone().or(command).unwrap_or_default();
+            not_sent(model, &text, &trouble);
         }
         Call::Prompt { params, .. } if here => not_sent(model, &params.text, &trouble),
+        Call::Shell(params) if here => {
+            not_sent(model, &format!("!{}", params.command), &trouble);
+        }
         Call::Set(params) if here && trouble.name == Some(ErrorName::ConfirmNeeded) => {
             let yes = Call::Set(Box::new(SetParams {
                 confirm: true,
@@ -254,10 +258,18 @@ fn deleted(model: &mut Model, here: bool, deleted: &DeleteOutput) -> Vec<Effect>
 
 fn created(model: &mut Model, created: &CreateOutput) -> Vec<Effect> {
     model.creating = false;
+    let command = model.first_command.take();
     let effects = daemon::go_on_to(model, &created.session.to_string());
     // What was written meanwhile was written for it.
     model.composer.take_up(None);
-    effects
+    let command = command.map(|command| {
+        Effect::Call(Call::Shell(ShellParams {
+            session: created.session.to_string(),
+            command,
+            request_id: Some(RequestId::new()),
+        }))
+    });
+    effects.into_iter().chain(command).collect()
 }
 
 /// What could not be sent stands in the composer again, unless something else does.

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use broker::{Brokered, Brokers};
-use contract::{Codec, Spawn, ToolMemory, ToolSet};
+use contract::{Codec, Spawn, ToolMemory, ToolSet, UserShell};
 use proto::record::SessionCreated;
 use proto::{ErrorName, Failure};
 use session::{
@@ -410,6 +410,10 @@ impl Assembly for Wire {
 
     fn spawn(&self) -> Arc<dyn Spawn> {
         Arc::clone(&self.procs) as Arc<dyn Spawn>
+    }
+
+    fn user_shell(&self) -> Option<Arc<dyn UserShell>> {
+        Some(Arc::new(tools::BuiltInShell))
     }
 
     fn tool_memory(&self, workspace: Arc<Workspace>) -> Arc<dyn ToolMemory> {

@@ -25,4 +25,5 @@ mod scenes;
 mod script;
 mod storm;
 mod trouble;
+mod user_commands;
 mod world;

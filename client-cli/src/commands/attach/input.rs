@@ -14,6 +14,8 @@ pub enum Said {
     Nothing,
     Prompt(String),
     Steer(String),
+    /// A shell command that the user runs.
+    Shell(String),
     Interrupt,
     /// Yes, to the question of this id or to the oldest.
     Approve(Option<String>),
@@ -66,6 +68,13 @@ pub enum ToMode {
 
 /// Reads a line. One that begins with two slashes is a prompt that begins with one.
 pub fn parse(line: &str) -> Said {
+    // Behind a blank it is the beginning of a prompt.
+    if let Some(command) = line.strip_prefix('!') {
+        return match command.trim() {
+            "" => Said::Usage(say!(Msg::UseShell)),
+            command => Said::Shell(command.to_owned()),
+        };
+    }
     let line = line.trim();
     if line.is_empty() {
         return Said::Nothing;

@@ -342,6 +342,7 @@ pub fn a_child() -> ChildSpawned {
         kind: ChildKind::Shell,
         call: CallId("c".into()),
         command: "sleep 1000".into(),
+        user: None,
     }
 }
 
@@ -352,6 +353,7 @@ pub fn gone() -> ChildExited {
         code: None,
         signal: Some(15),
         cause: None,
+        result: None,
     }
 }
 

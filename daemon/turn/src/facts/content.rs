@@ -12,6 +12,12 @@ pub fn content_of_prompt(text: &str, steer: bool) -> String {
     format!("prompt {steer} {text}")
 }
 
+/// A user's command in a form that repeats can be compared by.
+#[must_use]
+pub fn content_of_shell(line: &str) -> String {
+    format!("shell {line}")
+}
+
 /// New words of a prompt in a form that repeats can be compared by. `steer` is what the record says: where the request
 /// left it open, a repeat is the same under either.
 #[must_use]

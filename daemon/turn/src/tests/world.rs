@@ -696,6 +696,8 @@ impl World {
             self.crash();
             self.quiet();
         }
+        self.end_user_commands();
+        self.quiet();
         assert_eq!(
             Facts::fold(&self.log),
             *self.machine.facts(),
