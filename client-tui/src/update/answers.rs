@@ -115,7 +115,7 @@ fn of_session(model: &mut Model, answer: Answer) -> Vec<Effect> {
         } => return outputs::take(model, &session, &call, Ok(&text)),
         Answer::Rules(rules) => return permissions::show(model, &rules),
         Answer::Stats { params, output } => return stats(model, &params, &output),
-        Answer::Commands(output) => composer::commands_came(model, output.commands),
+        Answer::Commands(output) => return composer::commands_came(model, output.commands),
         Answer::Hooks { reloaded, output } => return hooks::shown(model, reloaded, &output),
         Answer::Done(Call::Set(params)) => return set(model, *params),
         Answer::Interrupted { ran: false, .. } => {
@@ -210,8 +210,13 @@ fn failed(model: &mut Model, here: bool, call: Call, trouble: Trouble) {
             });
             confirm(model, yes, &trouble);
         }
-        // The menu has the commands of the interface.
-        Call::Commands(_) => {}
+        // The menu has the commands of the interface. The daemon says what else is wrong with a prompt.
+        Call::Commands(_) => {
+            let waiting = model.awaits_commands.take();
+            if waiting.is_some_and(|(text, _)| model.composer.text() == text) {
+                model.trouble(&trouble);
+            }
+        }
         Call::Earlier { session, .. } if here => pager::take(model, &session, Err(trouble)),
         // They would have shown something of a session that was left.
         Call::Earlier { .. }

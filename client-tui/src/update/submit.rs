@@ -4,7 +4,7 @@ use proto::params::session::{CreateParams, PromptParams, ShellParams, When};
 use proto::state::Kind;
 use proto::{RequestId, SessionId};
 
-use super::commands;
+use super::{commands, composer};
 use crate::effect::{Call, Effect};
 use crate::messages::app::Msg;
 use crate::model::{Link, Model, Tone};
@@ -29,6 +29,12 @@ pub fn send(model: &mut Model, when: When) -> Vec<Effect> {
         }
         Line::Unknown(word) if is_custom(model, word) => {
             prompt(model, text.trim().to_owned(), when)
+        }
+        // A pasted line comes before the list.
+        Line::Unknown(_) if !model.composer.menu.has_custom() && !is_apart(model) => {
+            let asked = model.awaits_commands.replace((text, when));
+            let ask = Effect::Call(Call::Commands(composer::commands_of(model)));
+            asked.is_none().then_some(ask).into_iter().collect()
         }
         Line::Unknown(word) => {
             let words = unknown(model, word);
@@ -175,6 +181,11 @@ fn create(model: &mut Model, first: First) -> Vec<Effect> {
     vec![Effect::Call(Call::Create(Box::new(params)))]
 }
 
+/// Whether the daemon cannot be asked.
+fn is_apart(model: &Model) -> bool {
+    matches!(model.link, Link::Lost(_) | Link::Away(_) | Link::Ended(_))
+}
+
 /// How much like a command a word must be so that it may have been meant.
 const NEAR: f32 = 0.6;
 
@@ -210,3 +221,6 @@ fn unknown(model: &Model, word: &str) -> String {
         None => model.look.language.fill(Msg::Unknown, &[&shown]),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -37,6 +37,7 @@ impl Attached {
             },
             Said::Answer(words) => self.reply(&words).await,
             Said::Clear(sure) => self.clear(sure).await,
+            Said::Reload(sure) => self.reload(sure).await,
             Said::Rewind(None) => self.turns().await,
             Said::Rewind(Some((turn, what))) => self.rewind(turn, what).await,
             Said::Undo => self.undo().await,
@@ -119,6 +120,7 @@ impl Attached {
             | Said::Mode(_)
             | Said::Resume
             | Said::Clear(_)
+            | Said::Reload(_)
             | Said::Rewind(_)
             | Said::Undo
             | Said::Redo
