@@ -10,6 +10,7 @@ pub(super) mod prompt;
 mod question;
 mod report;
 mod structured;
+mod trust;
 mod watch;
 
 use std::ffi::OsString;
@@ -81,6 +82,13 @@ pub struct Args {
     /// `--continue` only together with `--fork`.
     #[arg(long, conflicts_with = "detach")]
     ephemeral: bool,
+    /// Trust the settings of this directory's project (hooks, rules, providers, `.env`) until the run ends
+    ///
+    /// They are read as they are now and shown on stderr; nothing is stored. They also count for other sessions that
+    /// start in the project meanwhile. Use `reasonix trust` to trust them from now on. Only for a new session; not with
+    /// `--detach`.
+    #[arg(long, conflicts_with_all = ["detach", "session", "continue_last"])]
+    trust: bool,
     /// Print the pid of the session and return once the prompt is stored.
     #[arg(long)]
     detach: bool,

@@ -508,6 +508,7 @@ fn held_back(model: &mut Model, cwd: String, trust: TrustOutput) {
         cwd,
         trusted: true,
         hash: trust.hash,
+        connection: false,
     });
     interaction::keep(model);
     model.confirm(Title::TitleTrust, words, Then::Do(vec![Effect::Call(yes)]));

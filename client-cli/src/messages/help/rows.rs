@@ -102,6 +102,8 @@ rows! {
     "Command to run instead of the shown one. It is judged again: a deny rule still refuses it" => "改为运行的命令，代替所显示的命令。它会被重新判断：拒绝规则仍会拒绝它";
     "First ask each usable provider for its list of models, and keep it" => "先向每个可用的服务商询问其模型列表，并保存";
     "For instance `reasonix completions bash > ~/.local/share/bash-completion/completions/reasonix`. The script also completes sessions (number and title) and models, if a daemon is running" => "例如 `reasonix completions bash > ~/.local/share/bash-completion/completions/reasonix`。守护进程运行时，脚本也会补全会话（编号和标题）与模型";
+    "Trust the settings of this directory's project (hooks, rules, providers, `.env`) until the run ends" => "在本次运行结束前信任此目录项目的设置（钩子、规则、提供商、`.env`）";
+    "They are read as they are now and shown on stderr; nothing is stored. They also count for other sessions that start in the project meanwhile. Use `reasonix trust` to trust them from now on. Only for a new session; not with `--detach`" => "按其当前内容读取并显示在标准错误上；不会存储。期间在该项目中启动的其他会话也适用。要一直信任，请用 `reasonix trust`。仅用于新会话；不能与 `--detach` 同用";
     "Keep nothing of the session: delete it when the run ends, also after Ctrl-C or a crash" => "不保留会话：运行结束时删除，按 Ctrl-C 或崩溃之后也是如此";
     "Losing the terminal ends the run. Usage stays in the statistics. Not with `--detach`; with `--session` or `--continue` only together with `--fork`" => "失去终端即结束运行。用量仍计入统计。不能与 `--detach` 同用；与 `--session` 或 `--continue` 同用时必须加 `--fork`";
     "Output: the answer (`text`), one result object (`json`), or one event per line and then the result object (`jsonl`) [default: text]" => "输出：回答（`text`）、一个结果对象（`json`），或每行一个事件、最后是结果对象（`jsonl`） [默认：text]";
