@@ -32,9 +32,12 @@ pub struct PrefixText {
     /// Instruction files, in their order. Rendered at the end of the system prompt.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub instructions: Vec<InstructionText>,
-    /// What the session's creator adds, at the very end of the system prompt.
+    /// What the session's creator adds to the system prompt, behind the instruction files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub appended: Option<String>,
+    /// Examples for the model, at the very end of the system prompt.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub examples: Option<String>,
     /// The tools that the model may call, sorted by name.
     pub tools: Vec<ToolDeclaration>,
 }

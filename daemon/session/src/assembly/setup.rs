@@ -75,6 +75,8 @@ pub struct Profile {
     pub system_prompt: Arc<str>,
     /// Stands after the instruction files.
     pub append_system_prompt: Option<String>,
+    /// Examples for the model, at its very end.
+    pub examples: Option<String>,
     pub tools: ToolSet,
     /// Deferred tools that are declared in the prefix all the same.
     pub pinned: Vec<String>,

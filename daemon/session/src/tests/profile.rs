@@ -70,6 +70,7 @@ fn chosen(tools: &[&str]) -> ProfileChoice {
     ProfileChoice {
         system_prompt: Some("Explore.".into()),
         append_system_prompt: None,
+        examples: None,
         tools: Some(tools.iter().map(|name| (*name).to_owned()).collect()),
     }
 }

@@ -530,8 +530,9 @@ impl<T: AnswerText> Transcript<T> {
             None => ToolOutcome {
                 status: CallStatus::Unknown,
                 duration_ms: 0,
+                // Its status says why.
                 display: Display::Line {
-                    text: child.cause.clone().unwrap_or_default(),
+                    text: String::new(),
                 },
                 spill: None,
                 blocked: None,
