@@ -33,6 +33,8 @@ pub use report::RunResult;
 /// Progress goes to standard error. Standard input is added to the prompt if it is a pipe or a file, or if `-` is
 /// given.
 ///
+/// A prompt that starts with `/` runs a custom command: `reasonix run "/review"`; `reasonix commands` lists them.
+///
 /// Options given with `--session` or `--continue` also apply to later turns of that session. With `--plan` and no
 /// client to approve the plan, `run` prints the plan and exits with code 3.
 #[derive(Debug, clap::Args)]

@@ -149,7 +149,7 @@ rows! {
     "Command, for instance `run` or `daemon start` [default: the whole program]" => "命令，例如 `run` 或 `daemon start` [默认：整个程序]";
     "Sessions: pids, ids, or names" => "会话：会话号、编号或名称";
     "Add every session with this label that has not exited" => "加上所有带此标签且未退出的会话";
-    "Print only ids, one per line" => "只输出编号，每行一个";
+    "Print only the id or name of each, one per line" => "只输出各项的编号或名称，每行一个";
     "Show or change the model of a session" => "显示或更改会话的模型";
     "A change applies from the next request. The conversation stays, except the signed reasoning that only the old provider can read. The prompt cache is lost: once there is a conversation, confirm with `--yes`. The effort is kept if the new model supports it" => "更改从下一次请求起生效。对话保留，只有原服务商才能读取的签名推理除外。提示词缓存会失效：已有对话时请用 `--yes` 确认。新模型支持时保留推理强度";
     "New model: a provider, a model, or `provider/model`" => "新模型：服务商、模型或 `服务商/模型`";
@@ -228,6 +228,7 @@ rows! {
     "Run one prompt without a terminal and print the answer" => "不用终端执行一条提示词并输出回答";
     "Progress goes to standard error. Standard input is added to the prompt if it is a pipe or a file, or if `-` is given" => "进度写到标准错误。标准输入是管道或文件，或给出 `-` 时，会加到提示词中";
     "Options given with `--session` or `--continue` also apply to later turns of that session. With `--plan` and no client to approve the plan, `run` prints the plan and exits with code 3" => "与 `--session` 或 `--continue` 一起给出的选项也适用于该会话之后的回合。使用 `--plan` 而没有客户端同意计划时，`run` 输出计划并以退出码 3 结束";
+    "A prompt that starts with `/` runs a custom command: `reasonix run \"/review\"`; `reasonix commands` lists them" => "以 `/` 开头的提示词运行自定义命令：`reasonix run \"/review\"`；`reasonix commands` 列出这些命令";
     "Prompt; `-` reads standard input" => "提示词；`-` 读取标准输入";
     "Prompt, as an option; it comes before PROMPT arguments" => "以选项给出的提示词；排在 PROMPT 参数之前";
     "Same as `--output-format json`" => "同 `--output-format json`";
@@ -253,7 +254,7 @@ rows! {
     "Read the key from standard input and store it" => "从标准输入读取密钥并保存";
     "Use no key" => "不使用密钥";
     "Skip the check of endpoint and key, which asks for the list of models; an endpoint without one gets a prompt of one token" => "跳过接入点和密钥的检查（检查会请求模型列表；没有列表的接入点会收到一条一词元的提示词）";
-    "Show a session in short: state, last prompt and answer" => "简要显示会话：状态、最后的提示词和回答";
+    "Show the state, last prompt and last answer of a session" => "显示会话的状态、最后的提示词和最后的回答";
     "With `--step N`: the exact request of that step, and its answer" => "使用 `--step N`：该步的实际请求及其回答";
     "Step, as `reasonix steps` numbers it" => "步，按 `reasonix steps` 的编号";
     "Print only the request body, rebuilt from the log" => "只输出请求体，从日志重建";
@@ -295,7 +296,7 @@ rows! {
     "Approval mode: which tool calls run without asking" => "审批模式：哪些工具调用不经询问直接执行";
     "Start in plan mode: change nothing until you approve a plan" => "以计划模式开始：在你同意计划之前不做任何改动";
     "Refuse every call that changes anything, even after a plan is approved" => "拒绝任何改动的调用，即使计划已获同意";
-    "Take your home directory, or one that holds it, for an ordinary workspace" => "把你的主目录或包含它的目录当作普通工作区";
+    "Allow your home directory, or a directory that contains it, as the workspace" => "允许把你的主目录或包含它的目录作为工作区";
     "How to handle approval requests when no client is attached [default: `sandboxed` for `run`, else `wait`]" => "没有客户端连接时如何处理审批请求 [默认：`run` 为 `sandboxed`，其他为 `wait`]";
     "Allow calls that match this rule, for instance `Bash(cargo test:*)`; repeatable" => "允许符合此规则的调用，例如 `Bash(cargo test:*)`；可重复";
     "Ask before calls that match this rule; repeatable" => "符合此规则的调用先询问；可重复";

@@ -128,6 +128,21 @@ fn what_cannot_be_used_is_told_with_its_place() {
 }
 
 #[test]
+fn model_of_a_command_is_told_with_its_line_and_the_command_counts() {
+    let house = House::new();
+    house.put(
+        "root/.claude/commands/fast.md",
+        "---\ndescription: x\nmodel: haiku\n---\nBe quick.\nmodel: text\n",
+    );
+    let found = house.find();
+    assert_eq!(found.named("fast").expect("command").body, "Be quick.\nmodel: text");
+    assert_eq!(
+        found.problems,
+        ["`.claude/commands/fast.md:3`: `model` has no effect in a command. Choose the model with `/model` or `--model`."]
+    );
+}
+
+#[test]
 fn commands_of_the_program_can_be_read() {
     let found = House::new().find();
     for name in BUILT_IN.map(|(name, _)| name) {
