@@ -135,10 +135,15 @@ fn model_of_a_command_is_told_with_its_line_and_the_command_counts() {
         "---\ndescription: x\nmodel: haiku\n---\nBe quick.\nmodel: text\n",
     );
     let found = house.find();
-    assert_eq!(found.named("fast").expect("command").body, "Be quick.\nmodel: text");
+    assert_eq!(
+        found.named("fast").expect("command").body,
+        "Be quick.\nmodel: text"
+    );
     assert_eq!(
         found.problems,
-        ["`.claude/commands/fast.md:3`: `model` has no effect in a command. Choose the model with `/model` or `--model`."]
+        [
+            "`.claude/commands/fast.md:3`: `model` has no effect in a command. Choose the model with `/model` or `--model`."
+        ]
     );
 }
 

@@ -70,7 +70,6 @@ fn chosen(tools: &[&str]) -> ProfileChoice {
     ProfileChoice {
         system_prompt: Some("Explore.".into()),
         append_system_prompt: None,
-        examples: None,
         tools: Some(tools.iter().map(|name| (*name).to_owned()).collect()),
     }
 }

@@ -82,7 +82,7 @@ fn a_command_that_is_none_is_never_sent_to_the_model() {
 
 #[test]
 fn everything_that_help_names_is_understood() {
-    assert_eq!(help(Role::Drive).count(), 25);
+    assert_eq!(help(Role::Drive).count(), 27);
     for line in help(Role::Drive) {
         for word in line.split_whitespace().take(2) {
             let word = word.trim_end_matches(',');
