@@ -55,7 +55,7 @@ fn commands_of_all_roots_are_found_and_the_first_of_a_name_counts() {
         .put("root/.reasonix/commands/git/commit.md", "Commit.")
         .put("root/.reasonix/commands/build/all.md", "Build all.")
         .put("root/.claude/commands/git/commit.md", "Other.")
-        .put("root/.claude/commands/test.md", "---\ndescription: Run tests\nargument-hint: [name]\nallowed-tools: Bash(git add:*), Bash(ls)\nmodel: opus\n---\nTest $1.")
+        .put("root/.claude/commands/test.md", "---\ndescription: Run tests\nargument-hint: [name]\nallowed-tools: Bash(git add:*), Bash(ls)\n---\nTest $1.")
         .put("reasonix/commands/mine.md", "Mine.")
         .put("home/.claude/commands/review.md", "My review.")
         .put("root/.claude/commands/notes.txt", "None.");
