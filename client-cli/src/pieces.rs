@@ -131,6 +131,9 @@ fn entry_pieces(entry: &Entry<String>) -> Vec<Piece> {
         EntryKind::Reasoning { .. } | EntryKind::Answer { .. } => Vec::new(),
         EntryKind::Tool(tool) if tool.started => {
             let mut text = format!("{} {}", tool.tool, tool.subject);
+            if tool.by_user.is_some() {
+                return block(Tone::User, text);
+            }
             if tool.outside {
                 text = say!(Msg::OnceOutside, text);
             }

@@ -49,7 +49,7 @@ pub struct SessionArgs {
     /// Refuse every call that changes anything, even after a plan is approved.
     #[arg(long)]
     read_only: bool,
-    /// Take your home directory, or one that holds it, for an ordinary workspace.
+    /// Allow your home directory, or a directory that contains it, as the workspace.
     #[arg(long)]
     in_home: bool,
     /// How to handle approval requests when no client is attached [default: `sandboxed` for `run`, else `wait`].

@@ -16,8 +16,8 @@ use proto::params::interaction::{AnswerParams, Interaction};
 use proto::params::reload::{ReloadOutput, ReloadParams};
 use proto::params::session::{
     CreateOutput, CreateParams, EditParams, InspectOutput, InspectParams, ListOutput, ListParams,
-    PromptParams, QueuedPrompt, ReorderParams, SessionSummary, SetParams, SignalParams,
-    UnqueueParams,
+    PromptParams, QueuedPrompt, ReorderParams, SessionSummary, SetParams, ShellParams,
+    SignalParams, UnqueueParams,
 };
 use proto::params::{command, history, hook, memory, process, rules};
 use proto::{CallId, Pid, Seq};
@@ -71,6 +71,8 @@ pub enum Call {
         renew: bool,
         takeover: bool,
     },
+    /// Runs a shell command of the user.
+    Shell(ShellParams),
     /// Stops the turn. Prompts that wait are taken back first, so that the stop does not send them.
     Interrupt {
         session: String,

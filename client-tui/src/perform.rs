@@ -10,7 +10,8 @@ use proto::methods::{
     ProcessKill, ProcessList, ProviderList, RulesList, RulesRevoke, SessionCheckpoints,
     SessionCompact, SessionCreate, SessionDelete, SessionEdit, SessionFork, SessionInspect,
     SessionInterrupt, SessionList, SessionPin, SessionReload, SessionReorder, SessionRewind,
-    SessionSet, SessionSignal, SessionUnqueue, SkillList, StatsQuery, TrustGet, TrustSet,
+    SessionSet, SessionShell, SessionSignal, SessionUnqueue, SkillList, StatsQuery, TrustGet,
+    TrustSet,
 };
 use proto::params::compact::CompactParams;
 use proto::params::process::KillParams;
@@ -155,6 +156,7 @@ async fn answer(client: &Client, call: Call, language: Language) -> Result<Answe
             }
             done(client.prompt(params.clone(), renew).await, call)?
         }
+        Call::Shell(ref params) => done(client.call::<SessionShell>(params).await, call)?,
         Call::SetTrust(ref params) => done(client.call::<TrustSet>(params).await, call)?,
         Call::Pin(ref params) => done(client.call::<SessionPin>(params).await, call)?,
         Call::Signal(ref params) => done(client.call::<SessionSignal>(params).await, call)?,

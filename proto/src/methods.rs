@@ -94,6 +94,8 @@ methods! {
         "Ends a subscription.";
     SessionPrompt = "session.prompt", Drive, true, session::PromptParams => session::PromptOutput,
         "Queues a prompt in a session. It is on disk when the answer comes.";
+    SessionShell = "session.shell", Drive, true, session::ShellParams => session::ShellOutput,
+        "Runs a user's shell command in the session's directory, outside the sandbox. The model sees it with the next prompt.";
     SessionUnqueue = "session.unqueue", Drive, true, session::UnqueueParams => Empty,
         "Removes a queued prompt.";
     SessionEdit = "session.edit", Drive, true, session::EditParams => session::QueueOutput,

@@ -23,7 +23,7 @@ pub use calls::{
     CallEdit, CallsRepaired, InteractionResolved, PolicyDecided, Quarantined, Todo, TodoStatus,
     TodoUpdated, ToolBlocked, ToolFinished, ToolStarted, TurnStarted, Unattended, Verdict,
 };
-pub use children::{ChildExited, ChildKind, ChildSpawned};
+pub use children::{ChildExited, ChildKind, ChildSpawned, UserCommand, UserCommandResult};
 pub use files::{
     Changed, CheckpointCreated, FileState, Kept, KnownFile, RewoundFile, RewoundResult,
     SessionRewound,

@@ -622,6 +622,44 @@ async fn a_notification_hook_runs_when_a_session_waits_for_the_user() {
 // Settings and trust.
 
 #[test]
+fn a_run_trusts_a_project_for_itself_alone() {
+    let script = Script::new()
+        .runs("touch made")
+        .says("One.")
+        .says("Two.")
+        .runs("touch made")
+        .says("Three.");
+    let house = House::playing(&script);
+    house.unheld();
+    let stop = json!([{"command": "echo ran >> ran"}]);
+    theirs(&house, &hooks("Stop", &stop));
+    house.files("//- reasonix.toml\n[permissions]\nallow = [\"Bash(touch:*)\"]\n");
+    house.daemon();
+    let refused = house.reasonix(&["run", "--trust", "--detach", "go"]);
+    assert_eq!(refused.code(), Some(64), "{refused:?}");
+    let said = house.reasonix(&["run", "--trust", "go"]).expect_code(0);
+    assert!(said.err.contains("trusted until the run ends"), "{said:?}");
+    assert!(
+        said.err.contains("hook Stop: \"echo ran >> ran\""),
+        "{said:?}"
+    );
+    assert!(house.project().join("made").exists(), "its rules count");
+    assert_eq!(house.read("ran"), "ran\n", "its hooks run");
+    assert!(!house.home_file("trust.json").exists(), "nothing is stored");
+    std::fs::remove_file(house.project().join("made")).expect("it was made");
+    // The session that it has left follows, as a new one does.
+    until("the end of the connection", || {
+        let status = house.reasonix(&["hooks", "-s", "1", "--json"]);
+        let listed = status.expect_code(0).json();
+        (listed["hooks"][0]["trusted"] != json!(true)).then_some(())
+    });
+    let _ = house.reasonix(&["run", "-s", "1", "go on"]).expect_code(0);
+    let _ = house.reasonix(&["run", "again"]);
+    assert_eq!(house.read("ran"), "ran\n");
+    assert!(!house.project().join("made").exists());
+}
+
+#[test]
 fn a_projects_hooks_run_only_as_they_were_trusted() {
     let script = Script::new()
         .says("One.")

@@ -237,6 +237,43 @@ fn file_with_the_system_prompt_is_read_when_a_session_is_created() {
     assert!(system(&model.requests()[1]).starts_with("You are Reasonix"));
 }
 
+#[test]
+fn examples_and_the_language_of_reasoning_are_in_the_prompt_of_new_sessions() {
+    let (model, house) = answering([
+        Answer::text("One."),
+        Answer::text("Two."),
+        Answer::text("Three."),
+    ]);
+    house.files("//- AGENTS.md\nProject rules.\n");
+    let file = house.home_file("examples.md");
+    std::fs::write(&file, "User: sum 1 2\nYou: 3\n").expect("file");
+    let settings = "system_prompt = \"You review code.\"\nexamples_file = \"examples.md\"\nreasoning_language = \"zh\"\n";
+    house.settings(&format!("[agent]\n{settings}"));
+    let arguments = ["--append-system-prompt", "Answer in verse."];
+    let session = run(&house, &arguments, "One.").expect(0, "completed").pid();
+    let first = system(&model.requests()[0]).to_owned();
+    assert!(
+        first.starts_with("You review code.\n\nReason in Chinese"),
+        "{first}"
+    );
+    assert!(
+        first.contains("</instructions>\n\nAnswer in verse.\n\n# Examples\n"),
+        "{first}"
+    );
+    assert!(
+        first.ends_with("<examples>\nUser: sum 1 2\nYou: 3\n</examples>"),
+        "{first}"
+    );
+    // A session keeps what it was started with.
+    std::fs::remove_file(&file).expect("gone");
+    run(&house, &["-s", &session], "Two.").expect(0, "completed");
+    assert_eq!(system(&model.requests()[1]), first);
+    let ran = run(&house, &[], "Three.").expect(0, "completed");
+    let notices = format!("{:?}", ran.all("notice"));
+    assert!(notices.contains("The model gets no examples"), "{notices}");
+    assert!(!system(&model.requests()[2]).contains("# Examples"));
+}
+
 /// Names of the tools of a request.
 fn tools(request: &Request) -> Vec<String> {
     let body: serde_json::Value = serde_json::from_slice(&request.body).expect("JSON");

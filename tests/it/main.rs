@@ -80,6 +80,7 @@ mod structured;
 mod tightened;
 mod tui;
 mod unattended;
+mod user_shell;
 mod vendor_rules;
 mod vendor_schemas;
 mod waiting;

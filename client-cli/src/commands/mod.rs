@@ -215,7 +215,7 @@ pub struct Listing {
     /// Print JSON.
     #[arg(long)]
     pub json: bool,
-    /// Print only ids, one per line.
+    /// Print only the id or name of each, one per line.
     #[arg(short, long, conflicts_with = "json")]
     pub quiet: bool,
 }

@@ -10,6 +10,7 @@ pub(super) mod prompt;
 mod question;
 mod report;
 mod structured;
+mod trust;
 mod watch;
 
 use std::ffi::OsString;
@@ -31,6 +32,8 @@ pub use report::RunResult;
 ///
 /// Progress goes to standard error. Standard input is added to the prompt if it is a pipe or a file, or if `-` is
 /// given.
+///
+/// A prompt that starts with `/` runs a custom command: `reasonix run "/review"`; `reasonix commands` lists them.
 ///
 /// Options given with `--session` or `--continue` also apply to later turns of that session. With `--plan` and no
 /// client to approve the plan, `run` prints the plan and exits with code 3.
@@ -81,6 +84,13 @@ pub struct Args {
     /// `--continue` only together with `--fork`.
     #[arg(long, conflicts_with = "detach")]
     ephemeral: bool,
+    /// Trust the settings of this directory's project (hooks, rules, providers, `.env`) until the run ends
+    ///
+    /// They are read as they are now and shown on stderr; nothing is stored. They also count for other sessions that
+    /// start in the project meanwhile. Use `reasonix trust` to trust them from now on. Only for a new session; not with
+    /// `--detach`.
+    #[arg(long, conflicts_with_all = ["detach", "session", "continue_last"])]
+    trust: bool,
     /// Print the pid of the session and return once the prompt is stored.
     #[arg(long)]
     detach: bool,

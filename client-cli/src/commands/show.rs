@@ -13,7 +13,7 @@ use crate::messages::stored::Msg;
 use crate::text::Cleaner;
 use crate::{output, reach};
 
-/// Show a session in short: state, last prompt and answer.
+/// Show the state, last prompt and last answer of a session.
 ///
 /// With `--step N`: the exact request of that step, and its answer.
 #[derive(Debug, clap::Args)]

@@ -74,6 +74,7 @@ pub async fn run(args: Args) -> Result<u8, Error> {
         cwd,
         trusted,
         hash: shown.hash,
+        connection: false,
     };
     let done = client.call::<TrustSet>(&params).await?;
     if args.json {

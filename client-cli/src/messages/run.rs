@@ -36,6 +36,7 @@ client::catalog! {
     NoFileHint = "give the path of an existing file or directory", "请给出现有文件或目录的路径";
     FileName = "cannot attach `{0}`: its path has a quote or a line break", "无法附加 `{0}`：路径含有引号或换行";
     FileNameHint = "rename it, or pipe its content: `reasonix run PROMPT < FILE`", "请重命名，或用管道传入内容：`reasonix run PROMPT < FILE`";
+    TrustedForRun = "· trusted until the run ends: {0}", "· 在本次运行结束前信任：{0}";
     FileWithLines = "`--file` does not work with `--input-format jsonl`", "`--file` 不能与 `--input-format jsonl` 同用";
     FileWithLinesHint = "write `@PATH` in the text of a prompt instead", "请在提示词文本中写 `@PATH`";
     EphemeralKept = "`--ephemeral` would delete a session that is kept", "`--ephemeral` 会删除需要保留的会话";

@@ -34,7 +34,7 @@ client::catalog! {
     CheckKey = "check the key; `--no-probe` stores it anyway", "请检查密钥；用 `--no-probe` 可直接保存";
     NotSetHere = "! `{0}` is not set here", "! 这里没有设置 `{0}`";
     NeedsKey = "provider `{0}` needs a key", "服务商 `{0}` 需要密钥";
-    PassKey = "pass it with `--key-stdin`, or set `{0}`", "请用 `--key-stdin` 传入，或设置 `{0}`";
+    PassKey = "read it from a file with `--key-stdin < FILE`, or set `{0}`", "用 `--key-stdin < FILE` 从文件读取，或设置 `{0}`";
     IsSetHere = "`{0}` is set here", "这里设置了 `{0}`";
     KeyIsStored = "a key is stored", "已保存密钥";
     DotenvHas = "`.env` has a key", "`.env` 中有密钥";

@@ -58,6 +58,9 @@ client::catalog! {
     Written = "written to {0}: {1} bytes", "已写入 {0}：{1} 字节";
     ChangedNames = " (changed {0})", "（改动了 {0}）";
     ChangedNamesMore = " (changed {0} and {1} more)", "（改动了 {0}，另有 {1} 个）";
+    UseReload = "/reload, or /reload yes", "/reload 或 /reload yes";
+    ReloadHow = "say `/reload yes` to reload them all the same", "输入 `/reload yes` 仍然重新读取";
+    UseShell = "!COMMAND; put a space before `!` to send it as a prompt", "!命令；在前面加一个空格可作为提示词发送";
     UseSteer = "/steer TEXT, or /steer N", "/steer 文字，或 /steer N";
     UseEdit = "/edit N TEXT", "/edit N 文字";
     UseMove = "/move N M, positions start at 1", "/move N M，位置从 1 开始";

@@ -11,7 +11,10 @@ super::catalog! {
     Loading = "the session is loading, please wait", "会话正在载入，请稍候";
     StaysOpen = "not connected: the question stays open; answer it after reconnecting", "连接已断开：问题仍待作答，重新连接后再回答";
     Apart = "not connected: the text is kept; send it after reconnecting", "连接已断开：文字已保留，重新连接后再发送";
-    OwnCommand = "running your own commands with `!` is not supported yet; put a space before `!` to send it as a prompt", "尚不支持用 `!` 直接运行命令；在前面加一个空格可作为提示词发送";
+    UseShell = "write a shell command after `!`; put a space before `!` to send it as a prompt", "在 `!` 后面写一条 shell 命令；在前面加一个空格可作为提示词发送";
+    ShellBusy = "a turn is running: wait for its end, or stop it with Esc, then run the command", "正在进行一个回合：等它结束，或用 Esc 停止，然后再运行命令";
+    ShellAgain = "another command of yours is running; Ctrl-C stops it", "另一条命令正在运行；Ctrl-C 可停止它";
+    StoppingCommand = "stopping the command; press Ctrl-C again to quit now (the session stays)", "正在停止该命令；再按一次 Ctrl-C 立即退出（会话保留）";
     Unknown = "unknown command /{0}; `/help` lists all commands", "未知命令 /{0}；用 `/help` 查看全部命令";
     UnknownHere = "unknown command /{0}; here it is {1}", "未知命令 /{0}；这里用 {1}";
     NothingToClear = "there is no conversation yet", "还没有对话";

@@ -25,6 +25,7 @@ super::catalog! {
     WriteSend = "Describe a task and press {0}. Prompts that you send during a turn are queued.", "写下任务，按 {0} 发送。回合进行中发送的提示词会排队。";
     WriteFile = "a file: type part of its path to choose it", "文件：输入路径的一部分来选择";
     WriteSlash = "at the start: a command; type two slashes to start a prompt with a slash", "在开头：命令；输入两个斜杠可发送以斜杠开头的提示词";
+    WriteShell = "a shell command of your own; the model sees it with the next prompt", "你自己的 shell 命令；模型会随下一条提示词看到它";
     WriteNewline = "at the end of a line: a new line, in every terminal", "在行尾：换行，任何终端都可用";
     WritePaste = "pasted lines stay one prompt; a long paste is shown as a short mark and sent in full", "多行粘贴仍是一条提示词；很长的显示为简短标记，发送时为全文";
     Paste = "paste", "粘贴";

@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 
 pub use client::transcript::Tone;
 use proto::hello::Role;
-use proto::params::session::CreateParams;
+use proto::params::session::{CreateParams, When};
 use proto::state::{ApprovalMode, Mode};
 use proto::{Pid, Seq, SessionId, SessionOptions, Stamp};
 
@@ -80,6 +80,10 @@ pub struct Model {
     pub called: Option<(SessionId, String)>,
     /// A prompt is on its way that makes the session.
     pub creating: bool,
+    /// A line that may be a custom command, sent before the list of these came; it is sent when it comes.
+    pub awaits_commands: Option<(String, When)>,
+    /// A command of the user that runs in the session that is being made.
+    pub first_command: Option<String>,
     /// The draft was given at the start: it is sent as soon as nothing here has to be asked about first.
     pub sends_draft: bool,
     /// What is reported of a session when all that was before is shown.
@@ -250,6 +254,8 @@ impl Model {
             title: String::new(),
             called: None,
             creating: false,
+            awaits_commands: None,
+            first_command: None,
             sends_draft: false,
             news: Vec::new(),
             top: false,

@@ -122,6 +122,12 @@ impl Session {
         matches!(self.state, State::Running | State::Waiting) || self.compacting
     }
 
+    /// The command that a user runs in it.
+    #[must_use]
+    pub fn user_command(&self) -> Option<&ChildSpawned> {
+        self.children.iter().find(|child| child.user.is_some())
+    }
+
     /// Whether what it does changes all the time. What waits for a person does not.
     #[must_use]
     pub fn works(&self) -> bool {

@@ -12,7 +12,9 @@ use proto::params::history::{
 };
 use proto::params::reload::ReloadParams;
 use proto::params::session::SetParams;
-use proto::params::session::{CreateOutput, InspectOutput, InspectParams, InspectPart};
+use proto::params::session::{
+    CreateOutput, InspectOutput, InspectParams, InspectPart, ShellParams,
+};
 use proto::record::RewoundResult;
 use proto::{ErrorName, RequestId};
 
@@ -115,7 +117,7 @@ fn of_session(model: &mut Model, answer: Answer) -> Vec<Effect> {
         } => return outputs::take(model, &session, &call, Ok(&text)),
         Answer::Rules(rules) => return permissions::show(model, &rules),
         Answer::Stats { params, output } => return stats(model, &params, &output),
-        Answer::Commands(output) => composer::commands_came(model, output.commands),
+        Answer::Commands(output) => return composer::commands_came(model, output.commands),
         Answer::Memory(output) => return memory::shown(model, &output),
         Answer::Hooks { reloaded, output } => return hooks::shown(model, reloaded, &output),
         Answer::Done(Call::Set(params)) => return set(model, *params),
@@ -187,13 +189,15 @@ fn failed(model: &mut Model, here: bool, call: Call, trouble: Trouble) {
         }
         Call::Create(params) if here => {
             model.creating = false;
-            not_sent(
-                model,
-                params.prompt.as_deref().unwrap_or_default(),
-                &trouble,
-            );
+            let command = model.first_command.take();
+            let command = command.map(|command| format!("!{command}"));
+            let text = params.prompt.clone().or(command).unwrap_or_default();
+            not_sent(model, &text, &trouble);
         }
         Call::Prompt { params, .. } if here => not_sent(model, &params.text, &trouble),
+        Call::Shell(params) if here => {
+            not_sent(model, &format!("!{}", params.command), &trouble);
+        }
         Call::Set(params) if here && trouble.name == Some(ErrorName::ConfirmNeeded) => {
             let yes = Call::Set(Box::new(SetParams {
                 confirm: true,
@@ -209,8 +213,13 @@ fn failed(model: &mut Model, here: bool, call: Call, trouble: Trouble) {
             });
             confirm(model, yes, &trouble);
         }
-        // The menu has the commands of the interface.
-        Call::Commands(_) => {}
+        // The menu has the commands of the interface. The daemon says what else is wrong with a prompt.
+        Call::Commands(_) => {
+            let waiting = model.awaits_commands.take();
+            if waiting.is_some_and(|(text, _)| model.composer.text() == text) {
+                model.trouble(&trouble);
+            }
+        }
         Call::Earlier { session, .. } if here => pager::take(model, &session, Err(trouble)),
         // They would have shown something of a session that was left.
         Call::Earlier { .. }
@@ -258,10 +267,18 @@ fn deleted(model: &mut Model, here: bool, deleted: &DeleteOutput) -> Vec<Effect>
 
 fn created(model: &mut Model, created: &CreateOutput) -> Vec<Effect> {
     model.creating = false;
+    let command = model.first_command.take();
     let effects = daemon::go_on_to(model, &created.session.to_string());
     // What was written meanwhile was written for it.
     model.composer.take_up(None);
-    effects
+    let command = command.map(|command| {
+        Effect::Call(Call::Shell(ShellParams {
+            session: created.session.to_string(),
+            command,
+            request_id: Some(RequestId::new()),
+        }))
+    });
+    effects.into_iter().chain(command).collect()
 }
 
 /// What could not be sent stands in the composer again, unless something else does.
@@ -495,6 +512,7 @@ fn held_back(model: &mut Model, cwd: String, trust: TrustOutput) {
         cwd,
         trusted: true,
         hash: trust.hash,
+        connection: false,
     });
     interaction::keep(model);
     model.confirm(Title::TitleTrust, words, Then::Do(vec![Effect::Call(yes)]));

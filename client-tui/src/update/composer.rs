@@ -41,10 +41,25 @@ pub fn walked(model: &mut Model, root: PathBuf, paths: Vec<String>) {
     model.composer.menu.walked(root, paths);
 }
 
-/// The custom commands have come, for the menu of commands.
-pub fn commands_came(model: &mut Model, commands: Vec<CommandInfo>) {
+/// The custom commands have come, for the menu of commands. What waited for them is sent.
+pub fn commands_came(model: &mut Model, commands: Vec<CommandInfo>) -> Vec<Effect> {
     let role = model.place.role;
     model.composer.menu.commands_came(commands, role);
+    match model.awaits_commands.take() {
+        Some((text, when)) if model.composer.text() == text => submit::send(model, when),
+        Some(_) | None => Vec::new(),
+    }
+}
+
+/// Whose custom commands are asked for.
+pub fn commands_of(model: &Model) -> ListParams {
+    let id = model.session.as_ref().map(|session| session.id.to_string());
+    ListParams {
+        cwd: id
+            .is_none()
+            .then(|| model.place.cwd.to_string_lossy().into_owned()),
+        session: id,
+    }
 }
 
 /// The names in a directory have come, for the menu of files.
@@ -242,6 +257,7 @@ fn file(model: &mut Model, send: bool) -> Option<Vec<Effect>> {
 
 /// Brings the menu up to what is written now.
 fn refresh(model: &mut Model) -> Vec<Effect> {
+    let commands_of = commands_of(model);
     let composer = &mut model.composer;
     if composer.is_normal() {
         composer.menu.reset();
@@ -252,13 +268,6 @@ fn refresh(model: &mut Model) -> Vec<Effect> {
         .as_ref()
         .map(|session| Path::new(&session.cwd));
     let cwd = session.filter(|cwd| cwd.is_absolute());
-    let id = model.session.as_ref().map(|session| session.id.to_string());
-    let commands_of = ListParams {
-        cwd: id
-            .is_none()
-            .then(|| model.place.cwd.to_string_lossy().into_owned()),
-        session: id,
-    };
     let around = Around {
         cwd: cwd.unwrap_or(&model.place.cwd),
         home: model.place.home.as_deref(),

@@ -129,6 +129,7 @@ fn let_go(model: &mut Model) {
     model.pressed = None;
     model.called = None;
     model.creating = false;
+    model.first_command = None;
     model.news.clear();
 }
 

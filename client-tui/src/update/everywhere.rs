@@ -109,7 +109,12 @@ pub fn interrupt(model: &mut Model) -> Vec<Effect> {
     }
     let language = model.look.language;
     if let Some(call) = stop(model) {
-        model.toast(Tone::Info, language.say(Msg::Interrupting));
+        let turn = model.session.as_ref().is_some_and(Session::busy);
+        let words = match turn {
+            true => Msg::Interrupting,
+            false => Msg::StoppingCommand,
+        };
+        model.toast(Tone::Info, language.say(words));
         return vec![call];
     }
     if model.dialog.is_none() && !model.composer.is_empty() {
@@ -146,10 +151,11 @@ fn again(model: &mut Model, key: Pressed) -> bool {
     })
 }
 
-/// What stops the turn; `None`: none runs, or it is not ours to stop.
+/// What stops the turn, or the user's command; `None`: none runs, or it is not ours to stop.
 fn stop(model: &Model) -> Option<Effect> {
     let session = model.session.as_ref()?;
-    (session.busy() && model.role() == Role::Drive).then(|| {
+    let runs = session.busy() || session.user_command().is_some();
+    (runs && model.role() == Role::Drive).then(|| {
         Effect::Call(Call::Interrupt {
             session: session.id.to_string(),
             queue: session.queue.waiting().to_vec(),

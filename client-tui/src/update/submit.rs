@@ -1,10 +1,10 @@
 //! What was written, sent: a prompt, or a command.
 
-use proto::params::session::{CreateParams, PromptParams, When};
+use proto::params::session::{CreateParams, PromptParams, ShellParams, When};
 use proto::state::Kind;
 use proto::{RequestId, SessionId};
 
-use super::commands;
+use super::{commands, composer};
 use crate::effect::{Call, Effect};
 use crate::messages::app::Msg;
 use crate::model::{Link, Model, Tone};
@@ -30,18 +30,23 @@ pub fn send(model: &mut Model, when: When) -> Vec<Effect> {
         Line::Unknown(word) if is_custom(model, word) => {
             prompt(model, text.trim().to_owned(), when)
         }
+        // A pasted line comes before the list.
+        Line::Unknown(_) if !model.composer.menu.has_custom() && !is_apart(model) => {
+            let asked = model.awaits_commands.replace((text, when));
+            let ask = Effect::Call(Call::Commands(composer::commands_of(model)));
+            asked.is_none().then_some(ask).into_iter().collect()
+        }
         Line::Unknown(word) => {
             let words = unknown(model, word);
             model.toast(Tone::Warning, words);
             Vec::new()
         }
-        // A command of the person's own, which no daemon of this build runs: it is not for the model either.
+        // A command of the user's own. Behind a blank it is the beginning of a prompt.
         Line::Prompt(prompt)
             if prompt.starts_with('!') && !text.starts_with(char::is_whitespace) =>
         {
-            let words = model.look.language.say(Msg::OwnCommand);
-            model.toast(Tone::Warning, words);
-            Vec::new()
+            let command = prompt.trim_start_matches('!').trim().to_owned();
+            shell(model, command)
         }
         Line::Prompt(prompt) => {
             // Two slashes begin a prompt that begins with one: the blank says to the daemon that it is no command.
@@ -51,6 +56,47 @@ pub fn send(model: &mut Model, when: When) -> Vec<Effect> {
             self::prompt(model, prompt, when)
         }
     }
+}
+
+/// Runs a command of the user in the session, or in a new one.
+fn shell(model: &mut Model, command: String) -> Vec<Effect> {
+    let language = model.look.language;
+    if !model.may_drive() {
+        return Vec::new();
+    }
+    let refusal = if command.is_empty() {
+        Some(Msg::UseShell)
+    } else if matches!(model.link, Link::Ended(_)) {
+        Some(Msg::EndedKeeps)
+    } else {
+        let session = model.session.as_ref();
+        session.and_then(|session| match session.busy() {
+            true => Some(Msg::ShellBusy),
+            false => session.user_command().map(|_| Msg::ShellAgain),
+        })
+    };
+    if let Some(words) = refusal {
+        model.toast(Tone::Warning, language.say(words));
+        return Vec::new();
+    }
+    if model.is_apart(Msg::Apart) {
+        return Vec::new();
+    }
+    let Some(session) = &model.session else {
+        if model.link != Link::None {
+            model.toast(Tone::Info, language.say(Msg::Loading));
+            return Vec::new();
+        }
+        return create(model, First::Command(command));
+    };
+    let params = ShellParams {
+        session: session.id.to_string(),
+        command,
+        request_id: Some(RequestId::new()),
+    };
+    model.toast = None;
+    model.composer.take();
+    vec![Effect::Call(Call::Shell(params))]
 }
 
 /// Sends the prompt that was given at the start. Where a question came first, it stays written.
@@ -81,7 +127,7 @@ pub fn prompt(model: &mut Model, text: String, when: When) -> Vec<Effect> {
             model.toast(Tone::Info, language.say(Msg::Loading));
             return Vec::new();
         }
-        return create(model, text);
+        return create(model, First::Prompt(text));
     };
     if let Some(why) = &session.read_only {
         let words = language.fill(Msg::ReadOnly, &[why]);
@@ -106,8 +152,14 @@ pub fn prompt(model: &mut Model, text: String, when: When) -> Vec<Effect> {
     })]
 }
 
-/// The first prompt makes the session: both are one commit.
-fn create(model: &mut Model, text: String) -> Vec<Effect> {
+/// What a session is made for.
+enum First {
+    Prompt(String),
+    Command(String),
+}
+
+/// The first prompt makes the session: both are one commit. A command runs in it when it is there.
+fn create(model: &mut Model, first: First) -> Vec<Effect> {
     if model.creating {
         let words = model.look.language.say(Msg::Wait);
         model.toast(Tone::Info, words);
@@ -115,13 +167,23 @@ fn create(model: &mut Model, text: String) -> Vec<Effect> {
     }
     model.creating = true;
     model.composer.take();
+    let (prompt, command) = match first {
+        First::Prompt(text) => (Some(text), None),
+        First::Command(command) => (None, Some(command)),
+    };
+    model.first_command = command;
     let params = CreateParams {
         session: SessionId::new(),
-        prompt: Some(text),
+        prompt,
         request_id: Some(RequestId::new()),
         ..model.place.template.clone()
     };
     vec![Effect::Call(Call::Create(Box::new(params)))]
+}
+
+/// Whether the daemon cannot be asked.
+fn is_apart(model: &Model) -> bool {
+    matches!(model.link, Link::Lost(_) | Link::Away(_) | Link::Ended(_))
 }
 
 /// How much like a command a word must be so that it may have been meant.
@@ -159,3 +221,6 @@ fn unknown(model: &Model, word: &str) -> String {
         None => model.look.language.fill(Msg::Unknown, &[&shown]),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -702,19 +702,9 @@ fn a_key_in_between_makes_the_second_ctrl_c_a_first() {
 }
 
 #[test]
-fn a_command_of_the_persons_own_does_not_go_to_the_model() {
-    let mut model = attached();
-    assert!(say(&mut model, "!echo hi").is_empty());
-    assert_eq!(model.composer.text(), "!echo hi");
-    assert!(matches!(
-        call(&say(&mut model, " !echo hi")),
-        Call::Prompt { .. }
-    ));
-}
-
-#[test]
 fn an_unknown_command_stays_written_and_is_told() {
     let mut model = attached();
+    model.composer.menu.commands_came(Vec::new(), Role::Drive);
     assert!(say(&mut model, "/expotr file").is_empty());
     assert_eq!(model.composer.text(), "/expotr file");
     assert!(toast(&model).contains("/export"), "{}", toast(&model));
@@ -765,6 +755,7 @@ fn the_nearest_command_is_named() {
     ];
     for (said, named) in table {
         let mut model = attached();
+        model.composer.menu.commands_came(Vec::new(), Role::Drive);
         assert!(say(&mut model, said).is_empty());
         assert!(toast(&model).contains(named), "{said}: {}", toast(&model));
         assert_eq!(model.composer.text(), said);

@@ -54,6 +54,7 @@ fn writing(language: Language) -> Vec<(String, &'static str)> {
     vec![
         ("@".to_owned(), language.say(Msg::WriteFile)),
         ("/".to_owned(), language.say(Msg::WriteSlash)),
+        ("!".to_owned(), language.say(Msg::WriteShell)),
         (newline, language.say(Msg::WriteNewline)),
         (
             language.say(Msg::Paste).to_owned(),

@@ -38,9 +38,12 @@ pub struct PrefixText {
     /// A line for each fact from earlier sessions. Rendered behind the instruction files.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub memory: Vec<String>,
-    /// What the session's creator adds, at the very end of the system prompt.
+    /// What the session's creator adds to the system prompt, after the blocks above.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub appended: Option<String>,
+    /// Examples for the model, at the very end of the system prompt.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub examples: Option<String>,
     /// The tools that the model may call, sorted by name.
     pub tools: Vec<ToolDeclaration>,
 }

@@ -31,6 +31,8 @@ pub use sandbox_spec::{SandboxSpec, SandboxStrength};
 pub use scrub::scrub;
 pub use secret::Secret;
 pub use spawn::{Child, ChildEvent, ChildExit, Command, STDIN_MAX, Spawn, SpawnError};
-pub use tool::{CallAction, CallContext, Outcome, Preview, SKILL_TOOL, SkillLibrary, Tool, Touch};
+pub use tool::{
+    CallAction, CallContext, Outcome, Preview, SKILL_TOOL, SkillLibrary, Tool, Touch, UserShell,
+};
 pub use tool_set::ToolSet;
 pub use tool_spec::{ArgumentUse, Family, ToolDeclaration, ToolSpec};

@@ -170,6 +170,13 @@ pub trait SkillLibrary: Send + Sync {
     fn load(&self, name: &str, arguments: &str) -> Result<Outcome, Outcome>;
 }
 
+/// Runs the shell commands that users give a session.
+pub trait UserShell: Send + Sync {
+    /// Runs a line of shell with the user's rights, from the session's directory and with its environment. `number`: its
+    /// own in the process table. Ends soon after cancellation, with status `interrupted`.
+    fn run(&self, line: String, number: Pid, context: CallContext) -> BoxFuture<'static, Outcome>;
+}
+
 /// Where a running tool shows what it prints.
 pub trait Progress: Send + Sync {
     /// Never blocks; what comes too fast may be merged or dropped.

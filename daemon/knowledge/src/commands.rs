@@ -44,7 +44,7 @@ pub struct CustomCommand {
 pub struct CustomCommands {
     /// Sorted by name; of the same name the one that counts first.
     pub commands: Vec<CustomCommand>,
-    /// Files that are left out, with their line where that is known. In words for the user.
+    /// Files that are left out and keys that have no effect, with their line where that is known. In words for the user.
     pub problems: Vec<String>,
 }
 
@@ -127,7 +127,13 @@ fn read_command(
     };
     let text = files.read(file, root)?;
     match parse(&name, &text, source, Some(files.name_of(file))) {
-        Ok(command) => Some(command),
+        Ok(command) => {
+            let model = split(&text).ok().and_then(|it| it.line_of("model"));
+            if let Some(line) = model {
+                files.report_model(file, line);
+            }
+            Some(command)
+        }
         Err((line, reason)) => {
             files.report(file, Some(line), &reason);
             None

@@ -168,6 +168,15 @@ impl<'a> DefinitionFiles<'a> {
         name.replace(|letter: char| letter.is_control(), "_")
     }
 
+    /// Notes that the key `model` of a command has no effect: another model for one prompt would lose the prompt cache.
+    pub fn report_model(&mut self, path: &Path, line: u64) {
+        let place = format!("{}:{line}", self.name_of(path));
+        let problem = format!(
+            "`{place}`: `model` has no effect in a command. Choose the model with `/model` or `--model`."
+        );
+        self.problems.push(problem);
+    }
+
     /// Notes that a file is left out.
     pub fn report(&mut self, path: &Path, line: Option<u64>, reason: &str) {
         let name = self.name_of(path);

@@ -64,6 +64,12 @@ impl Document<'_> {
         Some(value).filter(|value| !value.is_empty())
     }
 
+    /// The line of a key in the file, from 1.
+    pub fn line_of(&self, key: &str) -> Option<u64> {
+        let mut lines = self.yaml.lines().zip(1..);
+        lines.find_map(|(line, number)| raw_value(line, key).map(|_| number))
+    }
+
     /// Reads the front matter. Keys that `T` does not have are ignored.
     pub fn fields<T: DeserializeOwned + Default>(&self) -> Result<T, Malformed> {
         if is_blank(&self.yaml) {

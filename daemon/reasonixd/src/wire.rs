@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use broker::{Brokered, Brokers};
-use contract::{Codec, Spawn, ToolMemory, ToolSet};
+use contract::{Codec, Spawn, ToolMemory, ToolSet, UserShell};
 use knowledge::memory::FactStores;
 use proto::record::SessionCreated;
 use proto::{ErrorName, Failure};
@@ -182,6 +182,14 @@ impl Wire {
             notices.push(problem);
             session::SYSTEM_PROMPT.to_owned()
         });
+        let system_prompt = match reasoning_language(&settings) {
+            Some(sentence) => format!("{}\n\n{sentence}", system_prompt.trim_end()),
+            None => system_prompt,
+        };
+        let examples = examples(&settings).unwrap_or_else(|problem| {
+            notices.push(problem);
+            None
+        });
         if let Err(failure) = fallback(&settings) {
             notices.push(format!(
                 "No fallback model: {} {}",
@@ -192,6 +200,7 @@ impl Wire {
             profile: Profile {
                 system_prompt: system_prompt.into(),
                 append_system_prompt: None,
+                examples,
                 tools: self.tools(&settings),
                 pinned: settings.pinned,
                 rules,
@@ -220,6 +229,31 @@ impl Wire {
                 .collect(),
             unusable: None,
         }
+    }
+}
+
+/// Examples for the model of new sessions. The error says why there are none.
+fn examples(settings: &Settings) -> Result<Option<String>, String> {
+    let Some(file) = &settings.examples_file else {
+        return Ok(None);
+    };
+    let reason = match settings::read::following_up_to(file, SYSTEM_PROMPT_BYTES_MAX) {
+        Ok(text) if !text.trim().is_empty() => return Ok(Some(text)),
+        Ok(_) => "it is empty".to_owned(),
+        Err(error) => error.to_string(),
+    };
+    Err(format!(
+        "The model gets no examples: `agent.examples_file` names `{}`: {reason}.",
+        file.display()
+    ))
+}
+
+/// The sentence that asks for a language of the reasoning.
+fn reasoning_language(settings: &Settings) -> Option<&'static str> {
+    match settings.reasoning_language.as_deref()? {
+        "en" => Some("Reason in English, whatever language the user writes in."),
+        "zh" => Some("Reason in Chinese (简体中文), whatever language the user writes in."),
+        _ => None,
     }
 }
 
@@ -413,6 +447,10 @@ impl Assembly for Wire {
 
     fn spawn(&self) -> Arc<dyn Spawn> {
         Arc::clone(&self.procs) as Arc<dyn Spawn>
+    }
+
+    fn user_shell(&self) -> Option<Arc<dyn UserShell>> {
+        Some(Arc::new(tools::BuiltInShell))
     }
 
     fn tool_memory(&self, workspace: Arc<Workspace>) -> Arc<dyn ToolMemory> {

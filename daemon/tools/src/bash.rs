@@ -43,7 +43,7 @@ const DESCRIPTION: &str = "Run a shell command and wait for its end; directory a
 
 const TIMEOUT_MAX_MS: u64 = 600_000;
 /// Clean text kept of the beginning, and of the end.
-const END_MAX: usize = 128 * 1024;
+pub(crate) const END_MAX: usize = 128 * 1024;
 /// Tokens of output that the model gets of a command (contract, chapter 40), less the line with the exit code and notes.
 pub(crate) const TOKENS_MAX: usize = 16_000 - 200;
 /// Changed variables that the preview names, beside those that name programs.
@@ -297,7 +297,7 @@ async fn spawn(
 }
 
 /// Takes what the command prints until it has ended. Stops it at a limit, or when the call is cancelled.
-async fn follow(
+pub(crate) async fn follow(
     mut run: RunningCommand,
     context: &CallContext,
     capture: &mut Capture,
@@ -340,6 +340,11 @@ fn sandbox_denial(
     let failed = end.stopped.is_none() && !end.is_success();
     let sandbox = sandbox.filter(|_| failed)?;
     stopped::by(sandbox, &capture.tail(TAIL_CHARS))
+}
+
+/// The two texts of the outcome of a command that no sandbox held.
+pub(crate) async fn plain_outcome(end: &CommandEnd, capture: Capture) -> Outcome {
+    outcome(end, capture, None).await
 }
 
 /// The two texts of the outcome.

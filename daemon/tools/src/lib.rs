@@ -21,6 +21,7 @@ mod shells;
 mod transfer;
 mod truncate;
 mod typed_tool;
+mod user_shell;
 
 mod apply_patch;
 mod ask;
@@ -55,6 +56,7 @@ mod scene;
 
 pub use memory::Memory;
 pub use registry::{BuiltIn, Options, session_tools};
+pub use user_shell::BuiltInShell;
 
 use std::sync::Arc;
 

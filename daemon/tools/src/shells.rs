@@ -120,6 +120,7 @@ impl Shells {
             kind: ChildKind::Shell,
             call: context.call.clone(),
             command: title.clone(),
+            user: None,
         });
         let mut rows = self.rows();
         rows.insert(

@@ -30,12 +30,13 @@ mod stand_in;
 mod standing;
 mod turns;
 mod used;
+mod user_commands;
 mod view;
 
 pub use cache::CacheHistory;
 pub use content::{
     RELOAD, content_of_compaction, content_of_edit, content_of_move, content_of_pin,
-    content_of_prompt, content_of_reset, content_of_rewind, content_of_set,
+    content_of_prompt, content_of_reset, content_of_rewind, content_of_set, content_of_shell,
 };
 pub(crate) use interactions::recorded_answer;
 pub use interactions::{
@@ -44,6 +45,7 @@ pub use interactions::{
 pub use open::{Answerer, CallStage, OpenCall, OpenTurn, UserEdit};
 pub use resets::UndoableCompaction;
 pub use stand_in::FallbackInUse;
+pub use user_commands::UserResult;
 pub use view::{ConversationCounts, ConversationView, Rewind, RewindPlan, TurnMark};
 
 /// The state of a session according to its log, without the text of messages.
@@ -142,6 +144,8 @@ pub struct Facts {
     pub suspended: bool,
     /// Background commands. Those of an exited session stay until their end is logged.
     pub children: BTreeMap<Pid, ChildSpawned>,
+    /// Users' commands that ended since the last prompt, oldest first.
+    user_results: Vec<UserResult>,
     /// The newest record says that the daemon's end cut off the next answer, and that the turn continues from it.
     going_on_from: bool,
     /// Every call id of the conversation: ids are unique in a session, even if the provider's are not.
@@ -241,14 +245,8 @@ impl Facts {
             Body::Tool(message) => self.apply_result(message),
             Body::PolicyDecided(decided) => self.apply_decided(decided),
             Body::SessionSuspended(_) => self.suspended = true,
-            Body::ChildSpawned(child) => {
-                self.reset_loop_detector();
-                self.children.insert(child.pid, child.clone());
-            }
-            Body::ChildExited(child) => {
-                self.reset_loop_detector();
-                self.children.remove(&child.pid);
-            }
+            Body::ChildSpawned(child) => self.apply_child_spawned(child, record),
+            Body::ChildExited(child) => self.apply_child_exited(child),
             Body::Notice(notice) => {
                 self.going_on_from = notice.text == words::GOES_ON_FROM_KEPT;
                 self.half_rewound &= notice.text != words::HALF_REWOUND;

@@ -330,10 +330,16 @@ impl Step<'_> {
                 phase
             }
             Input::ChildExited(child) => {
-                if self.facts.children.contains_key(&child.pid) {
-                    self.append(Body::ChildExited(child));
+                let known = self.facts.children.get(&child.pid);
+                let Some(held) = known.map(|known| known.user.is_some()) else {
+                    return phase;
+                };
+                self.append(Body::ChildExited(child));
+                match phase {
+                    // A prompt may wait for its end.
+                    Phase::Idle if held => self.go_on_at_rest(None),
+                    phase => phase,
                 }
-                phase
             }
             Input::Set(set) => {
                 let waited = self.facts.over_budget;

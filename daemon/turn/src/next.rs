@@ -14,7 +14,7 @@
 //! | turn ended | none, user | ended by a shutdown | any | wait for a user |
 //! | recovered, policy `idle` | none | settled or not; ended by a shutdown, and no prompt since; or the session has exited | any | wait for a user |
 //! | any | none, user | any | nothing that may start | wait |
-//! | paused, or handing over | none, user | any | a prompt | wait |
+//! | paused, handing over, or a user's command runs | none, user | any | a prompt | wait |
 //! | any | none, user | any | a prompt | start it |
 //!
 //! A prompt may not start if a budget ended the turn before it, if the session has exited and received no prompt since, or
@@ -104,6 +104,8 @@ pub(crate) struct Situation {
     pub paused: bool,
     /// The daemon hands over.
     pub suspending: bool,
+    /// A command of a user runs: its output belongs to the next prompt.
+    pub user_command: bool,
 }
 
 /// Decides what a session does when nothing runs. See the table above.
@@ -150,7 +152,7 @@ pub(crate) fn next_after_turn(now: &Situation) -> NextStep {
     }
     match first {
         Some(_) if now.exited && !now.woken => wait,
-        Some(_) if now.paused || now.suspending => wait,
+        Some(_) if now.paused || now.suspending || now.user_command => wait,
         Some(first) => NextStep::StartPrompt(first),
         None => wait,
     }
@@ -186,6 +188,7 @@ impl Step<'_> {
             rests: self.hold.rests,
             paused: facts.paused,
             suspending: self.hold.suspending,
+            user_command: facts.user_command().is_some(),
         }
     }
 
@@ -194,12 +197,13 @@ impl Step<'_> {
         next_after_turn(&self.situation(moment, stop))
     }
 
-    /// Whether a queued prompt would start now but for a pause or hand-over.
+    /// Whether a queued prompt would start now but for a pause, a hand-over or a user's command.
     pub(crate) fn wants_turn(&self) -> bool {
         let free = Situation {
             settled: true,
             paused: false,
             suspending: false,
+            user_command: false,
             ..self.situation(DecisionMoment::Rest, None)
         };
         matches!(next_after_turn(&free), NextStep::StartPrompt(_))

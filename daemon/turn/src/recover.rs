@@ -139,6 +139,7 @@ impl Step<'_> {
                 code: None,
                 signal: Some(9),
                 cause: Some(words::CHILD_LOST.into()),
+                result: None,
             }));
         }
     }

@@ -26,3 +26,4 @@ mod scenarios;
 mod script;
 mod simulation;
 mod trouble;
+mod user_commands;

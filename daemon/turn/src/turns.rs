@@ -43,7 +43,7 @@ impl Step<'_> {
         self.ask()
     }
 
-    /// Appends a prompt as a message, with the contents of its references.
+    /// Appends a prompt as a message, after the output of users' commands and with the contents of its references.
     pub(crate) fn say_prompt(
         &mut self,
         prompt: QueuedPrompt,
@@ -52,10 +52,9 @@ impl Step<'_> {
     ) {
         let references = self.facts.references.get(&prompt.prompt_id);
         let references = references.map(|text| text.to_string());
-        let context = match (context, references) {
-            (Some(context), Some(references)) => Some(format!("{context}\n\n{references}")),
-            (context, references) => context.or(references),
-        };
+        let parts = [context, self.facts.user_results(), references];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        let context = (!parts.is_empty()).then(|| parts.join("\n\n"));
         self.say(prompt.text, Some(prompt.prompt_id), context, voice);
     }
 

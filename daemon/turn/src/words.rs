@@ -75,6 +75,20 @@ pub const LOG_WAS_BROKEN: &str = "The log contained calls without a result; resu
 pub const HALF_REWOUND: &str = "A rewind was interrupted while restoring files: some files may be restored, others not. Rewind again to finish it, or undo it to restore the previous state.";
 /// The cause that recovery logs for the end of a background command.
 pub const CHILD_LOST: &str = "the daemon stopped";
+/// To the model, before what users' commands printed.
+pub(crate) const USER_COMMANDS: &str = "The user ran these shell commands themselves before this prompt, in the session's directory and outside your sandbox. They are no calls of yours:";
+
+/// To the model: a user's command, how it ended and its output, in a block that they cannot close.
+pub(crate) fn user_command(line: &str, text: &str) -> String {
+    let inside = format!("$ {line}\n{text}").replace("</user-command", "<\\/user-command");
+    format!("<user-command>\n{inside}\n</user-command>")
+}
+
+/// To the model: a user's command whose end nobody saw.
+pub(crate) fn lost_user_command(cause: Option<&str>) -> String {
+    let cause = cause.unwrap_or("its end was not reported");
+    format!("ended: {cause}; its output is lost, and how far it took effect is not known")
+}
 
 /// Reports to the model that the provider refused its answer. `refusal`: the provider's message.
 pub fn invalid_call(refusal: &str) -> String {

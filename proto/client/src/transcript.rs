@@ -188,6 +188,8 @@ pub struct ToolRun {
     pub subject: String,
     /// It runs once more, outside the sandbox that had stopped it.
     pub outside: bool,
+    /// A user runs it, not the model: the client that asked for it.
+    pub by_user: Option<String>,
     /// It was seen to start.
     pub started: bool,
     /// What it prints while it runs: the end of it, at most 16 KiB.

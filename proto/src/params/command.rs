@@ -21,7 +21,7 @@ pub struct ListParams {
 pub struct ListOutput {
     /// Sorted by name.
     pub commands: Vec<CommandInfo>,
-    /// Files that are left out, in sentences.
+    /// Files that are left out and keys that have no effect, in sentences.
     pub problems: Vec<String>,
 }
 

@@ -251,6 +251,9 @@ pub struct TrustSetParams {
     pub trusted: bool,
     /// Hash from `trust.get`.
     pub hash: String,
+    /// With `trusted`: trust it only as long as this connection lasts. Nothing is stored.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub connection: bool,
 }
 
 /// Parameters of `doctor.run`.

@@ -279,6 +279,23 @@ pub struct PromptOutput {
     pub seq: Seq,
 }
 
+/// Parameters of `session.shell`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ShellParams {
+    pub session: String,
+    /// A line of shell.
+    pub command: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<RequestId>,
+}
+
+/// Answer of `session.shell`: the start of the command is on disk, and it runs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ShellOutput {
+    /// Record of its start, a `child.spawned`.
+    pub seq: Seq,
+}
+
 /// Parameters of `session.unqueue`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct UnqueueParams {

@@ -1,21 +1,51 @@
-//! Records of the commands in the background.
+//! Records of the commands in the background, and of those that users run themselves.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::item::{CallStatus, Display};
 use crate::words::words;
-use crate::{CallId, Pid};
+use crate::{CallId, Pid, RequestId};
 
-/// `child.spawned`: a command of the session runs in the background.
+/// `child.spawned`: a command of the session runs beside its turns: one that the model left in the background, or one
+/// that a user runs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ChildSpawned {
     /// Its own number, of the same row as those of sessions.
     pub pid: Pid,
     pub kind: ChildKind,
-    /// The call that started it.
+    /// The call that started it. Of a user's command the name under which its output is reported.
     pub call: CallId,
     /// The command, for display.
     pub command: String,
+    /// The user's command that it is (`session.shell`). Absent: the model's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user: Option<UserCommand>,
+}
+
+/// A shell command that a user runs in a session.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct UserCommand {
+    /// As it was typed, without the `!`.
+    pub line: String,
+    /// The client that asked for it.
+    pub by: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<RequestId>,
+}
+
+/// The outcome of a user's command.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct UserCommandResult {
+    pub status: CallStatus,
+    /// How it ended and its output, as the model gets them with the next prompt.
+    pub text: String,
+    /// For people.
+    pub display: Display,
+    /// The file that holds all of an output that was cut.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spill: Option<String>,
+    pub duration_ms: u64,
 }
 
 words! {
@@ -39,4 +69,7 @@ pub struct ChildExited {
     /// Reason, if it was ended: `kill_shell`, `the session ended`, `the daemon stopped`, …
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cause: Option<String>,
+    /// Of a user's command. Absent if the daemon was killed while it ran.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub result: Option<Box<UserCommandResult>>,
 }

@@ -60,6 +60,7 @@ impl EngineSetup {
             profile: Profile {
                 system_prompt: "Work.".into(),
                 append_system_prompt: None,
+                examples: None,
                 tools: ToolSet::new(vec![
                     Arc::new(Marker::new("look", Family::Read, true, &self.world)),
                     Arc::new(Marker::new("mark", Family::Bash, false, &self.world)),

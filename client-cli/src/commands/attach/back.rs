@@ -3,15 +3,18 @@
 use std::path::Path;
 
 use client::session::{ExportError, export_format};
-use proto::methods::{SessionCheckpoints, SessionFork, SessionRewind};
+use client::{CallError, transcript};
+use proto::methods::{SessionCheckpoints, SessionFork, SessionReload, SessionRewind};
 use proto::params::history::{ForkParams, RewindParams, TurnCheckpoint, What};
+use proto::params::reload::ReloadParams;
 use proto::params::session::OneParams;
 use proto::record::RewoundResult;
-use proto::{RequestId, SessionId, SessionOptions};
+use proto::{ErrorName, RequestId, SessionId, SessionOptions};
 
 use super::Attached;
 use crate::exit::Error;
 use crate::messages::talk::Msg;
+use crate::messages::{language, translated};
 use crate::output;
 use crate::pieces::{Piece, Tone};
 
@@ -26,6 +29,26 @@ impl Attached {
             return self.note(say!(Msg::ClearHow));
         }
         self.rewind(0, What::Conversation).await
+    }
+
+    /// Has the session read its instruction files again; what that costs is said first.
+    pub(super) async fn reload(&mut self, sure: bool) -> Result<(), Error> {
+        let params = ReloadParams {
+            session: self.session.clone(),
+            confirm: sure,
+            request_id: Some(RequestId::new()),
+        };
+        match self.client.call::<SessionReload>(&params).await {
+            Ok(done) => {
+                let lines = transcript::words::reloaded(language(), &done);
+                lines.iter().try_for_each(|line| self.note(line))
+            }
+            Err(CallError::Failure(failure)) if failure.name == ErrorName::ConfirmNeeded => {
+                self.note(&translated(&failure.message))?;
+                self.note(say!(Msg::ReloadHow))
+            }
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// The turns that can be gone back to.

@@ -14,6 +14,8 @@ pub enum Said {
     Nothing,
     Prompt(String),
     Steer(String),
+    /// A shell command that the user runs.
+    Shell(String),
     Interrupt,
     /// Yes, to the question of this id or to the oldest.
     Approve(Option<String>),
@@ -25,6 +27,8 @@ pub enum Said {
     Answer(String),
     /// The conversation is to be hidden from the model; true: it was said a second time.
     Clear(bool),
+    /// The instruction files are to be read again; true: although the prompt cache is lost.
+    Reload(bool),
     /// Back to a turn; without one: what can be gone back to is to be shown.
     Rewind(Option<(u64, What)>),
     /// Files as they were before the last turn.
@@ -66,6 +70,13 @@ pub enum ToMode {
 
 /// Reads a line. One that begins with two slashes is a prompt that begins with one.
 pub fn parse(line: &str) -> Said {
+    // Behind a blank it is the beginning of a prompt.
+    if let Some(command) = line.strip_prefix('!') {
+        return match command.trim() {
+            "" => Said::Usage(say!(Msg::UseShell)),
+            command => Said::Shell(command.to_owned()),
+        };
+    }
     let line = line.trim();
     if line.is_empty() {
         return Said::Nothing;
@@ -112,6 +123,9 @@ pub fn parse(line: &str) -> Said {
         "/change" if !rest.is_empty() => Said::ChangeCommand(rest.to_owned()),
         "/change" => Said::Usage("/change [ID] COMMAND"),
         "/answer" => Said::Answer(rest.to_owned()),
+        "/reload" if rest.is_empty() => Said::Reload(false),
+        "/reload" if rest == "yes" => Said::Reload(true),
+        "/reload" => Said::Usage(say!(Msg::UseReload)),
         "/clear" if rest.is_empty() => Said::Clear(false),
         "/clear" if rest == "yes" => Said::Clear(true),
         "/clear" => Said::Usage(say!(Msg::UseClear)),

@@ -2,9 +2,11 @@
 
 use client::CallError;
 use proto::hello::Role;
-use proto::methods::{SessionInterrupt, SessionSignal};
+use proto::methods::{SessionInterrupt, SessionShell, SessionSignal};
 use proto::params::interaction::ApprovalDecision;
-use proto::params::session::{OneParams, PromptParams, QueuedPrompt, Signal, SignalParams, When};
+use proto::params::session::{
+    OneParams, PromptParams, QueuedPrompt, ShellParams, Signal, SignalParams, When,
+};
 use proto::state::Mode;
 use proto::{RequestId, SessionOptions};
 
@@ -35,6 +37,7 @@ impl Attached {
             },
             Said::Answer(words) => self.reply(&words).await,
             Said::Clear(sure) => self.clear(sure).await,
+            Said::Reload(sure) => self.reload(sure).await,
             Said::Rewind(None) => self.turns().await,
             Said::Rewind(Some((turn, what))) => self.rewind(turn, what).await,
             Said::Undo => self.undo().await,
@@ -44,6 +47,7 @@ impl Attached {
             Said::Todos => self.todos(),
             Said::Export(file) => self.export(&file).await,
             Said::Steer(text) => self.steer(text).await,
+            Said::Shell(command) => self.shell(command).await,
             Said::Queue => self.list(),
             Said::Change(change) => self.change(change).await,
             Said::Mode(mode) => self.set_mode(mode).await,
@@ -110,11 +114,13 @@ impl Attached {
             }
             Said::Prompt(_)
             | Said::Steer(_)
+            | Said::Shell(_)
             | Said::Change(_)
             | Said::Pause
             | Said::Mode(_)
             | Said::Resume
             | Said::Clear(_)
+            | Said::Reload(_)
             | Said::Rewind(_)
             | Said::Undo
             | Said::Redo
@@ -148,6 +154,17 @@ impl Attached {
             }
             None => self.prompt(text, When::Steer).await,
         }
+    }
+
+    /// Runs a command of the user in the session.
+    async fn shell(&mut self, command: String) -> Result<(), Error> {
+        let params = ShellParams {
+            session: self.session.clone(),
+            command,
+            request_id: Some(RequestId::new()),
+        };
+        self.client.call::<SessionShell>(&params).await?;
+        Ok(())
     }
 
     /// Changes a prompt that waits.

@@ -12,7 +12,7 @@ use proto::state::{Kind, OnAsk};
 use proto::{PromptId, Seq, SessionId, SessionOptions, Stamp};
 
 use super::report::Report;
-use super::{Args, Format};
+use super::{Args, Format, trust};
 use crate::commands::setup;
 use crate::exit::Error;
 use crate::messages::run::Msg;
@@ -69,6 +69,9 @@ async fn new(
     interactive: bool,
     report: &mut Report,
 ) -> Result<CreateOutput, Error> {
+    if args.trust {
+        trust::for_the_run(client, &cwd).await?;
+    }
     let mut options = args.options.options();
     options.kind = Some(Kind::Headless);
     options.on_ask.get_or_insert(OnAsk::Sandboxed);

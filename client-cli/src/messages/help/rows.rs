@@ -12,7 +12,7 @@ rows! {
     "Reasonix, a coding agent for the terminal. Sessions run in a background daemon" => "Reasonix：终端中的编程代理。会话在后台守护进程中运行";
     "Show more: full error chains, more columns" => "显示更多：完整的错误链、更多列";
     "Open an existing session: follow it, prompt it, answer it" => "打开已有会话：跟随、发送提示词、作答";
-    "With `--plain`, each line you type is a prompt, except commands: `/steer TEXT`, `/steer N`, `/queue`, `/edit N TEXT`, `/move N M`, `/drop N`, `/pause`, `/resume`, `/interrupt`, `/approve [ID]`, `/deny [ID] [NOTE]`, `/answer TEXT`, `/todos`, `/undo`, `/redo`, `/rewind [N]`, `/clear`, `/fork [NAME]`, `/rename NAME`, `/export FILE`, `/help`, and `/quit`, which leaves the session running. While the model asks a question, a line that starts with a digit answers it: `2`, `1,3`, `2: and why`. On attaching, it lists what happened since you left" => "使用 `--plain` 时，每输入一行就是一条提示词，以下命令除外：`/steer TEXT`、`/steer N`、`/queue`、`/edit N TEXT`、`/move N M`、`/drop N`、`/pause`、`/resume`、`/interrupt`、`/approve [ID]`、`/deny [ID] [NOTE]`、`/answer TEXT`、`/todos`、`/undo`、`/redo`、`/rewind [N]`、`/clear`、`/fork [NAME]`、`/rename NAME`、`/export FILE`、`/help`，以及离开但让会话继续运行的 `/quit`。模型提问时，以数字开头的一行就是回答：`2`、`1,3`、`2: 理由`。连接时会列出你离开之后发生的事";
+    "With `--plain`, each line you type is a prompt, except commands: `/steer TEXT`, `/steer N`, `/queue`, `/edit N TEXT`, `/move N M`, `/drop N`, `/pause`, `/resume`, `/interrupt`, `/approve [ID]`, `/deny [ID] [NOTE]`, `/answer TEXT`, `/todos`, `/undo`, `/redo`, `/rewind [N]`, `/clear`, `/reload`, `/fork [NAME]`, `/rename NAME`, `/export FILE`, `/help`, and `/quit`, which leaves the session running. `!COMMAND` runs a shell command yourself, outside the sandbox; the model sees it with the next prompt. While the model asks a question, a line that starts with a digit answers it: `2`, `1,3`, `2: and why`. On attaching, it lists what happened since you left" => "使用 `--plain` 时，每输入一行就是一条提示词，以下命令除外：`/steer TEXT`、`/steer N`、`/queue`、`/edit N TEXT`、`/move N M`、`/drop N`、`/pause`、`/resume`、`/interrupt`、`/approve [ID]`、`/deny [ID] [NOTE]`、`/answer TEXT`、`/todos`、`/undo`、`/redo`、`/rewind [N]`、`/clear`、`/reload`、`/fork [NAME]`、`/rename NAME`、`/export FILE`、`/help`，以及离开但让会话继续运行的 `/quit`。`!命令` 由你自己运行一条 shell 命令（在沙箱之外），模型会随下一条提示词看到它。模型提问时，以数字开头的一行就是回答：`2`、`1,3`、`2: 理由`。连接时会列出你离开之后发生的事";
     "Use plain lines, for pipes and simple terminals" => "使用纯文本行，用于管道和功能有限的终端";
     "Rights of this client [default: drive]" => "此客户端的权限 [默认：drive]";
     "Watch only; same as `--role watch`" => "只旁观；同 `--role watch`";
@@ -105,6 +105,8 @@ rows! {
     "Command to run instead of the shown one. It is judged again: a deny rule still refuses it" => "改为运行的命令，代替所显示的命令。它会被重新判断：拒绝规则仍会拒绝它";
     "First ask each usable provider for its list of models, and keep it" => "先向每个可用的服务商询问其模型列表，并保存";
     "For instance `reasonix completions bash > ~/.local/share/bash-completion/completions/reasonix`. The script also completes sessions (number and title) and models, if a daemon is running" => "例如 `reasonix completions bash > ~/.local/share/bash-completion/completions/reasonix`。守护进程运行时，脚本也会补全会话（编号和标题）与模型";
+    "Trust the settings of this directory's project (hooks, rules, providers, `.env`) until the run ends" => "在本次运行结束前信任此目录项目的设置（钩子、规则、提供商、`.env`）";
+    "They are read as they are now and shown on stderr; nothing is stored. They also count for other sessions that start in the project meanwhile. Use `reasonix trust` to trust them from now on. Only for a new session; not with `--detach`" => "按其当前内容读取并显示在标准错误上；不会存储。期间在该项目中启动的其他会话也适用。要一直信任，请用 `reasonix trust`。仅用于新会话；不能与 `--detach` 同用";
     "Keep nothing of the session: delete it when the run ends, also after Ctrl-C or a crash" => "不保留会话：运行结束时删除，按 Ctrl-C 或崩溃之后也是如此";
     "Losing the terminal ends the run. Usage stays in the statistics. Not with `--detach`; with `--session` or `--continue` only together with `--fork`" => "失去终端即结束运行。用量仍计入统计。不能与 `--detach` 同用；与 `--session` 或 `--continue` 同用时必须加 `--fork`";
     "Output: the answer (`text`), one result object (`json`), or one event per line and then the result object (`jsonl`) [default: text]" => "输出：回答（`text`）、一个结果对象（`json`），或每行一个事件、最后是结果对象（`jsonl`） [默认：text]";
@@ -150,7 +152,7 @@ rows! {
     "Command, for instance `run` or `daemon start` [default: the whole program]" => "命令，例如 `run` 或 `daemon start` [默认：整个程序]";
     "Sessions: pids, ids, or names" => "会话：会话号、编号或名称";
     "Add every session with this label that has not exited" => "加上所有带此标签且未退出的会话";
-    "Print only ids, one per line" => "只输出编号，每行一个";
+    "Print only the id or name of each, one per line" => "只输出各项的编号或名称，每行一个";
     "Show or change the model of a session" => "显示或更改会话的模型";
     "A change applies from the next request. The conversation stays, except the signed reasoning that only the old provider can read. The prompt cache is lost: once there is a conversation, confirm with `--yes`. The effort is kept if the new model supports it" => "更改从下一次请求起生效。对话保留，只有原服务商才能读取的签名推理除外。提示词缓存会失效：已有对话时请用 `--yes` 确认。新模型支持时保留推理强度";
     "New model: a provider, a model, or `provider/model`" => "新模型：服务商、模型或 `服务商/模型`";
@@ -251,6 +253,7 @@ rows! {
     "Run one prompt without a terminal and print the answer" => "不用终端执行一条提示词并输出回答";
     "Progress goes to standard error. Standard input is added to the prompt if it is a pipe or a file, or if `-` is given" => "进度写到标准错误。标准输入是管道或文件，或给出 `-` 时，会加到提示词中";
     "Options given with `--session` or `--continue` also apply to later turns of that session. With `--plan` and no client to approve the plan, `run` prints the plan and exits with code 3" => "与 `--session` 或 `--continue` 一起给出的选项也适用于该会话之后的回合。使用 `--plan` 而没有客户端同意计划时，`run` 输出计划并以退出码 3 结束";
+    "A prompt that starts with `/` runs a custom command: `reasonix run \"/review\"`; `reasonix commands` lists them" => "以 `/` 开头的提示词运行自定义命令：`reasonix run \"/review\"`；`reasonix commands` 列出这些命令";
     "Prompt; `-` reads standard input" => "提示词；`-` 读取标准输入";
     "Prompt, as an option; it comes before PROMPT arguments" => "以选项给出的提示词；排在 PROMPT 参数之前";
     "Same as `--output-format json`" => "同 `--output-format json`";
@@ -284,7 +287,7 @@ rows! {
     "Read the key from standard input and store it" => "从标准输入读取密钥并保存";
     "Use no key" => "不使用密钥";
     "Skip the check of endpoint and key, which asks for the list of models; an endpoint without one gets a prompt of one token" => "跳过接入点和密钥的检查（检查会请求模型列表；没有列表的接入点会收到一条一词元的提示词）";
-    "Show a session in short: state, last prompt and answer" => "简要显示会话：状态、最后的提示词和回答";
+    "Show the state, last prompt and last answer of a session" => "显示会话的状态、最后的提示词和最后的回答";
     "With `--step N`: the exact request of that step, and its answer" => "使用 `--step N`：该步的实际请求及其回答";
     "Step, as `reasonix steps` numbers it" => "步，按 `reasonix steps` 的编号";
     "Print only the request body, rebuilt from the log" => "只输出请求体，从日志重建";
@@ -326,7 +329,7 @@ rows! {
     "Approval mode: which tool calls run without asking" => "审批模式：哪些工具调用不经询问直接执行";
     "Start in plan mode: change nothing until you approve a plan" => "以计划模式开始：在你同意计划之前不做任何改动";
     "Refuse every call that changes anything, even after a plan is approved" => "拒绝任何改动的调用，即使计划已获同意";
-    "Take your home directory, or one that holds it, for an ordinary workspace" => "把你的主目录或包含它的目录当作普通工作区";
+    "Allow your home directory, or a directory that contains it, as the workspace" => "允许把你的主目录或包含它的目录作为工作区";
     "How to handle approval requests when no client is attached [default: `sandboxed` for `run`, else `wait`]" => "没有客户端连接时如何处理审批请求 [默认：`run` 为 `sandboxed`，其他为 `wait`]";
     "Allow calls that match this rule, for instance `Bash(cargo test:*)`; repeatable" => "允许符合此规则的调用，例如 `Bash(cargo test:*)`；可重复";
     "Ask before calls that match this rule; repeatable" => "符合此规则的调用先询问；可重复";

@@ -42,8 +42,8 @@ pub struct Menu {
     asked: Option<PathBuf>,
     /// The paths below the session's directory.
     tree: tree::Tree,
-    /// The custom commands that came last.
-    custom: Vec<CommandInfo>,
+    /// The custom commands that came last. `None`: none have come yet.
+    custom: Option<Vec<CommandInfo>>,
 }
 
 /// What can be taken.
@@ -174,7 +174,8 @@ impl Menu {
                     reads.push(Reads::Commands);
                 }
                 self.reset();
-                self.entries = Entries::Commands(choices::fitting(word, around.role, &self.custom));
+                self.entries =
+                    Entries::Commands(choices::fitting(word, around.role, self.custom()));
                 self.word = Some(word.to_owned());
             }
             return reads;
@@ -209,10 +210,10 @@ impl Menu {
         commands.retain(|command| {
             command.hidden_by.is_none() && !COMMANDS.iter().any(|row| row.is_named(&command.name))
         });
-        self.custom = commands;
+        self.custom = Some(commands);
         if let (Some(word), Entries::Commands(_)) = (&self.word, &self.entries) {
             let selected = self.command().cloned();
-            let fitting = choices::fitting(word, role, &self.custom);
+            let fitting = choices::fitting(word, role, self.custom());
             let place = fitting.iter().position(|it| Some(it) == selected.as_ref());
             self.selected = place.unwrap_or_default();
             self.entries = Entries::Commands(fitting);
@@ -222,7 +223,13 @@ impl Menu {
     /// The custom commands that are known.
     #[must_use]
     pub fn custom(&self) -> &[CommandInfo] {
-        &self.custom
+        self.custom.as_deref().unwrap_or_default()
+    }
+
+    /// Whether the custom commands have come.
+    #[must_use]
+    pub fn has_custom(&self) -> bool {
+        self.custom.is_some()
     }
 
     /// The names of a directory have come.

@@ -53,6 +53,7 @@ fn tool(id: u64, subject: &str, output: &str) -> Entry {
         tool: "bash".to_owned(),
         subject: subject.to_owned(),
         outside: false,
+        by_user: None,
         output: String::new(),
         started: true,
         outcome: Some(ToolOutcome {

@@ -231,7 +231,8 @@ fn children(model: &Model, session: &Session, width: usize) -> Option<Line<'stat
     let names: Vec<_> = session
         .children
         .iter()
-        .filter(|child| child.kind == ChildKind::Shell)
+        // A user's own command is in the transcript, with what it prints.
+        .filter(|child| child.kind == ChildKind::Shell && child.user.is_none())
         .map(|child| text::line(wrap::beginning(&child.command, width)))
         .collect();
     let language = model.look.language;

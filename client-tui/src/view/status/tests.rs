@@ -391,6 +391,7 @@ fn background_queue_and_toast_have_their_rows() {
         kind,
         call: CallId::from("c"),
         command: command.to_owned(),
+        user: None,
     };
     let session = model.session.as_mut().unwrap();
     session.children = vec![

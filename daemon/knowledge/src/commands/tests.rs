@@ -55,7 +55,7 @@ fn commands_of_all_roots_are_found_and_the_first_of_a_name_counts() {
         .put("root/.reasonix/commands/git/commit.md", "Commit.")
         .put("root/.reasonix/commands/build/all.md", "Build all.")
         .put("root/.claude/commands/git/commit.md", "Other.")
-        .put("root/.claude/commands/test.md", "---\ndescription: Run tests\nargument-hint: [name]\nallowed-tools: Bash(git add:*), Bash(ls)\nmodel: opus\n---\nTest $1.")
+        .put("root/.claude/commands/test.md", "---\ndescription: Run tests\nargument-hint: [name]\nallowed-tools: Bash(git add:*), Bash(ls)\n---\nTest $1.")
         .put("reasonix/commands/mine.md", "Mine.")
         .put("home/.claude/commands/review.md", "My review.")
         .put("root/.claude/commands/notes.txt", "None.");
@@ -125,6 +125,26 @@ fn what_cannot_be_used_is_told_with_its_place() {
         assert!(problems.contains(expected), "{expected}\n{problems}");
     }
     assert_eq!(found.problems.len(), 8, "{problems}");
+}
+
+#[test]
+fn model_of_a_command_is_told_with_its_line_and_the_command_counts() {
+    let house = House::new();
+    house.put(
+        "root/.claude/commands/fast.md",
+        "---\ndescription: x\nmodel: haiku\n---\nBe quick.\nmodel: text\n",
+    );
+    let found = house.find();
+    assert_eq!(
+        found.named("fast").expect("command").body,
+        "Be quick.\nmodel: text"
+    );
+    assert_eq!(
+        found.problems,
+        [
+            "`.claude/commands/fast.md:3`: `model` has no effect in a command. Choose the model with `/model` or `--model`."
+        ]
+    );
 }
 
 #[test]

@@ -114,6 +114,11 @@ pub async fn serve(
         conversation.run(socket, life.hello).await;
     }
     peer.end();
+    let trusted = peer.end_trust();
+    if !trusted.is_empty() {
+        // What was started meanwhile goes on without it.
+        daemon.supervisor.end_trust(&trusted).await;
+    }
     // The last sender ends the writer, once what waits is written.
     drop(peer);
     let _ = tokio::time::timeout(LAST_WORDS, writer).await;

@@ -1,6 +1,7 @@
 //! Who is on the other side of a connection, and what it is sent.
 
 use std::collections::{BTreeMap, HashMap};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
@@ -11,6 +12,7 @@ use tokio::sync::{Semaphore, mpsc};
 use tokio::task::AbortHandle;
 
 use super::room::{Room, Share, SharedRoom};
+use crate::settings::trust::TemporaryTrust;
 
 /// Subscriptions of one connection that may have pages of their logs in memory.
 const LOGS_READ: usize = 2;
@@ -67,6 +69,8 @@ pub struct Peer {
     subscriptions: Mutex<HashMap<String, AbortHandle>>,
     /// Pumps of subscriptions whose call has not been answered yet.
     starting: Mutex<Vec<(String, BoxFuture<'static, ()>)>>,
+    /// Projects that are trusted as long as the connection lasts.
+    trusts: Mutex<Vec<(PathBuf, TemporaryTrust)>>,
     connected: Instant,
 }
 
@@ -86,6 +90,7 @@ impl Peer {
             logs: Arc::new(Semaphore::new(LOGS_READ)),
             subscriptions: Mutex::new(HashMap::new()),
             starting: Mutex::new(Vec::new()),
+            trusts: Mutex::default(),
             connected: Instant::now(),
         }
     }
@@ -99,6 +104,19 @@ impl Peer {
     pub fn greet(&self, mut hello: HelloParams, role: Role) {
         hello.client.name = called(&hello.client.name);
         let _ = self.hello.set((hello, role));
+    }
+
+    /// Keeps trust in a project as long as the connection lasts.
+    pub fn hold_trust(&self, directory: PathBuf, trust: TemporaryTrust) {
+        let mut trusts = self.trusts.lock().unwrap_or_else(PoisonError::into_inner);
+        trusts.push((directory, trust));
+    }
+
+    /// Ends that trust; the directories of its projects.
+    pub fn end_trust(&self) -> Vec<PathBuf> {
+        let mut trusts = self.trusts.lock().unwrap_or_else(PoisonError::into_inner);
+        let ended = std::mem::take(&mut *trusts);
+        ended.into_iter().map(|(directory, _)| directory).collect()
     }
 
     /// Its role; `None` before hello.

@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime};
 
 use session::{Guards, SharedBudgets};
 
-use super::{Loaded, project};
+use super::{Loaded, project, trust};
 
 /// A file that has changed this shortly before it is checked may change again under the same time stamp: the clock of
 /// most file systems goes in steps of the kernel's timer, 10 ms at most.
@@ -40,9 +40,10 @@ impl<T> Default for KnownSettings<T> {
     }
 }
 
-/// The files as they stood, by path: the user's, the project's where there is one, and what is trusted.
+/// The files as they stood, by path: the user's, the project's where there is one, and what is trusted; and the
+/// revision of what is trusted for a time.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct FileMarks([(PathBuf, Option<Mark>); 3]);
+struct FileMarks([(PathBuf, Option<Mark>); 3], u64);
 
 /// Whatever changes when somebody writes a file, or puts another one in its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -122,7 +123,7 @@ impl FileMarks {
             let mark = meta.as_ref().ok().map(Mark::of);
             (path, mark)
         });
-        (Self(marks), settled)
+        (Self(marks, trust::temporary_revision()), settled)
     }
 }
 

@@ -58,6 +58,14 @@ impl Project {
         held.flat_map(|(part, _)| part.lines.clone()).collect()
     }
 
+    /// Trusts all of it as it is, until the answer is dropped.
+    #[must_use]
+    pub fn trust_for_now(&self, home: &Path) -> trust::TemporaryTrust {
+        let parts = self.parts.iter().filter(|part| !part.lines.is_empty());
+        let parts = parts.map(|part| (part.place.clone(), trust::hash(&part.lines)));
+        trust::TemporaryTrust::new(home, parts)
+    }
+
     /// Remembers or forgets that all of it is trusted as it is.
     ///
     /// # Errors

@@ -108,6 +108,10 @@ settings! {
         "System prompt of new sessions, instead of the shipped one. Instruction files (AGENTS.md …) still follow it. Unset: the shipped prompt.";
     "agent.system_prompt_file", Kind::File, Trusted, "":
         "File with the system prompt of new sessions (at most 64 KB), instead of `agent.system_prompt`.";
+    "agent.reasoning_language", Kind::Word(&["auto", "en", "zh"]), Trusted, "\"auto\"":
+        "Language of the model's reasoning in new sessions: `en` English, `zh` Chinese; `auto`: the model chooses. It is a request in the system prompt.";
+    "agent.examples_file", Kind::File, Trusted, "":
+        "File with examples (few-shot) for the model (at most 64 KB). They are at the end of the system prompt of new sessions.";
     "reasoning.extract", Kind::Flag, Trusted, "false":
         "Extract lists from the reasoning of new sessions (subgoals, hypotheses, uncertainties, rejected paths), with a separate request for each answer. The lists are for you; they do not improve the answers.";
     "budget.day.usd", decimal(0, 1_000_000), User, "0":

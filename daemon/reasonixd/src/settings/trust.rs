@@ -2,14 +2,86 @@
 //!
 //! A yes is bound to exactly the lines that were shown: when they change, it is asked again.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io::{Error, ErrorKind, Result};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use sha2::{Digest, Sha256};
 
 use super::{read, write};
+
+/// What is trusted for the time of connections: home, directory and hash, and how many connections trust it.
+static TEMPORARY: Mutex<Temporary> = Mutex::new(Temporary::new());
+
+type Entry = (PathBuf, PathBuf, String);
+
+struct Temporary {
+    entries: Option<HashMap<Entry, usize>>,
+    /// Changes with the entries.
+    revision: u64,
+}
+
+impl Temporary {
+    const fn new() -> Self {
+        Self {
+            entries: None,
+            revision: 0,
+        }
+    }
+}
+
+/// Trust that ends when this is dropped. Never on disk.
+#[derive(Debug)]
+pub struct TemporaryTrust(Vec<Entry>);
+
+impl TemporaryTrust {
+    /// Trusts these directories with the lines of these hashes.
+    pub fn new(home: &Path, trusted: impl Iterator<Item = (PathBuf, String)>) -> Self {
+        let entries: Vec<Entry> = trusted
+            .map(|(directory, hash)| (home.to_path_buf(), directory, hash))
+            .collect();
+        let mut temporary = temporary();
+        temporary.revision += 1;
+        let known = temporary.entries.get_or_insert_default();
+        for entry in &entries {
+            *known.entry(entry.clone()).or_default() += 1;
+        }
+        Self(entries)
+    }
+}
+
+impl Drop for TemporaryTrust {
+    fn drop(&mut self) {
+        let mut temporary = temporary();
+        temporary.revision += 1;
+        let known = temporary.entries.get_or_insert_default();
+        for entry in &self.0 {
+            let left = known.get(entry).map_or(0, |count| count.saturating_sub(1));
+            match left {
+                0 => known.remove(entry),
+                left => known.insert(entry.clone(), left),
+            };
+        }
+    }
+}
+
+fn temporary() -> MutexGuard<'static, Temporary> {
+    TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Changes whenever trust for a time begins or ends.
+#[must_use]
+pub fn temporary_revision() -> u64 {
+    temporary().revision
+}
+
+fn is_trusted_for_now(home: &Path, directory: &Path, hash: &str) -> bool {
+    let temporary = temporary();
+    let known = temporary.entries.as_ref();
+    let entry = || (home.to_path_buf(), directory.to_path_buf(), hash.to_owned());
+    known.is_some_and(|known| !known.is_empty() && known.contains_key(&entry()))
+}
 
 /// Two changes at once would lose one of them.
 static CHANGING: Mutex<()> = Mutex::new(());
@@ -23,6 +95,9 @@ pub fn hash(lines: &[String]) -> String {
 /// Whether the user trusts this directory with these lines. What cannot be read is not trusted.
 #[must_use]
 pub fn is_trusted(home: &Path, directory: &Path, hash: &str) -> bool {
+    if is_trusted_for_now(home, directory, hash) {
+        return true;
+    }
     let trusted = read(home).unwrap_or_default();
     trusted
         .get(&*directory.to_string_lossy())
@@ -81,6 +156,25 @@ mod tests {
 
     fn set(home: &Path, directory: &Path, hash: Option<&str>) -> Result<()> {
         super::set(home, &[(directory, hash.map(str::to_owned))])
+    }
+
+    #[test]
+    fn trust_for_a_time_ends_with_its_last_holder_and_is_never_stored() {
+        let home = tempfile::tempdir().unwrap();
+        let (home, place) = (home.path(), Path::new("/user/ann/code"));
+        let trust = |hash: &str| {
+            TemporaryTrust::new(home, [(place.to_path_buf(), hash.to_owned())].into_iter())
+        };
+        let before = temporary_revision();
+        let (first, second) = (trust("a"), trust("a"));
+        assert!(is_trusted(home, place, "a") && !is_trusted(home, place, "b"));
+        assert!(!is_trusted(Path::new("/other/home"), place, "a"));
+        assert!(!file_in(home).exists());
+        drop(first);
+        assert!(is_trusted(home, place, "a"), "another holds it");
+        drop(second);
+        assert!(!is_trusted(home, place, "a"));
+        assert_ne!(temporary_revision(), before);
     }
 
     #[test]

@@ -31,6 +31,10 @@ pub struct Settings {
     pub system_prompt: Option<String>,
     /// Holds the system prompt; comes before `system_prompt`.
     pub system_prompt_file: Option<PathBuf>,
+    /// Language of the model's reasoning, as the setting names it.
+    pub reasoning_language: Option<String>,
+    /// Holds examples for the model.
+    pub examples_file: Option<PathBuf>,
     /// Tools of new sessions; empty: all.
     pub enabled_tools: Vec<String>,
     /// Per cent of the model's window; 0: never.
@@ -151,6 +155,8 @@ impl Values {
                 .text("agent.system_prompt")
                 .filter(|prompt| !prompt.trim().is_empty()),
             system_prompt_file: self.text("agent.system_prompt_file").map(PathBuf::from),
+            reasoning_language: self.text("agent.reasoning_language"),
+            examples_file: self.text("agent.examples_file").map(PathBuf::from),
             enabled_tools: self.texts("tools.enabled"),
             compact_percent: self.percent("agent.compact_ratio"),
             user_rules: rules_of(&self.set),

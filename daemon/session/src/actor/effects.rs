@@ -309,6 +309,9 @@ impl Actor {
         for call in self.calls.take_held(durable) {
             self.start(&call);
         }
+        if let Some(child) = self.calls.take_user_command(Some(durable)) {
+            self.start_user_command(&child);
+        }
     }
 
     fn start(&mut self, call: &ToolCall) {

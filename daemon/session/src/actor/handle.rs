@@ -13,7 +13,8 @@ use proto::params::hook::ListOutput;
 use proto::params::interaction::{AnswerParams, Interaction};
 use proto::params::session::{
     AttachOutput, AttachParams, EditParams, InspectOutput, InspectPart, PromptOutput, PromptParams,
-    QueueOutput, ReorderParams, SessionSummary, Signal, SignalOutput, Until, WaitOutput,
+    QueueOutput, ReorderParams, SessionSummary, ShellOutput, ShellParams, Signal, SignalOutput,
+    Until, WaitOutput,
 };
 use proto::record::SessionSet;
 use proto::state::State;
@@ -267,6 +268,22 @@ impl SessionHandle {
         // A prompt does not wait for a disk that hangs: then the tools tell.
         let note = self.shared.notes.of_others();
         tokio::time::timeout(NOTE_MAX, note).await.ok().flatten()
+    }
+
+    /// Runs a shell command of a user. Answers when its start is on disk.
+    ///
+    /// # Errors
+    /// `busy` in a turn and while another one runs; `not_allowed` after the session's end; `invalid_params`,
+    /// `request_id_reused`, `storage`.
+    pub async fn shell(&self, params: ShellParams, by: String) -> Result<ShellOutput, Failure> {
+        let shells = self.read(|actor| Arc::clone(&actor.calls.call_environment().shells));
+        let number = shells.await?.number().await;
+        let pid = number.map_err(|reason| {
+            let what = format!("The command got no number: {reason}");
+            Failure::new(ErrorName::Storage, what, "Check the disk, then try again.")
+        })?;
+        self.change(move |actor, reply| actor.shell(pid, params, by, reply))
+            .await
     }
 
     /// Takes a prompt back that has not started.

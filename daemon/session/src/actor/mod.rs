@@ -252,6 +252,16 @@ impl Actor {
         match event {
             CallEvent::Ended {
                 call,
+                outcome,
+                duration_ms,
+            } if let Some(pid) = self.user_command_of(&call) => {
+                if let Some(running) = self.calls.take_running(&call) {
+                    self.show_output(&call, &running.printed);
+                }
+                self.user_command_ended(pid, *outcome, duration_ms);
+            }
+            CallEvent::Ended {
+                call,
                 mut outcome,
                 duration_ms,
             } => {

@@ -59,6 +59,7 @@ impl Actor {
         let grace_ms = self.calls.grace_ms();
         self.calls.stop_running(grace_ms);
         self.calls.drop_held();
+        self.calls.take_user_command(None);
         self.refuse_gated(StopReason::Kill);
         self.stop_children(self.calls.grace_ms(), SESSION_ENDED);
     }

@@ -58,7 +58,9 @@ impl Actor {
                 .state
                 .waiting_for
                 .is_some_and(WaitingFor::needs_person);
-        let rests = self.is_settled() || facts.exited.is_some() || self.waits_for_a_word();
+        let command = facts.user_command().is_some();
+        let rests =
+            facts.exited.is_some() || !command && (self.is_settled() || self.waits_for_a_word());
         let done = match until {
             Until::Turn => rests,
             Until::Attention => rests || attention,

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use contract::{Codec, Provider, Secret, Spawn, ToolMemory, ToolSet};
+use contract::{Codec, Provider, Secret, Spawn, ToolMemory, ToolSet, UserShell};
 use proto::params::profile::ProfileParams;
 use proto::record::{Rules, SessionCreated};
 use proto::state::ApprovalMode;
@@ -76,6 +76,8 @@ pub struct Profile {
     pub system_prompt: Arc<str>,
     /// Stands after the instruction files.
     pub append_system_prompt: Option<String>,
+    /// Examples for the model, at its very end.
+    pub examples: Option<String>,
     pub tools: ToolSet,
     /// Deferred tools that are declared in the prefix all the same.
     pub pinned: Vec<String>,
@@ -347,6 +349,11 @@ pub trait Assembly: Send + Sync {
 
     /// The one way to start a process.
     fn spawn(&self) -> Arc<dyn Spawn>;
+
+    /// Runs the commands of users. `None`: nothing here does.
+    fn user_shell(&self) -> Option<Arc<dyn UserShell>> {
+        None
+    }
 
     /// How logs get to the disk. A seam: tests lose what was not synced.
     fn syncer(&self) -> Arc<dyn store::log::Syncer> {

@@ -8,7 +8,9 @@ use contract::KnownState;
 use policy::{Layer, RuleSet};
 use proto::item::ToolCall;
 use proto::params::interaction::Scope;
-use proto::record::{KnownFile, PromptReferences, Quarantined, Rules, SessionCreated};
+use proto::record::{
+    ChildSpawned, KnownFile, PromptReferences, Quarantined, Rules, SessionCreated,
+};
 use proto::{CallId, Pid, Seq};
 use tokio::time::Instant;
 
@@ -52,6 +54,8 @@ pub(crate) struct CallState {
     judged: HashMap<CallId, Ready>,
     /// Calls that start when this record is on disk.
     held: Vec<(Seq, ToolCall)>,
+    /// A user's command that starts when this record is on disk.
+    held_user: Option<(Seq, ChildSpawned)>,
     running: BTreeMap<CallId, Running>,
     /// Why commands in the background were stopped that have not ended yet.
     stopped: BTreeMap<Pid, String>,
@@ -83,6 +87,7 @@ impl CallState {
             compiled: None,
             judged: HashMap::new(),
             held: Vec::new(),
+            held_user: None,
             running: BTreeMap::new(),
             stopped: BTreeMap::new(),
             background_due: None,
@@ -270,6 +275,17 @@ impl CallState {
     pub fn drop_held(&mut self) -> Vec<ToolCall> {
         let held = std::mem::take(&mut self.held);
         held.into_iter().map(|(_, call)| call).collect()
+    }
+
+    /// Holds a user's command back until this record is on disk.
+    pub fn hold_user_command(&mut self, seq: Seq, child: ChildSpawned) {
+        self.held_user = Some((seq, child));
+    }
+
+    /// The user's command that is held back, if it may start now; `None`: it never will.
+    pub fn take_user_command(&mut self, durable: Option<Seq>) -> Option<ChildSpawned> {
+        let due = |held: &mut (Seq, ChildSpawned)| durable.is_none_or(|durable| held.0 <= durable);
+        self.held_user.take_if(due).map(|(_, child)| child)
     }
 
     /// A call runs.

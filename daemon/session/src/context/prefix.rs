@@ -113,6 +113,7 @@ fn text(profile: &Profile) -> PrefixText {
     PrefixText {
         system: profile.system_prompt.trim_end().to_owned(),
         appended: profile.append_system_prompt.clone(),
+        examples: profile.examples.clone(),
         tools: specs.map(ToolSpec::declaration).collect(),
         ..PrefixText::default()
     }

@@ -1,5 +1,6 @@
 //! Which rules are in force in a session or a directory, and how a call would be judged there.
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use policy::Layer;
@@ -117,6 +118,22 @@ impl Supervisor {
         }
         reached.sort_unstable();
         reached
+    }
+
+    /// Projects are trusted no more: every session that is loaded follows that at once, and those below these directories
+    /// read their hooks again.
+    pub async fn end_trust(&self, directories: &[PathBuf]) {
+        self.tighten_all().await;
+        for handle in self.handles() {
+            let cwd = handle.summary().cwd;
+            if directories
+                .iter()
+                .any(|directory| Path::new(&cwd).starts_with(directory))
+            {
+                // One that has left memory reads them when it is loaded.
+                let _ = handle.reload_hooks().await;
+            }
+        }
     }
 
     /// Takes back what was allowed in a session; false: it was not.

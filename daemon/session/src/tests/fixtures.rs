@@ -48,6 +48,7 @@ pub fn profile(codec: Arc<dyn Codec>, provider: Arc<dyn Provider>, tools: ToolSe
     Profile {
         system_prompt: SYSTEM_PROMPT.into(),
         append_system_prompt: None,
+        examples: None,
         tools,
         pinned: Vec::new(),
         rules: vec![Layered {

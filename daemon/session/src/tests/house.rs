@@ -343,6 +343,7 @@ pub fn a_child() -> ChildSpawned {
         kind: ChildKind::Shell,
         call: CallId("c".into()),
         command: "sleep 1000".into(),
+        user: None,
     }
 }
 
@@ -353,6 +354,7 @@ pub fn gone() -> ChildExited {
         code: None,
         signal: Some(15),
         cause: None,
+        result: None,
     }
 }
 

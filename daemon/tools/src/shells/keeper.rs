@@ -68,6 +68,7 @@ impl Keeper {
             code: end.exit.and_then(|exit| exit.code),
             signal: end.exit.and_then(|exit| exit.signal),
             cause: end.cause(),
+            result: None,
         });
         drop((slot, session));
         capture.finish().await;

@@ -84,6 +84,7 @@ async fn each_look_tells_what_is_new() {
             kind: ChildKind::Shell,
             call: scene.context.call.clone(),
             command: "Counts".into(),
+            user: None,
         };
         assert_eq!(*spawned, [wanted]);
     }

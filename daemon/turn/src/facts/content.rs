@@ -11,6 +11,12 @@ pub fn content_of_prompt(text: &str, steer: bool) -> String {
     format!("prompt {steer} {text}")
 }
 
+/// A user's command in a form that repeats can be compared by.
+#[must_use]
+pub fn content_of_shell(line: &str) -> String {
+    format!("shell {line}")
+}
+
 /// An edit of a prompt as a comparable string. `steer` comes from the record. If the request leaves it out, its repeats
 /// match either value.
 #[must_use]

@@ -12,12 +12,17 @@ use super::{CallStage, Facts, OpenCall, OpenTurn, UnfinishedRewind};
 use crate::words;
 
 impl Facts {
-    /// The context of a message without the contents of its references.
+    /// The context of a message without the contents of its references and without the output of users' commands.
     fn context_without_references(&self, message: &UserMessage) -> Option<String> {
         let context = message.context.as_deref()?;
         let references = message.prompt_id.and_then(|id| self.references.get(&id));
         let context = references
             .and_then(|references| context.strip_suffix(&**references))
+            .unwrap_or(context)
+            .trim_end();
+        let context = self
+            .user_results()
+            .and_then(|results| context.strip_suffix(&*results))
             .unwrap_or(context);
         Some(context.trim_end().to_owned()).filter(|context| !context.is_empty())
     }
@@ -92,6 +97,7 @@ impl Facts {
         let skill = message.prompt_id.and_then(|id| self.skills.remove(&id));
         if let Some(id) = message.prompt_id {
             self.drop_queued(id);
+            self.user_results.clear();
         }
         if let Some(open) = &mut self.open {
             open.put_skill(skill.as_ref());

@@ -51,6 +51,7 @@ fn situation(words: &str) -> Situation {
         rests: false,
         paused: false,
         suspending: false,
+        user_command: false,
     };
     for word in words.split_whitespace() {
         match word {

@@ -77,6 +77,8 @@ pub struct Checker {
     pub paused: bool,
     /// Background commands.
     pub children: BTreeSet<Pid>,
+    /// Those of users.
+    pub user_commands: BTreeSet<Pid>,
     pub accepted: HashSet<PromptId>,
     spoken: HashSet<PromptId>,
     unqueued: HashSet<PromptId>,
@@ -202,6 +204,10 @@ impl Checker {
         }
         match &record.body {
             Body::TurnStarted(started) => {
+                assert!(
+                    self.user_commands.is_empty(),
+                    "a prompt waits for users' commands"
+                );
                 self.may_start("a turn");
                 assert!(
                     !self.over_budget,
@@ -319,9 +325,13 @@ impl Checker {
             }
             Body::ChildSpawned(child) => {
                 assert!(self.children.insert(child.pid), "a child comes once");
+                if child.user.is_some() {
+                    self.user_commands.insert(child.pid);
+                }
             }
             Body::ChildExited(child) => {
                 assert!(self.children.remove(&child.pid), "a child goes once");
+                self.user_commands.remove(&child.pid);
             }
             Body::SessionExited(_) => {
                 assert!(open.is_none(), "a session exits between turns");

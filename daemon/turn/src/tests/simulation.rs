@@ -701,6 +701,8 @@ impl Simulation {
             self.crash();
             self.quiet();
         }
+        self.end_user_commands();
+        self.quiet();
         assert_eq!(
             Facts::fold(&self.log),
             *self.machine.facts(),

@@ -128,6 +128,17 @@ crate::catalog! {
     NoStandIn = "`{0}` is not available ({1}), and its fallback `{2}` cannot be used: {3}", "`{0}` 不可用（{1}），其备用模型 `{2}` 也无法使用：{3}";
     EndedInCircles = "The turn was ended: the model kept repeating the same calls with the same results, even after a reminder.", "回合已结束：模型在提醒后仍反复发出相同的调用，结果也相同。";
     NotExtracted = "The reasoning could not be extracted: {0}. This notice appears only once; the session continues.", "无法提取推理内容：{0}。此提示只出现一次，会话继续。";
+    FileLeftOut = "`{0}` is left out: {1}.", "已略过 `{0}`：{1}。";
+    FrontMatterOpen = "its front matter has no end", "其前置元数据没有结束标记";
+    FrontMatterWrong = "its front matter is not valid: {0}", "其前置元数据无效：{0}";
+    CommandEmpty = "it says nothing to the model", "其中没有给模型的内容";
+    CommandName = "its name has letters that a command cannot have", "名称中含有命令不能使用的字符";
+    FileTooLong = "it has more than {0} bytes", "超过 {0} 字节";
+    FileNoText = "it is not a text file", "不是文本文件";
+    FileOutside = "it leads out of the workspace", "指向工作区之外";
+    CommandModel = "`{0}`: `model` has no effect in a command. Choose the model with `/model` or `--model`.", "`{0}`：`model` 在命令中不起作用。请用 `/model` 或 `--model` 选择模型。";
+    NoExamples = "The model gets no examples: `agent.examples_file` names `{0}`: {1}.", "模型没有得到示例：`agent.examples_file` 指定的是 `{0}`：{1}。";
+    ShippedPrompt = "The shipped system prompt is used: `agent.system_prompt_file` names `{0}`: {1}.", "使用内置系统提示词：`agent.system_prompt_file` 指定的是 `{0}`：{1}。";
     NotTrusted = "`{0}` is not trusted; these settings have no effect until it is: {1}", "`{0}` 未受信任；以下设置在受信任之前不生效：{1}";
     MovedAway = "`{0}` appeared while a command ran. It can configure or run something, so it was moved to `{1}`. To take it back: mv {2} {3}", "命令运行期间出现了 `{0}`。它可以更改配置或运行程序，因此已移到 `{1}`。如需取回：mv {2} {3}";
     NotMovedAway = "`{0}` appeared while a command ran. It can configure or run something, and could not be moved away ({1}): look at it.", "命令运行期间出现了 `{0}`。它可以更改配置或运行程序，但无法移走（{1}）：请检查。";

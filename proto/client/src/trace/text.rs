@@ -357,6 +357,7 @@ impl What {
                     code: *code,
                     signal: *signal,
                     cause: cause.clone(),
+                    result: None,
                 };
                 write!(
                     f,

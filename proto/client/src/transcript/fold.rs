@@ -9,7 +9,7 @@ use proto::outcome::TurnEnded;
 use proto::params::interaction::Interaction;
 use proto::record::{
     CheckpointCreated, ChildExited, ChildKind, ChildSpawned, InteractionResolved, Level,
-    SessionSet, SessionState, Todo, ToolBlocked, ToolFinished, ToolStarted,
+    SessionSet, SessionState, Todo, ToolBlocked, ToolFinished, ToolStarted, UserCommand,
 };
 use proto::state::{State, WaitingFor};
 use proto::{Body, CallId, InteractionId, Pid, PromptId, Seq};
@@ -21,6 +21,9 @@ use super::{
 };
 use crate::form::kinds::{self, Asked, CallOutcome};
 use crate::user_waits::UserWaits;
+
+/// What stands in the place of a tool's name where a user runs a command.
+const USER_COMMAND: &str = "!";
 
 /// What earlier events said and later ones refer to.
 #[derive(Debug, Default)]
@@ -41,6 +44,8 @@ pub(super) struct Known {
     prompts: HashMap<PromptId, String>,
     /// Commands that run, and whether they are in the background.
     children: HashMap<Pid, (String, bool)>,
+    /// Commands that users run, by their numbers.
+    users: HashMap<Pid, CallId>,
     /// What waits for the user.
     asked: HashMap<InteractionId, Asked>,
     /// What searches that have not ended look for.
@@ -302,6 +307,7 @@ impl<T: AnswerText> Transcript<T> {
             subject: (self.known.searches.get(&started.call).cloned())
                 .unwrap_or_else(|| started.subject.clone()),
             outside: started.outside,
+            by_user: None,
             started: true,
             output: String::new(),
             outcome: None,
@@ -367,6 +373,7 @@ impl<T: AnswerText> Transcript<T> {
             tool,
             subject,
             outside: false,
+            by_user: None,
             started: false,
             output: String::new(),
             outcome: Some(outcome),
@@ -483,7 +490,64 @@ impl<T: AnswerText> Transcript<T> {
         }
     }
 
+    /// A command of a user: shown as a call is, with its output.
+    fn user_command(&mut self, child: &ChildSpawned, user: &UserCommand, at: At) {
+        let tool = ToolRun {
+            call: child.call.clone(),
+            tool: USER_COMMAND.to_owned(),
+            subject: user.line.clone(),
+            outside: false,
+            by_user: Some(user.by.clone()),
+            started: true,
+            output: String::new(),
+            outcome: None,
+        };
+        let id = self.push(at, EntryKind::Tool(Box::new(tool)));
+        let running = (id, Tail::default());
+        self.known.running.insert(child.call.clone(), running);
+        self.known.users.insert(child.pid, child.call.clone());
+    }
+
+    /// Settles the entry of a user's command. False: there is none.
+    fn user_command_ended(&mut self, child: &ChildExited) -> bool {
+        let call = self.known.users.remove(&child.pid);
+        let Some(call) = call else {
+            return false;
+        };
+        let Some((id, _)) = self.known.running.remove(&call) else {
+            // It was told to be over with the session.
+            return true;
+        };
+        let outcome = match &child.result {
+            Some(result) => ToolOutcome {
+                status: result.status,
+                duration_ms: result.duration_ms,
+                display: result.display.clone(),
+                spill: result.spill.clone(),
+                blocked: None,
+                changed: Vec::new(),
+            },
+            None => ToolOutcome {
+                status: CallStatus::Unknown,
+                duration_ms: 0,
+                // Its status says why.
+                display: Display::Line {
+                    text: String::new(),
+                },
+                spill: None,
+                blocked: None,
+                changed: Vec::new(),
+            },
+        };
+        self.settle_tool(id, outcome);
+        self.changes.push(Change::Settled(id));
+        true
+    }
+
     fn spawned(&mut self, child: &ChildSpawned, at: At) {
+        if let Some(user) = &child.user {
+            return self.user_command(child, user, at);
+        }
         let background = match child.kind {
             ChildKind::Command => false,
             ChildKind::Shell => true,
@@ -502,6 +566,9 @@ impl<T: AnswerText> Transcript<T> {
 
     /// Of one that was not seen to begin it is not known whether it was in the background.
     fn child_exited(&mut self, child: &ChildExited, at: At) {
+        if self.user_command_ended(child) {
+            return;
+        }
         let known = self.known.children.remove(&child.pid);
         let (command, background) = known.unwrap_or_default();
         let kind = EntryKind::Child {

@@ -10,6 +10,9 @@ fn a_line_is_a_prompt_unless_it_is_a_command() {
         ("fix it", Said::Prompt("fix it".into())),
         ("//etc is a path", Said::Prompt(" /etc is a path".into())),
         ("/git:commit all", Said::Prompt("/git:commit all".into())),
+        ("! ls -la", Said::Shell("ls -la".into())),
+        (" !important", Said::Prompt("!important".into())),
+        ("!", Said::Usage(say!(Msg::UseShell))),
         ("/steer use tabs", Said::Steer("use tabs".into())),
         ("/interrupt", Said::Interrupt),
         ("/approve", Said::Approve(None)),
@@ -20,6 +23,8 @@ fn a_line_is_a_prompt_unless_it_is_a_command() {
         ("/deny 3.1 keep it", Said::Deny("3.1 keep it".into())),
         ("/answer", Said::Answer(String::new())),
         ("/answer 7.1 tabs", Said::Answer("7.1 tabs".into())),
+        ("/reload", Said::Reload(false)),
+        ("/reload yes", Said::Reload(true)),
         ("/clear", Said::Clear(false)),
         ("/clear yes", Said::Clear(true)),
         ("/rewind", Said::Rewind(None)),
@@ -77,7 +82,7 @@ fn a_command_that_is_none_is_never_sent_to_the_model() {
 
 #[test]
 fn everything_that_help_names_is_understood() {
-    assert_eq!(help(Role::Drive).count(), 25);
+    assert_eq!(help(Role::Drive).count(), 27);
     for line in help(Role::Drive) {
         for word in line.split_whitespace().take(2) {
             let word = word.trim_end_matches(',');

@@ -106,13 +106,17 @@ pub async fn trust_set(
         ));
     }
     let sessions = Arc::clone(&daemon);
-    let done = blocking(move || set_trust(&daemon, &params)).await??;
+    let done = blocking(move || set_trust(&daemon, &peer, &params)).await??;
     // Who takes trust away does so for what runs, too.
     sessions.supervisor.tighten_all().await;
     Ok(done)
 }
 
-fn set_trust(daemon: &Daemon, params: &p::TrustSetParams) -> Result<p::TrustOutput, Failure> {
+fn set_trust(
+    daemon: &Daemon,
+    peer: &Peer,
+    params: &p::TrustSetParams,
+) -> Result<p::TrustOutput, Failure> {
     let Some(now) = project_of(daemon, &params.cwd) else {
         let text = format!(
             "`{}` has no `reasonix.toml`, no `.env` with a key, and no hooks.",
@@ -131,6 +135,18 @@ fn set_trust(daemon: &Daemon, params: &p::TrustSetParams) -> Result<p::TrustOutp
             text,
             "View it again, then trust it.",
         ));
+    }
+    if params.connection {
+        if !params.trusted {
+            let text = "Trust for a connection ends with it: it cannot be taken away.";
+            return Err(Failure::new(
+                ErrorName::InvalidParams,
+                text,
+                "Close the connection.",
+            ));
+        }
+        peer.hold_trust(now.directory.clone(), now.trust_for_now(daemon.home.root()));
+        return Ok(trust_of(project_of(daemon, &params.cwd)));
     }
     now.set_trust(daemon.home.root(), params.trusted)
         .map_err(|error| {

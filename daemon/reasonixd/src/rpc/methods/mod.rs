@@ -100,6 +100,10 @@ fn add_session_methods(to: &mut RpcModule<Daemon>) {
         let _guest = d.admit()?;
         d.session(&p.session).await?.prompt(p, peer.name()).await
     });
+    add::<m::SessionShell, _, _>(to, |d, peer, p| async move {
+        let _guest = d.admit()?;
+        d.session(&p.session).await?.shell(p, peer.name()).await
+    });
     add::<m::SessionUnqueue, _, _>(to, |d, _, p| async move {
         d.session(&p.session).await?.unqueue(p.prompt_id).await
     });

@@ -10,3 +10,4 @@ pub(crate) mod queue;
 pub(crate) mod reload;
 pub(crate) mod rewind;
 pub(crate) mod signals;
+pub(crate) mod user_shell;

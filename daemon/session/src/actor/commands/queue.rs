@@ -53,8 +53,14 @@ impl Actor {
             .refusal()
             .or_else(|| wordless(&prompt.text))
             .or_else(|| {
-                if when == When::Now && !(self.machine.is_idle() && facts.queue.is_empty()) {
+                let command = facts.user_command().is_some();
+                let rests = self.machine.is_idle() && facts.queue.is_empty() && !command;
+                if when == When::Now && !rests {
                     let (what, hint) = match self.machine.is_idle() {
+                        true if command => (
+                            "A command of a user is running.",
+                            "Queue the prompt after it, or interrupt it first.",
+                        ),
                         true => (
                             "Other prompts are queued before it.",
                             "Queue it after them, or remove them first.",

@@ -68,7 +68,8 @@ impl Actor {
         // Whatever the machine of a closed session believes, nothing of it runs, and nothing can be written.
         let closed = self.journal.is_closed();
         let steps = !closed && (!self.machine.is_idle() || (exits && !exited));
-        let delivered = self.refuse_gated(reason) || steps;
+        let commands = reason == StopReason::User && self.interrupt_user_command();
+        let delivered = self.refuse_gated(reason) || steps || commands;
         self.remember_signal(request_id, delivered);
         if exits {
             self.drop_extractions();

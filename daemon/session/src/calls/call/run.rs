@@ -7,13 +7,13 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use contract::tool::{Cancel, Progress};
-use contract::{CallContext, Family, Outcome, Tool};
+use contract::{CallContext, Family, Outcome, Tool, UserShell};
 use futures::FutureExt;
-use proto::CallId;
 use proto::hook::{HookEvent, HookFinished};
 use proto::item::{CallStatus, ToolCall};
 use proto::program_variables::scrubbed_for_readers;
 use proto::record::Changed;
+use proto::{CallId, Pid};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
@@ -109,6 +109,34 @@ impl CallEnvironment {
             reporter,
         };
         Some(tokio::spawn(run.finish()).abort_handle())
+    }
+
+    /// Starts a command of a user, with its number, name and line. Its end comes back as that of a call.
+    pub fn start_user_command(
+        &self,
+        shell: Arc<dyn UserShell>,
+        (number, call, line): (Pid, CallId, String),
+        printed: &Arc<Printed>,
+        stop: &Arc<Stop>,
+        reporter: Reporter<CallEvent>,
+    ) -> tokio::task::AbortHandle {
+        let progress: Arc<dyn Progress> = Arc::clone(printed) as Arc<dyn Progress>;
+        let cancel: Arc<dyn Cancel> = Arc::clone(stop) as Arc<dyn Cancel>;
+        let context = self.context(call.clone(), progress, cancel);
+        let task = tokio::spawn(async move {
+            let started = Instant::now();
+            let run = AssertUnwindSafe(shell.run(line, number, context)).catch_unwind();
+            let outcome = run.await.unwrap_or_else(|_| {
+                Outcome::failed("Running the command crashed: a bug in Reasonix. What it did before is not known.")
+            });
+            let duration_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+            reporter.report(CallEvent::Ended {
+                call,
+                outcome: Box::new(outcome),
+                duration_ms,
+            });
+        });
+        task.abort_handle()
     }
 }
 

@@ -36,7 +36,13 @@ enum Printed {
 
 fn printed(log: &Log, call: &CallId) -> Result<Printed, Failure> {
     let (mut display, mut file, mut text) = (None, None, None);
-    let kinds = |kind: &str| matches!(kind, "tool.finished" | "message.tool");
+    let kinds = |kind: &str| {
+        matches!(
+            kind,
+            "tool.finished" | "message.tool" | "child.spawned" | "child.exited"
+        )
+    };
+    let mut command = None;
     log.read(kinds, |record, _| match &record.body {
         Body::ToolFinished(finished) if finished.call == *call => {
             file = finished.spill.clone();
@@ -44,6 +50,18 @@ fn printed(log: &Log, call: &CallId) -> Result<Printed, Failure> {
                 Display::Command { tail, .. } => Some(tail.clone()),
                 Display::Line { .. } | Display::Diff { .. } => None,
             };
+        }
+        Body::ChildSpawned(child) if child.call == *call && child.user.is_some() => {
+            command = Some(child.pid);
+        }
+        Body::ChildExited(child) if command == Some(child.pid) => {
+            if let Some(result) = &child.result {
+                file = result.spill.clone();
+                if let Display::Command { tail, .. } = &result.display {
+                    display = Some(tail.clone());
+                }
+                text = Some(result.text.clone());
+            }
         }
         Body::Tool(message) if message.call == *call => text = Some(message.text.clone()),
         _ => {}

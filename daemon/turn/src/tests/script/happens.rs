@@ -6,7 +6,7 @@ use contract::provider::{ErrorKind, ProviderError, Reported};
 use proto::item::{CallStatus, Finish, ToolCall};
 use proto::params::interaction::{ApprovalDecision, InteractionAnswer, PlanDecision};
 use proto::record::{
-    CallEdit, Changed, ChildExited, ChildKind, ChildSpawned, FileState, SessionSet,
+    CallEdit, Changed, ChildExited, ChildKind, ChildSpawned, FileState, SessionSet, UserCommand,
 };
 use proto::state::Kind;
 use proto::state::Mode;
@@ -20,22 +20,28 @@ pub fn number(text: &str) -> u64 {
     text.parse().expect("a number")
 }
 
-/// `9 runs`, `9 ends`.
+/// `9 runs`, `9 user-runs`, `9 ends`.
 pub fn child(what: &str) -> Input {
     let (pid, does) = what.split_once(' ').expect("child PID runs|ends");
     let pid = Pid(number(pid));
     match does {
-        "runs" => Input::ChildSpawned(ChildSpawned {
+        "runs" | "user-runs" => Input::ChildSpawned(ChildSpawned {
             pid,
             kind: ChildKind::Shell,
             call: CallId::from("a"),
             command: "sleep 9".into(),
+            user: (does == "user-runs").then(|| UserCommand {
+                line: "sleep 9".into(),
+                by: "ann".into(),
+                request_id: None,
+            }),
         }),
         "ends" => Input::ChildExited(ChildExited {
             pid,
             code: Some(0),
             signal: None,
             cause: None,
+            result: None,
         }),
         other => panic!("no child `{other}`"),
     }

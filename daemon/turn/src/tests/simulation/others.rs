@@ -12,7 +12,7 @@ use proto::params::interaction::{
 use proto::params::session::When;
 use proto::record::{
     CallEdit, ChildExited, ChildKind, ChildSpawned, PromptEdited, PromptMoved, Purpose,
-    ReasoningExtracted, SessionSet, Usage, Verdict,
+    ReasoningExtracted, SessionSet, Usage, UserCommand, Verdict,
 };
 use proto::reset::Pinned;
 use proto::state::{Kind, Mode};
@@ -287,6 +287,19 @@ impl Simulation {
         self.step(Input::Set(Box::new(set)));
     }
 
+    /// Ends all commands of users.
+    pub(super) fn end_user_commands(&mut self) {
+        while let Some(pid) = self.machine.facts().user_command().map(|child| child.pid) {
+            self.step(Input::ChildExited(ChildExited {
+                pid,
+                code: Some(0),
+                signal: None,
+                cause: None,
+                result: None,
+            }));
+        }
+    }
+
     /// A background command, known or not, starts or ends.
     fn child(&mut self) {
         let pid = Pid(self.chance.below(6) as u64);
@@ -296,6 +309,7 @@ impl Simulation {
                 code: Some(0),
                 signal: None,
                 cause: None,
+                result: None,
             })
         } else {
             Input::ChildSpawned(ChildSpawned {
@@ -303,6 +317,14 @@ impl Simulation {
                 kind: ChildKind::Shell,
                 call: CallId::from("c1"),
                 command: "sleep 9".into(),
+                // Only at rest, and one at a time.
+                user: (self.machine.is_idle() && self.check.user_commands.is_empty()).then(|| {
+                    UserCommand {
+                        line: "sleep 9".into(),
+                        by: "ann".into(),
+                        request_id: None,
+                    }
+                }),
             })
         };
         self.step(input);

@@ -1,0 +1,119 @@
+//! Lines that are sent: the user's own commands, and custom commands whose list has not come yet.
+
+use proto::hello::Role;
+use proto::params::command::ListOutput;
+use proto::params::session::CreateOutput;
+use proto::record::{ChildKind, ChildSpawned, UserCommand};
+use proto::{CallId, Pid, SessionId};
+
+use crate::effect::{Answer, Call, Effect};
+use crate::event::Event;
+use crate::model::Model;
+use crate::update::scene::{attached, busy, call, fresh, press, say, toast};
+
+fn answered(model: &mut Model, answer: Answer) -> Vec<Effect> {
+    let (now, follow) = (model.now, model.follow);
+    let mut effects = crate::update::update(model, Event::Answered { follow, answer }, now);
+    effects.retain(|effect| matches!(effect, Effect::Call(_)));
+    effects
+}
+
+fn command(effects: &[Effect]) -> String {
+    match call(effects) {
+        Call::Shell(params) => params.command.clone(),
+        other => panic!("no command of the user: {other:?}"),
+    }
+}
+
+fn runs(model: &mut Model) {
+    let child = ChildSpawned {
+        pid: Pid(9),
+        kind: ChildKind::Shell,
+        call: CallId("user-9".into()),
+        command: "ls".into(),
+        user: Some(UserCommand {
+            line: "ls".into(),
+            by: "ann".into(),
+            request_id: None,
+        }),
+    };
+    model.session.as_mut().unwrap().children.push(child);
+}
+
+#[test]
+fn a_line_after_an_exclamation_mark_is_the_users_own_command() {
+    let mut model = attached();
+    assert_eq!(command(&say(&mut model, "! ls -la ")), "ls -la");
+    assert!(model.composer.is_empty());
+    // Behind a blank it is a prompt.
+    assert!(matches!(
+        call(&say(&mut model, " !important")),
+        Call::Prompt { .. }
+    ));
+    assert!(say(&mut model, "!").is_empty());
+    assert!(toast(&model).contains('!'), "{}", toast(&model));
+}
+
+#[test]
+fn a_command_waits_for_nothing_and_can_be_stopped() {
+    let mut model = busy();
+    assert!(say(&mut model, "!ls").is_empty());
+    assert_eq!(model.composer.text(), "!ls", "it stays written");
+    assert!(toast(&model).contains("turn"), "{}", toast(&model));
+    let mut model = attached();
+    runs(&mut model);
+    assert!(say(&mut model, "!ls").is_empty());
+    let _ = model.composer.take();
+    assert!(matches!(
+        call(&press(&mut model, &["ctrl-c"])),
+        Call::Interrupt { .. }
+    ));
+    let mut model = attached();
+    model.place.role = Role::Watch;
+    assert!(
+        say(&mut model, "!ls").is_empty(),
+        "who watches runs nothing"
+    );
+}
+
+#[test]
+fn the_first_command_makes_a_session_without_a_prompt() {
+    let mut model = fresh();
+    let effects = say(&mut model, "!ls");
+    let Call::Create(params) = call(&effects) else {
+        panic!("{effects:?}");
+    };
+    assert_eq!(params.prompt, None);
+    let created = CreateOutput {
+        session: SessionId::new(),
+        pid: Pid(3),
+        prompt_id: None,
+        model: String::new(),
+    };
+    let effects = answered(&mut model, Answer::Created(created));
+    assert_eq!(command(&effects), "ls");
+}
+
+#[test]
+fn a_pasted_command_waits_for_the_list_of_custom_commands() {
+    let mut model = attached();
+    assert!(matches!(
+        call(&say(&mut model, "/greet ann")),
+        Call::Commands(_)
+    ));
+    assert_eq!(model.composer.text(), "/greet ann");
+    let listed: ListOutput = serde_json::from_value(serde_json::json!({
+        "commands": [{"name": "greet", "description": "Greet", "source": "project", "trusted": true, "file": "greet.md"}],
+        "problems": [],
+    }))
+    .unwrap();
+    let effects = answered(&mut model, Answer::Commands(listed));
+    assert!(
+        matches!(call(&effects), Call::Prompt { params, .. } if params.text == "/greet ann"),
+        "{effects:?}"
+    );
+    assert!(model.composer.is_empty());
+    // By now it is known that there is no such command.
+    assert!(say(&mut model, "/expotr x").is_empty());
+    assert!(toast(&model).contains("/export"), "{}", toast(&model));
+}
