@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
-use contract::{Child, Command, Quarantined, STDIN_MAX, SandboxStrength, Spawn, SpawnError};
+use contract::{Child, Command, Quarantined, STDIN_MAX, SandboxStrength, Spawn, SpawnError, Stdin};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use proto::Pid;
@@ -160,11 +160,7 @@ impl Spawn for Procs {
                     reason,
                 });
             };
-            if spec
-                .stdin
-                .as_ref()
-                .is_some_and(|text| text.len() > STDIN_MAX)
-            {
+            if matches!(&spec.stdin, Stdin::Text(text) if text.len() > STDIN_MAX) {
                 let reason = format!("its standard input is longer than {STDIN_MAX} bytes");
                 return Err(SpawnError::Start { program, reason });
             }
