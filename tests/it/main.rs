@@ -40,6 +40,7 @@ mod house;
 mod instructions;
 mod keys;
 mod lifecycle;
+mod mcp;
 mod model_lists;
 mod models;
 mod money;

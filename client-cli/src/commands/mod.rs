@@ -25,6 +25,7 @@ pub mod login;
 pub mod logs;
 pub mod ls;
 pub mod man;
+pub mod mcp;
 pub mod model;
 pub mod models;
 pub mod pause;
@@ -136,6 +137,7 @@ commands! {
         Permissions = permissions;
         Trust = trust;
         Hooks = hooks;
+        Mcp = mcp;
     }
     "Cost and models" {
         Model = model;

@@ -199,6 +199,9 @@ impl Servers {
 impl Entry {
     fn checked(self, name: &str, file: &Path, scope: ConfigScope) -> Result<ServerConfig, String> {
         let transport = self.transport()?;
+        if scope == ConfigScope::Project && self.read_only_policy.is_some() {
+            return Err("`read_only_policy` is only for your own configuration".to_owned());
+        }
         let seconds = |seconds: Option<u64>, default: u64| match seconds {
             Some(seconds) if seconds == 0 || seconds > SECONDS_MAX => {
                 Err(format!("a timeout must be from 1 to {SECONDS_MAX} seconds"))
@@ -265,33 +268,37 @@ impl Entry {
 }
 
 impl ServerConfig {
-    /// As somebody is shown it who is to trust it: what runs, or where it connects. No values of the environment.
+    /// As somebody is shown it who is to trust it: what runs, or where it connects, and with what. Variables are not replaced.
     #[must_use]
     pub fn line(&self) -> String {
-        let names = |values: &BTreeMap<String, String>| {
-            values
-                .keys()
-                .map(String::as_str)
-                .collect::<Vec<_>>()
-                .join(", ")
+        let (what, values) = match &self.transport {
+            Transport::Stdio { env, .. } => ("runs", env),
+            Transport::Http { headers, .. } => ("connects to", headers),
         };
+        let mut line = format!("MCP server {}: {what} {}", self.name, self.target());
+        for (name, value) in values {
+            line.push_str(&format!(", {name}={value:?}"));
+        }
+        line
+    }
+
+    /// The command line or the address.
+    #[must_use]
+    pub fn target(&self) -> String {
         match &self.transport {
-            Transport::Stdio { command, args, env } => {
+            Transport::Stdio { command, args, .. } => {
                 let words = std::iter::once(command).chain(args);
-                let words: Vec<_> = words.map(String::as_str).collect();
-                let mut line = format!("MCP server {}: runs {:?}", self.name, words.join(" "));
-                if !env.is_empty() {
-                    line.push_str(&format!(" with {}", names(env)));
-                }
-                line
+                let is_plain = |c: char| c.is_ascii_graphic() && !matches!(c, '"' | '\'' | '\\');
+                let quoted =
+                    words.map(
+                        |word| match !word.is_empty() && word.chars().all(is_plain) {
+                            true => word.clone(),
+                            false => format!("{word:?}"),
+                        },
+                    );
+                quoted.collect::<Vec<_>>().join(" ")
             }
-            Transport::Http { url, headers } => {
-                let mut line = format!("MCP server {}: connects to {url:?}", self.name);
-                if !headers.is_empty() {
-                    line.push_str(&format!(" with the headers {}", names(headers)));
-                }
-                line
-            }
+            Transport::Http { url, .. } => url.clone(),
         }
     }
 

@@ -99,6 +99,13 @@ impl Procs {
         self.table.count(None)
     }
 
+    /// The same without those of the daemon itself (number 0).
+    #[must_use]
+    pub fn count_of_sessions(&self) -> usize {
+        let own = self.table.count(Some(Pid(0)));
+        self.table.count(None).saturating_sub(own)
+    }
+
     /// Stops the background command with this number. Returns whether there was one.
     pub fn stop_number(&self, number: Pid, grace_ms: u64) -> bool {
         self.table.stop_number(number, grace_ms)

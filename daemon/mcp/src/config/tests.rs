@@ -118,17 +118,17 @@ fn variables_are_replaced_and_an_unset_one_is_named() {
 }
 
 #[test]
-fn what_is_shown_to_trust_names_variables_and_shows_no_value() {
+fn what_is_shown_to_trust_has_everything_that_a_change_could_be_in() {
     let found = read(
-        r#"{"mcpServers": {"a": {"command": "npx", "args": ["-y", "srv"], "env": {"TOKEN": "hunter2"}},
-        "b": {"url": "https://h/mcp", "headers": {"Authorization": "Bearer hunter2"}}}}"#,
+        r#"{"mcpServers": {"a": {"command": "npx", "args": ["-y", "a b"], "env": {"TOKEN": "${GITHUB_TOKEN}"}},
+        "b": {"url": "https://h/mcp", "headers": {"Authorization": "Bearer ${T}"}}}}"#,
     );
     let lines: Vec<_> = found.servers.iter().map(ServerConfig::line).collect();
     assert_eq!(
         lines,
         [
-            "MCP server a: runs \"npx -y srv\" with TOKEN",
-            "MCP server b: connects to \"https://h/mcp\" with the headers Authorization"
+            r#"MCP server a: runs npx -y "a b", TOKEN="${GITHUB_TOKEN}""#,
+            r#"MCP server b: connects to https://h/mcp, Authorization="Bearer ${T}""#
         ]
     );
 }
