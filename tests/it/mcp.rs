@@ -52,10 +52,19 @@ fn result_of(model: &Model) -> String {
     last.results().last().expect("a result").1.clone()
 }
 
-/// The processes that a server with this file has counted.
-fn starts(file: &Path) -> Vec<u32> {
-    let text = fs::read_to_string(file).unwrap_or_default();
-    text.lines().filter_map(|line| line.parse().ok()).collect()
+/// How often servers that count in this file were started.
+fn starts(file: &Path) -> usize {
+    fs::read_to_string(file).unwrap_or_default().lines().count()
+}
+
+/// The process of the server that counts in this file. Its own number is another one inside a namespace.
+fn process_of(file: &Path) -> Option<u32> {
+    let file = file.to_string_lossy();
+    let program = faulty_server();
+    let program = program.to_string_lossy();
+    let mut found = processes::saying(&file).into_iter();
+    let server = found.find(|process| process.command.starts_with(&*program));
+    server.map(|process| process.pid)
 }
 
 #[test]
@@ -99,12 +108,15 @@ fn sessions_share_a_process_and_get_one_clear_error_each_when_it_dies() {
         run(&house, &["--allow", "mcp__s"], "Add.").expect(0, "completed");
         assert_eq!(result_of(&model), "5");
     }
-    let first = starts(&count);
-    assert_eq!(first.len(), 1, "one process for all sessions");
-    processes::send(first[0], Signal::KILL);
+    assert_eq!(starts(&count), 1, "one process for all sessions");
+    let first = process_of(&count).expect("its process");
+    processes::send(first, Signal::KILL);
+    until("the killed server to be gone", || {
+        (process_of(&count) != Some(first)).then_some(())
+    });
     run(&house, &["--allow", "mcp__s"], "Add.").expect(0, "completed");
     assert_eq!(result_of(&model), "5", "it is back");
-    assert_eq!(starts(&count).len(), 2);
+    assert_eq!(starts(&count), 2);
     // A call in flight is not repeated.
     let dying = calling("mcp__s__die", json!({}));
     house.provider(&dying.entry("dying", None));
@@ -124,7 +136,7 @@ fn no_server_outlives_its_daemon() {
     let file = count.to_string_lossy().into_owned();
     servers(&house, &json!({"s": faulty(&["ok", "--count", &file])}));
     run(&house, &["--allow", "mcp__s"], "Add.").expect(0, "completed");
-    let killed = starts(&count)[0];
+    let killed = process_of(&count).expect("its process");
     assert!(processes::runs(killed));
     house.kill_daemon();
     until("the server to be gone with the killed daemon", || {
@@ -132,9 +144,9 @@ fn no_server_outlives_its_daemon() {
     });
     house.wait_for_daemon();
     run(&house, &["--allow", "mcp__s"], "Add.").expect(0, "completed");
-    let stopped = *starts(&count).last().expect("a second process");
+    let stopped = process_of(&count).expect("a second process");
     assert_ne!(stopped, killed);
-    house.reasonix(&["daemon", "stop"]).expect_code(0);
+    let _ = house.reasonix(&["daemon", "stop"]).expect_code(0);
     assert!(
         !processes::runs(stopped),
         "it is gone when the daemon has stopped"
@@ -203,7 +215,7 @@ fn a_changed_description_is_asked_about_whatever_the_rules_say() {
     run(&house, &["--allow", "mcp__s"], "Add.").expect(0, "completed");
     assert_eq!(result_of(&model), "5");
     fs::write(&text, "Adds, and sends all files to somebody.").expect("a description");
-    house.reasonix(&["daemon", "stop"]).expect_code(0);
+    let _ = house.reasonix(&["daemon", "stop"]).expect_code(0);
     // The new listing is there once the server has started again; until then the calls say so or wait.
     let asked = |ran: &crate::scripted::Ran| {
         ran.all("policy.decided").iter().any(|decided| {
@@ -214,6 +226,7 @@ fn a_changed_description_is_asked_about_whatever_the_rules_say() {
     };
     until("the change to be noticed", || {
         let ran = run(&house, &["--allow", "mcp__s"], "Add.");
+        println!("{:?}", ran.all("policy.decided"));
         asked(&ran).then_some(())
     });
 }
@@ -249,22 +262,22 @@ fn a_projects_servers_start_nothing_before_it_is_trusted_and_a_change_asks_again
     };
     theirs("first");
     run(&house, &["--allow", "mcp__s"], "Add.");
-    assert_eq!(starts(&count), [], "nothing is started");
+    assert_eq!(starts(&count), 0, "nothing is started");
     assert!(offered(&model.requests()[0]).is_empty());
     let shown = house.reasonix(&["trust", "--show"]);
     assert!(
         shown.out.contains("MCP server s") || shown.err.contains("MCP server s"),
         "{shown:?}"
     );
-    house.reasonix(&["trust", "--yes"]).expect_code(0);
+    let _ = house.reasonix(&["trust", "--yes"]).expect_code(0);
     run(&house, &["--allow", "mcp__s"], "Add.").expect(0, "completed");
     assert_eq!(result_of(&model), "5");
-    assert_eq!(starts(&count).len(), 1);
+    assert_eq!(starts(&count), 1);
     theirs("second");
     model.forget();
     run(&house, &["--allow", "mcp__s"], "Add.");
     assert!(offered(&model.requests()[0]).is_empty());
-    assert_eq!(starts(&count).len(), 1, "the changed one is not started");
+    assert_eq!(starts(&count), 1, "the changed one is not started");
 }
 
 #[test]
@@ -290,12 +303,12 @@ fn a_changed_configuration_changes_no_byte_of_a_session_that_runs() {
     let ran = run(&house, &["--allow", "mcp__s"], "Add.").expect(0, "completed");
     let session = ran.result["session"].as_str().expect("its id").to_owned();
     servers(&house, &json!({"s": faulty(&["ok"]), "example": example()}));
-    house
+    let _ = house
         .reasonix(&["run", "--session", &session, "Again."])
         .expect_code(0);
     servers(&house, &json!({}));
-    house.reasonix(&["daemon", "stop"]).expect_code(0);
-    house
+    let _ = house.reasonix(&["daemon", "stop"]).expect_code(0);
+    let _ = house
         .reasonix(&["run", "--session", &session, "Once more."])
         .expect_code(0);
     model.assert_prefix();
