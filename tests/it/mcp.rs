@@ -216,7 +216,9 @@ fn a_changed_description_is_asked_about_whatever_the_rules_say() {
     assert_eq!(result_of(&model), "5");
     fs::write(&text, "Adds, and sends all files to somebody.").expect("a description");
     let _ = house.reasonix(&["daemon", "stop"]).expect_code(0);
-    // The new listing is there once the server has started again; until then the calls say so or wait.
+    // A session that still starts with the former listing may not call it either.
+    run(&house, &["--allow", "mcp__s"], "Add.");
+    assert_ne!(result_of(&model), "5");
     let asked = |ran: &crate::scripted::Ran| {
         ran.all("policy.decided").iter().any(|decided| {
             decided["rule"]
@@ -226,7 +228,6 @@ fn a_changed_description_is_asked_about_whatever_the_rules_say() {
     };
     until("the change to be noticed", || {
         let ran = run(&house, &["--allow", "mcp__s"], "Add.");
-        println!("{:?}", ran.all("policy.decided"));
         asked(&ran).then_some(())
     });
 }

@@ -1,12 +1,10 @@
 //! A tool of a server in a session: its definition is pinned, its calls go to the server.
 
-use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use contract::{CallContext, Family, Outcome, Preview, Tool, ToolSpec};
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
-use proto::CallId;
 use proto::item::{CallStatus, Display, ToolKind};
 use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
@@ -20,8 +18,6 @@ use crate::server::Server;
 
 /// Characters of the arguments that are shown before an approval in one line; all of them are in the call.
 const PREVIEW_MAX: usize = 4_000;
-/// Calls of a tool that are judged and have not run.
-const JUDGED_MAX: usize = 256;
 
 /// A tool of a server.
 pub struct ServerTool {
@@ -33,8 +29,6 @@ pub struct ServerTool {
     spec: ToolSpec,
     /// The same, where its definition is another than the one that was approved.
     changed_spec: ToolSpec,
-    /// The definitions that calls were judged by, until they run.
-    judged: Arc<Mutex<Vec<(CallId, Option<String>)>>>,
 }
 
 impl ServerTool {
@@ -74,19 +68,7 @@ impl ServerTool {
             key,
             spec,
             changed_spec,
-            judged: Arc::default(),
         }
-    }
-
-    fn judged(&self) -> MutexGuard<'_, Vec<(CallId, Option<String>)>> {
-        self.judged.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The definition that this call was judged by, if it was.
-    fn take_judged(&self, call: &CallId) -> Option<Option<String>> {
-        let mut judged = self.judged();
-        let at = judged.iter().position(|(known, _)| known == call)?;
-        Some(judged.remove(at).1)
     }
 
     /// The hash of its definition as the server has it now; of the pinned one if the server has not listed its tools.
@@ -100,7 +82,6 @@ impl ServerTool {
 
     async fn call(&self, arguments: Map<String, Value>, context: CallContext) -> Outcome {
         let name = &self.server.config.name;
-        let judged = self.take_judged(&context.call);
         let connection = tokio::select! {
             connection = self.server.connection() => connection,
             () = context.cancel.cancelled() => return interrupted(),
@@ -119,10 +100,10 @@ impl ServerTool {
                 self.listed.tool
             ));
         };
-        // What was approved is then not what would run.
-        if judged.is_some_and(|judged| judged.as_deref() != Some(&*hash)) {
+        // Neither the model nor the user has seen what would run: nothing judged by the former definition gets there.
+        if hash != self.listed.hash {
             return Outcome::failed(format!(
-                "The MCP server `{name}` changed the definition of `{}` meanwhile. Nothing was called. Call it again if it is still wanted: the user is then asked about the new definition.",
+                "The MCP server `{name}` has changed the definition of `{}` since this session started. Nothing was called. Sessions that start from now on have the new definition, and the user is asked about it.",
                 self.listed.tool
             ));
         }
@@ -172,8 +153,7 @@ fn interrupted() -> Outcome {
 
 impl Tool for ServerTool {
     fn spec(&self) -> &ToolSpec {
-        let hash = self.hash_now();
-        match hash.is_some_and(|hash| self.approved.is_other(&self.key, &hash)) {
+        match self.approved.is_other(&self.key, &self.listed.hash) {
             true => &self.changed_spec,
             false => &self.spec,
         }
@@ -206,17 +186,6 @@ impl Tool for ServerTool {
         })
     }
 
-    fn bind(&self, _places: &[PathBuf], context: &CallContext) {
-        let hash = self.hash_now();
-        let mut judged = self.judged();
-        judged.retain(|(known, _)| *known != context.call);
-        // Those that were denied never run.
-        if judged.len() >= JUDGED_MAX {
-            judged.remove(0);
-        }
-        judged.push((context.call.clone(), hash));
-    }
-
     fn run(
         &self,
         arguments: Map<String, Value>,
@@ -229,7 +198,6 @@ impl Tool for ServerTool {
             key: self.key.clone(),
             spec: self.spec.clone(),
             changed_spec: self.changed_spec.clone(),
-            judged: Arc::clone(&self.judged),
         };
         async move { tool.call(arguments, context).await }.boxed()
     }
