@@ -66,8 +66,8 @@ struct Add {
     /// Header of requests to an address; `${VAR}` in the value is replaced.
     #[arg(long, value_name = "NAME: VALUE")]
     header: Vec<String>,
-    /// Address of the server, or its program and arguments.
-    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
+    /// Address of the server, or its program and arguments: put `--` before them if one begins with `-`.
+    #[arg(required = true)]
     target: Vec<String>,
 }
 

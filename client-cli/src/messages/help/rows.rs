@@ -100,7 +100,7 @@ rows! {
     "Name of the server: its tools are `mcp__NAME__TOOL`" => "服务器的名称：其工具为 `mcp__NAME__TOOL`";
     "Environment variable of the server; `${VAR}` in the value is replaced when it starts" => "服务器的环境变量；值中的 `${VAR}` 在启动时替换";
     "Header of requests to an address; `${VAR}` in the value is replaced" => "对地址的请求的标头；值中的 `${VAR}` 会被替换";
-    "Address of the server, or its program and arguments" => "服务器的地址，或其程序和参数";
+    "Address of the server, or its program and arguments: put `--` before them if one begins with `-`" => "服务器的地址，或其程序和参数：如有以 `-` 开头的，请在前面加 `--`";
     "List the approvals, questions and plans that wait for you" => "列出等待你处理的审批、提问和计划";
     "Oldest first. The subcommands answer them. Also lists sessions that need a key for their provider, and paused sessions with pending work. Never starts a daemon: without one nothing waits" => "最早的在前。用子命令作答。也列出需要服务商密钥的会话，以及有待办工作的已暂停会话。从不启动守护进程：没有守护进程就没有等待的事项";
     "Print one line for a status bar; print nothing if nothing waits" => "为状态栏输出一行；没有等待的事项则不输出";
