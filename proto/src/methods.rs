@@ -6,8 +6,8 @@ use serde::de::DeserializeOwned;
 
 use crate::hello::{HelloOutput, HelloParams, Role};
 use crate::params::{
-    Empty, cache, command, compact, config, daemon, history, hook, interaction, memory, process,
-    reload, rules, session, skill,
+    Empty, cache, command, compact, config, daemon, history, hook, interaction, mcp, memory,
+    process, reload, rules, session, skill,
 };
 
 /// One method of the protocol.
@@ -188,6 +188,18 @@ methods! {
         "Lists the hooks of a directory or a session, with trust, problems and last outcome.";
     HookReload = "hook.reload", Drive, true, hook::ReloadParams => hook::ListOutput,
         "Makes a session read its hooks again. They apply from the next event.";
+    McpList = "mcp.list", Watch, false, mcp::ListParams => mcp::ListOutput,
+        "Lists the MCP servers of a directory with their states and tools, and the entries that are ignored.";
+    McpTest = "mcp.test", Drive, false, mcp::ServerParams => mcp::McpServer,
+        "Starts an MCP server if it does not run, waits until it is ready or has failed, and returns its state.";
+    McpRestart = "mcp.restart", Drive, true, mcp::ServerParams => Empty,
+        "Ends the process of an MCP server and starts it anew. Its running calls fail.";
+    McpLogs = "mcp.logs", Watch, false, mcp::ServerParams => mcp::LogsOutput,
+        "Returns the newest lines of an MCP server's standard error.";
+    McpAdd = "mcp.add", Drive, true, mcp::AddParams => mcp::ListOutput,
+        "Adds an MCP server to the user's `mcp.json`. New sessions have its tools.";
+    McpRemove = "mcp.remove", Drive, true, mcp::RemoveParams => mcp::ListOutput,
+        "Removes an MCP server from the user's `mcp.json`.";
     ProviderList = "provider.list", Watch, false, config::CheckParams => config::ProviderListOutput,
         "Lists providers and the state of their keys.";
     ConfigCheck = "config.check", Watch, false, config::CheckParams => config::CheckOutput,

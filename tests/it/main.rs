@@ -41,6 +41,7 @@ mod instructions;
 mod keys;
 mod lifecycle;
 mod memory;
+mod mcp;
 mod model_lists;
 mod models;
 mod money;

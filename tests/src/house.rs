@@ -401,6 +401,18 @@ pub fn daemon_program() -> PathBuf {
     beside("test-reasonixd")
 }
 
+/// The example of an MCP server.
+#[must_use]
+pub fn example_server() -> PathBuf {
+    beside("test-plugin-example")
+}
+
+/// An MCP server whose faults are its arguments.
+#[must_use]
+pub fn faulty_server() -> PathBuf {
+    beside("test-mcp-server")
+}
+
 /// A binary of this crate: cargo puts the tests' own into `deps`, and the crate's one level above.
 fn beside(name: &str) -> PathBuf {
     let own = std::env::current_exe().expect("the test's own path");

@@ -26,6 +26,7 @@ pub mod login;
 pub mod logs;
 pub mod ls;
 pub mod man;
+pub mod mcp;
 pub mod memory;
 pub mod model;
 pub mod models;
@@ -140,6 +141,7 @@ commands! {
         Permissions = permissions;
         Trust = trust;
         Hooks = hooks;
+        Mcp = mcp;
     }
     "Cost and models" {
         Model = model;

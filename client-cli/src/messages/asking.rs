@@ -1,8 +1,14 @@
-//! Words of `inbox`, `permissions`, `trust`, `hooks` and `commands`.
+//! Words of `inbox`, `permissions`, `trust`, `hooks`, `mcp` and `commands`.
 
 client::catalog! {
     HookNotTrusted = "not trusted", "未受信任";
     HookLast = "{0} {1} ms", "{0}，{1} 毫秒";
+    McpAdded = "· `{0}` is added; new sessions have its tools (`reasonix mcp test {0}` tries it)", "· 已添加 `{0}`；新会话将有其工具（`reasonix mcp test {0}` 可试用）";
+    McpNone = "no MCP server is configured here; `reasonix mcp add NAME COMMAND` adds one", "此处没有配置 MCP 服务器；用 `reasonix mcp add NAME COMMAND` 添加";
+    McpPair = "`{0}` does not understand `{1}`", "`{0}` 无法理解 `{1}`";
+    McpPairHint = "write `{0} NAME{1}VALUE`", "请写成 `{0} NAME{1}VALUE`";
+    McpRemoved = "· `{0}` is removed; sessions that have its tools keep them until they end", "· 已移除 `{0}`；已有其工具的会话会保留到结束";
+    McpRestarted = "· `{0}` is being restarted", "· 正在重新启动 `{0}`";
     NoneWaits = "no session is waiting for an answer", "没有会话在等待回答";
     RuleNeeds = "`--rule` needs `--session` or `--always`", "`--rule` 需要 `--session` 或 `--always`";
     RuleNeedsHint = "add one of them", "请加上其中一个";

@@ -69,6 +69,7 @@ client::catalog! {
     Session = "SESSION", "会话";
     Size = "SIZE", "大小";
     State = "STATE", "状态";
+    Tools = "TOOLS", "工具";
     Step = "STEP", "步";
     Steps = "STEPS", "步数";
     Time = "TIME", "用时";

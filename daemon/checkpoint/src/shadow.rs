@@ -318,7 +318,7 @@ impl Keeper {
             title: "git (checkpoint)".into(),
             number: None,
             sandbox: None,
-            stdin: None,
+            stdin: contract::Stdin::Empty,
             merge_stderr: false,
         };
         let run = collect(self.spawn.spawn(self.session, command));

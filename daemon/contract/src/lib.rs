@@ -30,7 +30,7 @@ pub use provider::{Ground, Part, Permit, Provider, ProviderError, Request, Unbou
 pub use sandbox_spec::{SandboxSpec, SandboxStrength};
 pub use scrub::scrub;
 pub use secret::Secret;
-pub use spawn::{Child, ChildEvent, ChildExit, Command, STDIN_MAX, Spawn, SpawnError};
+pub use spawn::{Child, ChildEvent, ChildExit, Command, STDIN_MAX, Spawn, SpawnError, Stdin};
 pub use tool::{
     CallAction, CallContext, Outcome, Preview, SKILL_TOOL, SkillLibrary, Tool, Touch, UserShell,
 };

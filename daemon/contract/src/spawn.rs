@@ -25,11 +25,22 @@ pub struct Command {
     pub number: Option<Pid>,
     /// Its sandbox. `None`: only the user's rights apply.
     pub sandbox: Option<Arc<SandboxSpec>>,
-    /// What stands on its standard input, at most [`STDIN_MAX`] bytes. `None`: nothing.
-    pub stdin: Option<String>,
+    pub stdin: Stdin,
     /// Its standard error is its standard output, so that what it writes to both arrives in the order in which it was
     /// written, as [`ChildEvent::Stdout`].
     pub merge_stderr: bool,
+}
+
+/// The standard input of a command.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub enum Stdin {
+    /// It reads as empty.
+    #[default]
+    Empty,
+    /// This text, at most [`STDIN_MAX`] bytes.
+    Text(String),
+    /// A named pipe that the caller has made and holds open: it may write as long as the command runs.
+    Pipe(PathBuf),
 }
 
 /// The longest text that a child is given on its standard input, in bytes.

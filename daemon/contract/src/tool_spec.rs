@@ -36,6 +36,10 @@ pub struct ToolSpec {
     pub deferred: bool,
     /// Only a person answers a question about a call of it: no rule and no approval mode.
     pub person_only: bool,
+    /// Sessions that may only read may call it too: the user has said so of its MCP server.
+    pub in_read_only_sessions: bool,
+    /// Another definition of it was approved than the one that it has now: no rule and no approval mode lets it run.
+    pub definition_changed: bool,
     /// Of a folder that a call names it shows and changes nothing below.
     pub shallow: bool,
     /// Arguments that policy and checkpoints look at. The others are the tool's own matter.
@@ -62,6 +66,8 @@ impl ToolSpec {
             read_only: family == Family::Read,
             deferred: false,
             person_only: false,
+            in_read_only_sessions: false,
+            definition_changed: false,
             shallow: false,
             arguments: Vec::new(),
         }

@@ -145,7 +145,7 @@ fn command(ground: &HookEnvironment, hook: &Hook, line: String) -> Command {
         number: None,
         // A hook is the user's own program, so it is not sandboxed.
         sandbox: None,
-        stdin: Some(line),
+        stdin: contract::Stdin::Text(line),
         merge_stderr: false,
     }
 }

@@ -230,6 +230,13 @@ pub(crate) fn general(case: &JudgeContext<'_>, read_only: bool) -> Vec<Finding> 
             Finding::rule(Verdict::Ask, rules, index).firm()
         });
     }
+    if case.call.tool.definition_changed {
+        let words = format!(
+            "always asked: its server changed the definition of `{}` since it was approved",
+            case.call.tool.name
+        );
+        findings.push(Finding::built_in(Verdict::Ask, Basis::AlwaysAsked, words).firm());
+    }
     if case.call.tool.person_only {
         let words = format!("always asked: `{}`", case.call.tool.name);
         findings.push(Finding::built_in(Verdict::Ask, Basis::AlwaysAsked, words));
@@ -283,7 +290,7 @@ fn finish(case: &JudgeContext<'_>, judged: CallFindings) -> Explanation {
         .context
         .effective_permissions
         .refuses()
-        .filter(|_| !read_only);
+        .filter(|_| !read_only && !case.call.tool.in_read_only_sessions);
     if let Some(why) = refused {
         return refuse(why, parts, doubt, confinement);
     }

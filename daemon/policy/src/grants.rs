@@ -181,5 +181,18 @@ pub(crate) fn tool(call: &Call<'_>) -> Vec<Scope> {
         words: format!("every call of `{name}`"),
         always: is_mcp(name),
     });
+    // A server's name never has the separator in it.
+    if let Some((server, _)) = name
+        .strip_prefix("mcp__")
+        .and_then(|rest| rest.split_once("__"))
+        && let rule = format!("mcp__{server}")
+        && read(&rule).is_ok()
+    {
+        scopes.push(Scope {
+            words: format!("every tool of the MCP server `{server}`"),
+            rule,
+            always: true,
+        });
+    }
     scopes
 }

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
-use contract::{Child, Command, Quarantined, STDIN_MAX, SandboxStrength, Spawn, SpawnError};
+use contract::{Child, Command, Quarantined, STDIN_MAX, SandboxStrength, Spawn, SpawnError, Stdin};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use proto::Pid;
@@ -99,6 +99,13 @@ impl Procs {
         self.table.count(None)
     }
 
+    /// The same without those of the daemon itself (number 0).
+    #[must_use]
+    pub fn count_of_sessions(&self) -> usize {
+        let own = self.table.count(Some(Pid(0)));
+        self.table.count(None).saturating_sub(own)
+    }
+
     /// Stops the background command with this number. Returns whether there was one.
     pub fn stop_number(&self, number: Pid, grace_ms: u64) -> bool {
         self.table.stop_number(number, grace_ms)
@@ -160,11 +167,7 @@ impl Spawn for Procs {
                     reason,
                 });
             };
-            if spec
-                .stdin
-                .as_ref()
-                .is_some_and(|text| text.len() > STDIN_MAX)
-            {
+            if matches!(&spec.stdin, Stdin::Text(text) if text.len() > STDIN_MAX) {
                 let reason = format!("its standard input is longer than {STDIN_MAX} bytes");
                 return Err(SpawnError::Start { program, reason });
             }

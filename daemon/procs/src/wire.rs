@@ -5,7 +5,7 @@
 
 use std::ffi::OsString;
 
-use contract::Command;
+use contract::{Command, Stdin};
 use serde::{Deserialize, Serialize};
 
 use crate::options::{ProcsOptions, ResourceLimits};
@@ -21,8 +21,7 @@ pub(crate) struct CommandSpec {
     pub umask: Option<u32>,
     /// Restrictions to apply before becoming the command.
     pub inner: Option<sandbox::ProcessRestrictions>,
-    /// The content of its standard input.
-    pub stdin: Option<String>,
+    pub stdin: Stdin,
     /// Its standard error is its standard output.
     pub merge_stderr: bool,
 }

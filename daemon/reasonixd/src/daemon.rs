@@ -40,6 +40,8 @@ pub struct Daemon {
     pub problems: Problems,
     /// What was allowed always, by workspace.
     pub kept: Arc<KeptFiles>,
+    /// The MCP servers of all sessions.
+    pub mcp: Arc<mcp::Pool>,
     /// The tools that settings and rules may name.
     pub tools: ToolSet,
 }
@@ -220,7 +222,8 @@ impl Daemon {
 
     /// Whether a command runs in the background, or one is being started or cleared away.
     fn has_background(&self) -> bool {
-        self.procs.count() > 0
+        // MCP servers serve sessions: they are no work by themselves.
+        self.procs.count_of_sessions() > 0
     }
 }
 

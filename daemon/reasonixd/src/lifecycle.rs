@@ -267,7 +267,21 @@ pub async fn live(start: &Start) -> anyhow::Result<()> {
     let temporary = temporary.ok();
     let temp = temporary.as_ref().map(Temporary::path);
     let kept = Arc::new(KeptFiles::new(Arc::clone(home), start.tools.clone()));
-    let (supervisor, fresh) = sessions(start, &socket, &procs, temp, &kept)?;
+    let servers = mcp::Pool::new(mcp::PoolOptions {
+        connect: Arc::new(mcp::SdkConnector {
+            spawn: Arc::clone(&procs) as Arc<dyn contract::Spawn>,
+            pipes: temp.map(Path::to_path_buf),
+        }),
+        dir: home.root().join("mcp"),
+        runtime: tokio::runtime::Handle::current(),
+    });
+    let shared = Shared {
+        procs: &procs,
+        temp,
+        kept: &kept,
+        mcp: &servers,
+    };
+    let (supervisor, fresh) = sessions(start, &socket, &shared)?;
     let life = start.loaded.settings.life;
     let daemon = Arc::new(Daemon {
         home: Arc::clone(home),
@@ -284,6 +298,7 @@ pub async fn live(start: &Start) -> anyhow::Result<()> {
         life,
         problems: Problems::default(),
         kept,
+        mcp: servers,
         tools: start.tools.clone(),
     });
     let recovered = recover(&supervisor, gate).await;
@@ -335,13 +350,19 @@ async fn recover(supervisor: &Arc<Supervisor>, gate: &Gate) -> bool {
     }
 }
 
+/// What sessions share.
+struct Shared<'a> {
+    procs: &'a Arc<procs::Procs>,
+    temp: Option<&'a Path>,
+    kept: &'a Arc<KeptFiles>,
+    mcp: &'a Arc<mcp::Pool>,
+}
+
 /// The sessions of the home, none of them loaded yet.
 fn sessions(
     start: &Start,
     socket: &Socket,
-    procs: &Arc<procs::Procs>,
-    temp: Option<&Path>,
-    kept: &Arc<KeptFiles>,
+    shared: &Shared<'_>,
 ) -> anyhow::Result<(Arc<Supervisor>, CatalogState)> {
     let home = &start.home;
     let opened = open_catalog(home)?;
@@ -359,10 +380,11 @@ fn sessions(
     let wire = Wire {
         home: Arc::clone(home),
         user_home: start.user_home.clone(),
-        procs: Arc::clone(procs),
+        procs: Arc::clone(shared.procs),
         masked,
-        temp: temp.map(Path::to_path_buf),
-        kept: Arc::clone(kept),
+        temp: shared.temp.map(Path::to_path_buf),
+        kept: Arc::clone(shared.kept),
+        mcp: Arc::clone(shared.mcp),
         key_keeper: Arc::clone(&start.key_keeper),
         brokers: Arc::default(),
         tools: tools::BuiltIn::default(),

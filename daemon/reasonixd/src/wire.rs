@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use broker::{Brokered, Brokers};
-use contract::{Codec, Spawn, ToolMemory, ToolSet, UserShell};
+use contract::{Codec, Spawn, Tool, ToolMemory, ToolSet, UserShell};
 use knowledge::memory::FactStores;
 use proto::record::SessionCreated;
 use proto::{ErrorName, Failure};
@@ -44,6 +44,8 @@ pub struct Wire {
     pub key_keeper: Arc<ParentKeeper>,
     /// Where requests of all sessions wait for their turn.
     pub brokers: Arc<Brokers>,
+    /// The MCP servers of all sessions.
+    pub mcp: Arc<mcp::Pool>,
     /// The built-in tools, shared by all sessions.
     pub tools: tools::BuiltIn,
     /// The tools that settings may name.
@@ -102,11 +104,27 @@ impl Wire {
         Ok((entry, model))
     }
 
-    /// The built-in tools as these settings have them.
-    fn tools(&self, settings: &Settings) -> ToolSet {
-        self.tools.set(tools::Options {
+    /// The built-in tools as these settings have them, and those of MCP servers.
+    fn tools(&self, settings: &Settings, more: Vec<Arc<dyn Tool>>) -> ToolSet {
+        let options = tools::Options {
             bash_timeout_ms: settings.bash_timeout_ms,
-        })
+        };
+        self.tools.set_with(options, more)
+    }
+
+    /// The tools of the MCP servers that count in a directory. Blocks for a moment if told to wait.
+    fn server_tools(
+        &self,
+        loaded: &Loaded,
+        cwd: &Path,
+        first: mcp::FirstListing,
+    ) -> mcp::SessionTools {
+        let choice = mcp::ToolsChoice {
+            policy: loaded.settings.mcp_read_only,
+            deferred_above: loaded.settings.mcp_deferred_above,
+            first,
+        };
+        self.mcp.session_tools(&loaded.servers.servers, cwd, choice)
     }
 
     /// The rules of the files: the user's, and the project's as far as it is trusted.
@@ -162,8 +180,14 @@ impl Wire {
     }
 
     /// A session with this model.
-    fn setup(&self, loaded: Loaded, model: ModelSetup) -> Setup {
+    fn setup(
+        &self,
+        loaded: Loaded,
+        model: ModelSetup,
+        (cwd, first): (&Path, mcp::FirstListing),
+    ) -> Setup {
         let own = self.own_keys(&loaded);
+        let server_tools = self.server_tools(&loaded, cwd, first);
         let settings = loaded.settings;
         let trusted = loaded
             .project
@@ -171,6 +195,7 @@ impl Wire {
             .is_none_or(|project| project.config_trusted);
         let rules = self.layers(&settings, loaded.project.as_ref());
         let mut notices = loaded.problems;
+        notices.extend(server_tools.notices);
         if let Some(project) = loaded.project.filter(|project| !project.trusted) {
             notices.push(format!(
                 "`{}` is not trusted; these settings have no effect until it is: {}",
@@ -201,7 +226,7 @@ impl Wire {
                 system_prompt: system_prompt.into(),
                 append_system_prompt: None,
                 examples,
-                tools: self.tools(&settings),
+                tools: self.tools(&settings, server_tools.tools),
                 pinned: settings.pinned,
                 rules,
                 model,
@@ -313,7 +338,7 @@ impl Assembly for Wire {
         let (entry, model) = self.find(&loaded, &wanted, resolve)?;
         let unasked = !is_chosen && entry.origin == shipped::ORIGIN;
         let enabled = loaded.settings.enabled_tools.clone();
-        let mut setup = self.setup(loaded, model);
+        let mut setup = self.setup(loaded, model, (cwd, mcp::FirstListing::Wait));
         if !enabled.is_empty() {
             setup.profile.tools = setup.profile.tools.restricted_to(&enabled);
         }
@@ -327,7 +352,8 @@ impl Assembly for Wire {
     }
 
     fn resume(&self, created: &SessionCreated) -> Setup {
-        let loaded = self.load(Path::new(&created.cwd));
+        let place = (Path::new(&created.cwd), mcp::FirstListing::Skip);
+        let loaded = self.load(place.0);
         let mut entries = loaded.settings.providers.clone();
         entries.extend(shipped::besides(&entries));
         let (name, kind) = (created.options.provider(), &created.provider_kind);
@@ -349,13 +375,13 @@ impl Assembly for Wire {
         match opened {
             Ok((opened, entry)) => {
                 let model = self.model(&loaded, &entry, model, opened);
-                self.setup(loaded, model)
+                self.setup(loaded, model, place)
             }
             Err(failure) => {
                 let model = self.model(&loaded, &gone(created), model, silent());
                 Setup {
                     unusable: Some(failure.message),
-                    ..self.setup(loaded, model)
+                    ..self.setup(loaded, model, place)
                 }
             }
         }
@@ -399,6 +425,7 @@ impl Assembly for Wire {
 
     fn terms(&self, cwd: &Path) -> Terms {
         let loaded = self.load(cwd);
+        let server_tools = self.server_tools(&loaded, cwd, mcp::FirstListing::Skip);
         let settings = loaded.settings;
         let project = loaded.project.as_ref();
         let trusted = project.is_none_or(|project| project.config_trusted);
@@ -406,7 +433,7 @@ impl Assembly for Wire {
             layers: self.layers(&settings, project),
             approval_mode: settings.options.approval_mode.unwrap_or_default(),
             trusted,
-            tools: self.tools(&settings),
+            tools: self.tools(&settings, server_tools.tools),
             workspace_root: settings.workspace_root,
             allow_write: settings.allow_write,
             deny_read: settings.deny_read,

@@ -51,7 +51,7 @@ pub(crate) fn command(
         title,
         number,
         sandbox: start.sandbox,
-        stdin: None,
+        stdin: contract::Stdin::Empty,
         merge_stderr: true,
     }
 }

@@ -59,6 +59,20 @@ impl BuiltIn {
     }
 }
 
+impl BuiltIn {
+    /// The built-in tools with these options, and tools of a session beside them.
+    #[must_use]
+    pub fn set_with(&self, options: Options, more: Vec<Arc<dyn Tool>>) -> ToolSet {
+        if more.is_empty() {
+            return self.set(options);
+        }
+        let mut tools = self.tools.clone();
+        tools.push(Arc::new(Bash::new(options.bash_timeout_ms)));
+        tools.extend(more);
+        session_tools(tools)
+    }
+}
+
 /// These tools, with those that find and call the deferred ones among them.
 #[must_use]
 pub fn session_tools(mut tools: Vec<Arc<dyn Tool>>) -> ToolSet {

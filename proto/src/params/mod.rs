@@ -9,6 +9,7 @@ pub mod forecast;
 pub mod history;
 pub mod hook;
 pub mod interaction;
+pub mod mcp;
 pub mod memory;
 pub mod process;
 pub mod profile;

@@ -213,7 +213,9 @@ async fn a_projects_hook_runs_in_the_project_directory() {
             ("CLAUDE_PROJECT_DIR".to_owned(), "/proj".to_owned()),
         ]
     );
-    let line = command.stdin.as_ref().unwrap();
+    let contract::Stdin::Text(line) = &command.stdin else {
+        panic!("a hook gets its input as text");
+    };
     let session: serde_json::Value = serde_json::from_str(line).unwrap();
     assert_eq!(
         (&session["prompt"], &session["cwd"]),

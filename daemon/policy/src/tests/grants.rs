@@ -179,5 +179,5 @@ fn other_tools_are_allowed_always_by_server_and_host() {
     // The test is about which rules are offered, not about the session family.
     assert!(lasting(&decision).iter().all(|rule| *rule != "web_fetch"));
     let decision = scene("").call("mcp__git__push", json!({}));
-    assert_eq!(lasting(&decision), ["mcp__git__push"]);
+    assert_eq!(lasting(&decision), ["mcp__git__push", "mcp__git"]);
 }

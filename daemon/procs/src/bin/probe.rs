@@ -129,7 +129,7 @@ fn command(argv: Vec<String>, cwd: PathBuf, sandbox: Option<Arc<SandboxSpec>>) -
         title: "hosted".to_owned(),
         number: None,
         sandbox,
-        stdin: None,
+        stdin: contract::Stdin::Empty,
         merge_stderr: false,
     }
 }

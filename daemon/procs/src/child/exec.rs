@@ -13,6 +13,7 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use contract::Stdin;
 use rustix::process::{Resource, Rlimit, getppid, getrlimit, setrlimit, setsid, umask};
 
 use super::sockets;
@@ -118,10 +119,15 @@ fn exec(spec: &CommandSpec) -> String {
     let Some((program, arguments)) = spec.argv.split_first() else {
         return "the command is empty".to_owned();
     };
-    let stdin = match spec.stdin.as_deref().map(given) {
-        None => Stdio::null(),
-        Some(Ok(file)) => Stdio::from(file),
-        Some(Err(error)) => return format!("prepare its standard input: {error}"),
+    let opened = match &spec.stdin {
+        Stdin::Empty => Ok(Stdio::null()),
+        Stdin::Text(text) => given(text).map(Stdio::from),
+        // The caller has it open: this does not wait for a writer.
+        Stdin::Pipe(path) => File::open(path).map(Stdio::from),
+    };
+    let stdin = match opened {
+        Ok(stdin) => stdin,
+        Err(error) => return format!("prepare its standard input: {error}"),
     };
     if spec.merge_stderr
         && let Err(error) = rustix::stdio::dup2_stderr(rustix::stdio::stdout())

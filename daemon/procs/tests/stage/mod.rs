@@ -48,7 +48,7 @@ pub fn command(argv: &[&str]) -> Command {
         title: argv.join(" "),
         number: None,
         sandbox: None,
-        stdin: None,
+        stdin: contract::Stdin::Empty,
         merge_stderr: false,
     }
 }

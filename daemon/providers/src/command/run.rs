@@ -108,7 +108,7 @@ impl Run {
             number: None,
             // The user's own program needs the network and its login files, so it is not sandboxed.
             sandbox: None,
-            stdin: Some(String::from_utf8_lossy(&request.body).into_owned()),
+            stdin: contract::Stdin::Text(String::from_utf8_lossy(&request.body).into_owned()),
             merge_stderr: false,
         };
         let starting = spawn.spawn(request.ground.session, command);

@@ -55,7 +55,7 @@ async fn the_program_runs_in_the_session_with_its_key_and_ends_with_its_answer()
     let (session, command) = programs.started.lock().expect("a lock").remove(0);
     assert_eq!((session, command.cwd), (Pid(7), PathBuf::from("/proj")));
     assert_eq!(command.argv, ["model", "--print"]);
-    assert_eq!(command.stdin, Some(body));
+    assert_eq!(command.stdin, contract::Stdin::Text(body));
     let env = [("PATH", "/bin"), ("ACME_KEY", "sk-acme-0123456789")];
     assert_eq!(
         command.env,

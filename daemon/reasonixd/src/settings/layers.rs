@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use ::hooks::Hooks;
 use contract::{Secret, ToolSet};
+use mcp::Servers;
 use policy::List;
 use proto::near::nearest;
 use proto::params::config;
@@ -17,7 +18,7 @@ use super::project::{self, Project};
 use super::providers::{FIELDS, ProviderEntry};
 use super::schema::{self, KEYS, Key, Kind, Reach};
 use super::values::{Set, Values};
-use super::{Settings, hooks, model_lists, presets, providers, read, shipped, value};
+use super::{Settings, hooks, model_lists, presets, providers, read, servers, shipped, value};
 use crate::dotenv;
 
 /// A layer of settings.
@@ -41,6 +42,8 @@ pub struct Loaded {
     pub env_keys: BTreeMap<String, Secret>,
     /// The project's hooks, then the user's own.
     pub hooks: Hooks,
+    /// The MCP servers that count, and what is wrong with those that do not.
+    pub servers: Servers,
     /// Those of the problems for which a provider, or the whole of the user's file, is ignored: what is missing may be
     /// what was meant.
     pub providers_lost: Vec<String>,
@@ -87,7 +90,12 @@ pub fn load(home: &Path, cwd: Option<&Path>, user_home: &Path, tools: &ToolSet) 
     let found = hooks::HookFiles::read(home, cwd, user_home);
     let theirs_hooks = found.project.clone();
     let hook_lines = theirs_hooks.as_deref().map(|file| (file, found.lines()));
-    let project = project::whose(config, cwd, keys, hook_lines, home);
+    let server_files = servers::ServerFiles::read(home, cwd, user_home);
+    let theirs_servers = server_files.project.clone();
+    let server_lines = theirs_servers
+        .as_deref()
+        .map(|file| (file, server_files.lines()));
+    let project = project::whose(config, cwd, keys, hook_lines, server_lines, home);
     if let (Some(file), Some(project)) = (theirs, &project) {
         // All of it where it is trusted, else what can only tighten.
         reading.take(file, project.config_trusted);
@@ -95,7 +103,13 @@ pub fn load(home: &Path, cwd: Option<&Path>, user_home: &Path, tools: &ToolSet) 
     let hooks_trusted = project
         .as_ref()
         .is_some_and(|project| project.hooks_trusted);
+    let servers_trusted = project
+        .as_ref()
+        .is_some_and(|project| project.servers_trusted);
+    let plugins = std::mem::take(&mut reading.plugins);
     let mut loaded = reading.finish(project);
+    loaded.servers = server_files.finish(servers_trusted, plugins);
+    loaded.problems.extend(loaded.servers.problems.clone());
     for entry in &mut loaded.settings.providers {
         entry.list = model_lists::read(home, entry);
     }
@@ -127,6 +141,7 @@ struct SettingsReader {
     env_keys: BTreeMap<String, Secret>,
     providers_lost: Vec<String>,
     rules_lost: bool,
+    plugins: servers::Plugins,
 }
 
 impl SettingsReader {
@@ -138,6 +153,7 @@ impl SettingsReader {
             env_keys: BTreeMap::new(),
             providers_lost: Vec::new(),
             rules_lost: false,
+            plugins: servers::Plugins::default(),
         }
     }
 
@@ -216,6 +232,8 @@ impl SettingsReader {
                 self.take_providers(file, item, trusted);
             } else if path == "presets" {
                 self.take_presets(file, item, trusted);
+            } else if path == "plugins" {
+                self.take_plugins(file, item, trusted);
             } else if let Some(key) = schema::readable().find(|key| key.name == path) {
                 self.take_value(file, key, item, trusted);
             } else if let Some(inner) = item.as_table_like()
@@ -292,6 +310,18 @@ impl SettingsReader {
                 file.path.display(),
                 key.name
             ));
+        }
+    }
+
+    fn take_plugins(&mut self, file: &File, item: &Item, trusted: bool) {
+        let is_project = file.layer == Layer::Project;
+        if is_project && !trusted {
+            return;
+        }
+        let source = (file.path.as_path(), file.text.as_str());
+        if let Err(why) = self.plugins.take(item, source, is_project) {
+            let place = place(file, item);
+            self.problems.push(format!("{place}: {why}"));
         }
     }
 
@@ -419,6 +449,7 @@ impl SettingsReader {
                 false => BTreeMap::new(),
             },
             hooks: Hooks::default(),
+            servers: Servers::default(),
             providers_lost: self.providers_lost,
             rules_lost: self.rules_lost,
         }
@@ -490,6 +521,6 @@ fn near(path: &str) -> String {
     let names = KEYS
         .iter()
         .map(|key| key.name)
-        .chain(["providers", "presets"]);
+        .chain(["providers", "presets", "plugins"]);
     hint(&nearest(path, names))
 }

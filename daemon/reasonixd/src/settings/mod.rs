@@ -21,6 +21,7 @@ pub(crate) mod read;
 mod references;
 mod rules;
 mod schema;
+mod servers;
 pub mod shipped;
 pub mod trust;
 mod value;

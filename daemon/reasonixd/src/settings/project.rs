@@ -23,11 +23,13 @@ pub struct Project {
     pub(super) keys_trusted: bool,
     /// Whether its hooks count.
     pub(super) hooks_trusted: bool,
+    /// Whether the MCP servers of its `.mcp.json` count.
+    pub(super) servers_trusted: bool,
     /// What takes trust to have an effect: lines of the file, keys of the `.env`, then hooks.
     pub held_back: Vec<String>,
     /// SHA-256 over those lines: what a yes is bound to.
     pub hash: String,
-    parts: [TrustUnit; 3],
+    parts: [TrustUnit; 4],
 }
 
 /// What is trusted by itself: trust in a project's config holds whichever directory below it a session works in.
@@ -48,11 +50,12 @@ impl Project {
     /// What of it has no effect now.
     #[must_use]
     pub fn without_effect(&self) -> Vec<String> {
-        let [config, keys, hooks] = &self.parts;
+        let [config, keys, hooks, servers] = &self.parts;
         let parts = [
             (config, self.config_trusted),
             (keys, self.keys_trusted),
             (hooks, self.hooks_trusted),
+            (servers, self.servers_trusted),
         ];
         let held = parts.into_iter().filter(|(_, trusted)| !trusted);
         held.flat_map(|(part, _)| part.lines.clone()).collect()
@@ -81,22 +84,25 @@ impl Project {
 }
 
 /// What a project brings, and whether the user trusts it. `config`: the project's file and its lines; `keys`: of the
-/// `.env` in `cwd`; `hooks`: their file and its lines. `None`: there is nothing.
+/// `.env` in `cwd`; `hooks`, `servers`: their file and its lines. `None`: there is nothing.
 pub(super) fn whose(
     config: Option<(&Path, Vec<String>)>,
     cwd: Option<&Path>,
     keys: Vec<String>,
     hooks: Option<(&Path, Vec<String>)>,
+    servers: Option<(&Path, Vec<String>)>,
     home: &Path,
 ) -> Option<Project> {
     let env = cwd.unwrap_or(Path::new("/")).join(".env");
     let hooks = hooks.filter(|(_, lines)| !lines.is_empty());
-    let (file, above) = match (&config, &hooks) {
-        (Some((file, _)), _) => (*file, file.parent()),
+    let servers = servers.filter(|(_, lines)| !lines.is_empty());
+    let (file, above) = match (&config, &hooks, &servers) {
+        (Some((file, _)), ..) => (*file, file.parent()),
         // In `.reasonix`, in the project's directory.
-        (None, Some((file, _))) => (*file, file.parent().and_then(Path::parent)),
-        (None, None) if keys.is_empty() => return None,
-        (None, None) => (env.as_path(), cwd),
+        (None, Some((file, _)), _) => (*file, file.parent().and_then(Path::parent)),
+        (None, None, Some((file, _))) => (*file, file.parent()),
+        (None, None, None) if keys.is_empty() => return None,
+        (None, None, None) => (env.as_path(), cwd),
     };
     let (file, directory) = (
         file.to_path_buf(),
@@ -104,7 +110,9 @@ pub(super) fn whose(
     );
     let lines = config.map(|(_, lines)| lines).unwrap_or_default();
     let (hooks_file, hook_lines) = hooks.unwrap_or((Path::new("/"), Vec::new()));
-    let held_back = in_reading_order(&hook_lines, &keys, &lines);
+    let (servers_file, server_lines) = servers.unwrap_or((Path::new("/"), Vec::new()));
+    let programs: Vec<_> = hook_lines.iter().chain(&server_lines).cloned().collect();
+    let held_back = in_reading_order(&programs, &keys, &lines);
     let config = TrustUnit {
         place: directory.clone(),
         lines,
@@ -113,35 +121,41 @@ pub(super) fn whose(
         place: hooks_file.to_path_buf(),
         lines: hook_lines,
     };
+    let servers = TrustUnit {
+        place: servers_file.to_path_buf(),
+        lines: server_lines,
+    };
     let keys = TrustUnit {
         place: env.clone(),
         lines: keys,
     };
     let config_trusted = config.is_trusted(home);
     let (keys_trusted, hooks_trusted) = (keys.is_trusted(home), hooks.is_trusted(home));
+    let servers_trusted = servers.is_trusted(home);
     Some(Project {
         file,
         directory,
-        trusted: config_trusted && keys_trusted && hooks_trusted,
+        trusted: config_trusted && keys_trusted && hooks_trusted && servers_trusted,
         config_trusted,
         keys_trusted,
         hooks_trusted,
+        servers_trusted,
         hash: trust::hash(&held_back),
         held_back,
-        parts: [config, keys, hooks],
+        parts: [config, keys, hooks, servers],
     })
 }
 
 /// What runs programs first, long lists of rules last: nothing pushes a hook off the screen.
-fn in_reading_order(hooks: &[String], keys: &[String], config: &[String]) -> Vec<String> {
+fn in_reading_order(programs: &[String], keys: &[String], config: &[String]) -> Vec<String> {
     let rank = |line: &&String| match line.as_str() {
-        line if line.starts_with("[[providers]]") => 0,
+        line if line.starts_with("[[providers]]") || line.starts_with("[[plugins]]") => 0,
         line if line.starts_with("permissions.allow ") => 2,
         _ => 1,
     };
     let mut config: Vec<_> = config.iter().collect();
     config.sort_by_key(rank);
-    hooks.iter().chain(keys).chain(config).cloned().collect()
+    programs.iter().chain(keys).chain(config).cloned().collect()
 }
 
 /// The project's file: `reasonix.toml`, nearest upwards, not above the git root, the person's home or the root.
@@ -152,6 +166,11 @@ pub(super) fn file_of(cwd: &Path, user_home: &Path) -> Option<PathBuf> {
 /// The file with the project's hooks: `.reasonix/settings.json`, found in the same way.
 pub(super) fn hooks_of(cwd: &Path, user_home: &Path) -> Option<PathBuf> {
     nearest(cwd, user_home, ".reasonix/settings.json")
+}
+
+/// The file with the project's MCP servers: `.mcp.json`, found in the same way.
+pub(super) fn servers_of(cwd: &Path, user_home: &Path) -> Option<PathBuf> {
+    nearest(cwd, user_home, ".mcp.json")
 }
 
 /// A file that looks like the project's settings and is none: `.reasonix/config.toml`, found in the same way.
@@ -197,10 +216,11 @@ pub(super) fn held_back(text: &str) -> Vec<String> {
         let said: Vec<_> = said.lines().map(str::trim).collect();
         lines.push(format!("[presets.{name}] {}", said.join("; ")));
     }
-    if let Some(entries) = document.get("providers").and_then(Item::as_array_of_tables) {
-        for table in entries {
+    for array in ["plugins", "providers"] {
+        let entries = document.get(array).and_then(Item::as_array_of_tables);
+        for table in entries.into_iter().flatten() {
             lines.push(format!(
-                "[[providers]] {}",
+                "[[{array}]] {}",
                 flat(table)
                     .lines()
                     .map(str::trim)

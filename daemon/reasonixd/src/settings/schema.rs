@@ -142,6 +142,10 @@ settings! {
         "Tools that the model gets in new sessions; `[]`: all. `run --tools` chooses for one run.";
     "tools.pinned", Kind::Tools, Trusted, "[]":
         "Tools whose full description is in every request from the start. Other tools' descriptions may be loaded only when the model asks for them.";
+    "mcp.read_only_policy", Kind::Word(&["disabled", "read_only", "allow"]), User, "\"disabled\"":
+        "What read-only sessions and plan mode may call of your MCP servers. `disabled`: nothing; `read_only`: the tools that a server of your own configuration marks as reading only, which then run without asking; `allow`: every tool, as the rules say. An entry of `[[plugins]]` or `mcp.json` can set its own `read_only_policy`.";
+    "mcp.deferred_above", number(0, 10_000), User, "40":
+        "If the MCP servers of a session have more tools than this, the model gets their names only, and loads descriptions as it needs them.";
     "permissions.mode", Kind::Word(&["ask", "auto", "yolo"]), Trusted, "\"ask\"":
         "Approval mode of new sessions, for calls that no rule decides. `ask`: ask you; `auto`: allow sandboxed writes; `yolo`: allow everything.";
     "permissions.deny", Kind::Rules(List::Deny), Free, "[]":

@@ -55,6 +55,10 @@ pub struct Settings {
     pub memory_limit: Option<u64>,
     pub bash_timeout_ms: u64,
     pub recover: Option<RecoverPolicy>,
+    /// What read-only sessions may call of MCP servers.
+    pub mcp_read_only: mcp::ReadOnlyPolicy,
+    /// More tools of MCP servers than this are deferred.
+    pub mcp_deferred_above: usize,
     /// Days without activity after which a session may be pruned; 0: never.
     pub keep_days: u64,
     pub log: String,
@@ -189,6 +193,13 @@ impl Values {
                 Some("idle") => Some(RecoverPolicy::Idle),
                 _ => None,
             },
+            mcp_read_only: match self.text("mcp.read_only_policy").as_deref() {
+                Some("read_only") => mcp::ReadOnlyPolicy::ReadOnly,
+                Some("allow") => mcp::ReadOnlyPolicy::Allow,
+                _ => mcp::ReadOnlyPolicy::Disabled,
+            },
+            mcp_deferred_above: usize::try_from(self.number("mcp.deferred_above"))
+                .unwrap_or(usize::MAX),
             keep_days: self.number("sessions.keep_days"),
             credentials_store: match self.text("credentials_store").as_deref() {
                 Some("file") => StoreChoice::File,

@@ -155,6 +155,9 @@ crate::catalog! {
     ScopeEdits = "editing files in the workspace", "编辑工作区中的文件";
     ScopeEdit = "editing `{0}`", "编辑 `{0}`";
     ScopeFetch = "fetching from `{0}`", "从 `{0}` 获取内容";
+    ScopeServer = "every tool of the MCP server `{0}`", "MCP 服务器 `{0}` 的所有工具";
+    AskedChangedDefinition = "always asked: its server changed the definition of `{0}` since it was approved", "总是询问：其服务器在批准之后更改了 `{0}` 的定义";
+    ServerWithoutTools = "The MCP server `{0}` gives this session no tools: {1}. Sessions that start once it is ready have them; `reasonix mcp list` shows its state.", "MCP 服务器 `{0}` 没有为此会话提供工具：{1}。在其就绪之后开始的会话将拥有它们；`reasonix mcp list` 显示其状态。";
     ScopeTool = "every call of `{0}`", "`{0}` 的所有调用";
     IsApproval = "This is an approval request for a call.", "这是一次调用的审批请求。";
     HintApproval = "Allow or deny it: `reasonix inbox allow ID`, `reasonix inbox deny ID`.", "请允许或拒绝：`reasonix inbox allow ID`、`reasonix inbox deny ID`。";

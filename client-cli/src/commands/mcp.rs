@@ -1,0 +1,235 @@
+//! `reasonix mcp`: the MCP servers that sessions have.
+
+use clap::Subcommand;
+use client::Client;
+use proto::hello::Role;
+use proto::methods::{McpAdd, McpList, McpLogs, McpRemove, McpRestart, McpTest};
+use proto::params::mcp::{
+    AddParams, ListOutput, ListParams, McpServer, RemoveParams, ServerParams,
+};
+use serde_json::{Map, Value};
+
+use super::setup::key::here;
+use crate::exit::Error;
+use crate::messages::Head;
+use crate::messages::asking::Msg;
+use crate::messages::translated;
+use crate::{output, reach, text};
+
+/// List, add, test and restart MCP servers: programs and addresses that give the model more tools.
+///
+/// Without a command: list the servers of this directory. Servers are configured in `mcp.json` in the home, in `.mcp.json` of a trusted project, and as `[[plugins]]` in config files. New sessions have their tools.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Print JSON.
+    #[arg(long, global = true)]
+    json: bool,
+    #[command(subcommand)]
+    what: Option<What>,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    /// List the servers of this directory with their states, tools, and the entries that are ignored.
+    List,
+    /// Add a server to your `mcp.json`.
+    Add(Add),
+    /// Remove a server from your `mcp.json`.
+    Remove {
+        /// Name of the server.
+        name: String,
+    },
+    /// Start a server, wait until it is ready, and list its tools. Exits 1 if it does not work.
+    Test {
+        /// Name of the server.
+        name: String,
+    },
+    /// Print the newest lines that a server wrote to its standard error.
+    Logs {
+        /// Name of the server.
+        name: String,
+    },
+    /// End the process of a server and start it anew. Its running calls fail.
+    Restart {
+        /// Name of the server.
+        name: String,
+    },
+}
+
+#[derive(Debug, clap::Args)]
+struct Add {
+    /// Name of the server: its tools are `mcp__NAME__TOOL`.
+    name: String,
+    /// Environment variable of the server; `${VAR}` in the value is replaced when it starts.
+    #[arg(long, short, value_name = "NAME=VALUE")]
+    env: Vec<String>,
+    /// Header of requests to an address; `${VAR}` in the value is replaced.
+    #[arg(long, value_name = "NAME: VALUE")]
+    header: Vec<String>,
+    /// Address of the server, or its program and arguments: put `--` before them if one begins with `-`.
+    #[arg(required = true)]
+    target: Vec<String>,
+}
+
+/// Asks, and prints.
+pub async fn run(args: Args) -> Result<u8, Error> {
+    let what = args.what.unwrap_or(What::List);
+    let client = match &what {
+        What::List | What::Logs { .. } => {
+            reach::with("mcp", |options| options.role = Role::Watch).await?
+        }
+        What::Add(_) | What::Remove { .. } | What::Test { .. } | What::Restart { .. } => {
+            reach::daemon("mcp").await?
+        }
+    };
+    let asked = |name: String| ServerParams { name, cwd: here() };
+    match what {
+        What::List => {
+            let list = client.call::<McpList>(&ListParams { cwd: here() }).await?;
+            print(&list, args.json)?;
+        }
+        What::Add(add) => {
+            let name = add.name.clone();
+            let params = AddParams {
+                entry: entry(add)?,
+                name: name.clone(),
+            };
+            let list = client.call::<McpAdd>(&params).await?;
+            changed(&list, args.json, || say!(Msg::McpAdded, name))?;
+        }
+        What::Remove { name } => {
+            let params = RemoveParams { name: name.clone() };
+            let list = client.call::<McpRemove>(&params).await?;
+            changed(&list, args.json, || say!(Msg::McpRemoved, name))?;
+        }
+        What::Test { name } => return test(&client, &asked(name), args.json).await,
+        What::Logs { name } => {
+            let logs = client.call::<McpLogs>(&asked(name)).await?;
+            if args.json {
+                output::json(&logs)?;
+            } else {
+                let mut lines = logs.lines.iter();
+                lines.try_for_each(|line| output::line(&text::line(line)))?;
+            }
+        }
+        What::Restart { name } => {
+            let done = client.call::<McpRestart>(&asked(name.clone())).await?;
+            if args.json {
+                output::json(&done)?;
+            }
+            output::progress(&say!(Msg::McpRestarted, name));
+        }
+    }
+    Ok(0)
+}
+
+async fn test(client: &Client, params: &ServerParams, json: bool) -> Result<u8, Error> {
+    let server = client.call::<McpTest>(params).await?;
+    let code = u8::from(server.state != "ready");
+    if json {
+        output::json(&server)?;
+        return Ok(code);
+    }
+    let rows = [row(&server)];
+    output::table(HEADS, &rows)?;
+    server
+        .tools
+        .iter()
+        .try_for_each(|tool| output::line(&format!("  {}", text::line(tool))))?;
+    causes(&server);
+    Ok(code)
+}
+
+/// The entry that the arguments stand for, as `mcp.json` has it.
+fn entry(add: Add) -> Result<Map<String, Value>, Error> {
+    let pairs = |list: &[String], between: char, option: &str| {
+        let pair = |text: &String| match text.split_once(between) {
+            Some((name, value)) if !name.trim().is_empty() => {
+                Ok((name.trim().to_owned(), Value::from(value.trim())))
+            }
+            Some(_) | None => Err(Error::usage(
+                say!(Msg::McpPair, option, text),
+                say!(Msg::McpPairHint, option, between),
+            )),
+        };
+        list.iter().map(pair).collect::<Result<Map<_, _>, _>>()
+    };
+    let (env, headers) = (
+        pairs(&add.env, '=', "--env")?,
+        pairs(&add.header, ':', "--header")?,
+    );
+    let mut entry = Map::new();
+    let mut words = add.target.into_iter();
+    let first = words.next().unwrap_or_default();
+    let rest: Vec<_> = words.map(Value::from).collect();
+    if first.starts_with("http://") || first.starts_with("https://") {
+        entry.insert("type".to_owned(), "http".into());
+        entry.insert("url".to_owned(), first.into());
+    } else {
+        entry.insert("command".to_owned(), first.into());
+    }
+    for (key, is_empty, value) in [
+        ("args", rest.is_empty(), Value::from(rest)),
+        ("env", env.is_empty(), Value::from(env)),
+        ("headers", headers.is_empty(), Value::from(headers)),
+    ] {
+        if !is_empty {
+            entry.insert(key.to_owned(), value);
+        }
+    }
+    Ok(entry)
+}
+
+fn changed(list: &ListOutput, json: bool, words: impl FnOnce() -> String) -> Result<(), Error> {
+    if json {
+        return output::json(list);
+    }
+    output::progress(&words());
+    Ok(())
+}
+
+const HEADS: [Head; 5] = [
+    Head::Name,
+    Head::State,
+    Head::Tool,
+    Head::Command,
+    Head::From,
+];
+
+fn print(list: &ListOutput, json: bool) -> Result<(), Error> {
+    if json {
+        return output::json(list);
+    }
+    if list.servers.is_empty() {
+        output::progress(say!(Msg::McpNone));
+    } else {
+        let rows: Vec<_> = list.servers.iter().map(row).collect();
+        output::table(HEADS, &rows)?;
+    }
+    list.servers.iter().for_each(causes);
+    for problem in &list.problems {
+        output::progress(&format!("! {}", text::line(&translated(problem))));
+    }
+    Ok(())
+}
+
+/// Why it does not work, and which of its tools are left out.
+fn causes(server: &McpServer) {
+    if let Some(reason) = &server.reason {
+        let (name, reason) = (text::line(&server.name), text::line(reason));
+        output::progress(&format!("! {name}: {reason}"));
+    }
+    for problem in &server.problems {
+        output::progress(&format!("! {}", text::line(problem)));
+    }
+}
+
+fn row(server: &McpServer) -> [String; 5] {
+    [
+        text::line(&server.name),
+        text::line(&server.state),
+        server.tools.len().to_string(),
+        text::line(&server.target),
+        text::line(&server.source),
+    ]
+}

@@ -1,0 +1,110 @@
+//! A connection to one server, behind a trait: what the pool needs of it. The implementation on the official SDK is in
+//! `client/sdk.rs`.
+
+pub(crate) mod http;
+pub(crate) mod sdk;
+pub(crate) mod stdio;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use contract::tool::{Cancel, Progress};
+use futures::future::BoxFuture;
+use serde_json::{Map, Value};
+
+use crate::config::ServerConfig;
+use crate::listing::RawTool;
+use crate::log::ServerLog;
+
+/// What a server is started or connected to with.
+#[derive(Clone)]
+pub struct ConnectRequest {
+    /// With its variables replaced.
+    pub config: ServerConfig,
+    /// Where it works.
+    pub cwd: PathBuf,
+    pub log: Arc<ServerLog>,
+}
+
+/// Starts servers, or connects to them.
+pub trait Connect: Send + Sync {
+    /// Resolves once the server has answered the handshake. Dropping it leaves no process. The error is a text for the user.
+    fn connect(
+        &self,
+        request: ConnectRequest,
+    ) -> BoxFuture<'static, Result<Arc<dyn Connection>, String>>;
+}
+
+/// One call of a tool.
+pub struct ToolRequest {
+    /// As the server names it.
+    pub tool: String,
+    pub arguments: Map<String, Value>,
+    pub timeout: Duration,
+    pub cancel: Arc<dyn Cancel>,
+    pub progress: Arc<dyn Progress>,
+}
+
+/// Why a call has no result.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CallError {
+    /// The server answered with an error.
+    Refused(String),
+    /// It took longer than it may. It was told to stop.
+    TimedOut,
+    /// The user stopped it.
+    Cancelled,
+    /// The server ended or the connection broke while the call ran.
+    Lost,
+}
+
+/// A part of a result.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ResultPart {
+    Text(String),
+    /// Something that is no text: its kind (`image`), its media type, and its size in bytes.
+    Binary {
+        kind: &'static str,
+        media_type: String,
+        bytes: usize,
+    },
+}
+
+/// What a tool returned.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ToolResult {
+    pub parts: Vec<ResultPart>,
+    pub structured: Option<Value>,
+    pub is_error: bool,
+}
+
+/// A server that answers. Dropping it ends the connection, and the process with all that it started.
+pub trait Connection: Send + Sync {
+    /// Its tools. The error is a text for the user.
+    fn list_tools(&self) -> BoxFuture<'_, Result<Vec<RawTool>, String>>;
+
+    /// Calls a tool.
+    fn call(&self, request: ToolRequest) -> BoxFuture<'_, Result<ToolResult, CallError>>;
+
+    /// Resolves when the server has said that its tools have changed, each time anew.
+    fn list_changed(&self) -> BoxFuture<'_, ()>;
+
+    /// Resolves when it answers no more, with the reason.
+    fn closed(&self) -> BoxFuture<'_, String>;
+}
+
+/// `file://` and the path of a directory, percent-encoded.
+pub(crate) fn file_uri(path: &Path) -> String {
+    use std::os::unix::ffi::OsStrExt as _;
+    let mut uri = "file://".to_owned();
+    for byte in path.as_os_str().as_bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'-' | b'.' | b'_' | b'~' => {
+                uri.push(char::from(*byte));
+            }
+            byte => uri.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    uri
+}

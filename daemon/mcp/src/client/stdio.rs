@@ -1,0 +1,273 @@
+//! A server that is a program: started by the one way to start a process, outside the sandbox, and gone with its handle.
+//!
+//! One task reads what the program writes: lines that are messages go to the SDK, everything else to the log. What floods,
+//! or writes a line that is too long, is stopped.
+
+use std::fs::OpenOptions;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use contract::spawn::ChildControl;
+use contract::{Child, ChildEvent, ChildExit, Command, Spawn, Stdin};
+use futures::StreamExt as _;
+use proto::Pid;
+use rustix::fs::{CWD, Mode, OFlags};
+use tokio::io::{AsyncWriteExt as _, DuplexStream};
+use tokio::net::unix::pipe;
+use tokio::sync::watch;
+
+use super::ConnectRequest;
+use crate::config::Transport;
+use crate::log::ServerLog;
+
+/// The longest line of a server.
+const LINE_MAX: usize = 16 * 1024 * 1024;
+/// Bytes between the reading task and the SDK.
+const BUFFER: usize = 64 * 1024;
+/// Bytes on standard output that are no message, in all.
+const NOISE_MAX: usize = 4 * 1024 * 1024;
+/// Messages in one second.
+const MESSAGES_MAX: u32 = 20_000;
+/// From TERM to KILL.
+const GRACE_MS: u64 = 2_000;
+/// Variables of the daemon that a server gets: what programs need to be found and to know their user, and nothing else.
+const PASSED: [&str; 14] = [
+    "PATH",
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "SHELL",
+    "LANG",
+    "LC_ALL",
+    "LC_CTYPE",
+    "TZ",
+    "TMPDIR",
+    "XDG_CACHE_HOME",
+    "XDG_CONFIG_HOME",
+    "XDG_DATA_HOME",
+    "XDG_RUNTIME_DIR",
+];
+
+/// Numbers the pipes.
+static NEXT: AtomicU64 = AtomicU64::new(0);
+
+/// A running program.
+pub(crate) struct Program {
+    io: Option<(DuplexStream, pipe::Sender)>,
+    control: Arc<dyn ChildControl>,
+    /// Why it has ended, once it has.
+    end: watch::Receiver<Option<String>>,
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        self.control.stop(GRACE_MS);
+    }
+}
+
+impl Program {
+    /// What the SDK reads from and writes to. Once.
+    pub(crate) fn take_io(&mut self) -> Option<(DuplexStream, pipe::Sender)> {
+        self.io.take()
+    }
+
+    /// Resolves when it has ended, with the reason.
+    pub(crate) async fn ended(&self) -> String {
+        let mut end = self.end.clone();
+        let ended = end.wait_for(Option::is_some).await;
+        ended.map_or_else(
+            |_| "its process is gone".to_owned(),
+            |reason| reason.clone().unwrap_or_default(),
+        )
+    }
+}
+
+/// Removes the name of a pipe; those who have it open keep it.
+struct PipeName(std::path::PathBuf);
+
+impl Drop for PipeName {
+    fn drop(&mut self) {
+        // It may never have been made.
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+/// Starts the program of a server. The error is a text for the user.
+pub(crate) async fn start(
+    spawn: &dyn Spawn,
+    pipes: &Path,
+    request: &ConnectRequest,
+) -> Result<Program, String> {
+    let Transport::Stdio { command, args, env } = &request.config.transport else {
+        return Err("it has no program".to_owned());
+    };
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    let name = PipeName(pipes.join(format!("mcp-{number}")));
+    let input = open_pipe(&name.0).map_err(|error| format!("make a pipe for it: {error}"))?;
+    let mut whole: Vec<(String, String)> = PASSED
+        .iter()
+        .filter(|name| !env.contains_key(**name))
+        .filter_map(|name| Some(((*name).to_owned(), std::env::var(name).ok()?)))
+        .collect();
+    whole.extend(env.clone());
+    let mut argv = vec![command.clone()];
+    argv.extend(args.iter().cloned());
+    let started = spawn.spawn(
+        Pid(0),
+        Command {
+            argv,
+            cwd: request.cwd.clone(),
+            env: whole,
+            title: format!("mcp {}", request.config.name),
+            number: None,
+            // It is the user's own program, and needs what the user has.
+            sandbox: None,
+            stdin: Stdin::Pipe(name.0.clone()),
+            merge_stderr: false,
+        },
+    );
+    let child = started.await.map_err(|error| error.to_string())?;
+    drop(name);
+    let Child {
+        events, control, ..
+    } = child;
+    let control: Arc<dyn ChildControl> = Arc::from(control);
+    let (theirs, ours) = tokio::io::duplex(BUFFER);
+    let (ended, end) = watch::channel(None);
+    let reader = OutputReader {
+        log: Arc::clone(&request.log),
+        to: ours,
+        control: Arc::clone(&control),
+        line: Vec::new(),
+        noise: 0,
+        messages: (Instant::now(), 0),
+        stopped_for: None,
+    };
+    tokio::spawn(async move {
+        let reason = reader.read(events).await;
+        ended.send_replace(Some(reason));
+    });
+    Ok(Program {
+        io: Some((theirs, input)),
+        control,
+        end,
+    })
+}
+
+/// Makes a named pipe and opens it for both directions, so that neither end waits for the other.
+fn open_pipe(path: &Path) -> std::io::Result<pipe::Sender> {
+    rustix::fs::mkfifoat(CWD, path, Mode::RUSR | Mode::WUSR)?;
+    let flags = i32::try_from(OFlags::NONBLOCK.bits()).unwrap_or_default();
+    let mut options = OpenOptions::new();
+    let file = options
+        .read(true)
+        .write(true)
+        .custom_flags(flags)
+        .open(path)?;
+    pipe::Sender::from_file(file)
+}
+
+/// Reads what a program writes, to its end.
+struct OutputReader {
+    log: Arc<ServerLog>,
+    /// To the SDK.
+    to: DuplexStream,
+    control: Arc<dyn ChildControl>,
+    line: Vec<u8>,
+    noise: usize,
+    /// Since when, and how many.
+    messages: (Instant, u32),
+    /// Why we stopped it.
+    stopped_for: Option<String>,
+}
+
+impl OutputReader {
+    async fn read(mut self, mut events: futures::stream::BoxStream<'static, ChildEvent>) -> String {
+        while let Some(event) = events.next().await {
+            match event {
+                ChildEvent::Stdout(bytes) => self.take(&bytes).await,
+                ChildEvent::Stderr(bytes) => self.log.take(&bytes),
+                // Only commands in a sandbox have it.
+                ChildEvent::Quarantined(_) => {}
+                ChildEvent::Exited(exit) => return self.reason(exit),
+            }
+        }
+        self.reason(ChildExit {
+            code: None,
+            signal: None,
+            swept: 0,
+            over_memory: None,
+        })
+    }
+
+    fn stop(&mut self, reason: String) {
+        self.log.note(&format!("stopped: {reason}"));
+        self.stopped_for = Some(reason);
+        self.line = Vec::new();
+        self.control.stop(0);
+    }
+
+    async fn take(&mut self, bytes: &[u8]) {
+        for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
+            if self.stopped_for.is_some() {
+                return;
+            }
+            if self.line.len() + piece.len() > LINE_MAX {
+                self.stop(format!("it wrote a line of more than {LINE_MAX} bytes"));
+                return;
+            }
+            self.line.extend_from_slice(piece);
+            if piece.ends_with(b"\n") {
+                let line = std::mem::take(&mut self.line);
+                self.take_line(&line).await;
+            }
+        }
+    }
+
+    async fn take_line(&mut self, line: &[u8]) {
+        let text = line.trim_ascii();
+        if text.is_empty() {
+            return;
+        }
+        if !text.starts_with(b"{") && !text.starts_with(b"[") {
+            self.noise += line.len();
+            self.log.take(line);
+            if self.noise > NOISE_MAX {
+                self.stop(format!(
+                    "it wrote more than {NOISE_MAX} bytes to its standard output that are no MCP messages"
+                ));
+            }
+            return;
+        }
+        let (since, count) = &mut self.messages;
+        if since.elapsed() > Duration::from_secs(1) {
+            (*since, *count) = (Instant::now(), 0);
+        }
+        *count += 1;
+        if *count > MESSAGES_MAX {
+            self.stop(format!(
+                "it wrote more than {MESSAGES_MAX} messages in a second"
+            ));
+            return;
+        }
+        // An error means that the SDK has let go of it: then it is stopped.
+        let _ = self.to.write_all(line).await;
+    }
+
+    fn reason(&self, exit: ChildExit) -> String {
+        let how = match (&self.stopped_for, exit.code, exit.signal) {
+            (Some(reason), ..) => return format!("it was stopped: {reason}"),
+            (None, Some(code), _) => format!("it exited with code {code}"),
+            (None, None, Some(signal)) => format!("it was ended by signal {signal}"),
+            (None, None, None) => "it ended".to_owned(),
+        };
+        self.log.note(&how);
+        match self.log.last_words() {
+            Some(words) => format!("{how}: {words}"),
+            None => how,
+        }
+    }
+}

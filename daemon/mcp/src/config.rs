@@ -1,0 +1,385 @@
+//! The configuration of servers: `.mcp.json` in Claude Code's schema, and entries of `[[plugins]]`. Pure: the caller reads the
+//! files and the environment.
+//!
+//! Each entry stands alone: what is wrong with one is a problem that names it and its file, and the others work.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use sha2::{Digest, Sha256};
+
+use crate::name::check_server_name;
+
+/// How long a server may take to start, unless its entry says otherwise.
+const STARTUP_SECONDS: u64 = 30;
+/// How long a request may take, unless its entry says otherwise.
+const REQUEST_SECONDS: u64 = 120;
+/// The longest time that an entry may set.
+const SECONDS_MAX: u64 = 3600;
+
+/// Who configured a server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ConfigScope {
+    /// The user, in their home.
+    User,
+    /// The project that is worked on.
+    Project,
+}
+
+/// What a read-only session may call of a server.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ReadOnlyPolicy {
+    /// Nothing.
+    #[default]
+    Disabled,
+    /// The tools that the server says only read.
+    ReadOnly,
+    /// Every tool.
+    Allow,
+}
+
+/// How a server is reached. Variables are still in the texts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Transport {
+    /// A program that speaks over its standard input and output.
+    Stdio {
+        command: String,
+        args: Vec<String>,
+        env: BTreeMap<String, String>,
+    },
+    /// Streamable HTTP.
+    Http {
+        url: String,
+        headers: BTreeMap<String, String>,
+    },
+}
+
+/// One configured server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServerConfig {
+    pub name: String,
+    pub scope: ConfigScope,
+    /// The file that configures it.
+    pub origin: PathBuf,
+    pub transport: Transport,
+    /// Whether sessions share its process.
+    pub shared: bool,
+    /// Whether it is to be used at all.
+    pub enabled: bool,
+    pub startup_timeout: Duration,
+    pub request_timeout: Duration,
+    /// `None`: as the setting for all servers says.
+    pub read_only_policy: Option<ReadOnlyPolicy>,
+}
+
+/// The servers of some files, and what is wrong with those that are left out.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Servers {
+    pub servers: Vec<ServerConfig>,
+    pub problems: Vec<String>,
+}
+
+/// An entry as files write it.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Entry {
+    #[serde(rename = "type")]
+    kind: Option<String>,
+    command: Option<String>,
+    args: Option<Vec<String>>,
+    env: Option<BTreeMap<String, String>>,
+    url: Option<String>,
+    headers: Option<BTreeMap<String, String>>,
+    shared: Option<bool>,
+    enabled: Option<bool>,
+    /// Milliseconds, as Claude Code has it.
+    timeout: Option<u64>,
+    startup_timeout_seconds: Option<u64>,
+    timeout_seconds: Option<u64>,
+    read_only_policy: Option<ReadOnlyPolicy>,
+}
+
+impl Servers {
+    /// Reads a `.mcp.json`.
+    #[must_use]
+    pub fn from_json(text: &str, file: &Path, scope: ConfigScope) -> Self {
+        let mut found = Self::default();
+        let place = file.display();
+        let entries = match serde_json::from_str::<Map<String, Value>>(text) {
+            Ok(mut file) => match file.remove("mcpServers") {
+                Some(Value::Object(entries)) => entries,
+                Some(_) | None => {
+                    found.problems.push(format!(
+                        "{place}: it needs an object `mcpServers`; no server of it is used"
+                    ));
+                    return found;
+                }
+            },
+            Err(error) => {
+                found.problems.push(format!(
+                    "{place}:{}: not valid JSON, so no server of it is used: {error}",
+                    error.line()
+                ));
+                return found;
+            }
+        };
+        for (name, value) in entries {
+            let entry = serde_json::from_value(value).map_err(|error| error.to_string());
+            found.take(&name, entry, (file, scope), &place.to_string());
+        }
+        found
+    }
+
+    /// Reads one `[[plugins]]` entry, as a TOML document. `place`: its file and line.
+    pub fn take_toml(&mut self, text: &str, file: &Path, scope: ConfigScope, place: &str) {
+        let mut table = match toml::from_str::<toml::Table>(text) {
+            Ok(table) => table,
+            Err(error) => {
+                self.problems.push(format!(
+                    "{place}: this plugin is ignored: {}",
+                    error.message()
+                ));
+                return;
+            }
+        };
+        let Some(toml::Value::String(name)) = table.remove("name") else {
+            self.problems
+                .push(format!("{place}: this plugin is ignored: it has no `name`"));
+            return;
+        };
+        let entry = Entry::deserialize(toml::Value::Table(table))
+            .map_err(|error| error.message().to_owned());
+        self.take(&name, entry, (file, scope), place);
+    }
+
+    fn take(
+        &mut self,
+        name: &str,
+        entry: Result<Entry, String>,
+        (file, scope): (&Path, ConfigScope),
+        place: &str,
+    ) {
+        let checked = check_server_name(name)
+            .and(entry)
+            .and_then(|entry| entry.checked(name, file, scope));
+        match checked {
+            Ok(server) => self.servers.push(server),
+            Err(reason) => self.problems.push(format!(
+                "{place}: the MCP server {name:?} is ignored: {reason}"
+            )),
+        }
+    }
+
+    /// These servers, and of the others those whose names are not taken.
+    #[must_use]
+    pub fn or(mut self, others: Self) -> Self {
+        for server in others.servers {
+            if let Some(first) = self.servers.iter().find(|known| known.name == server.name) {
+                if first.origin == server.origin || first.scope != server.scope {
+                    self.problems.push(format!(
+                        "{}: the MCP server `{}` is already configured in {}; this one is ignored",
+                        server.origin.display(),
+                        server.name,
+                        first.origin.display()
+                    ));
+                }
+                continue;
+            }
+            self.servers.push(server);
+        }
+        self.problems.extend(others.problems);
+        self
+    }
+}
+
+impl Entry {
+    fn checked(self, name: &str, file: &Path, scope: ConfigScope) -> Result<ServerConfig, String> {
+        let transport = self.transport()?;
+        if scope == ConfigScope::Project && self.read_only_policy.is_some() {
+            return Err("`read_only_policy` is only for your own configuration".to_owned());
+        }
+        let seconds = |seconds: Option<u64>, default: u64| match seconds {
+            Some(seconds) if seconds == 0 || seconds > SECONDS_MAX => {
+                Err(format!("a timeout must be from 1 to {SECONDS_MAX} seconds"))
+            }
+            seconds => Ok(Duration::from_secs(seconds.unwrap_or(default))),
+        };
+        let timeout = self
+            .timeout_seconds
+            .or(self.timeout.map(|ms| ms.div_ceil(1000)));
+        Ok(ServerConfig {
+            name: name.to_owned(),
+            scope,
+            origin: file.to_path_buf(),
+            transport,
+            shared: self.shared.unwrap_or(true),
+            enabled: self.enabled.unwrap_or(true),
+            startup_timeout: seconds(self.startup_timeout_seconds, STARTUP_SECONDS)?,
+            request_timeout: seconds(timeout, REQUEST_SECONDS)?,
+            read_only_policy: self.read_only_policy,
+        })
+    }
+
+    fn transport(&self) -> Result<Transport, String> {
+        let (command, url) = (self.command.as_deref(), self.url.as_deref());
+        let kind = self.kind.as_deref();
+        match (kind, command, url) {
+            (_, Some(_), Some(_)) => {
+                Err("it has both `command` and `url`; keep one of them".to_owned())
+            }
+            (Some("sse"), ..) => Err(
+                "`type` is `sse`, a transport that MCP has replaced; use the server's streamable HTTP address with `type` `http`"
+                    .to_owned(),
+            ),
+            (Some("stdio") | None, Some(command), None) => {
+                if self.headers.is_some() {
+                    return Err("`headers` is only for `url`".to_owned());
+                }
+                if command.trim().is_empty() {
+                    return Err("`command` is empty".to_owned());
+                }
+                Ok(Transport::Stdio {
+                    command: command.to_owned(),
+                    args: self.args.clone().unwrap_or_default(),
+                    env: self.env.clone().unwrap_or_default(),
+                })
+            }
+            (Some("http" | "streamable-http" | "streamable_http") | None, None, Some(url)) => {
+                if self.args.is_some() || self.env.is_some() {
+                    return Err("`args` and `env` are only for `command`".to_owned());
+                }
+                Ok(Transport::Http {
+                    url: url.to_owned(),
+                    headers: self.headers.clone().unwrap_or_default(),
+                })
+            }
+            (Some("stdio"), None, _) => Err("`type` is `stdio`, which needs `command`".to_owned()),
+            (Some("http" | "streamable-http" | "streamable_http"), ..) => {
+                Err("`type` is `http`, which needs `url`".to_owned())
+            }
+            (Some(kind), ..) => Err(format!("`type` must be `stdio` or `http`, not {kind:?}")),
+            (None, None, None) => Err("it needs `command` or `url`".to_owned()),
+        }
+    }
+}
+
+impl ServerConfig {
+    /// As somebody is shown it who is to trust it: what runs, or where it connects, and with what. Variables are not replaced.
+    #[must_use]
+    pub fn line(&self) -> String {
+        let (what, values) = match &self.transport {
+            Transport::Stdio { env, .. } => ("runs", env),
+            Transport::Http { headers, .. } => ("connects to", headers),
+        };
+        let mut line = format!("MCP server {}: {what} {}", self.name, self.target());
+        for (name, value) in values {
+            line.push_str(&format!(", {name}={value:?}"));
+        }
+        line
+    }
+
+    /// The command line or the address.
+    #[must_use]
+    pub fn target(&self) -> String {
+        match &self.transport {
+            Transport::Stdio { command, args, .. } => {
+                let words = std::iter::once(command).chain(args);
+                let is_plain = |c: char| c.is_ascii_graphic() && !matches!(c, '"' | '\'' | '\\');
+                let quoted =
+                    words.map(
+                        |word| match !word.is_empty() && word.chars().all(is_plain) {
+                            true => word.clone(),
+                            false => format!("{word:?}"),
+                        },
+                    );
+                quoted.collect::<Vec<_>>().join(" ")
+            }
+            Transport::Http { url, .. } => url.clone(),
+        }
+    }
+
+    /// A hash of what it starts or connects to, before variables are replaced: what trust and caches are bound to.
+    #[must_use]
+    pub fn hash(&self) -> String {
+        hex::encode(Sha256::digest(
+            format!("{}\n{:?}", self.name, self.transport).as_bytes(),
+        ))
+    }
+
+    /// The same with the variables in its texts replaced.
+    ///
+    /// # Errors
+    /// A variable that is unset and has no default, as a text for the user.
+    pub fn expanded(&self, variable: &dyn Fn(&str) -> Option<String>) -> Result<Self, String> {
+        let one = |text: &String| expand(text, variable);
+        let all = |values: &BTreeMap<String, String>| {
+            let pairs = values.iter();
+            pairs
+                .map(|(name, text)| Ok((name.clone(), one(text)?)))
+                .collect::<Result<BTreeMap<_, _>, String>>()
+        };
+        let transport = match &self.transport {
+            Transport::Stdio { command, args, env } => Transport::Stdio {
+                command: one(command)?,
+                args: args.iter().map(one).collect::<Result<_, _>>()?,
+                env: all(env)?,
+            },
+            Transport::Http { url, headers } => Transport::Http {
+                url: one(url)?,
+                headers: all(headers)?,
+            },
+        };
+        Ok(Self {
+            transport,
+            ..self.clone()
+        })
+    }
+}
+
+/// Replaces `${NAME}` and `${NAME:-default}`. Everything else stays, a `$` alone too.
+///
+/// # Errors
+/// An unset variable without a default.
+pub fn expand(text: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<String, String> {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("${") {
+        out.push_str(before);
+        let parsed = after.split_once('}').and_then(|(inside, behind)| {
+            let (name, default) = match inside.split_once(":-") {
+                Some((name, default)) => (name, Some(default)),
+                None => (inside, None),
+            };
+            let mut chars = name.chars();
+            let first = chars
+                .next()
+                .is_some_and(|c| c.is_ascii_alphabetic() || c == '_');
+            let is_name = first && chars.all(|c| c.is_ascii_alphanumeric() || c == '_');
+            is_name.then_some((name, default, behind))
+        });
+        let Some((name, default, behind)) = parsed else {
+            out.push_str("${");
+            rest = after;
+            continue;
+        };
+        let value = variable(name).filter(|value| !value.is_empty() || default.is_none());
+        match value.or_else(|| default.map(str::to_owned)) {
+            Some(value) => out.push_str(&value),
+            None => {
+                return Err(format!(
+                    "the environment variable `{name}` is not set in the daemon's environment, and the entry gives no default (`${{{name}:-default}}`)"
+                ));
+            }
+        }
+        rest = behind;
+    }
+    out.push_str(rest);
+    Ok(out)
+}
+
+#[cfg(test)]
+mod tests;

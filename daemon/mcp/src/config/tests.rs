@@ -1,0 +1,150 @@
+use std::path::Path;
+
+use proptest::prelude::*;
+
+use super::*;
+
+fn read(text: &str) -> Servers {
+    Servers::from_json(text, Path::new("/p/.mcp.json"), ConfigScope::Project)
+}
+
+fn names(servers: &Servers) -> Vec<&str> {
+    servers.servers.iter().map(|server| &*server.name).collect()
+}
+
+#[test]
+fn a_bad_entry_is_dropped_with_its_reason_and_the_others_work() {
+    let found = read(
+        r#"{"mcpServers": {
+            "good": {"command": "srv", "args": ["-x"], "env": {"A": "1"}},
+            "web": {"type": "http", "url": "https://h/mcp", "headers": {"X": "y"}},
+            "both": {"command": "srv", "url": "https://h"},
+            "none": {},
+            "old": {"type": "sse", "url": "https://h/sse"},
+            "odd": {"command": "srv", "colour": "red"},
+            "a__b": {"command": "srv"},
+            "a b": {"command": "srv"},
+            "num": {"command": 7},
+            "ws": {"type": "ws", "url": "wss://h"},
+            "late": {"command": "srv", "timeout_seconds": 0}
+        }}"#,
+    );
+    assert_eq!(names(&found), ["good", "web"]);
+    let wanted = [
+        ("\"both\"", "both `command` and `url`"),
+        ("\"none\"", "needs `command` or `url`"),
+        ("\"old\"", "streamable HTTP"),
+        ("\"odd\"", "unknown field `colour`"),
+        ("\"a__b\"", "`__`"),
+        ("\"a b\"", "letters"),
+        ("\"num\"", "invalid type"),
+        ("\"ws\"", "`stdio` or `http`"),
+        ("\"late\"", "timeout"),
+    ];
+    assert_eq!(found.problems.len(), wanted.len(), "{:#?}", found.problems);
+    for (problem, (name, reason)) in found.problems.iter().zip(wanted) {
+        assert!(
+            problem.starts_with("/p/.mcp.json: ")
+                && problem.contains(name)
+                && problem.contains(reason),
+            "{problem}"
+        );
+    }
+}
+
+#[test]
+fn a_file_that_is_not_understood_is_one_problem() {
+    for text in ["", "[]", "{", r#"{"servers": {}}"#, r#"{"mcpServers": []}"#] {
+        let found = read(text);
+        assert_eq!(
+            (found.servers.len(), found.problems.len()),
+            (0, 1),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn a_plugin_in_toml_comes_before_one_of_the_same_name_in_json() {
+    let mut toml = Servers::default();
+    let file = Path::new("/h/config.toml");
+    toml.take_toml(
+        "name = \"good\"\ncommand = \"mine\"\nshared = false\n",
+        file,
+        ConfigScope::User,
+        "/h/config.toml:3",
+    );
+    toml.take_toml(
+        "command = \"mine\"\n",
+        file,
+        ConfigScope::User,
+        "/h/config.toml:9",
+    );
+    toml.take_toml(
+        "name = \"x\"\ncolour = 1\n",
+        file,
+        ConfigScope::User,
+        "/h/config.toml:12",
+    );
+    assert_eq!(toml.problems.len(), 2, "{:?}", toml.problems);
+    let all = toml.or(read(
+        r#"{"mcpServers": {"good": {"command": "theirs"}, "b": {"command": "b"}}}"#,
+    ));
+    assert_eq!(names(&all), ["good", "b"]);
+    let first = all.servers.first().unwrap();
+    assert!(!first.shared && first.line().contains("mine"));
+    assert!(
+        all.problems
+            .iter()
+            .any(|problem| problem.contains("already configured"))
+    );
+}
+
+#[test]
+fn variables_are_replaced_and_an_unset_one_is_named() {
+    let variable = |name: &str| (name == "SET").then(|| "value".to_owned());
+    for (text, wanted) in [
+        ("a${SET}b", "avalueb"),
+        ("${SET:-x}", "value"),
+        ("${UNSET:-x y}", "x y"),
+        ("${UNSET:-}", ""),
+        ("$SET $ {SET} ${ SET } ${", "$SET $ {SET} ${ SET } ${"),
+        ("${SET}${SET}", "valuevalue"),
+    ] {
+        assert_eq!(expand(text, &variable).as_deref(), Ok(wanted), "{text}");
+    }
+    let error = expand("${UNSET}", &variable).unwrap_err();
+    assert!(error.contains("`UNSET`"), "{error}");
+}
+
+#[test]
+fn what_is_shown_to_trust_has_everything_that_a_change_could_be_in() {
+    let found = read(
+        r#"{"mcpServers": {"a": {"command": "npx", "args": ["-y", "a b"], "env": {"TOKEN": "${GITHUB_TOKEN}"}},
+        "b": {"url": "https://h/mcp", "headers": {"Authorization": "Bearer ${T}"}}}}"#,
+    );
+    let lines: Vec<_> = found.servers.iter().map(ServerConfig::line).collect();
+    assert_eq!(
+        lines,
+        [
+            r#"MCP server a: runs npx -y "a b", TOKEN="${GITHUB_TOKEN}""#,
+            r#"MCP server b: connects to https://h/mcp, Authorization="Bearer ${T}""#
+        ]
+    );
+}
+
+proptest! {
+    #[test]
+    fn no_text_makes_it_panic(text in ".{0,200}") {
+        let _ = read(&text);
+        let mut servers = Servers::default();
+        servers.take_toml(&text, Path::new("/f"), ConfigScope::User, "/f:1");
+        let _ = expand(&text, &|_| None);
+    }
+
+    #[test]
+    fn a_text_without_variables_stays_as_it_is(text in "[^$]{0,80}") {
+        let expanded = expand(&text, &|_| None);
+        prop_assert_eq!(expanded.as_deref(), Ok(text.as_str()));
+    }
+}

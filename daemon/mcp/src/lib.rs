@@ -1,0 +1,22 @@
+//! MCP servers: their configuration, the pool of their processes, and their tools in sessions.
+
+pub mod client;
+pub mod config;
+mod disk;
+pub mod listing;
+mod log;
+pub mod name;
+mod output;
+mod pins;
+pub mod pool;
+pub mod server;
+pub mod state;
+mod text;
+mod tool;
+
+pub use client::sdk::SdkConnector;
+pub use config::{ConfigScope, ReadOnlyPolicy, ServerConfig, Servers, Transport};
+pub use log::ServerLog;
+pub use pool::{FirstListing, Pool, PoolOptions, SessionTools, ToolsChoice};
+pub use server::Server;
+pub use state::ServerState;

@@ -1,0 +1,268 @@
+//! The tools of a server as sessions get them: cleaned, bounded, and with a hash each. Kept on disk by the hash of the
+//! server's configuration, so that the next session has them at once.
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+use sha2::{Digest, Sha256};
+
+use crate::name::name_tools;
+use crate::text::{clean, cut};
+
+/// Tools of one server.
+const TOOLS_MAX: usize = 512;
+/// Bytes of a tool's description.
+const DESCRIPTION_MAX: usize = 8 * 1024;
+/// Bytes of one schema.
+const SCHEMA_MAX: usize = 64 * 1024;
+/// Bytes of all schemas and descriptions of a server.
+const TOTAL_MAX: usize = 1024 * 1024;
+/// How deep a schema may be nested.
+const DEPTH_MAX: usize = 32;
+/// The longest file of a listing that is read.
+const FILE_MAX: u64 = 8 * 1024 * 1024;
+
+/// A tool as its server lists it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RawTool {
+    pub name: String,
+    pub description: String,
+    pub schema: Map<String, Value>,
+    /// The server says that it changes nothing.
+    pub read_only: bool,
+}
+
+/// A tool that sessions can have.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ListedTool {
+    /// The name that the model uses.
+    pub name: String,
+    /// The name that the server uses.
+    pub tool: String,
+    pub description: String,
+    pub schema: Arc<Value>,
+    pub read_only: bool,
+    /// SHA-256 over name, description, schema and the server's configuration: what an approval is bound to.
+    pub hash: String,
+}
+
+/// The tools of one server.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Listing {
+    pub tools: Vec<ListedTool>,
+    /// Tools that were left out, and why.
+    pub problems: Vec<String>,
+}
+
+impl Listing {
+    /// From what a server lists. `config_hash`: of its configuration.
+    #[must_use]
+    pub fn new(server: &str, config_hash: &str, raw: &[RawTool]) -> Self {
+        let names: Vec<_> = raw.iter().map(|tool| &*tool.name).collect();
+        let (names, mut problems) = name_tools(server, &names);
+        let mut tools = Vec::new();
+        let mut total = 0;
+        for (tool, name) in raw.iter().zip(names) {
+            let Some(name) = name else { continue };
+            let left_out = |reason: &str| {
+                format!(
+                    "the tool {:?} of the MCP server `{server}` is left out: {reason}",
+                    tool.name
+                )
+            };
+            let schema = match usable_schema(&tool.schema) {
+                Ok(schema) => schema,
+                Err(reason) => {
+                    problems.push(left_out(&reason));
+                    continue;
+                }
+            };
+            let description = clean(&tool.description);
+            let description = cut(&description, DESCRIPTION_MAX).0.to_owned();
+            let text = schema.to_string();
+            if text.len() > SCHEMA_MAX {
+                problems.push(left_out(&format!(
+                    "its schema has {} bytes; the limit is {SCHEMA_MAX}",
+                    text.len()
+                )));
+                continue;
+            }
+            if tools.len() == TOOLS_MAX || total + text.len() + description.len() > TOTAL_MAX {
+                problems.push(format!(
+                    "the MCP server `{server}` lists more than a session can take ({TOOLS_MAX} tools, {TOTAL_MAX} bytes): those after `{}` are left out",
+                    tools.last().map_or("", |tool: &ListedTool| &tool.tool),
+                ));
+                break;
+            }
+            total += text.len() + description.len();
+            let mut hasher = Sha256::new();
+            for part in [&*tool.name, &*description, &*text, config_hash] {
+                hasher.update((part.len() as u64).to_le_bytes());
+                hasher.update(part.as_bytes());
+            }
+            tools.push(ListedTool {
+                name,
+                tool: tool.name.clone(),
+                description,
+                schema: Arc::new(schema),
+                read_only: tool.read_only,
+                hash: hex::encode(hasher.finalize()),
+            });
+        }
+        Self { tools, problems }
+    }
+
+    /// The tool that the model calls by this name.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&ListedTool> {
+        self.tools.iter().find(|tool| tool.name == name)
+    }
+
+    /// The listing that was kept in this directory. A missing or damaged file is as none.
+    #[must_use]
+    pub fn load(dir: &Path, config_hash: &str) -> Option<Self> {
+        let file = dir.join(format!("{config_hash}.json"));
+        if fs::metadata(&file).ok()?.len() > FILE_MAX {
+            return None;
+        }
+        serde_json::from_slice(&fs::read(file).ok()?).ok()
+    }
+
+    /// Keeps it. Another process never sees half of it.
+    ///
+    /// # Errors
+    /// The directory does not take it.
+    pub fn store(&self, dir: &Path, config_hash: &str) -> std::io::Result<()> {
+        let text = serde_json::to_vec(self)?;
+        crate::disk::write_private(dir, &format!("{config_hash}.json"), &text)
+    }
+}
+
+/// A schema that every provider takes: an object with properties, keys sorted.
+fn usable_schema(schema: &Map<String, Value>) -> Result<Value, String> {
+    let mut schema = schema.clone();
+    schema.remove("$schema");
+    match schema.get("type") {
+        None => drop(schema.insert("type".to_owned(), json!("object"))),
+        Some(Value::String(kind)) if kind == "object" => {}
+        Some(_) => return Err("its schema is not of an object".to_owned()),
+    }
+    match schema.get("properties") {
+        None => drop(schema.insert("properties".to_owned(), json!({}))),
+        Some(Value::Object(properties)) => {
+            let is_schema = |value: &Value| value.is_object() || value.is_boolean();
+            if let Some((name, _)) = properties.iter().find(|(_, value)| !is_schema(value)) {
+                return Err(format!("the property {name:?} of its schema is no schema"));
+            }
+        }
+        Some(_) => return Err("`properties` of its schema is not an object".to_owned()),
+    }
+    if !schema.get("required").is_none_or(|required| {
+        required
+            .as_array()
+            .is_some_and(|names| names.iter().all(Value::is_string))
+    }) {
+        return Err("`required` of its schema is not a list of names".to_owned());
+    }
+    sorted(Value::Object(schema), DEPTH_MAX)
+        .ok_or_else(|| "its schema is nested too deeply".to_owned())
+}
+
+/// The same with sorted keys and cleaned texts. `None`: nested more deeply than `depth`.
+fn sorted(value: Value, depth: usize) -> Option<Value> {
+    let below = depth.checked_sub(1)?;
+    Some(match value {
+        Value::Object(map) => {
+            let mut pairs: Vec<_> = map.into_iter().collect();
+            pairs.sort_by(|(a, _), (b, _)| a.cmp(b));
+            let pairs = pairs
+                .into_iter()
+                .map(|(name, value)| Some((clean(&name), sorted(value, below)?)));
+            Value::Object(pairs.collect::<Option<_>>()?)
+        }
+        Value::Array(values) => {
+            let values = values.into_iter().map(|value| sorted(value, below));
+            Value::Array(values.collect::<Option<_>>()?)
+        }
+        Value::String(text) => Value::String(clean(&text)),
+        value @ (Value::Null | Value::Bool(_) | Value::Number(_)) => value,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn raw(name: &str, schema: &Value) -> RawTool {
+        RawTool {
+            name: name.to_owned(),
+            description: "does \u{1b}[31mit".to_owned(),
+            schema: schema.as_object().cloned().unwrap_or_default(),
+            read_only: false,
+        }
+    }
+
+    #[test]
+    fn a_schema_that_providers_would_refuse_costs_its_tool_only() {
+        let deep = (0..40).fold(
+            json!({}),
+            |inner, _| json!({"type": "object", "properties": {"a": inner}}),
+        );
+        let listing = Listing::new(
+            "s",
+            "c",
+            &[
+                raw(
+                    "good",
+                    &json!({"type": "object", "properties": {"b": {"type": "string"}, "a": {}}}),
+                ),
+                raw("bare", &json!({})),
+                raw("list", &json!({"type": "array"})),
+                raw("odd", &json!({"properties": {"a": 7}})),
+                raw("need", &json!({"required": "a"})),
+                raw("deep", &deep),
+                raw("large", &json!({"description": "x".repeat(SCHEMA_MAX)})),
+            ],
+        );
+        let names: Vec<_> = listing.tools.iter().map(|tool| &*tool.tool).collect();
+        assert_eq!(names, ["good", "bare"]);
+        assert_eq!(listing.problems.len(), 5, "{:?}", listing.problems);
+        let good = listing.get("mcp__s__good").unwrap();
+        assert_eq!(good.description, "does it");
+        assert_eq!(
+            good.schema.to_string(),
+            r#"{"properties":{"a":{},"b":{"type":"string"}},"type":"object"}"#
+        );
+    }
+
+    #[test]
+    fn a_change_of_anything_changes_the_hash() {
+        let hash = |description: &str, schema: Value, config: &str| {
+            let tool = RawTool {
+                description: description.to_owned(),
+                ..raw("t", &schema)
+            };
+            let listing = Listing::new("s", config, &[tool]);
+            listing.tools.first().unwrap().hash.clone()
+        };
+        let first = hash("a", json!({}), "c");
+        assert_eq!(first, hash("a", json!({}), "c"));
+        assert_ne!(first, hash("b", json!({}), "c"));
+        assert_ne!(first, hash("a", json!({"properties": {"x": {}}}), "c"));
+        assert_ne!(first, hash("a", json!({}), "d"));
+    }
+
+    #[test]
+    fn a_listing_is_kept_and_a_damaged_one_is_none() {
+        let dir = tempfile::tempdir().unwrap();
+        let listing = Listing::new("s", "c", &[raw("t", &json!({}))]);
+        assert_eq!(Listing::load(dir.path(), "c"), None);
+        listing.store(dir.path(), "c").unwrap();
+        assert_eq!(Listing::load(dir.path(), "c"), Some(listing));
+        fs::write(dir.path().join("c.json"), "{").unwrap();
+        assert_eq!(Listing::load(dir.path(), "c"), None);
+    }
+}

@@ -1,0 +1,246 @@
+//! All servers of the daemon: one process per configuration, directory and environment, shared by sessions.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use contract::{Secret, Tool};
+use sha2::{Digest as _, Sha256};
+
+use crate::client::Connect;
+use crate::config::{ConfigScope, ReadOnlyPolicy, ServerConfig, Transport};
+use crate::listing::Listing;
+use crate::pins::ApprovedDefinitions;
+use crate::server::{Server, StartPlan};
+use crate::tool::ServerTool;
+
+/// How long a new session waits for the tools of servers that never listed any.
+const FIRST_LISTING: Duration = Duration::from_secs(2);
+/// How long a server that no session holds is kept.
+const UNUSED: Duration = Duration::from_secs(600);
+/// How often unused servers are looked for.
+const LOOK: Duration = Duration::from_secs(30);
+/// What the pool needs.
+pub struct PoolOptions {
+    pub connect: Arc<dyn Connect>,
+    /// Where listings and approved definitions are kept.
+    pub dir: PathBuf,
+    pub runtime: tokio::runtime::Handle,
+}
+
+/// All servers.
+pub struct Pool {
+    options: PoolOptions,
+    approved: Arc<ApprovedDefinitions>,
+    inner: Mutex<Inner>,
+}
+
+#[derive(Default)]
+struct Inner {
+    servers: BTreeMap<String, PooledServer>,
+    /// Numbers servers that are not shared.
+    next: u64,
+}
+
+struct PooledServer {
+    server: Arc<Server>,
+    /// Texts that are blotted out of logs and messages as long as the server is there.
+    _secrets: Vec<Secret>,
+}
+
+/// The tools of servers for one session.
+#[derive(Default)]
+pub struct SessionTools {
+    pub tools: Vec<Arc<dyn Tool>>,
+    /// What the user should know.
+    pub notices: Vec<String>,
+}
+
+/// How a session gets its tools.
+#[derive(Clone, Copy, Debug)]
+pub struct ToolsChoice {
+    /// What read-only sessions may call, unless a server's entry says otherwise.
+    pub policy: ReadOnlyPolicy,
+    /// More tools than this are found by `tool_search`.
+    pub deferred_above: usize,
+    pub first: FirstListing,
+}
+
+/// Whether a session waits for servers whose tools are not known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FirstListing {
+    /// For a moment: the session is new, and its user expects the tools that they have just configured.
+    Wait,
+    /// Not at all.
+    Skip,
+}
+
+impl Pool {
+    /// Without any server.
+    #[must_use]
+    pub fn new(options: PoolOptions) -> Arc<Self> {
+        let pool = Arc::new(Self {
+            approved: Arc::new(ApprovedDefinitions::open(options.dir.clone())),
+            options,
+            inner: Mutex::default(),
+        });
+        let weak = Arc::downgrade(&pool);
+        pool.options.runtime.spawn(async move {
+            loop {
+                tokio::time::sleep(LOOK).await;
+                let Some(pool) = weak.upgrade() else { return };
+                pool.drop_unused();
+            }
+        });
+        pool
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn drop_unused(&self) {
+        self.lock().servers.retain(|_, pooled| {
+            let is_held = Arc::strong_count(&pooled.server) > 1;
+            is_held || pooled.server.used().elapsed() < UNUSED
+        });
+    }
+
+    /// The tools of these servers for a session in this directory. Starts the servers in the background. Blocks for a
+    /// moment if told to wait for first listings.
+    #[must_use]
+    pub fn session_tools(
+        &self,
+        configs: &[ServerConfig],
+        cwd: &Path,
+        choice: ToolsChoice,
+    ) -> SessionTools {
+        let mut found = SessionTools::default();
+        let enabled = configs.iter().filter(|config| config.enabled);
+        let servers: Vec<_> = enabled.map(|config| self.server(config, cwd)).collect();
+        let due = match choice.first {
+            FirstListing::Wait => Instant::now() + FIRST_LISTING,
+            FirstListing::Skip => Instant::now(),
+        };
+        let mut listed = Vec::new();
+        for server in servers {
+            let name = &server.config.name;
+            match server.listing_until(due) {
+                Some(listing) => listed.push((server, listing)),
+                None => {
+                    let state = server.state();
+                    let reason = state.reason().unwrap_or("it has not answered yet");
+                    found.notices.push(format!(
+                        "The MCP server `{name}` gives this session no tools: {reason}. Sessions that start once it is ready have them; `reasonix mcp list` shows its state."
+                    ));
+                }
+            }
+        }
+        let count: usize = listed.iter().map(|(_, listing)| listing.tools.len()).sum();
+        for (server, listing) in listed {
+            found.notices.extend(listing.problems.iter().cloned());
+            let policy = match server.config.scope {
+                ConfigScope::User => server.config.read_only_policy.unwrap_or(choice.policy),
+                ConfigScope::Project => choice.policy,
+            };
+            for tool in &listing.tools {
+                found.tools.push(Arc::new(ServerTool::new(
+                    Arc::clone(&server),
+                    tool.clone(),
+                    Arc::clone(&self.approved),
+                    policy,
+                    count > choice.deferred_above,
+                )) as Arc<dyn Tool>);
+            }
+        }
+        found
+    }
+
+    /// The server of this configuration in this directory, if it was started.
+    #[must_use]
+    pub fn find(&self, config: &ServerConfig, cwd: &Path) -> Option<Arc<Server>> {
+        let inner = self.lock();
+        let mut servers = inner.servers.values().map(|pooled| &pooled.server);
+        let is_it = |server: &&Arc<Server>| server.config == *config && server.cwd == cwd;
+        // Of several that are not shared, the last one.
+        servers.rfind(is_it).map(Arc::clone)
+    }
+
+    /// The tools of this configuration as some server listed them last.
+    #[must_use]
+    pub fn kept_listing(&self, config: &ServerConfig) -> Option<Listing> {
+        Listing::load(&self.options.dir.join("listings"), &config.hash())
+    }
+
+    /// The server of this configuration in this directory, started if it is not there.
+    #[must_use]
+    pub fn server(&self, config: &ServerConfig, cwd: &Path) -> Arc<Server> {
+        let expanded = config.expanded(&|name| std::env::var(name).ok());
+        let mut inner = self.lock();
+        let mut key = hex::encode(Sha256::digest(
+            format!("{config:?}\n{expanded:?}\n{}", cwd.display()).as_bytes(),
+        ));
+        if !config.shared {
+            inner.next += 1;
+            key = format!("{key}-{}", inner.next);
+        }
+        if let Some(pooled) = inner.servers.get(&key) {
+            pooled.server.touch();
+            return Arc::clone(&pooled.server);
+        }
+        let secrets = expanded.as_ref().map(secrets).unwrap_or_default();
+        let server = Server::start(
+            config.clone(),
+            cwd,
+            StartPlan {
+                connect: Arc::clone(&self.options.connect),
+                expanded,
+                listings: self.options.dir.join("listings"),
+            },
+            &self.options.runtime,
+        );
+        let pooled = PooledServer {
+            server: Arc::clone(&server),
+            _secrets: secrets,
+        };
+        inner.servers.insert(key, pooled);
+        server
+    }
+
+    /// Ends the servers that a file configured: it is not trusted any more.
+    pub fn stop_servers_of(&self, origin: &Path) {
+        self.lock().servers.retain(|_, pooled| {
+            let is_its = pooled.server.config.origin == origin;
+            if is_its {
+                pooled.server.stop();
+            }
+            !is_its
+        });
+    }
+}
+
+/// The texts of a configuration that are secret by the names that they have.
+fn secrets(config: &ServerConfig) -> Vec<Secret> {
+    let values = match &config.transport {
+        Transport::Stdio { env, .. } => env,
+        Transport::Http { headers, .. } => headers,
+    };
+    let is_secret = |name: &str| {
+        let name = name.to_ascii_uppercase();
+        [
+            "KEY",
+            "TOKEN",
+            "SECRET",
+            "PASSWORD",
+            "AUTHORIZATION",
+            "COOKIE",
+        ]
+        .iter()
+        .any(|part| name.contains(part))
+    };
+    let secret = values.iter().filter(|(name, _)| is_secret(name));
+    secret
+        .map(|(_, value)| Secret::new(value.strip_prefix("Bearer ").unwrap_or(value).to_owned()))
+        .collect()
+}

@@ -1,0 +1,380 @@
+//! One server: its state, its listing, its connection, and the task that starts it again when it fails.
+//!
+//! Owned by the pool; the tools of sessions hold it. When the last holder lets go, the task and the process end.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::{Duration, Instant};
+
+use tokio::sync::{Notify, watch};
+use tokio::time::{sleep, timeout};
+
+use crate::client::{Connect, ConnectRequest, Connection};
+use crate::config::ServerConfig;
+use crate::listing::Listing;
+use crate::log::ServerLog;
+use crate::state::{NextStep, Restarts, ServerState};
+
+/// How long a listing may take once the server has answered.
+const LISTING: Duration = Duration::from_secs(30);
+
+/// A configured server in one directory.
+pub struct Server {
+    /// As it is configured, variables included.
+    pub config: ServerConfig,
+    pub cwd: PathBuf,
+    /// Of the configuration: what its listing is kept by.
+    pub config_hash: String,
+    pub log: Arc<ServerLog>,
+    inner: Mutex<Inner>,
+    /// A listing came, or it is clear that none comes now.
+    listed: Condvar,
+    /// Counts changes of the state.
+    changed: watch::Sender<u64>,
+    /// Start it now.
+    wake: Arc<Notify>,
+    /// End it and start it anew.
+    restart: Arc<Notify>,
+    /// Ends the task.
+    end: watch::Sender<bool>,
+}
+
+struct Inner {
+    state: ServerState,
+    listing: Option<Arc<Listing>>,
+    connection: Option<Arc<dyn Connection>>,
+    /// Failures since it was last ready.
+    failed_once: bool,
+    used: Instant,
+}
+
+/// How to start a server.
+pub struct StartPlan {
+    pub connect: Arc<dyn Connect>,
+    /// With its variables replaced, or why they cannot be.
+    pub expanded: Result<ServerConfig, String>,
+    /// Where listings are kept.
+    pub listings: PathBuf,
+}
+
+impl Server {
+    /// A server that is being started in the background.
+    #[must_use]
+    pub fn start(
+        config: ServerConfig,
+        cwd: &Path,
+        plan: StartPlan,
+        runtime: &tokio::runtime::Handle,
+    ) -> Arc<Self> {
+        let config_hash = config.hash();
+        let listing = Listing::load(&plan.listings, &config_hash).map(Arc::new);
+        let state = match &plan.expanded {
+            Ok(_) => ServerState::Starting,
+            Err(reason) => ServerState::Disabled {
+                reason: reason.clone(),
+            },
+        };
+        let server = Arc::new(Self {
+            config,
+            cwd: cwd.to_path_buf(),
+            config_hash,
+            log: Arc::default(),
+            inner: Mutex::new(Inner {
+                state,
+                listing,
+                connection: None,
+                failed_once: false,
+                used: Instant::now(),
+            }),
+            listed: Condvar::new(),
+            changed: watch::Sender::new(0),
+            wake: Arc::default(),
+            restart: Arc::default(),
+            end: watch::Sender::new(false),
+        });
+        if let Ok(expanded) = plan.expanded {
+            let request = ConnectRequest {
+                config: expanded,
+                cwd: cwd.to_path_buf(),
+                log: Arc::clone(&server.log),
+            };
+            let ended = server.end.subscribe();
+            let owner = Owner {
+                server: Arc::downgrade(&server),
+                wake: Arc::clone(&server.wake),
+                restart: Arc::clone(&server.restart),
+                connect: plan.connect,
+                request,
+                listings: plan.listings,
+            };
+            runtime.spawn(owner.run(ended));
+        }
+        server
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn change(&self, change: impl FnOnce(&mut Inner)) {
+        change(&mut self.lock());
+        self.listed.notify_all();
+        self.changed.send_modify(|count| *count += 1);
+    }
+
+    /// Its state now.
+    #[must_use]
+    pub fn state(&self) -> ServerState {
+        self.lock().state.clone()
+    }
+
+    /// Its tools, as it listed them last, now or in an earlier life.
+    #[must_use]
+    pub fn listing(&self) -> Option<Arc<Listing>> {
+        self.lock().listing.clone()
+    }
+
+    /// When it was last used.
+    #[must_use]
+    pub fn used(&self) -> Instant {
+        self.lock().used
+    }
+
+    /// Somebody uses it.
+    pub fn touch(&self) {
+        self.lock().used = Instant::now();
+    }
+
+    /// Its tools. Blocks until there is a listing, it has failed, or `due`.
+    #[must_use]
+    pub fn listing_until(&self, due: Instant) -> Option<Arc<Listing>> {
+        let mut inner = self.lock();
+        loop {
+            let hopeless = inner.failed_once || matches!(inner.state, ServerState::Disabled { .. });
+            let left = due.saturating_duration_since(Instant::now());
+            if inner.listing.is_some() || hopeless || left.is_zero() {
+                return inner.listing.clone();
+            }
+            inner = self
+                .listed
+                .wait_timeout(inner, left)
+                .unwrap_or_else(PoisonError::into_inner)
+                .0;
+        }
+    }
+
+    /// The connection, once it is ready. A server that waits to be wanted is started.
+    ///
+    /// # Errors
+    /// It is not ready in time: why, as a text for the user.
+    pub async fn connection(&self) -> Result<Arc<dyn Connection>, String> {
+        let mut changed = self.changed.subscribe();
+        let waiting = async {
+            let mut woken = false;
+            loop {
+                changed.mark_unchanged();
+                {
+                    let mut inner = self.lock();
+                    inner.used = Instant::now();
+                    if let Some(connection) = &inner.connection {
+                        return Ok(Arc::clone(connection));
+                    }
+                    match &inner.state {
+                        ServerState::Disabled { reason } => return Err(reason.clone()),
+                        ServerState::Failed { reason } if woken => return Err(reason.clone()),
+                        ServerState::Failed { .. } => {
+                            woken = true;
+                            self.wake.notify_one();
+                        }
+                        ServerState::Starting
+                        | ServerState::Ready
+                        | ServerState::BackingOff { .. } => {}
+                    }
+                }
+                if changed.changed().await.is_err() {
+                    return Err("it was stopped".to_owned());
+                }
+            }
+        };
+        let limit = self.config.startup_timeout;
+        match timeout(limit, waiting).await {
+            Ok(connection) => connection,
+            Err(_) => {
+                let state = self.state();
+                let reason = state.reason().map(|reason| format!(": {reason}"));
+                Err(format!(
+                    "it was not ready within {} s (state: {}{})",
+                    limit.as_secs(),
+                    state.word(),
+                    reason.unwrap_or_default()
+                ))
+            }
+        }
+    }
+
+    /// Ends its process, if there is one, and starts it anew.
+    pub fn ask_restart(&self) {
+        self.restart.notify_one();
+    }
+
+    /// Ends it for good.
+    pub fn stop(&self) {
+        self.end.send_replace(true);
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.end.send_replace(true);
+    }
+}
+
+/// The task of a server. Holds it weakly: when nobody else does, it ends.
+struct Owner {
+    server: Weak<Server>,
+    wake: Arc<Notify>,
+    restart: Arc<Notify>,
+    connect: Arc<dyn Connect>,
+    request: ConnectRequest,
+    listings: PathBuf,
+}
+
+/// Why a life of a server is over.
+enum LifeEnd {
+    Failed(String),
+    /// A user wants it started anew.
+    Restart,
+}
+
+impl Owner {
+    async fn run(self, mut ended: watch::Receiver<bool>) {
+        let lives = async {
+            let mut restarts = Restarts::default();
+            loop {
+                let mut ready_since = None;
+                let Some(end) = self.live(&mut ready_since).await else {
+                    return;
+                };
+                let ran = ready_since.map(|since: Instant| since.elapsed());
+                let Some(server) = self.server.upgrade() else {
+                    return;
+                };
+                let reason = match end {
+                    LifeEnd::Restart => {
+                        restarts.forget();
+                        server.change(|inner| {
+                            inner.connection = None;
+                            inner.state = ServerState::Starting;
+                        });
+                        continue;
+                    }
+                    LifeEnd::Failed(reason) => reason,
+                };
+                let (state, next) = restarts.failed(reason, ran);
+                tracing::info!(server = %server.config.name, state = state.word(), reason = ?state.reason(), "an MCP server does not run");
+                server.change(|inner| {
+                    inner.connection = None;
+                    inner.state = state;
+                    inner.failed_once = true;
+                });
+                drop(server);
+                if self.wait(next).await {
+                    restarts.forget();
+                }
+                let Some(server) = self.server.upgrade() else {
+                    return;
+                };
+                server.change(|inner| inner.state = ServerState::Starting);
+            }
+        };
+        // Both arms may be dropped at any point: what lives holds its process, which ends with it.
+        tokio::select! {
+            () = lives => {}
+            _ = ended.wait_for(|ended| *ended) => {}
+        }
+        if let Some(server) = self.server.upgrade() {
+            server.change(|inner| {
+                inner.connection = None;
+                inner.state = ServerState::Disabled {
+                    reason: "it was stopped".to_owned(),
+                };
+            });
+        }
+    }
+
+    /// Waits before the next start. Returns whether a user asked for it.
+    async fn wait(&self, next: NextStep) -> bool {
+        let waited = async {
+            match next {
+                NextStep::StartAfter(wait) => sleep(wait).await,
+                NextStep::WaitUntilWanted => self.wake.notified().await,
+            }
+        };
+        tokio::select! {
+            () = waited => false,
+            () = self.restart.notified() => true,
+        }
+    }
+
+    /// One life, from its start to its end. `None`: nobody holds the server any more.
+    async fn live(&self, ready_since: &mut Option<Instant>) -> Option<LifeEnd> {
+        let limit = self.request.config.startup_timeout;
+        let connecting = timeout(limit, self.connect.connect(self.request.clone()));
+        let connected = tokio::select! {
+            connected = connecting => connected,
+            () = self.restart.notified() => return Some(LifeEnd::Restart),
+        };
+        let late = || format!("it did not answer within {} s", limit.as_secs());
+        let connection = match connected {
+            Ok(Ok(connection)) => connection,
+            Ok(Err(reason)) => return Some(LifeEnd::Failed(reason)),
+            Err(_) => return Some(LifeEnd::Failed(late())),
+        };
+        if let Err(reason) = self.list(&connection).await? {
+            return Some(LifeEnd::Failed(reason));
+        }
+        *ready_since = Some(Instant::now());
+        self.server.upgrade()?.change(|inner| {
+            inner.state = ServerState::Ready;
+            inner.failed_once = false;
+            inner.connection = Some(Arc::clone(&connection));
+        });
+        loop {
+            // Each arm is cancel-safe: a notification that is not taken stays.
+            tokio::select! {
+                reason = connection.closed() => return Some(LifeEnd::Failed(reason)),
+                () = self.restart.notified() => return Some(LifeEnd::Restart),
+                () = connection.list_changed() => {
+                    if let Err(reason) = self.list(&connection).await? {
+                        tracing::info!(%reason, "the tools of an MCP server cannot be listed again");
+                    }
+                }
+            }
+        }
+    }
+
+    /// Lists the tools and keeps them. `None`: nobody holds the server any more.
+    async fn list(&self, connection: &Arc<dyn Connection>) -> Option<Result<(), String>> {
+        let listed = tokio::select! {
+            listed = timeout(LISTING, connection.list_tools()) => listed,
+            reason = connection.closed() => return Some(Err(reason)),
+        };
+        let raw = match listed {
+            Ok(Ok(raw)) => raw,
+            Ok(Err(reason)) => return Some(Err(format!("it does not list its tools: {reason}"))),
+            Err(_) => return Some(Err("it does not list its tools in time".to_owned())),
+        };
+        let server = self.server.upgrade()?;
+        let listing = Listing::new(&server.config.name, &server.config_hash, &raw);
+        for problem in &listing.problems {
+            server.log.note(problem);
+        }
+        if server.listing().as_deref() != Some(&listing)
+            && let Err(error) = listing.store(&self.listings, &server.config_hash)
+        {
+            tracing::warn!(%error, "the listing of an MCP server is not kept");
+        }
+        server.change(|inner| inner.listing = Some(Arc::new(listing)));
+        Some(Ok(()))
+    }
+}

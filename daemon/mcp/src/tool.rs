@@ -1,0 +1,204 @@
+//! A tool of a server in a session: its definition is pinned, its calls go to the server.
+
+use std::sync::Arc;
+
+use contract::{CallContext, Family, Outcome, Preview, Tool, ToolSpec};
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
+use proto::item::{CallStatus, Display, ToolKind};
+use serde_json::{Map, Value};
+use sha2::{Digest as _, Sha256};
+
+use crate::client::{CallError, ToolRequest};
+use crate::config::{ConfigScope, ReadOnlyPolicy};
+use crate::listing::ListedTool;
+use crate::output;
+use crate::pins::ApprovedDefinitions;
+use crate::server::Server;
+
+/// Characters of the arguments that are shown before an approval in one line; all of them are in the call.
+const PREVIEW_MAX: usize = 4_000;
+
+/// A tool of a server.
+pub struct ServerTool {
+    server: Arc<Server>,
+    approved: Arc<ApprovedDefinitions>,
+    listed: ListedTool,
+    /// What definitions are kept by.
+    key: String,
+    spec: ToolSpec,
+    /// The same, where its definition is another than the one that was approved.
+    changed_spec: ToolSpec,
+}
+
+impl ServerTool {
+    /// A tool as it is listed now. `policy`: what read-only sessions may call.
+    #[must_use]
+    pub fn new(
+        server: Arc<Server>,
+        listed: ListedTool,
+        approved: Arc<ApprovedDefinitions>,
+        policy: ReadOnlyPolicy,
+        deferred: bool,
+    ) -> Self {
+        // What a server says of itself counts only where the user has configured it.
+        let reads = listed.read_only && server.config.scope == ConfigScope::User;
+        let mut spec = ToolSpec::new(
+            &*listed.name,
+            &*listed.description,
+            (*listed.schema).clone(),
+            Family::Session,
+        );
+        spec.schema = Arc::clone(&listed.schema);
+        spec.kind = ToolKind::Other;
+        spec.deferred = deferred;
+        spec.read_only = reads && policy == ReadOnlyPolicy::ReadOnly;
+        spec.in_read_only_sessions = policy == ReadOnlyPolicy::Allow;
+        let changed_spec = ToolSpec {
+            definition_changed: true,
+            read_only: false,
+            in_read_only_sessions: false,
+            ..spec.clone()
+        };
+        let key = format!("{}/{}", server.config.origin.display(), listed.name);
+        Self {
+            server,
+            approved,
+            listed,
+            key,
+            spec,
+            changed_spec,
+        }
+    }
+
+    /// The hash of its definition as the server has it now; of the pinned one if the server has not listed its tools.
+    /// `None`: the server has no such tool any more.
+    fn hash_now(&self) -> Option<String> {
+        match self.server.listing() {
+            Some(listing) => Some(listing.get(&self.listed.name)?.hash.clone()),
+            None => Some(self.listed.hash.clone()),
+        }
+    }
+
+    async fn call(&self, arguments: Map<String, Value>, context: CallContext) -> Outcome {
+        let name = &self.server.config.name;
+        let connection = tokio::select! {
+            connection = self.server.connection() => connection,
+            () = context.cancel.cancelled() => return interrupted(),
+        };
+        let connection = match connection {
+            Ok(connection) => connection,
+            Err(reason) => {
+                return Outcome::failed(format!(
+                    "The MCP server `{name}` does not work: {reason}. Nothing was called. The user can see its log with `reasonix mcp logs {name}`."
+                ));
+            }
+        };
+        let Some(hash) = self.hash_now() else {
+            return Outcome::failed(format!(
+                "The MCP server `{name}` has no tool `{}` any more. Nothing was called.",
+                self.listed.tool
+            ));
+        };
+        // Neither the model nor the user has seen what would run: nothing judged by the former definition gets there.
+        if hash != self.listed.hash {
+            return Outcome::failed(format!(
+                "The MCP server `{name}` has changed the definition of `{}` since this session started. Nothing was called. Sessions that start from now on have the new definition, and the user is asked about it.",
+                self.listed.tool
+            ));
+        }
+        self.approved.approve(&self.key, &hash);
+        // A call's id is the model's text.
+        let number = hex::encode(Sha256::digest(context.call.to_string().as_bytes()));
+        let file = format!("mcp-{}.txt", number.get(..16).unwrap_or_default());
+        let file = context.spill_dir.join(file);
+        let request = ToolRequest {
+            tool: self.listed.tool.clone(),
+            arguments,
+            timeout: self.server.config.request_timeout,
+            cancel: Arc::clone(&context.cancel),
+            progress: Arc::clone(&context.progress),
+        };
+        let called = connection.call(request).await;
+        self.server.touch();
+        match called {
+            Ok(result) => {
+                let rendering =
+                    tokio::task::spawn_blocking(move || output::outcome(&result, &file));
+                rendering.await.unwrap_or_else(|_| {
+                    Outcome::failed("The result of the call cannot be read, a bug in Reasonix.")
+                })
+            }
+            Err(CallError::Cancelled) => interrupted(),
+            Err(CallError::Refused(reason)) => Outcome::failed(format!(
+                "The MCP server `{name}` refused the call: {reason}"
+            )),
+            Err(CallError::TimedOut) => Outcome::with_status(
+                CallStatus::Failed,
+                format!(
+                    "The MCP server `{name}` did not answer within {} s; the call was cancelled. It may have had effects.",
+                    self.server.config.request_timeout.as_secs()
+                ),
+            ),
+            Err(CallError::Lost) => Outcome::failed(format!(
+                "The MCP server `{name}` ended while the call ran, and is started again. The call is not repeated; it may have had effects."
+            )),
+        }
+    }
+}
+
+fn interrupted() -> Outcome {
+    Outcome::with_status(CallStatus::Interrupted, "Interrupted by the user.")
+}
+
+impl Tool for ServerTool {
+    fn spec(&self) -> &ToolSpec {
+        match self.approved.is_other(&self.key, &self.listed.hash) {
+            true => &self.changed_spec,
+            false => &self.spec,
+        }
+    }
+
+    fn parse(&self, arguments: &Map<String, Value>) -> Result<Map<String, Value>, Outcome> {
+        let missing = self.listed.schema.get("required").and_then(Value::as_array);
+        let missing = missing.into_iter().flatten().filter_map(Value::as_str);
+        let missing: Vec<_> = missing
+            .filter(|name| !arguments.contains_key(*name))
+            .collect();
+        if missing.is_empty() {
+            return Ok(arguments.clone());
+        }
+        Err(Outcome::refused(format!(
+            "missing arguments: {}",
+            missing.join(", ")
+        )))
+    }
+
+    fn preview(
+        &self,
+        arguments: &Map<String, Value>,
+        _context: &CallContext,
+    ) -> Result<Preview, Outcome> {
+        let text = Value::Object(arguments.clone()).to_string();
+        let text: String = text.chars().take(PREVIEW_MAX).collect();
+        Ok(Preview {
+            display: Display::Line { text },
+        })
+    }
+
+    fn run(
+        &self,
+        arguments: Map<String, Value>,
+        context: CallContext,
+    ) -> BoxFuture<'static, Outcome> {
+        let tool = Self {
+            server: Arc::clone(&self.server),
+            approved: Arc::clone(&self.approved),
+            listed: self.listed.clone(),
+            key: self.key.clone(),
+            spec: self.spec.clone(),
+            changed_spec: self.changed_spec.clone(),
+        };
+        async move { tool.call(arguments, context).await }.boxed()
+    }
+}

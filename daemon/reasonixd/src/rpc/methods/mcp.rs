@@ -1,0 +1,253 @@
+//! `mcp.*`: the MCP servers of a directory, and the user's own list.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use mcp::{ConfigScope, Server, ServerConfig, Servers};
+use proto::params::Empty;
+use proto::params::mcp::{
+    AddParams, ListOutput, ListParams, LogsOutput, McpServer, RemoveParams, ServerParams,
+};
+use proto::{ErrorName, Failure};
+use serde_json::{Map, Value, json};
+
+use crate::daemon::{Daemon, blocking};
+use crate::rpc::peer::Peer;
+use crate::settings::{read, write};
+
+/// Lines of a log.
+const LINES: usize = 400;
+
+pub async fn list(
+    daemon: Arc<Daemon>,
+    _peer: Arc<Peer>,
+    params: ListParams,
+) -> Result<ListOutput, Failure> {
+    blocking(move || listed(&daemon, params.cwd.as_deref())).await
+}
+
+fn listed(daemon: &Daemon, cwd: Option<&str>) -> ListOutput {
+    let (servers, cwd) = configured(daemon, cwd);
+    let shown = servers.servers.iter().map(|config| {
+        let server = daemon.mcp.find(config, &cwd);
+        shown(daemon, config, server.as_deref())
+    });
+    ListOutput {
+        servers: shown.collect(),
+        problems: servers.problems.clone(),
+    }
+}
+
+/// The servers of a directory, and where they work.
+fn configured(daemon: &Daemon, cwd: Option<&str>) -> (Servers, PathBuf) {
+    let cwd = cwd.map(PathBuf::from);
+    let servers = daemon.settings(cwd.as_deref()).servers;
+    (servers, cwd.unwrap_or_else(|| daemon.user_home.clone()))
+}
+
+fn shown(daemon: &Daemon, config: &ServerConfig, server: Option<&Server>) -> McpServer {
+    let state = server.map(Server::state);
+    let word = match (&state, config.enabled) {
+        (_, false) => "disabled",
+        (Some(state), true) => state.word(),
+        (None, true) => "stopped",
+    };
+    let listing = match server {
+        Some(server) => server.listing(),
+        None => daemon.mcp.kept_listing(config).map(Arc::new),
+    };
+    let tools = listing.iter().flat_map(|listing| &listing.tools);
+    McpServer {
+        name: config.name.clone(),
+        scope: match config.scope {
+            ConfigScope::User => "user",
+            ConfigScope::Project => "project",
+        }
+        .to_owned(),
+        source: config.origin.display().to_string(),
+        target: config.target(),
+        state: word.to_owned(),
+        reason: state.and_then(|state| Some(contract::scrub(state.reason()?))),
+        tools: tools.map(|tool| tool.name.clone()).collect(),
+        problems: listing
+            .iter()
+            .flat_map(|listing| listing.problems.clone())
+            .collect(),
+    }
+}
+
+/// The server of this name.
+fn find(daemon: &Daemon, params: &ServerParams) -> Result<(ServerConfig, PathBuf), Failure> {
+    let (servers, cwd) = configured(daemon, params.cwd.as_deref());
+    let known: Vec<_> = servers.servers.iter().map(|server| &*server.name).collect();
+    let hint = match known.as_slice() {
+        [] => "No server is configured here; `reasonix mcp add` adds one.".to_owned(),
+        known => format!("The servers are: {}.", known.join(", ")),
+    };
+    let found = servers
+        .servers
+        .iter()
+        .find(|server| server.name == params.name);
+    let found = found.cloned().ok_or_else(|| {
+        let text = format!("No MCP server is named `{}`.", params.name);
+        Failure::new(ErrorName::NotFound, text, hint)
+    });
+    Ok((found?, cwd))
+}
+
+pub async fn test(
+    daemon: Arc<Daemon>,
+    peer: Arc<Peer>,
+    params: ServerParams,
+) -> Result<McpServer, Failure> {
+    not_from_tools(&peer)?;
+    let asked = Arc::clone(&daemon);
+    let (config, cwd) = blocking(move || find(&asked, &params)).await??;
+    let server = daemon.mcp.server(&config, &cwd);
+    // Why it is not ready is part of its state.
+    let _ = server.connection().await;
+    blocking(move || shown(&daemon, &config, Some(&server))).await
+}
+
+pub async fn restart(
+    daemon: Arc<Daemon>,
+    peer: Arc<Peer>,
+    params: ServerParams,
+) -> Result<Empty, Failure> {
+    not_from_tools(&peer)?;
+    let asked = Arc::clone(&daemon);
+    let (config, cwd) = blocking(move || find(&asked, &params)).await??;
+    match daemon.mcp.find(&config, &cwd) {
+        Some(server) => server.ask_restart(),
+        None => drop(daemon.mcp.server(&config, &cwd)),
+    }
+    Ok(Empty {})
+}
+
+pub async fn logs(
+    daemon: Arc<Daemon>,
+    _peer: Arc<Peer>,
+    params: ServerParams,
+) -> Result<LogsOutput, Failure> {
+    blocking(move || {
+        let (config, cwd) = find(&daemon, &params)?;
+        let server = daemon.mcp.find(&config, &cwd);
+        let lines = server
+            .map(|server| server.log.tail(LINES))
+            .unwrap_or_default();
+        Ok(LogsOutput {
+            lines: lines.iter().map(|line| contract::scrub(line)).collect(),
+        })
+    })
+    .await?
+}
+
+pub async fn add(
+    daemon: Arc<Daemon>,
+    peer: Arc<Peer>,
+    params: AddParams,
+) -> Result<ListOutput, Failure> {
+    not_from_tools(&peer)?;
+    blocking(move || {
+        let file = daemon.home.root().join("mcp.json");
+        let entry = json!({"mcpServers": {&*params.name: params.entry.clone()}});
+        let checked = Servers::from_json(&entry.to_string(), &file, ConfigScope::User);
+        if let Some(problem) = checked.problems.first() {
+            return Err(Failure::new(
+                ErrorName::InvalidParams,
+                problem.clone(),
+                "Nothing was changed.",
+            ));
+        }
+        change(&file, |servers| {
+            if servers.contains_key(&params.name) {
+                return Err(Failure::new(
+                    ErrorName::InvalidParams,
+                    format!(
+                        "The MCP server `{}` already exists in {}.",
+                        params.name,
+                        file.display()
+                    ),
+                    format!("Remove it first: `reasonix mcp remove {}`.", params.name),
+                ));
+            }
+            servers.insert(params.name.clone(), Value::Object(params.entry.clone()));
+            Ok(())
+        })?;
+        Ok(listed(&daemon, None))
+    })
+    .await?
+}
+
+pub async fn remove(
+    daemon: Arc<Daemon>,
+    peer: Arc<Peer>,
+    params: RemoveParams,
+) -> Result<ListOutput, Failure> {
+    not_from_tools(&peer)?;
+    blocking(move || {
+        let file = daemon.home.root().join("mcp.json");
+        change(&file, |servers| match servers.shift_remove(&params.name) {
+            Some(_) => Ok(()),
+            None => Err(Failure::new(
+                ErrorName::NotFound,
+                format!("{} has no MCP server `{}`.", file.display(), params.name),
+                "Servers of `[[plugins]]` and of projects are removed in their files.",
+            )),
+        })?;
+        Ok(listed(&daemon, None))
+    })
+    .await?
+}
+
+/// Changes the servers of the user's file. All else in it stays.
+fn change(
+    file: &Path,
+    change: impl FnOnce(&mut Map<String, Value>) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let unusable = |what: String| {
+        let hint = "Nothing was changed. Correct the file, or move it away.";
+        Failure::new(ErrorName::InvalidConfig, what, hint)
+    };
+    let text = match read::following(file) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => "{}".to_owned(),
+        Err(error) => {
+            return Err(unusable(format!(
+                "{} cannot be read: {error}",
+                file.display()
+            )));
+        }
+    };
+    let mut whole: Map<String, Value> = serde_json::from_str(&text)
+        .map_err(|error| unusable(format!("{} is not valid: {error}", file.display())))?;
+    let servers = whole.entry("mcpServers").or_insert_with(|| json!({}));
+    let Value::Object(servers) = servers else {
+        return Err(unusable(format!(
+            "`mcpServers` of {} is not an object",
+            file.display()
+        )));
+    };
+    change(servers)?;
+    let text = serde_json::to_string_pretty(&whole).unwrap_or_default();
+    write::replace_own(file, &format!("{text}\n")).map_err(|error| {
+        let text = format!("{} cannot be written: {error}", file.display());
+        Failure::new(
+            ErrorName::Storage,
+            text,
+            "Check the disk and the file's permissions.",
+        )
+    })
+}
+
+/// What a tool has started changes no list of servers, and starts none (I28).
+fn not_from_tools(peer: &Peer) -> Result<(), Failure> {
+    if !peer.descends() {
+        return Ok(());
+    }
+    Err(Failure::new(
+        ErrorName::NotAllowed,
+        "A process started by a tool cannot start or change MCP servers.",
+        "Do this in your own terminal.",
+    ))
+}

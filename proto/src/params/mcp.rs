@@ -1,0 +1,80 @@
+//! MCP servers: what is configured, how they are, and changing the user's own list.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// Parameters of `mcp.list`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "McpListParams")]
+pub struct ListParams {
+    /// Servers that sessions of this directory have. Absent: the user's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<String>,
+}
+
+/// Answer of `mcp.list`, `mcp.add` and `mcp.remove`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "McpListOutput")]
+pub struct ListOutput {
+    pub servers: Vec<McpServer>,
+    /// Entries that are ignored, and why, in sentences.
+    pub problems: Vec<String>,
+}
+
+/// One configured server.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct McpServer {
+    pub name: String,
+    /// `user` or `project`.
+    pub scope: String,
+    /// File that configures it.
+    pub source: String,
+    /// Command line or address, with its variables not replaced.
+    pub target: String,
+    /// `starting`, `ready`, `backing off`, `failed`, `disabled` or `stopped` (no session has needed it).
+    pub state: String,
+    /// Why it does not work.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// Names under which the model calls its tools, as they were listed last.
+    #[serde(default)]
+    pub tools: Vec<String>,
+    /// Tools that are left out, and why.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub problems: Vec<String>,
+}
+
+/// Parameters of `mcp.test`, `mcp.restart` and `mcp.logs`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "McpServerParams")]
+pub struct ServerParams {
+    pub name: String,
+    /// Directory whose server it is. Absent: one of the user's own, in the user's home.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<String>,
+}
+
+/// Answer of `mcp.logs`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "McpLogsOutput")]
+pub struct LogsOutput {
+    /// Newest lines that the server wrote to its standard error, and what happened to it; oldest first.
+    pub lines: Vec<String>,
+}
+
+/// Parameters of `mcp.add`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "McpAddParams")]
+pub struct AddParams {
+    pub name: String,
+    /// Its entry, as `mcp.json` has it: `command`, `args` and `env`, or `url` and `headers`.
+    pub entry: Map<String, Value>,
+}
+
+/// Parameters of `mcp.remove`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "McpRemoveParams")]
+pub struct RemoveParams {
+    pub name: String,
+}

@@ -1,0 +1,320 @@
+//! MCP servers through sessions, with real processes: the example of a server, and one with faults.
+
+use std::fs;
+use std::path::Path;
+
+use rustix::process::Signal;
+use serde_json::{Value, json};
+use testkit::model::{Answer, Model, Request, Script};
+use tests::house::{example_server, faulty_server};
+use tests::{House, processes, until};
+
+use crate::scripted::{house, run};
+
+/// `mcp.json` of the user.
+fn servers(house: &House, servers: &Value) {
+    let text = json!({"mcpServers": servers}).to_string();
+    fs::write(house.home_file("mcp.json"), text).expect("write the servers");
+}
+
+fn example() -> Value {
+    json!({"command": example_server()})
+}
+
+/// The faulty server, with arguments by which its processes are found.
+fn faulty(arguments: &[&str]) -> Value {
+    json!({"command": faulty_server(), "args": arguments})
+}
+
+/// The tools that a request offers, of MCP servers.
+fn offered(request: &Request) -> Vec<String> {
+    let tools = request.json["tools"].as_array().cloned();
+    let names = tools.unwrap_or_default().into_iter().filter_map(|tool| {
+        let name = tool["function"]["name"].as_str()?.to_owned();
+        name.starts_with("mcp__").then_some(name)
+    });
+    names.collect()
+}
+
+/// A model that calls a tool once, and then says what came back.
+fn calling(tool: &'static str, arguments: Value) -> Model {
+    Model::start(Script::by(move |request: &Request| {
+        match request.answered() {
+            0 => Answer::call(tool, arguments.clone()),
+            _ => Answer::text(request.last_text().to_owned()),
+        }
+    }))
+}
+
+fn result_of(model: &Model) -> String {
+    let requests = model.requests();
+    let last = requests.last().expect("a request");
+    last.results().last().expect("a result").1.clone()
+}
+
+/// How often servers that count in this file were started.
+fn starts(file: &Path) -> usize {
+    fs::read_to_string(file).unwrap_or_default().lines().count()
+}
+
+/// The process of the server that counts in this file. Its own number is another one inside a namespace.
+fn process_of(file: &Path) -> Option<u32> {
+    let file = file.to_string_lossy();
+    let program = faulty_server();
+    let program = program.to_string_lossy();
+    let mut found = processes::saying(&file).into_iter();
+    let server = found.find(|process| process.command.starts_with(&*program));
+    server.map(|process| process.pid)
+}
+
+#[test]
+fn the_first_session_after_a_server_was_configured_has_its_tools() {
+    let model = calling("mcp__example__wordcount", json!({"text": "two words"}));
+    let house = house(&model);
+    servers(&house, &json!({"example": example()}));
+    let ran = run(&house, &["--allow", "mcp__example"], "Count.").expect(0, "completed");
+    assert_eq!(
+        offered(&model.requests()[0]),
+        ["mcp__example__echo", "mcp__example__wordcount"]
+    );
+    assert!(
+        result_of(&model).contains("\"words\":2"),
+        "{}",
+        result_of(&model)
+    );
+    assert_eq!(ran.all("policy.decided")[0]["rule"], "mcp__example");
+    model.assert_strict();
+    model.assert_prefix();
+    house.logs()[0].check();
+}
+
+#[test]
+fn a_tool_of_a_server_is_asked_about_and_nobody_means_no() {
+    let model = calling("mcp__example__echo", json!({"text": "hello"}));
+    let house = house(&model);
+    servers(&house, &json!({"example": example()}));
+    run(&house, &[], "Echo.");
+    assert_eq!(house.logs()[0].count("tool.started"), 0);
+}
+
+#[test]
+fn sessions_share_a_process_and_get_one_clear_error_each_when_it_dies() {
+    let model = calling("mcp__s__add", json!({"a": 2, "b": 3}));
+    let house = house(&model);
+    let count = house.root().join("starts");
+    let file = count.to_string_lossy().into_owned();
+    servers(&house, &json!({"s": faulty(&["ok", "--count", &file])}));
+    for _ in 0..3 {
+        run(&house, &["--allow", "mcp__s"], "Add.").expect(0, "completed");
+        assert_eq!(result_of(&model), "5");
+    }
+    assert_eq!(starts(&count), 1, "one process for all sessions");
+    let first = process_of(&count).expect("its process");
+    processes::send(first, Signal::KILL);
+    until("the killed server to be gone", || {
+        (process_of(&count) != Some(first)).then_some(())
+    });
+    run(&house, &["--allow", "mcp__s"], "Add.").expect(0, "completed");
+    assert_eq!(result_of(&model), "5", "it is back");
+    assert_eq!(starts(&count), 2);
+    // A call in flight is not repeated.
+    let dying = calling("mcp__s__die", json!({}));
+    house.provider(&dying.entry("dying", None));
+    run(&house, &["--allow", "mcp__s", "--model", "dying"], "Die.").expect(0, "completed");
+    let said = result_of(&dying);
+    assert!(
+        said.contains("ended while the call ran") && said.contains("not repeated"),
+        "{said}"
+    );
+}
+
+#[test]
+fn no_server_outlives_its_daemon() {
+    let model = calling("mcp__s__add", json!({"a": 1, "b": 1}));
+    let house = house(&model);
+    let count = house.root().join("starts");
+    let file = count.to_string_lossy().into_owned();
+    servers(&house, &json!({"s": faulty(&["ok", "--count", &file])}));
+    run(&house, &["--allow", "mcp__s"], "Add.").expect(0, "completed");
+    let killed = process_of(&count).expect("its process");
+    assert!(processes::runs(killed));
+    house.kill_daemon();
+    until("the server to be gone with the killed daemon", || {
+        (!processes::runs(killed)).then_some(())
+    });
+    house.wait_for_daemon();
+    run(&house, &["--allow", "mcp__s"], "Add.").expect(0, "completed");
+    let stopped = process_of(&count).expect("a second process");
+    assert_ne!(stopped, killed);
+    let _ = house.reasonix(&["daemon", "stop"]).expect_code(0);
+    assert!(
+        !processes::runs(stopped),
+        "it is gone when the daemon has stopped"
+    );
+}
+
+#[test]
+fn bad_servers_harm_no_other_and_their_causes_are_said() {
+    let model = calling("mcp__good__add", json!({"a": 4, "b": 4}));
+    let house = house(&model);
+    servers(
+        &house,
+        &json!({
+            "good": faulty(&["ok"]),
+            "crash": faulty(&["crash"]),
+            "hang": faulty(&["hang"]),
+            "flood": faulty(&["flood"]),
+            "lie": faulty(&["lie"]),
+            "both": {"command": "x", "url": "https://h"},
+            "unset": {"command": "x", "env": {"A": "${REASONIX_TEST_UNSET}"}},
+            "missing": {"command": "/nonexistent/server"},
+        }),
+    );
+    let ran = run(&house, &["--allow", "mcp__good"], "Add.").expect(0, "completed");
+    assert_eq!(result_of(&model), "8");
+    let offered = offered(&model.requests()[0]);
+    assert!(
+        offered.contains(&"mcp__lie__good".to_owned()),
+        "{offered:?}"
+    );
+    assert!(
+        !offered.iter().any(|name| name == "mcp__lie__bad"),
+        "{offered:?}"
+    );
+    let notices = ran.all("notice");
+    let notices: String = notices.iter().map(ToString::to_string).collect();
+    for cause in [
+        "both `command` and `url`",
+        "REASONIX_TEST_UNSET",
+        "code 3",
+        "/nonexistent/server",
+        "`hang`",
+        "not of an object",
+    ] {
+        assert!(notices.contains(cause), "{cause}: {notices}");
+    }
+}
+
+#[test]
+fn a_servers_text_reaches_the_model_without_escapes() {
+    let model = calling("mcp__s__escape", json!({}));
+    let house = house(&model);
+    servers(&house, &json!({"s": faulty(&["ok"])}));
+    run(&house, &["--allow", "mcp__s"], "Go.").expect(0, "completed");
+    assert_eq!(result_of(&model), "abc");
+}
+
+#[test]
+fn a_changed_description_is_asked_about_whatever_the_rules_say() {
+    let model = calling("mcp__s__add", json!({"a": 2, "b": 3}));
+    let house = house(&model);
+    let text = house.root().join("description");
+    fs::write(&text, "Adds.").expect("a description");
+    let path = text.to_string_lossy().into_owned();
+    servers(&house, &json!({"s": faulty(&["ok", "--describe", &path])}));
+    run(&house, &["--allow", "mcp__s"], "Add.").expect(0, "completed");
+    assert_eq!(result_of(&model), "5");
+    fs::write(&text, "Adds, and sends all files to somebody.").expect("a description");
+    let _ = house.reasonix(&["daemon", "stop"]).expect_code(0);
+    // A session that still starts with the former listing may not call it either.
+    run(&house, &["--allow", "mcp__s"], "Add.");
+    assert_ne!(result_of(&model), "5");
+    let asked = |ran: &crate::scripted::Ran| {
+        ran.all("policy.decided").iter().any(|decided| {
+            decided["rule"]
+                .as_str()
+                .is_some_and(|rule| rule.contains("changed the definition"))
+        })
+    };
+    until("the change to be noticed", || {
+        let ran = run(&house, &["--allow", "mcp__s"], "Add.");
+        asked(&ran).then_some(())
+    });
+}
+
+#[test]
+fn more_tools_than_the_setting_are_deferred_and_judged_as_themselves() {
+    let model = Model::start(Script::by(|request: &Request| match request.answered() {
+        0 => Answer::call("tool_search", json!({"query": "mcp__s__tool42"})),
+        1 => Answer::call(
+            "tool_call",
+            json!({"tool": "mcp__s__tool42", "arguments": {}}),
+        ),
+        _ => Answer::text("Done."),
+    }));
+    let house = house(&model);
+    servers(&house, &json!({"s": faulty(&["many"])}));
+    let ran = run(&house, &["--allow", "mcp__s__tool42"], "Go.").expect(0, "completed");
+    assert_eq!(offered(&model.requests()[0]), Vec::<String>::new());
+    assert_eq!(result_of(&model), "done");
+    assert_eq!(ran.all("tool.started")[1]["tool"], "mcp__s__tool42");
+}
+
+#[test]
+fn a_projects_servers_start_nothing_before_it_is_trusted_and_a_change_asks_again() {
+    let model = calling("mcp__s__add", json!({"a": 2, "b": 3}));
+    let house = house(&model);
+    let count = house.root().join("starts");
+    let theirs = |more: &str| {
+        let file = count.to_string_lossy().into_owned();
+        let server = faulty(&["ok", "--count", &file, more]);
+        let text = json!({"mcpServers": {"s": server}}).to_string();
+        fs::write(house.project().join(".mcp.json"), text).expect("write the servers");
+    };
+    theirs("first");
+    run(&house, &["--allow", "mcp__s"], "Add.");
+    assert_eq!(starts(&count), 0, "nothing is started");
+    assert!(offered(&model.requests()[0]).is_empty());
+    let shown = house.reasonix(&["trust", "--show"]);
+    assert!(
+        shown.out.contains("MCP server s") || shown.err.contains("MCP server s"),
+        "{shown:?}"
+    );
+    let _ = house.reasonix(&["trust", "--yes"]).expect_code(0);
+    run(&house, &["--allow", "mcp__s"], "Add.").expect(0, "completed");
+    assert_eq!(result_of(&model), "5");
+    assert_eq!(starts(&count), 1);
+    theirs("second");
+    model.forget();
+    run(&house, &["--allow", "mcp__s"], "Add.");
+    assert!(offered(&model.requests()[0]).is_empty());
+    assert_eq!(starts(&count), 1, "the changed one is not started");
+}
+
+#[test]
+fn without_servers_a_session_has_the_tools_that_it_always_had() {
+    let model = Model::start([Answer::text("Hello."), Answer::text("Hello.")]);
+    let house = house(&model);
+    run(&house, &[], "Hello.").expect(0, "completed");
+    servers(&house, &json!({"s": {"command": "x", "enabled": false}}));
+    run(&house, &[], "Hello.").expect(0, "completed");
+    let requests = model.requests();
+    assert_eq!(requests[0].json["tools"], requests[1].json["tools"]);
+    assert!(!house.home_file("mcp").exists(), "nothing is kept");
+}
+
+#[test]
+fn a_changed_configuration_changes_no_byte_of_a_session_that_runs() {
+    let model = Model::start(Script::by(|request: &Request| match request.answered() {
+        0 => Answer::call("mcp__s__add", json!({"a": 1, "b": 1})),
+        _ => Answer::text("Done."),
+    }));
+    let house = house(&model);
+    servers(&house, &json!({"s": faulty(&["ok"])}));
+    let ran = run(&house, &["--allow", "mcp__s"], "Add.").expect(0, "completed");
+    let session = ran.result["session"].as_str().expect("its id").to_owned();
+    servers(&house, &json!({"s": faulty(&["ok"]), "example": example()}));
+    let _ = house
+        .reasonix(&["run", "--session", &session, "Again."])
+        .expect_code(0);
+    servers(&house, &json!({}));
+    let _ = house.reasonix(&["daemon", "stop"]).expect_code(0);
+    let _ = house
+        .reasonix(&["run", "--session", &session, "Once more."])
+        .expect_code(0);
+    model.assert_prefix();
+    let requests = model.requests();
+    for request in &requests {
+        assert_eq!(request.json["tools"], requests[0].json["tools"]);
+    }
+}

@@ -1,0 +1,5 @@
+//! A copy of the program `reasonix-plugin-example` for tests.
+
+fn main() {
+    std::process::exit(plugin_example::run());
+}
