@@ -337,7 +337,7 @@ impl Step<'_> {
                 self.append(Body::ChildExited(child));
                 match phase {
                     // A prompt may wait for its end.
-                    Phase::Idle if held => self.go_on_at_rest(None),
+                    Phase::Idle if held => self.continue_idle(None),
                     phase => phase,
                 }
             }

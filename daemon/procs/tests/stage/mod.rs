@@ -7,7 +7,7 @@ pub use std::path::PathBuf;
 pub use std::sync::Arc;
 pub use std::time::{Duration, Instant};
 
-pub use contract::{Child, ChildEvent, ChildExit, Command, Spawn};
+pub use contract::{Child, ChildEvent, ChildExit, Command, Spawn, Stdin};
 pub use futures::StreamExt;
 pub use procs::{BackendChoice, HelperProgram, Procs, ProcsOptions, ResourceLimits};
 pub use proto::Pid;

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use proto::params::reload::{ReloadOutput, ReloadParams};
 use proto::Failure;
+use proto::params::reload::{ReloadOutput, ReloadParams};
 
 use crate::actor::handle::SessionHandle;
 use crate::supervisor::{Supervisor, build};

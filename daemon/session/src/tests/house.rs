@@ -271,7 +271,7 @@ pub fn begin_with(
         .with_syncer(Arc::clone(&gate) as Arc<dyn Syncer>);
     let (mut created, mut env) = (created(session, &project), BTreeMap::new());
     tweak(&mut created, &mut env);
-    let prefix = FrozenPrefix::of(&setup.profile, Vec::new(), Vec::new());
+    let prefix = FrozenPrefix::of(&setup.profile, Vec::new(), Vec::new(), Vec::new());
     let parts = Parts {
         created: created.clone(),
         log: load::SessionLog::new(file, prefix),

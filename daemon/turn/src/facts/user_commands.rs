@@ -27,7 +27,7 @@ impl Facts {
     }
 
     pub(super) fn apply_child_spawned(&mut self, child: &ChildSpawned, record: &Record) {
-        self.clear_circles();
+        self.reset_loop_detector();
         self.children.insert(child.pid, child.clone());
         if let Some(user) = &child.user {
             self.remember(user.request_id, record, content_of_shell(&user.line), None);
@@ -35,7 +35,7 @@ impl Facts {
     }
 
     pub(super) fn apply_child_exited(&mut self, exited: &ChildExited) {
-        self.clear_circles();
+        self.reset_loop_detector();
         let child = self.children.remove(&exited.pid);
         let Some(user) = child.and_then(|child| child.user) else {
             return;

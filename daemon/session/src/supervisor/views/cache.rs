@@ -94,12 +94,8 @@ impl Supervisor {
                         first_message::workspace_root(&setup, cwd, &services.assembly.user_home());
                     let found = build::prefix_files(&services, &setup, &root, cwd)?;
                     let skills = prefix::offer_skills(&mut setup.profile, found.skills);
-                    let prefix = FrozenPrefix::of(
-                        &setup.profile,
-                        found.instructions,
-                        skills,
-                        found.memory,
-                    );
+                    let prefix =
+                        FrozenPrefix::of(&setup.profile, found.instructions, skills, found.memory);
                     let provider = setup.profile.model.provider_name;
                     Ok(frozen::page(provider, &prefix, None, after))
                 })
