@@ -6,7 +6,7 @@ use std::sync::Arc;
 use proto::outcome::{OutcomeKind, TurnEnded, UsageTotals};
 use proto::params::interaction::{Interaction, Scope};
 use proto::params::session::{Exited, QueuedPrompt};
-use proto::record::{ChildSpawned, InteractionResolved, SessionCreated, Todo};
+use proto::record::{ChildSpawned, InteractionResolved, SessionCreated, SessionShortened, Todo};
 use proto::reset::Wire;
 use proto::state::{ApprovalMode, Mode, OnAsk, State, WaitingFor};
 use proto::{
@@ -138,6 +138,8 @@ pub struct Facts {
     pub asked_since: bool,
     /// The daemon handed over, and nothing has happened since: the next life goes on from here.
     pub suspended: bool,
+    /// The newest loss of records at the log's end that was noticed; it began the current epoch.
+    pub shortened: Option<SessionShortened>,
     /// Commands that run in the background. Those of an exited session stay until their end is told.
     pub children: BTreeMap<Pid, ChildSpawned>,
     /// The newest record says that the answer which follows was cut off by the daemon's end, and is gone on from.
@@ -239,6 +241,7 @@ impl Facts {
             Body::Tool(message) => self.apply_result(message),
             Body::PolicyDecided(decided) => self.apply_decided(decided),
             Body::SessionSuspended(_) => self.suspended = true,
+            Body::SessionShortened(shortened) => self.shortened = Some(shortened.clone()),
             Body::ChildSpawned(child) => {
                 self.clear_circles();
                 self.children.insert(child.pid, child.clone());
@@ -275,6 +278,15 @@ impl Facts {
             Body::ToolBlocked(blocked) => self.apply_blocked(blocked),
             Body::Usage(usage) => self.apply_usage(usage, record),
         }
+    }
+
+    /// The epoch that cursors of the session must have; 0 before the first record.
+    #[must_use]
+    pub fn epoch(&self) -> u64 {
+        let first = self.created.as_ref().map_or(0, |created| created.epoch);
+        self.shortened
+            .as_ref()
+            .map_or(first, |shortened| shortened.epoch)
     }
 
     /// Which calls run without asking.
