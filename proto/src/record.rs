@@ -30,8 +30,8 @@ pub use files::{
 };
 pub use queue::{PromptEdited, PromptMoved, PromptQueued, PromptReferences, PromptUnqueued};
 pub use session::{
-    Origin, Rules, SessionCreated, SessionExited, SessionReopened, SessionSet, SessionState,
-    SessionSuspended,
+    Origin, Rules, SessionCreated, SessionExited, SessionReopened, SessionSet, SessionShortened,
+    SessionState, SessionSuspended,
 };
 pub use skill::SkillUse;
 pub use used::{CacheMiss, MissCause, Purpose, ReasoningExtracted, Usage};
@@ -106,6 +106,7 @@ bodies! {
     SessionExited(SessionExited) = "session.exited";
     SessionReopened(SessionReopened) = "session.reopened";
     SessionSuspended(SessionSuspended) = "session.suspended";
+    SessionShortened(SessionShortened) = "session.shortened";
     PromptQueued(PromptQueued) = "prompt.queued";
     PromptUnqueued(PromptUnqueued) = "prompt.unqueued";
     PromptEdited(PromptEdited) = "prompt.edited";

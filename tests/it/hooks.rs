@@ -161,7 +161,8 @@ fn the_example_that_formats_after_an_edit_works_as_written() {
         )
         .says("Written.")
         .when("a.js");
-    let house = House::playing(&script);
+    let house = visible_house();
+    house.cassette(&script.jsonl());
     own(&house, &example("Format after an edit"));
     let (bin, path) = programs(&house);
     let prettier = bin.join("prettier");
@@ -708,6 +709,87 @@ fn a_projects_hooks_run_only_as_they_were_trusted() {
             .expect("a problem")
             .contains("link")
     );
+}
+
+/// A house whose files sandboxed commands see where they are.
+fn visible_house() -> House {
+    House::below(Path::new("/var/tmp"))
+}
+
+#[test]
+fn a_hook_that_the_agent_can_rewrite_runs_in_the_sandbox() {
+    // By its file, through a runner that reads its file, and by a link in the place of its output.
+    for (name, command) in [
+        ("check.sh", "sh ./check.sh"),
+        ("Makefile", "make -s check"),
+        ("log", "cat >> log"),
+    ] {
+        if name == "Makefile" && skip::unless(skip::works(&["make", "--version"]), "make") {
+            continue;
+        }
+        let house = visible_house();
+        let mark = house.user_home().join("mark");
+        let touch = format!("touch {}", mark.display());
+        let script = match name {
+            "log" => Script::new().runs(&format!("ln -sf {} log", mark.display())),
+            "Makefile" => Script::new().calls(
+                "write_file",
+                &json!({"path": name, "content": format!("check:\n\t{touch}\n")}),
+            ),
+            _ => Script::new().calls("write_file", &json!({"path": name, "content": touch})),
+        };
+        house.cassette(&script.says("Done.").jsonl());
+        own(&house, &hooks("Stop", &json!([{"command": command}])));
+        house.daemon();
+        let _ = run(&house).expect_code(0);
+        let ran = only(&house.log(Pid(1)));
+        assert!(!mark.exists(), "{command}: it reached outside: {ran:?}");
+        assert_eq!(ran.outcome, HookOutcome::Warn, "{command}: {ran:?}");
+    }
+}
+
+#[test]
+fn a_hook_outside_the_sandbox_does_not_run_a_file_that_changed_since_it_was_trusted() {
+    let house = visible_house();
+    let mark = house.user_home().join("mark");
+    let touch = format!("touch {}", mark.display());
+    let script = Script::new()
+        .says("Nothing to do.")
+        .calls(
+            "write_file",
+            &json!({"path": "check.sh", "content": format!("{touch}2")}),
+        )
+        .says("Done.")
+        .says("Again.");
+    house.cassette(&script.jsonl());
+    house.files(&format!("//- check.sh\n{touch}\n"));
+    let hook = json!([{"command": "sh ./check.sh", "sandbox": false}]);
+    theirs(&house, &hooks("Stop", &hook));
+    house.daemon();
+    let shown = house.reasonix(&["trust", "--show"]).expect_code(0).out;
+    assert!(
+        shown.contains("outside the sandbox") && shown.contains("check.sh (SHA-256 "),
+        "{shown}"
+    );
+    let _ = house.reasonix(&["trust", "--yes"]).expect_code(0);
+    let _ = run(&house).expect_code(0);
+    assert_eq!(only(&house.log(Pid(1))).outcome, HookOutcome::Pass);
+    assert!(mark.exists(), "as it was trusted it runs outside");
+    // The agent rewrites the file: it does not run in this session, nor in the next one.
+    let _ = run(&house).expect_code(0);
+    let refused = only(&house.log(Pid(2)));
+    assert_eq!(refused.outcome, HookOutcome::Error);
+    let why = refused.reason.unwrap_or_default();
+    assert!(
+        why.contains("check.sh") && why.contains("reasonix trust"),
+        "{why}"
+    );
+    let _ = run(&house).expect_code(0);
+    assert!(
+        finished(&house.log(Pid(3))).is_empty(),
+        "it is asked about again"
+    );
+    assert!(!mark.with_file_name("mark2").exists());
 }
 
 #[tokio::test]

@@ -427,6 +427,7 @@ impl Story {
             ),
             Body::SessionSet(_)
             | Body::SessionSuspended(_)
+            | Body::SessionShortened(_)
             | Body::PromptEdited(_)
             | Body::PromptMoved(_)
             | Body::PromptQueued(_)

@@ -8,11 +8,13 @@ use contract::{Child, ChildEvent, Command, Spawn};
 use futures::StreamExt as _;
 use proto::Pid;
 use proto::hook::{HookFinished, HookOutcome};
+use tokio::task::spawn_blocking;
 use tokio::time::{Instant, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 
 use crate::combine::{self, HookChain, HookExit};
 use crate::payload::{HookPayload, HookSession};
+use crate::placement::{HookPlacement, PlaceHook};
 use crate::settings::{Hook, HookScope, Hooks};
 
 /// Maximum bytes kept of each stream. The rest is read and dropped.
@@ -33,6 +35,8 @@ pub struct HookEnvironment {
     pub cwd: PathBuf,
     /// The workspace's root.
     pub root: PathBuf,
+    /// Which of them run in the sandbox.
+    pub placement: Arc<dyn PlaceHook>,
 }
 
 /// Runs all hooks of an event until one blocks. Returns `None` if stopped. The running hook has
@@ -71,12 +75,8 @@ pub async fn run_all(
 
 /// An event that the hook cannot check is blocked.
 fn too_long(hook: &Hook) -> (HookOutcome, Option<String>) {
-    let outcome = match hook.event.is_gating() {
-        true => HookOutcome::Block,
-        false => HookOutcome::Error,
-    };
     let why = "it is too large to pass to the hook; split it into smaller parts";
-    (outcome, Some(why.to_owned()))
+    refused(hook, why.to_owned())
 }
 
 /// Runs one hook. Returns `None` if stopped.
@@ -87,16 +87,28 @@ async fn one(
     stop: &CancellationToken,
 ) -> Option<(HookOutcome, Option<String>)> {
     let due = Instant::now() + hook.limit;
-    let spawning = ground
-        .spawn
-        .spawn(ground.session, command(ground, hook, line));
+    let (placement, placed) = (Arc::clone(&ground.placement), hook.clone());
+    let placing = spawn_blocking(move || placement.place(&placed));
+    let starting = async {
+        let placement = placing.await.unwrap_or_else(|_| {
+            HookPlacement::Refused("the hook could not run because of a bug in Reasonix".to_owned())
+        });
+        match command(ground, hook, line, placement) {
+            Ok(command) => Ok(ground.spawn.spawn(ground.session, command).await),
+            Err(why) => Err(why),
+        }
+    };
     let late = || Some(combine::outcome(hook.event, &HookExit::TimedOut, "", None));
     let child = tokio::select! {
         biased;
         // Dropping a start leaves no process.
         () = stop.cancelled() => return None,
         () = sleep_until(due) => return late(),
-        child = spawning => child,
+        started = starting => started,
+    };
+    let child = match child {
+        Ok(child) => child,
+        Err(why) => return Some(refused(hook, why)),
     };
     let mut child = match child {
         Ok(child) => child,
@@ -126,7 +138,27 @@ async fn one(
     Some(combine::outcome(hook.event, &end?, &stderr, block_reason))
 }
 
-fn command(ground: &HookEnvironment, hook: &Hook, line: String) -> Command {
+/// What a hook that may not run does to its event.
+fn refused(hook: &Hook, why: String) -> (HookOutcome, Option<String>) {
+    let outcome = match hook.event.is_gating() {
+        true => HookOutcome::Block,
+        false => HookOutcome::Error,
+    };
+    (outcome, Some(why))
+}
+
+/// The command of a hook, or why it does not run.
+fn command(
+    ground: &HookEnvironment,
+    hook: &Hook,
+    line: String,
+    placement: HookPlacement,
+) -> Result<Command, String> {
+    let (sandbox, path) = match placement {
+        HookPlacement::Sandboxed(sandbox) => (Some(sandbox), None),
+        HookPlacement::Outside { path } => (None, path),
+        HookPlacement::Refused(why) => return Err(why),
+    };
     let cwd = match hook.scope {
         HookScope::Project => hook.project().unwrap_or(&ground.cwd),
         HookScope::Home => &ground.cwd,
@@ -137,17 +169,20 @@ fn command(ground: &HookEnvironment, hook: &Hook, line: String) -> Command {
         env.retain(|(known, _)| known != name);
         env.push((name.to_owned(), project.clone().into_owned()));
     }
-    Command {
+    if let Some(path) = path {
+        env.retain(|(known, _)| known != "PATH");
+        env.push(("PATH".to_owned(), path));
+    }
+    Ok(Command {
         argv: vec!["/bin/sh".into(), "-c".into(), hook.command.clone()],
         cwd: cwd.to_path_buf(),
         env,
         title: format!("{} hook: {}", hook.event.as_str(), hook.name()),
         number: None,
-        // A hook is the user's own program, so it is not sandboxed.
-        sandbox: None,
+        sandbox,
         stdin: contract::Stdin::Text(line),
         merge_stderr: false,
-    }
+    })
 }
 
 /// The output of a hook so far.

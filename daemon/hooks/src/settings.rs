@@ -17,6 +17,7 @@ use contract::ToolSpec;
 use proto::hook::HookEvent;
 use serde_json::{Map, Value};
 
+use crate::files::HookFile;
 use crate::names::ToolMatch;
 
 /// Where a hook is defined.
@@ -42,6 +43,10 @@ pub struct Hook {
     pub scope: HookScope,
     /// False if it is from an untrusted project.
     pub trusted: bool,
+    /// Whether it runs in the sandbox, if the file says so.
+    pub sandbox: Option<bool>,
+    /// Files of the workspace that it uses, if it is to run outside the sandbox all the same.
+    pub files: Vec<HookFile>,
     /// Written in Claude Code's format: its standard output is parsed too.
     pub claude: bool,
     /// The tools that it matches, or why it never runs.
@@ -82,6 +87,14 @@ impl Hook {
         }
         if self.claude {
             line.push_str(", Claude form");
+        }
+        match self.sandbox {
+            Some(true) => line.push_str(", sandboxed"),
+            Some(false) => line.push_str(", outside the sandbox"),
+            None => {}
+        }
+        for file in self.files.iter().filter(|file| file.is_there()) {
+            line.push_str(&format!(", uses {}", quoted(&file.line())));
         }
         if let Some(description) = &self.description {
             line.push_str(&format!(", {}", quoted(description)));
@@ -242,6 +255,16 @@ impl HookParser<'_> {
             self.wrong.push(format!("`{place}` does not run: {why}"));
         }
         let limit = self.limit(event, place, claude, members.get("timeout"));
+        let sandbox = match members.get("sandbox") {
+            None | Some(Value::Null) => None,
+            Some(Value::Bool(sandbox)) => Some(*sandbox),
+            Some(_) => {
+                self.wrong.push(format!(
+                    "`{place}.sandbox` must be true or false; true is used"
+                ));
+                Some(true)
+            }
+        };
         self.hooks.push(Hook {
             event,
             matches,
@@ -251,6 +274,8 @@ impl HookParser<'_> {
             source: self.source.to_path_buf(),
             scope: self.scope,
             trusted: true,
+            sandbox,
+            files: Vec::new(),
             claude,
             fits,
         });

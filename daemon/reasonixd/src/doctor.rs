@@ -16,7 +16,7 @@ mod damage;
 pub async fn run(daemon: &Daemon, params: &DoctorParams) -> Vec<Check> {
     let mut checks = vec![home(daemon)];
     checks.extend(store(daemon, params.rebuild_index).await);
-    checks.extend(damage::check(&daemon.home).await);
+    checks.extend(damage::check(daemon).await);
     checks.extend(config(daemon, params.cwd.as_deref().map(Path::new)));
     checks.extend(commands(daemon, params.cwd.as_deref()).await);
     checks.extend(skills(daemon, params.cwd.as_deref()).await);

@@ -28,6 +28,7 @@ mod queue;
 mod rewind_broken;
 mod rewind_properties;
 mod rewinding;
+mod shortened;
 mod signals;
 mod silence;
 mod tmpfs;

@@ -9,9 +9,9 @@ mod usage;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use proto::Pid;
 use proto::params::process;
 use proto::params::session::{ListOutput, ListParams, SessionSummary};
+use proto::{Pid, Seq};
 use proto::{SessionId, state::State};
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, named_params};
 
@@ -178,6 +178,38 @@ impl Catalog {
             statement.query_map([], |row| row.get(0))?.collect()
         })?;
         Ok(texts.iter().filter_map(|text| text.parse().ok()).collect())
+    }
+
+    /// The newest record of each session that the catalog knows. Unreadable entries are left out.
+    ///
+    /// # Errors
+    /// The database cannot be read.
+    pub fn newest_records(&self) -> Result<Vec<(SessionId, Seq)>, CatalogError> {
+        let rows: Vec<_> = self.read(|connection| {
+            let mut statement = connection.prepare("SELECT pid, summary FROM session")?;
+            statement.query_map([], entry)?.collect()
+        })?;
+        let summaries = rows.iter().filter_map(|(pid, text)| readable(*pid, text));
+        Ok(summaries
+            .map(|summary| (summary.session, summary.seq))
+            .collect())
+    }
+
+    /// Raises the newest known record of sessions to these, where the catalog knows older ones.
+    ///
+    /// # Errors
+    /// The database cannot be read or written.
+    pub fn raise_newest_records(&self, known: &[(SessionId, Seq)]) -> Result<(), CatalogError> {
+        let mut connection = self.lock();
+        let transaction = connection.transaction().doing("write to")?;
+        for (session, seq) in known {
+            let found = summary(&transaction, "session", session.to_string())?;
+            if let Some(mut summary) = found.filter(|summary| summary.seq < *seq) {
+                summary.seq = *seq;
+                put(&transaction, &summary)?;
+            }
+        }
+        transaction.commit().doing("write to")
     }
 
     /// The session with this id.

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use proto::outcome::{OutcomeKind, TurnEnded, UsageTotals};
 use proto::params::interaction::{Interaction, Scope};
 use proto::params::session::{Exited, QueuedPrompt};
-use proto::record::{ChildSpawned, InteractionResolved, SessionCreated, SkillUse, Todo};
+use proto::record::{
+    ChildSpawned, InteractionResolved, SessionCreated, SessionShortened, SkillUse, Todo,
+};
 use proto::reset::Wire;
 use proto::state::{ApprovalMode, Mode, OnAsk, State, WaitingFor};
 use proto::{
@@ -142,6 +144,8 @@ pub struct Facts {
     pub asked_since: bool,
     /// The daemon handed over, and nothing has happened since: the next daemon process continues the session.
     pub suspended: bool,
+    /// The newest loss of records at the log's end that was noticed; it began the current epoch.
+    pub shortened: Option<SessionShortened>,
     /// Background commands. Those of an exited session stay until their end is logged.
     pub children: BTreeMap<Pid, ChildSpawned>,
     /// Users' commands that ended since the last prompt, oldest first.
@@ -245,6 +249,7 @@ impl Facts {
             Body::Tool(message) => self.apply_result(message),
             Body::PolicyDecided(decided) => self.apply_decided(decided),
             Body::SessionSuspended(_) => self.suspended = true,
+            Body::SessionShortened(shortened) => self.shortened = Some(shortened.clone()),
             Body::ChildSpawned(child) => self.apply_child_spawned(child, record),
             Body::ChildExited(child) => self.apply_child_exited(child),
             Body::Notice(notice) => {
@@ -275,6 +280,15 @@ impl Facts {
             Body::ToolBlocked(blocked) => self.apply_blocked(blocked),
             Body::Usage(usage) => self.apply_usage(usage, record),
         }
+    }
+
+    /// The epoch that cursors of the session must have; 0 before the first record.
+    #[must_use]
+    pub fn epoch(&self) -> u64 {
+        let first = self.created.as_ref().map_or(0, |created| created.epoch);
+        self.shortened
+            .as_ref()
+            .map_or(first, |shortened| shortened.epoch)
     }
 
     /// Which calls run without asking.

@@ -141,3 +141,13 @@ pub struct SessionReopened {
 /// its recovery policy is.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SessionSuspended {}
+
+/// `session.shortened`: the log had lost its newest records when it was loaded, because it was cut or restored from a
+/// backup. From here on the session has another epoch, and cursors of the earlier one are refused.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SessionShortened {
+    /// The new epoch.
+    pub epoch: u64,
+    /// The newest record that the catalog of sessions knew of.
+    pub known: crate::Seq,
+}

@@ -23,6 +23,15 @@ enum Scripted {
     NeverStarts,
 }
 
+/// Places every hook so.
+struct Placing(HookPlacement);
+
+impl PlaceHook for Placing {
+    fn place(&self, _: &Hook) -> HookPlacement {
+        self.0.clone()
+    }
+}
+
 #[derive(Default)]
 struct FakeSpawn {
     script: Mutex<VecDeque<Scripted>>,
@@ -109,6 +118,7 @@ async fn play(
         env: Arc::new(vec![("PATH".to_owned(), "/bin".to_owned())]),
         cwd: PathBuf::from("/proj/sub"),
         root: PathBuf::from("/proj"),
+        placement: Arc::new(Placing(HookPlacement::Outside { path: None })),
     };
     let file = Path::new("/proj/.reasonix/settings.json");
     let hooks = Hooks {

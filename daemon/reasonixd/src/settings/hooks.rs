@@ -3,7 +3,7 @@
 use std::io::{Error, ErrorKind};
 use std::path::{Path, PathBuf};
 
-use ::hooks::{Hook, HookScope, Hooks, ParsedHooks};
+use ::hooks::{Hook, HookFile, HookScope, Hooks, ParsedHooks};
 
 use super::{project, read};
 
@@ -32,6 +32,9 @@ impl HookFiles {
             && let Some(text) = found.text(&file, no_link(&file))
         {
             found.theirs = ::hooks::read(&text, &file, HookScope::Project);
+            for hook in &mut found.theirs.hooks {
+                hook.files = files_of(hook);
+            }
             found.project = Some(file);
         }
         found
@@ -68,6 +71,63 @@ impl HookFiles {
             problems: self.problems.into_iter().chain(problems).collect(),
         }
     }
+}
+
+/// What programs that run or obey their directory read there first: of a hook outside the sandbox these are part of
+/// what is trusted, also where they are missing.
+const CONFIG_FILES: [&str; 20] = [
+    "package.json",
+    ".npmrc",
+    "Makefile",
+    "makefile",
+    "GNUmakefile",
+    "justfile",
+    "Cargo.toml",
+    "build.rs",
+    ".cargo/config.toml",
+    "rust-toolchain.toml",
+    "pyproject.toml",
+    "uv.toml",
+    "setup.py",
+    "tox.ini",
+    "noxfile.py",
+    ".pre-commit-config.yaml",
+    ".prettierrc",
+    ".prettierrc.js",
+    "eslint.config.js",
+    ".git/config",
+];
+
+/// Files in the project that a hook uses which is to run outside the sandbox: those that its command names, and the
+/// configuration of what it may start. Empty for any other hook.
+fn files_of(hook: &Hook) -> Vec<HookFile> {
+    let Some(project) = hook.project().filter(|_| hook.sandbox == Some(false)) else {
+        return Vec::new();
+    };
+    let script = policy::read(&hook.command);
+    let words = script.parts.iter().flat_map(|part| &part.words);
+    let named = words.map(|word| word.text.trim_start_matches("./"));
+    let configs = CONFIG_FILES.iter().copied();
+    let mut paths: Vec<PathBuf> = named
+        .filter(|word| !word.is_empty())
+        .map(|word| project.join(word))
+        .filter(|path| path.starts_with(project) && path.is_file())
+        .chain(configs.map(|name| project.join(name)))
+        .collect();
+    // A variable for the project is the project.
+    for variable in ["REASONIX_PROJECT_DIR", "CLAUDE_PROJECT_DIR"] {
+        for form in [format!("${variable}/"), format!("${{{variable}}}/")] {
+            paths.extend(
+                hook.command
+                    .replace('"', "")
+                    .split_whitespace()
+                    .filter_map(|word| word.strip_prefix(&form).map(|rest| project.join(rest))),
+            );
+        }
+    }
+    paths.sort();
+    paths.dedup();
+    paths.into_iter().map(HookFile::read).collect()
 }
 
 /// Neither the file nor the directory that it stands in may lead elsewhere.

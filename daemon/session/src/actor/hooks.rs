@@ -20,8 +20,10 @@ use crate::calls::hooks::Asker;
 impl Actor {
     /// What it takes to ask hooks about this event now. `None`: no hook is for it.
     pub(crate) fn asker(&self, event: HookEvent) -> Option<Asker> {
+        let facts = self.machine.facts();
+        let layers = || self.calls.layers(facts.created.as_ref(), &facts.grants);
         self.hooks
-            .asker(event, self.id, self.calls.call_environment())
+            .asker(event, self.id, self.calls.call_environment(), layers)
     }
 
     /// The same for a call that is to be judged. `None` also if hooks have let it through already.

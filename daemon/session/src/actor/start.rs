@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use proto::Body;
 use proto::params::session::When;
-use proto::record::{Level, Notice, PromptQueued, SessionCreated};
+use proto::record::{Level, Notice, PromptQueued, SessionCreated, SessionShortened};
 use proto::state::Kind;
 use turn::{Input, RecoverPolicy};
 
@@ -50,20 +50,29 @@ impl Actor {
     }
 
     /// Brings a session that was in mid-turn to a valid state.
-    pub fn recover(&mut self, setting: Option<RecoverPolicy>, repair: Option<String>) {
+    pub fn recover(
+        &mut self,
+        setting: Option<RecoverPolicy>,
+        shortened: Option<SessionShortened>,
+        notices: Vec<String>,
+    ) {
         if self.journal.is_closed() {
             return;
         }
         let mut effects = Vec::new();
-        if let Some(text) = repair {
+        let notices = notices.into_iter().map(|text| {
+            Body::Notice(Notice {
+                level: Level::Warning,
+                text,
+            })
+        });
+        for body in shortened
+            .map(Body::SessionShortened)
+            .into_iter()
+            .chain(notices)
+        {
             let now = self.now();
-            effects = self.machine.record(
-                Body::Notice(Notice {
-                    level: Level::Warning,
-                    text,
-                }),
-                now,
-            );
+            effects.extend(self.machine.record(body, now));
         }
         let policy = setting.unwrap_or(
             match self.machine.facts().options.kind.unwrap_or_default() {

@@ -17,7 +17,9 @@ use proto::{CallId, ErrorName, Failure, SessionId};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
+use crate::assembly::setup::Layered;
 use crate::calls::call::CallEnvironment;
+use crate::calls::hook_placement::SessionPlacement;
 
 /// The hooks of one session: which there are, how they went last, and which are under way.
 #[derive(Default)]
@@ -57,7 +59,8 @@ impl HookState {
         &self,
         event: HookEvent,
         session: SessionId,
-        call_environment: &CallEnvironment,
+        call_environment: &Arc<CallEnvironment>,
+        layers: impl FnOnce() -> Vec<Layered>,
     ) -> Option<Asker> {
         if !self.set.any(event) {
             return None;
@@ -71,6 +74,10 @@ impl HookState {
                 env: Arc::clone(&call_environment.env),
                 cwd: workspace.cwd().to_path_buf(),
                 root: workspace.root().to_path_buf(),
+                placement: Arc::new(SessionPlacement {
+                    environment: Arc::clone(call_environment),
+                    layers: layers(),
+                }),
             },
             reported: HookSession {
                 session,

@@ -68,6 +68,7 @@ impl Standpoint {
 }
 
 /// Where a tool's calls start from, and which variables earlier ones have changed for them.
+#[derive(Default)]
 pub struct ShellPosition {
     pub cwd: PathBuf,
     /// `None`: unset.

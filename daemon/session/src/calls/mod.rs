@@ -8,6 +8,7 @@ pub(crate) mod environment;
 pub(crate) mod events;
 pub(crate) mod external_changes;
 pub(crate) mod git_config;
+pub(crate) mod hook_placement;
 pub(crate) mod hooks;
 pub(crate) mod judgement;
 pub(crate) mod outside;

@@ -70,6 +70,11 @@ pub fn build(
 ) -> Result<(Actor, Inbox, SessionHandle), Failure> {
     let dir = services.home.session_dir(parts.created.session);
     let is_new = parts.log.index.last() == Seq(0);
+    let epoch = match (&parts.log.shortened, is_new) {
+        (Some(shortened), _) => shortened.epoch,
+        (None, true) => parts.created.epoch,
+        (None, false) => parts.log.facts.epoch(),
+    };
     let (workspace, lost) = workspace_of(services, &parts, &dir, is_new)?;
     let Parts {
         created,
@@ -112,7 +117,7 @@ pub fn build(
         shared: Arc::new(Shared {
             id: created.session,
             pid: created.pid,
-            epoch: created.epoch,
+            epoch,
             commands: to.commands,
             seen: see,
             activity: Arc::clone(&activity),
@@ -140,7 +145,7 @@ pub fn build(
     let fanout = Fanout::new(created.pid, services.queues.clone());
     let actor = Actor {
         id: created.session,
-        epoch: created.epoch,
+        epoch,
         machine,
         journal,
         requests: Requests::new(route, keys, budget, to.arrived, &dir, is_new),

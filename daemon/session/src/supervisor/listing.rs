@@ -266,6 +266,18 @@ impl Supervisor {
         })
     }
 
+    /// The newest record of each session that the catalog knows; none if it cannot be read.
+    pub async fn newest_records(&self) -> HashMap<SessionId, Seq> {
+        let catalog = Arc::clone(&self.catalog);
+        let known = blocking(move || catalog.newest_records()).await;
+        known
+            .ok()
+            .and_then(Result::ok)
+            .unwrap_or_default()
+            .into_iter()
+            .collect()
+    }
+
     /// Throws the catalog and the history index away and makes them again from the logs. Answers with the number of sessions, and those that
     /// could not be read.
     ///
@@ -273,11 +285,19 @@ impl Supervisor {
     /// The catalog cannot be written.
     pub async fn rebuild(&self) -> Result<(u64, Vec<String>), Failure> {
         let catalog = Arc::clone(&self.catalog);
-        blocking(move || catalog.clear())
+        let known = blocking(move || {
+            let known = catalog.newest_records()?;
+            catalog.clear().map(|()| known)
+        });
+        let known = known.await?.map_err(|error| index_failure(&error))?;
+        let filled = self.fill().await?;
+        // A log that was cut is noticed when it is loaded, also after this.
+        let catalog = Arc::clone(&self.catalog);
+        blocking(move || catalog.raise_newest_records(&known))
             .await?
             .map_err(|error| index_failure(&error))?;
         self.services.history.rebuild();
-        self.fill().await
+        Ok(filled)
     }
 
     /// Fills the catalog in a task of its own. Until that is done, answers about stored sessions wait; what is loaded

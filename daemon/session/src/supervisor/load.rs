@@ -5,8 +5,8 @@ use std::sync::{Arc, Weak};
 
 use contract::KnownState;
 use history_index::HistoryFeed;
-use proto::record::CheckpointCreated;
-use proto::{Body, ErrorName, Failure, Seq, SessionId};
+use proto::record::{CheckpointCreated, SessionShortened};
+use proto::{Body, ErrorName, Failure, Seq, SessionId, Stamp};
 use store::home::Home;
 use store::log::{LogFile, LogIndex};
 use store::pids::PidCounter;
@@ -53,7 +53,10 @@ pub struct SessionLog {
     pub index: LogIndex,
     pub facts: Facts,
     pub prefix: FrozenPrefix,
-    pub repair: Option<String>,
+    /// What became of the log's end, for the user.
+    pub repairs: Vec<String>,
+    /// Records that the catalog knew are gone: to be recorded, so that cursors of before are refused.
+    pub shortened: Option<SessionShortened>,
     pub read_only: Option<Closed>,
     /// Where the elements of cache resets stand in their lines.
     pub elements: Vec<(Seq, Vec<ElementAt>)>,
@@ -71,7 +74,8 @@ impl SessionLog {
             index: LogIndex::new(),
             facts: Facts::default(),
             prefix,
-            repair: None,
+            repairs: Vec::new(),
+            shortened: None,
             read_only: None,
             elements: Vec::new(),
             missed: None,
@@ -157,7 +161,8 @@ pub fn read(services: &SessionServices, session: SessionId) -> Result<SessionLog
         index: opened.index,
         facts,
         prefix,
-        repair,
+        repairs: repair.into_iter().collect(),
+        shortened: None,
         read_only,
         elements,
         missed,
@@ -186,16 +191,44 @@ pub struct Revived {
     pub inbox: Inbox,
     pub handle: SessionHandle,
     pub recover: Option<RecoverPolicy>,
-    pub repair: Option<String>,
+    pub repairs: Vec<String>,
+    pub shortened: Option<SessionShortened>,
 }
 
-/// Builds a session's actor from its log. Blocks.
+/// Notices that a log ends before the newest record that the catalog knows: it was cut, or restored from a backup.
+/// A log that is damaged in the middle says so itself.
+fn note_loss(log: &mut SessionLog, known: Option<Seq>) {
+    let (Some(known), last) = (known, log.index.last()) else {
+        return;
+    };
+    let noted = log.facts.shortened.as_ref();
+    let is_damaged = log
+        .read_only
+        .as_ref()
+        .is_some_and(|closed| closed.cause == Cause::Log);
+    if known <= last || is_damaged || noted.is_some_and(|noted| noted.known == known) {
+        return;
+    }
+    // Never one that this log had before it was cut: several cuts may lead to the same record.
+    let now = u64::try_from(Stamp::now().0).unwrap_or_default();
+    log.shortened = Some(SessionShortened {
+        epoch: now.max(log.facts.epoch() + 1),
+        known,
+    });
+    log.repairs.push(format!(
+        "The log ends at record {last}, but record {known} had been saved: it was cut, or restored from a backup. The session continues from record {last}; files may contain later changes."
+    ));
+}
+
+/// Builds a session's actor from its log. `known`: the newest record that the catalog knows. Blocks.
 pub fn revive(
     services: &SessionServices,
     session: SessionId,
     before: Before,
+    known: Option<Seq>,
 ) -> Result<Revived, Failure> {
     let mut log = read(services, session)?;
+    note_loss(&mut log, known);
     let Some(created) = log.facts.created.clone() else {
         return Err(unreadable(session, "its first record is missing"));
     };
@@ -208,7 +241,8 @@ pub fn revive(
     let recover = setup.recover;
     let mut env = created.env.clone();
     env.extend(before.env);
-    let repair = log.repair.take();
+    let repairs = std::mem::take(&mut log.repairs);
+    let shortened = log.shortened.clone();
     let parts = Parts {
         created,
         log,
@@ -223,6 +257,7 @@ pub fn revive(
         inbox,
         handle,
         recover,
-        repair,
+        repairs,
+        shortened,
     })
 }

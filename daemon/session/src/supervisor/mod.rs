@@ -250,7 +250,14 @@ impl Supervisor {
             },
         };
         from.keys.fill_from(&self.offered);
-        let read = blocking(move || load::revive(&services, session, from));
+        let catalog = Arc::clone(&self.catalog);
+        let read = blocking(move || {
+            let known = catalog.get(session).inspect_err(
+                |error| tracing::warn!(%session, %error, "the catalog cannot be read"),
+            );
+            let known = known.ok().flatten().map(|summary| summary.seq);
+            load::revive(&services, session, from, known)
+        });
         let read = match tokio::time::timeout(READING_MAX, read).await {
             Ok(read) => read.and_then(|read| read),
             Err(_) => Err(Failure::new(
@@ -267,7 +274,8 @@ impl Supervisor {
             inbox,
             handle,
             recover,
-            repair,
+            repairs,
+            shortened,
         } = match read {
             Ok(revived) => revived,
             Err(failure) => {
@@ -281,8 +289,8 @@ impl Supervisor {
             // The first time that this daemon loads it. Nobody waits: what is found comes as a message.
             None => drop(tokio::task::spawn_blocking(actor.leftovers())),
         }
-        let words: Vec<_> = word.into_iter().chain(repair).collect();
-        actor.recover(recover, (!words.is_empty()).then(|| words.join(" ")));
+        let notices = word.into_iter().chain(repairs).collect();
+        actor.recover(recover, shortened, notices);
         self.house(&handle, actor, inbox);
         Ok(handle)
     }

@@ -218,7 +218,7 @@ impl House {
             marked: true,
         };
         let (mut actor, inbox, handle) = build(&self.ground, parts).unwrap();
-        actor.recover(policy, None);
+        actor.recover(policy, None, Vec::new());
         self.script = script;
         self.shells = Arc::clone(&actor.calls.call_environment().shells);
         self.handle = handle;

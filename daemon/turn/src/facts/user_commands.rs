@@ -158,7 +158,7 @@ mod tests {
         ));
         assert_eq!(facts.user_results(), None);
         // What would be said again after a rewind has nothing of them.
-        assert_eq!(facts.opening.as_deref(), Some("Date: today"));
+        assert_eq!(facts.first_context.as_deref(), Some("Date: today"));
     }
 
     #[test]

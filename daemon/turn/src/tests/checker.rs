@@ -370,6 +370,7 @@ impl Checker {
             | Body::CacheReset(_)
             | Body::MessagePinned(_)
             | Body::ReasoningExtracted(_)
+            | Body::SessionShortened(_)
             | Body::Unknown { .. } => {}
         }
     }

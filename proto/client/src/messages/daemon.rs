@@ -144,6 +144,7 @@ crate::catalog! {
     NotMovedAway = "`{0}` appeared while a command ran. It can configure or run something, and could not be moved away ({1}): look at it.", "命令运行期间出现了 `{0}`。它可以更改配置或运行程序，但无法移走（{1}）：请检查。";
     NoFallback = "No fallback model: {0}", "没有备用模型：{0}";
     NoProviderChosen = "No provider is configured: using `{0}`, because its key {1} is set. Choose another one with `reasonix setup`.", "未配置服务商：因已设置密钥 {1}，使用 `{0}`。可用 `reasonix setup` 选择其他服务商。";
+    ShortenedLog = "The log ends at record {0}, but record {1} had been saved: it was cut, or restored from a backup. The session continues from record {0}; files may contain later changes.", "日志止于第 {0} 条记录，但第 {1} 条记录曾已保存：日志被截断，或由备份还原。会话从第 {0} 条记录继续；文件可能含有之后的更改。";
     TornLog = "The end of the log was damaged and was moved away ({0} bytes in `{1}`): {2}", "日志末尾已损坏，已移到别处（`{1}` 中 {0} 字节）：{2}";
     PriceUnknown = "The price of `{0}` is unknown, so a budget in money cannot limit its requests. Limits on tokens, steps and time apply.", "`{0}` 的价格未知，金额预算无法限制其请求。词元、步数和时间限制仍然有效。";
     UseNotReported = "The provider of `{0}` does not report usage, so budgets in money and tokens cannot limit its requests. Limits on steps and time apply.", "`{0}` 的服务商不报告用量，金额和词元预算无法限制其请求。步数和时间限制仍然有效。";

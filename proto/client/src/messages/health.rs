@@ -45,6 +45,8 @@ crate::catalog! {
     IsPrivate = "{0} is private", "{0} 仅自己可访问";
     RunChmod = "Run the `chmod` command shown above.", "请运行上面显示的 `chmod` 命令。";
     Rebuilt = "rebuilt from the logs: {0} sessions", "已从日志重建：{0} 个会话";
+    LostRecords = "session {0}: its log ends at record {1}, but record {2} had been saved: it was cut, or restored from a backup", "会话 {0}：日志止于第 {1} 条记录，但第 {2} 条记录曾已保存：日志被截断，或由备份还原";
+    LostRecordsHint = "Put back the newer log if you have it, before the session is used again; otherwise it continues from that record.", "如有较新的日志，请在再次使用该会话之前放回；否则会话从该记录继续。";
     LeftOut = "left out: {0}", "已略过：{0}";
     LeftOutHint = "The log was not changed; inspect it by hand.", "日志未改动；请手动检查。";
     StoreCounts = "{0} sessions, {1} loaded, {2} running, {3} waiting", "{0} 个会话，已载入 {1} 个，运行中 {2} 个，等待中 {3} 个";

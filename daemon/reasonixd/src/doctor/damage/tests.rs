@@ -9,6 +9,14 @@ use super::*;
 
 const ALL: Duration = Duration::from_secs(60);
 
+fn bounds() -> Bounds {
+    Bounds {
+        logs: LOGS_MAX,
+        time: ALL,
+        size: SIZE_MAX,
+    }
+}
+
 fn house() -> (tempfile::TempDir, Home) {
     let dir = tempfile::tempdir().expect("a directory");
     let home = Home::open(&dir.path().join("home")).expect("a home");
@@ -58,7 +66,7 @@ fn a_damaged_log_is_named_and_a_torn_one_is_not() {
     spoil(&path, 20);
     let (empty, path) = log(&home, 4);
     fs::remove_file(path).expect("remove");
-    let found = look(&home, LOGS_MAX, ALL, SIZE_MAX).expect("read");
+    let found = look(&home, &HashMap::new(), &bounds()).expect("read");
     assert_eq!((found.sound, found.left_out), (2, 0));
     let mut named: Vec<_> = found.damaged.iter().map(|(session, _)| *session).collect();
     named.sort();
@@ -84,7 +92,15 @@ fn the_newest_are_read_and_what_was_left_out_is_said() {
     spoil(&path, 20);
     let file = fs::File::options().write(true).open(&path).expect("open");
     file.set_modified(SystemTime::now()).expect("its time");
-    let found = look(&home, 2, ALL, SIZE_MAX).expect("read");
+    let found = look(
+        &home,
+        &HashMap::new(),
+        &Bounds {
+            logs: 2,
+            ..bounds()
+        },
+    )
+    .expect("read");
     assert_eq!((found.sound, found.left_out), (1, 4));
     assert_eq!(
         found.damaged.first().map(|(session, _)| *session),
@@ -92,8 +108,40 @@ fn the_newest_are_read_and_what_was_left_out_is_said() {
     );
     let sentence = checks_of(&found).pop().expect("a sentence").text;
     assert!(sentence.contains("4 older"), "{sentence}");
-    let found = look(&home, LOGS_MAX, Duration::ZERO, SIZE_MAX).expect("read");
+    let found = look(
+        &home,
+        &HashMap::new(),
+        &Bounds {
+            time: Duration::ZERO,
+            ..bounds()
+        },
+    )
+    .expect("read");
     assert_eq!((found.sound, found.left_out), (0, 6), "no time at all");
-    let found = look(&home, LOGS_MAX, ALL, 10).expect("read");
+    let found = look(
+        &home,
+        &HashMap::new(),
+        &Bounds {
+            size: 10,
+            ..bounds()
+        },
+    )
+    .expect("read");
     assert_eq!((found.sound, found.left_out), (0, 6), "all are too large");
+}
+
+#[test]
+fn a_log_that_ends_before_what_the_catalog_knows_is_named() {
+    let (_dir, home) = house();
+    let (whole, _) = log(&home, 1);
+    let (cut, _) = log(&home, 2);
+    let known = HashMap::from([(whole, Seq(3)), (cut, Seq(5))]);
+    let found = look(&home, &known, &bounds()).expect("read");
+    assert_eq!((found.sound, found.damaged.len()), (1, 0));
+    let checks = checks_of(&found);
+    let text = &checks.first().expect("a sentence").text;
+    assert!(
+        text.contains(&cut.to_string()) && text.contains("ends at record 3, but record 5"),
+        "{text}"
+    );
 }

@@ -28,6 +28,15 @@ impl Spawn for Crashes {
     fn stop_session(&self, _: Pid, _: u64) {}
 }
 
+/// Every hook runs outside the sandbox.
+struct Outside;
+
+impl hooks::PlaceHook for Outside {
+    fn place(&self, _: &hooks::Hook) -> hooks::HookPlacement {
+        hooks::HookPlacement::Outside { path: None }
+    }
+}
+
 fn asker() -> Asker {
     let hook = |event| hooks::Hook {
         event,
@@ -38,6 +47,8 @@ fn asker() -> Asker {
         source: PathBuf::from("/user/ann/.reasonix/settings.json"),
         scope: hooks::HookScope::Home,
         trusted: true,
+        sandbox: None,
+        files: Vec::new(),
         claude: false,
         fits: Ok(hooks::names::ToolMatch::All),
     };
@@ -58,6 +69,7 @@ fn asker() -> Asker {
             env: Arc::default(),
             cwd: PathBuf::from("/"),
             root: PathBuf::from("/"),
+            placement: Arc::new(Outside),
         },
         reported: HookSession {
             session: SessionId::new(),

@@ -78,6 +78,7 @@ fn recorded(body: &Body) -> Option<String> {
         | Body::HookFinished(_)
         | Body::Usage(_)
         | Body::ReasoningExtracted(_)
+        | Body::SessionShortened(_)
         | Body::Unknown { .. } => {
             return None;
         }
