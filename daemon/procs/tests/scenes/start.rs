@@ -185,7 +185,8 @@ async fn a_named_pipe_is_standard_input_until_its_writer_closes_it() {
     let mut pipe = options.read(true).write(true).open(&path).unwrap();
     let mut asked = sh("read a; echo got $a; cat");
     asked.stdin = contract::Stdin::Pipe(path);
-    let child = procs().spawn(SESSION, asked).await.unwrap();
+    let procs = procs();
+    let child = procs.spawn(SESSION, asked).await.unwrap();
     pipe.write_all(b"first\nrest").unwrap();
     drop(pipe);
     let done = finish(child).await;
