@@ -16,7 +16,7 @@ use crate::messages::asking::Msg;
 use crate::messages::translated;
 use crate::{output, reach, text};
 
-/// List, add, test and restart MCP servers: programs and addresses that give the model more tools.
+/// Manage MCP servers, which give the model more tools.
 ///
 /// Without a command: list the servers of this directory. Servers are configured in `mcp.json` in the home, in `.mcp.json` of a trusted project, and as `[[plugins]]` in config files. New sessions have their tools.
 #[derive(Debug, clap::Args)]

@@ -91,7 +91,7 @@ rows! {
     "They are configured in `.reasonix/settings.json` of a trusted project and in `settings.json` in the home" => "在受信任项目的 `.reasonix/settings.json` 和主目录的 `settings.json` 中配置";
     "Show the hooks of this session (pid, id, or name) and their last results [default: those of this directory]" => "显示此会话（会话号、编号或名称）的钩子及其最近结果 [默认：此目录的钩子]";
     "Make the session read its hooks again" => "让会话重新读取其钩子";
-    "List, add, test and restart MCP servers: programs and addresses that give the model more tools" => "列出、添加、测试和重新启动 MCP 服务器：为模型提供更多工具的程序和地址";
+    "Manage MCP servers, which give the model more tools" => "管理 MCP 服务器：为模型提供更多工具";
     "Without a command: list the servers of this directory. Servers are configured in `mcp.json` in the home, in `.mcp.json` of a trusted project, and as `[[plugins]]` in config files. New sessions have their tools" => "不带命令时列出此目录的服务器。服务器在主目录的 `mcp.json`、受信任项目的 `.mcp.json` 以及配置文件的 `[[plugins]]` 中配置。新会话拥有其工具";
     "List the servers of this directory with their states, tools, and the entries that are ignored" => "列出此目录的服务器及其状态、工具，以及被忽略的条目";
     "Add a server to your `mcp.json`" => "将服务器添加到你的 `mcp.json`";

@@ -151,7 +151,7 @@ async fn limits_and_the_mode_mask_reach_the_command() {
 async fn a_text_on_standard_input_is_read_to_its_end() {
     let text = "ä \"quoted\"\n".repeat(120_000);
     let mut asked = sh("cat");
-    asked.stdin = Stdin::Text(text.clone());
+    asked.stdin = contract::Stdin::Text(text.clone());
     assert!(run(asked).await.out == text, "what came back is other");
     // A command that reads only a part, or nothing, ends normally.
     for (script, out) in [
@@ -160,7 +160,7 @@ async fn a_text_on_standard_input_is_read_to_its_end() {
         ("read a; echo $a", "ä \"quoted\"\n"),
     ] {
         let mut asked = sh(script);
-        asked.stdin = Stdin::Text(text.clone());
+        asked.stdin = contract::Stdin::Text(text.clone());
         let done = run(asked).await;
         assert_eq!((code(&done), done.out.as_str()), (Some(0), out), "{script}");
     }
@@ -169,7 +169,29 @@ async fn a_text_on_standard_input_is_read_to_its_end() {
 #[tokio::test]
 async fn an_oversized_standard_input_is_refused() {
     let mut asked = sh("cat");
-    asked.stdin = Stdin::Text("x".repeat(contract::STDIN_MAX + 1));
+    asked.stdin = contract::Stdin::Text("x".repeat(contract::STDIN_MAX + 1));
     let why = refused(asked).await;
     assert!(why.contains("standard input is longer than"), "{why}");
+}
+
+#[tokio::test]
+async fn a_named_pipe_is_standard_input_until_its_writer_closes_it() {
+    use std::io::Write as _;
+    let place = tempfile::tempdir().unwrap();
+    let path = place.path().join("pipe");
+    let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
+    rustix::fs::mkfifoat(rustix::fs::CWD, &path, mode).unwrap();
+    let mut options = std::fs::OpenOptions::new();
+    let mut pipe = options.read(true).write(true).open(&path).unwrap();
+    let mut asked = sh("read a; echo got $a; cat");
+    asked.stdin = contract::Stdin::Pipe(path);
+    let procs = procs();
+    let child = procs.spawn(SESSION, asked).await.unwrap();
+    pipe.write_all(b"first\nrest").unwrap();
+    drop(pipe);
+    let done = finish(child).await;
+    assert_eq!(
+        (code(&done), done.out.as_str()),
+        (Some(0), "got first\nrest")
+    );
 }
