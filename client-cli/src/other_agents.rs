@@ -17,7 +17,6 @@ const COMMANDS: &[(&str, &str)] = &[
     ("continue", "reasonix -c"),
     ("list", "reasonix ls"),
     ("sessions", "reasonix ls"),
-    ("history", "reasonix ls"),
     ("auth", "reasonix login"),
     ("logout", "reasonix login PROVIDER --forget"),
     ("init", "reasonix setup"),

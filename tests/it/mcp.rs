@@ -274,6 +274,12 @@ fn a_projects_servers_start_nothing_before_it_is_trusted_and_a_change_asks_again
     run(&house, &["--allow", "mcp__s"], "Add.").expect(0, "completed");
     assert_eq!(result_of(&model), "5");
     assert_eq!(starts(&count), 1);
+    let process = process_of(&count).expect("its process");
+    let _ = house.reasonix(&["trust", "--no"]).expect_code(0);
+    until("the server to be gone with the trust", || {
+        (!processes::runs(process)).then_some(())
+    });
+    let _ = house.reasonix(&["trust", "--yes"]).expect_code(0);
     theirs("second");
     model.forget();
     run(&house, &["--allow", "mcp__s"], "Add.");

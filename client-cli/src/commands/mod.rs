@@ -126,7 +126,7 @@ commands! {
         #[command(alias = "log")]
         Logs = logs;
         Search = search;
-        History = history;
+        History = history, rare;
         Export = export;
         Rename = rename;
         Fork = fork;

@@ -208,10 +208,10 @@ impl Pool {
         server
     }
 
-    /// Ends the servers that a file configured: it is not trusted any more.
-    pub fn stop_servers_of(&self, origin: &Path) {
+    /// Stops the servers that a file of this directory configured: the project is not trusted any more.
+    pub fn stop_servers_of(&self, directory: &Path) {
         self.lock().servers.retain(|_, pooled| {
-            let is_its = pooled.server.config.origin == origin;
+            let is_its = pooled.server.config.origin.parent() == Some(directory);
             if is_its {
                 pooled.server.stop();
             }

@@ -362,6 +362,9 @@ rows! {
     "Start and talk" => "开始与对话";
     "Running sessions" => "运行中的会话";
     "Stored sessions" => "已保存的会话";
+    "The model" => "模型";
+    "The result of a tool call" => "工具调用的结果";
+    "The user" => "用户";
     "Approvals and permissions" => "审批与权限";
     "Cost and models" => "费用与模型";
     "Setup and maintenance" => "设置与维护";

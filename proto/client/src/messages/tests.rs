@@ -136,7 +136,7 @@ fn sources(path: &Path, text: &mut String) {
 /// Where the daemon makes sentences for people: the source, what stands before them, and what behind them.
 const SAID: [(&str, &str, &str); 12] = [
     ("turn/src", "self.notice(", ");\n"),
-    ("turn/src/words.rs", "/// To people", ";\n"),
+    ("turn/src/words.rs", "/// For users", ";\n"),
     (
         "turn/src/facts/interactions.rs",
         "pub fn answer_refusal(",

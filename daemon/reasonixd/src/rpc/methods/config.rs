@@ -156,6 +156,9 @@ fn set_trust(
                 "Check the disk. If `trust.json` is malformed, fix it or move it away (then nothing is trusted).",
             )
         })?;
+    if !params.trusted {
+        daemon.mcp.stop_servers_of(&now.directory);
+    }
     Ok(trust_of(project_of(daemon, &params.cwd)))
 }
 
