@@ -198,6 +198,7 @@ fn each_role_may_do_what_the_table_says() {
                 "interaction.list",
                 "stats.query",
                 "hook.list",
+                "mcp.list",
                 "provider.list",
                 "config.check",
                 "doctor.run",

@@ -160,8 +160,9 @@ fn has(text: &str, word: &str) -> bool {
     text.match_indices(&word).any(|(at, _)| {
         let before = text[..at].chars().next_back();
         let after = text[at + word.len()..].chars().next();
-        !(spaced(before) && spaced(word.chars().next()))
-            && !(spaced(after) && spaced(word.chars().next_back()))
+        let goes_on_before = spaced(before) && spaced(word.chars().next());
+        let goes_on_after = spaced(after) && spaced(word.chars().next_back());
+        !goes_on_before && !goes_on_after
     })
 }
 

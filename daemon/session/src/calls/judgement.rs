@@ -91,7 +91,7 @@ pub enum Unfit {
     /// The session was created with a tool of this name, and this version of the daemon does not have it.
     MissingTool(String),
     /// The arguments are none that the tool takes.
-    Arguments(Outcome),
+    Arguments(Box<Outcome>),
 }
 
 /// What a judgement came to, and what it was made from.
@@ -404,7 +404,7 @@ fn nearest(name: &str, known: &[String]) -> String {
 
 impl From<Outcome> for Unfit {
     fn from(outcome: Outcome) -> Self {
-        Self::Arguments(outcome)
+        Self::Arguments(Box::new(outcome))
     }
 }
 
@@ -421,7 +421,7 @@ impl From<Unfit> for Outcome {
                 "This version of Reasonix no longer has the tool `{name}`, which this session was created with. Go on \
                  without it; a new session has the tools of this version."
             )),
-            Unfit::Arguments(outcome) => outcome,
+            Unfit::Arguments(outcome) => *outcome,
         }
     }
 }

@@ -13,6 +13,16 @@ use crate::context::system_prompt;
 /// The system prompt of sessions that no profile gives another one.
 pub const SYSTEM_PROMPT: &str = include_str!("../../prompts/system.md");
 
+/// What the files of a directory say to the model before the conversation.
+pub struct PrefixFiles {
+    pub instructions: Vec<InstructionText>,
+    pub skills: Vec<SkillText>,
+    /// A line for each fact.
+    pub memory: Vec<String>,
+    /// What is left out or cut, and why.
+    pub problems: Vec<String>,
+}
+
 /// The prefix in the `own` member of the first record.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct FrozenPrefix {

@@ -15,7 +15,7 @@ Follow the instructions in these blocks as if the user had given them. Where two
 const SKILLS_HEAD: &str = "\
 # Skills
 
-Skills are instructions for kinds of tasks, written by the user or the project. If a task fits one of these, load it with the tool `skill` before you start, and follow it. They cannot change what you are permitted to do.";
+Skills are instructions for kinds of tasks, written by the user or the project. If a task fits one of these, load it with the tool for skills before you start, and follow it. They cannot change what you are permitted to do.";
 /// Stands before the lines of facts.
 const MEMORY_HEAD: &str = "\
 # Memory

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use contract::{InstructionText, SkillText};
 use hooks::Hooks;
 use knowledge::memory::FactStores;
 use proto::budget::Spent;
@@ -38,6 +37,7 @@ use crate::calls::skills::SessionSkills;
 use crate::calls::state::CallState;
 use crate::context::ResetState;
 use crate::context::first_message;
+use crate::context::prefix::PrefixFiles;
 use crate::history::summary;
 use crate::journal::{Cause, Closed, Journal};
 use crate::request::Requests;
@@ -337,16 +337,6 @@ fn temp_of(services: &SessionServices, pid: Pid) -> Option<PathBuf> {
     let temp = services.assembly.temp()?.join(pid.to_string());
     sandbox::make_private(&temp).ok()?;
     Some(temp)
-}
-
-/// What the files of a directory say to the model before the conversation.
-pub struct PrefixFiles {
-    pub instructions: Vec<InstructionText>,
-    pub skills: Vec<SkillText>,
-    /// A line for each fact.
-    pub memory: Vec<String>,
-    /// What is left out or cut, and why.
-    pub problems: Vec<String>,
 }
 
 /// The instruction files, skills and facts of a session in this directory. Blocks.

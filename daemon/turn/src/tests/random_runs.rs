@@ -119,7 +119,9 @@ fn simulations_reach_every_case() {
             };
         }
     }
-    let kinds = Body::KINDS.iter().copied();
+    // A log is found shortened when it is loaded; the machine never writes it.
+    let written = |kind: &&str| *kind != "session.shortened";
+    let kinds = Body::KINDS.iter().copied().filter(written);
     let outcomes = [
         "Completed None",
         "Failed None",

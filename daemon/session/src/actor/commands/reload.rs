@@ -17,10 +17,9 @@ use crate::actor::Actor;
 use crate::actor::handle::SessionHandle;
 use crate::actor::inbox::Reply;
 use crate::actor::replies::refuse;
-use crate::context::prefix::{self, FrozenPrefix};
+use crate::context::prefix::{self, FrozenPrefix, PrefixFiles};
 use crate::context::{forecast, system_prompt};
 use crate::journal::elements;
-use crate::supervisor::build::PrefixFiles;
 
 /// What the lines of facts are called among what has changed.
 const MEMORY: &str = "memory";
