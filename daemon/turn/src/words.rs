@@ -40,7 +40,7 @@ pub const DENIED_BEFORE: &str = "Denied: the same call was denied before in this
 pub const NO_PLAN_MODE: &str = "Not proposed: the session is not in plan mode, and no plan has to be approved. Go on with the work; say in words what you are about to do.";
 const PLAN_STOPPED: &str =
     "Not answered: the turn was stopped before anybody read the plan. Plan mode is still on.";
-/// For users: the entry of an unapproved plan in the list of calls that were denied because no client was attached.
+/// The entry of an unapproved plan in the list of calls that were denied because no client was attached.
 pub const PLAN_UNATTENDED: &str = "a plan needs the user's approval, and no client is attached. Attach to the session and answer, or run it with `--on-ask wait`";
 const PLAN_NOBODY: &str = "Nobody is there to approve the plan. It is handed to the user as it stands, and plan mode is still on: end the turn now with a sentence or two, and call no more tools.";
 // Notices of the session's permissions to the model. Also markers: the last reported permissions are read from them.
