@@ -139,6 +139,18 @@ impl HistoryFeed {
         self.0.0.lock().progress
     }
 
+    /// Ends the thread, and waits until it has closed the database: closing removes files beside it by their names.
+    #[cfg(test)]
+    pub(crate) fn end(self, patience: Duration) {
+        let shared = Arc::downgrade(&self.0.0);
+        drop(self);
+        let due = Instant::now() + patience;
+        while shared.strong_count() > 0 {
+            assert!(Instant::now() < due, "the thread of the feed does not end");
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+
     fn note(&self, note: impl FnOnce(&mut State)) {
         let shared = &self.0.0;
         let mut state = shared.lock();

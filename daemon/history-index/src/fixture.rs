@@ -66,9 +66,10 @@ impl Past {
         writing
     }
 
-    /// As a new daemon: another feed.
+    /// As a new daemon: another feed, once the first has ended.
     pub(crate) fn restart(&mut self) {
-        self.feed = HistoryFeed::new(Arc::clone(&self.home));
+        let next = HistoryFeed::new(Arc::clone(&self.home));
+        std::mem::replace(&mut self.feed, next).end(PATIENCE);
     }
 
     pub(crate) fn settle(&self) {

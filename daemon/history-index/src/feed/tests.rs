@@ -71,7 +71,6 @@ fn a_missing_or_damaged_index_is_made_again_with_the_same_answers() {
     assert_eq!(mode, 0o600);
     for damage in 0..4 {
         past.restart();
-        // The other feed has let go of the files once it has ended; until then they are removed under it.
         match damage {
             0 => database::remove(&past.home).unwrap(),
             1 => {
