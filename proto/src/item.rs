@@ -124,6 +124,25 @@ impl ToolCall {
     }
 }
 
+/// Maximum characters of the arguments of an MCP tool in the line of its call.
+const SERVER_ARGUMENTS_MAX: usize = 120;
+
+impl ToolCall {
+    /// The arguments of a call of an MCP tool, shortened to a line. `None`: it is another tool, or has none.
+    #[must_use]
+    pub fn server_arguments(&self) -> Option<String> {
+        let arguments = self.arguments.trim();
+        if !self.name.starts_with("mcp__") || matches!(arguments, "" | "{}") {
+            return None;
+        }
+        let mut line: String = arguments.chars().take(SERVER_ARGUMENTS_MAX).collect();
+        if line.len() < arguments.len() {
+            line.push('…');
+        }
+        Some(line)
+    }
+}
+
 /// Why an answer ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]

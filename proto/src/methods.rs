@@ -193,7 +193,7 @@ methods! {
     McpTest = "mcp.test", Drive, false, mcp::ServerParams => mcp::McpServer,
         "Starts an MCP server if it does not run, waits until it is ready or has failed, and returns its state.";
     McpRestart = "mcp.restart", Drive, true, mcp::ServerParams => Empty,
-        "Ends the process of an MCP server and starts it anew. Its running calls fail.";
+        "Restarts the process of an MCP server. Its running calls fail.";
     McpLogs = "mcp.logs", Watch, false, mcp::ServerParams => mcp::LogsOutput,
         "Returns the newest lines of an MCP server's standard error.";
     McpAdd = "mcp.add", Drive, true, mcp::AddParams => mcp::ListOutput,

@@ -9,7 +9,7 @@ use testkit::model::{Answer, Model, Request, Script};
 use tests::house::{example_server, faulty_server};
 use tests::{House, processes, until};
 
-use crate::scripted::{house, run};
+use crate::scripted::{self, house, run};
 
 /// `mcp.json` of the user.
 fn servers(house: &House, servers: &Value) {
@@ -95,6 +95,28 @@ fn a_tool_of_a_server_is_asked_about_and_nobody_means_no() {
     servers(&house, &json!({"example": example()}));
     run(&house, &[], "Echo.");
     assert_eq!(house.logs()[0].count("tool.started"), 0);
+}
+
+/// A yes counts for everything that was shown, so nothing of the arguments may be left out.
+#[test]
+fn an_approval_shows_all_arguments_and_a_call_with_too_many_is_refused() {
+    let long = |words: usize| json!({"text": format!("{}THE END", "word ".repeat(words))});
+    let model = calling("mcp__example__echo", long(4_000));
+    let house = house(&model);
+    servers(&house, &json!({"example": example()}));
+    let started = house.reasonix(&["run", "--detach", "--on-ask", "wait", "Echo."]);
+    assert_eq!(started.code(), Some(0), "{started:?}");
+    let open = until("the approval to be open", || {
+        let open = house.reasonix(&["inbox", "--json"]).expect_code(0).out;
+        open.contains("mcp__example__echo").then_some(open)
+    });
+    assert!(open.contains("THE END"), "the last words of the arguments");
+    let model = calling("mcp__example__echo", long(60_000));
+    let house = scripted::house(&model);
+    servers(&house, &json!({"example": example()}));
+    run(&house, &["--on-ask", "wait"], "Echo.").expect(0, "completed");
+    let refused = result_of(&model);
+    assert!(refused.contains("more than can be shown"), "{refused}");
 }
 
 #[test]

@@ -2,14 +2,13 @@
 
 use proto::hello::Role;
 use proto::methods::CommandList;
-use proto::params::command::{CommandInfo, CommandSource, ListOutput, ListParams};
+use proto::params::command::{CommandInfo, CommandSource, ListParams};
 
-use super::{Listing, here};
+use super::{Listing, NamedList, here};
 use crate::exit::Error;
 use crate::messages::Head;
 use crate::messages::asking::Msg;
-use crate::messages::translated;
-use crate::{output, reach, text};
+use crate::{reach, text};
 
 /// List custom commands: Markdown files, run as `/name ARGUMENTS`.
 ///
@@ -33,25 +32,16 @@ pub async fn run(args: Args) -> Result<u8, Error> {
         cwd,
         session: args.session,
     };
-    print(&client.call::<CommandList>(&params).await?, &args.listing)?;
+    let output = client.call::<CommandList>(&params).await?;
+    let counting = output.commands.iter().filter(|it| it.hidden_by.is_none());
+    let list = NamedList {
+        names: counting.map(|it| it.name.as_str()).collect(),
+        heads: [Head::Command, Head::What, Head::From],
+        rows: output.commands.iter().map(row).collect(),
+        problems: &output.problems,
+    };
+    args.listing.print(&output, &list)?;
     Ok(0)
-}
-
-fn print(list: &ListOutput, listing: &Listing) -> Result<(), Error> {
-    if listing.json {
-        return output::json(list);
-    }
-    if listing.quiet {
-        let counting = list.commands.iter().filter(|it| it.hidden_by.is_none());
-        let mut names = counting.map(|command| text::line(&command.name));
-        return names.try_for_each(|name| output::line(&name));
-    }
-    let rows: Vec<_> = list.commands.iter().map(row).collect();
-    output::table([Head::Command, Head::What, Head::From], &rows)?;
-    for problem in &list.problems {
-        output::progress(&format!("! {}", text::line(&translated(problem))));
-    }
-    Ok(())
 }
 
 fn row(command: &CommandInfo) -> [String; 3] {

@@ -9,7 +9,6 @@ use super::setup::key::here;
 use crate::exit::Error;
 use crate::messages::Head;
 use crate::messages::asking::Msg;
-use crate::messages::translated;
 use crate::{output, reach, text};
 
 /// List hooks: commands of yours that sessions run on events.
@@ -65,9 +64,7 @@ fn print(list: &ListOutput, listing: &Listing) -> Result<(), Error> {
         ],
         &rows,
     )?;
-    for problem in &list.problems {
-        output::progress(&format!("! {}", text::line(&translated(problem))));
-    }
+    super::print_problems(&list.problems);
     Ok(())
 }
 

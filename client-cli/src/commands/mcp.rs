@@ -13,7 +13,6 @@ use super::setup::key::here;
 use crate::exit::Error;
 use crate::messages::Head;
 use crate::messages::asking::Msg;
-use crate::messages::translated;
 use crate::{output, reach, text};
 
 /// Manage MCP servers, which give the model more tools.
@@ -49,7 +48,7 @@ enum What {
         /// Name of the server.
         name: String,
     },
-    /// End the process of a server and start it anew. Its running calls fail.
+    /// Restart the process of a server. Its running calls fail.
     Restart {
         /// Name of the server.
         name: String,
@@ -140,7 +139,7 @@ async fn test(client: &Client, params: &ServerParams, json: bool) -> Result<u8, 
     Ok(code)
 }
 
-/// The entry that the arguments stand for, as `mcp.json` has it.
+/// The entry of `mcp.json` that the arguments describe.
 fn entry(add: Add) -> Result<Map<String, Value>, Error> {
     let pairs = |list: &[String], between: char, option: &str| {
         let pair = |text: &String| match text.split_once(between) {
@@ -191,7 +190,7 @@ fn changed(list: &ListOutput, json: bool, words: impl FnOnce() -> String) -> Res
 const HEADS: [Head; 5] = [
     Head::Name,
     Head::State,
-    Head::Tool,
+    Head::Tools,
     Head::Command,
     Head::From,
 ];
@@ -207,9 +206,7 @@ fn print(list: &ListOutput, json: bool) -> Result<(), Error> {
         output::table(HEADS, &rows)?;
     }
     list.servers.iter().for_each(causes);
-    for problem in &list.problems {
-        output::progress(&format!("! {}", text::line(&translated(problem))));
-    }
+    super::print_problems(&list.problems);
     Ok(())
 }
 

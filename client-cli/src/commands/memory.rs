@@ -14,7 +14,7 @@ use proto::params::memory::{
 use super::here;
 use crate::exit::Error;
 use crate::messages::stored::Msg;
-use crate::messages::{Head, language, translated};
+use crate::messages::{Head, language};
 use crate::{output, reach, text};
 
 /// Show and change memory: facts that later sessions know.
@@ -230,9 +230,7 @@ fn list(list: &ListOutput, json: bool) -> Result<(), Error> {
         let rows: Vec<_> = list.facts.iter().map(row).collect();
         output::table([Head::Name, Head::What, Head::Kind, Head::State], &rows)?;
     }
-    for problem in &list.problems {
-        output::progress(&format!("! {}", text::line(&translated(problem))));
-    }
+    super::print_problems(&list.problems);
     Ok(())
 }
 

@@ -63,10 +63,12 @@ use clap::Subcommand;
 use client::Client;
 use proto::methods::ProcessList;
 use proto::params::process::ListParams;
+use serde::Serialize;
 
 use crate::exit::Error;
 use crate::messages::common::Msg;
-use crate::reach;
+use crate::messages::{Head, translated};
+use crate::{output, reach, text};
 
 /// Boxed, so that the one future of all commands is not as large as the largest on the stack of each.
 pub type Done = Pin<Box<dyn Future<Output = Result<u8, Error>>>>;
@@ -220,4 +222,40 @@ pub struct Listing {
     /// Print only the id or name of each, one per line.
     #[arg(short, long, conflicts_with = "json")]
     pub quiet: bool,
+}
+
+/// A list of named items, with what was left out of it.
+pub struct NamedList<'a, const N: usize> {
+    /// The names of the items that count, without those that others hide.
+    pub names: Vec<&'a str>,
+    pub heads: [Head; N],
+    pub rows: Vec<[String; N]>,
+    pub problems: &'a [String],
+}
+
+impl Listing {
+    /// Prints a list as JSON (`output`), as names, or as a table with its problems below.
+    pub fn print<const N: usize>(
+        &self,
+        output: &impl Serialize,
+        list: &NamedList<'_, N>,
+    ) -> Result<(), Error> {
+        if self.json {
+            return output::json(output);
+        }
+        if self.quiet {
+            let mut names = list.names.iter();
+            return names.try_for_each(|name| output::line(&text::line(name)));
+        }
+        output::table(list.heads, &list.rows)?;
+        print_problems(list.problems);
+        Ok(())
+    }
+}
+
+/// Prints what was left out of a list, to standard error.
+pub fn print_problems(problems: &[String]) {
+    for problem in problems {
+        output::progress(&format!("! {}", text::line(&translated(problem))));
+    }
 }

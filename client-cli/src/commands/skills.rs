@@ -2,14 +2,13 @@
 
 use proto::hello::Role;
 use proto::methods::SkillList;
-use proto::params::skill::{ListOutput, ListParams, RunAs, SkillInfo};
+use proto::params::skill::{ListParams, RunAs, SkillInfo};
 
-use super::{Listing, here};
+use super::{Listing, NamedList, here};
 use crate::exit::Error;
 use crate::messages::Head;
 use crate::messages::asking::Msg;
-use crate::messages::translated;
-use crate::{output, reach, text};
+use crate::{reach, text};
 
 /// List skills: instructions for kinds of tasks.
 ///
@@ -35,25 +34,16 @@ pub async fn run(args: Args) -> Result<u8, Error> {
         cwd,
         session: args.session,
     };
-    print(&client.call::<SkillList>(&params).await?, &args.listing)?;
+    let output = client.call::<SkillList>(&params).await?;
+    let counting = output.skills.iter().filter(|it| it.hidden_by.is_none());
+    let list = NamedList {
+        names: counting.map(|it| it.name.as_str()).collect(),
+        heads: [Head::Skill, Head::What, Head::From],
+        rows: output.skills.iter().map(row).collect(),
+        problems: &output.problems,
+    };
+    args.listing.print(&output, &list)?;
     Ok(0)
-}
-
-fn print(list: &ListOutput, listing: &Listing) -> Result<(), Error> {
-    if listing.json {
-        return output::json(list);
-    }
-    if listing.quiet {
-        let counting = list.skills.iter().filter(|it| it.hidden_by.is_none());
-        let mut names = counting.map(|skill| text::line(&skill.name));
-        return names.try_for_each(|name| output::line(&name));
-    }
-    let rows: Vec<_> = list.skills.iter().map(row).collect();
-    output::table([Head::Skill, Head::What, Head::From], &rows)?;
-    for problem in &list.problems {
-        output::progress(&format!("! {}", text::line(&translated(problem))));
-    }
-    Ok(())
 }
 
 fn row(skill: &SkillInfo) -> [String; 3] {

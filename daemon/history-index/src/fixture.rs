@@ -1,4 +1,4 @@
-//! Logs of a past that never was, and the index of them.
+//! Logs of invented sessions, and their index.
 
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -25,7 +25,7 @@ pub(crate) struct Past {
     pub(crate) feed: HistoryFeed,
 }
 
-/// A session, as it writes.
+/// A session that writes its log.
 pub(crate) struct Writing {
     pub(crate) session: SessionId,
     home: Arc<Home>,
@@ -155,7 +155,7 @@ impl Writing {
     }
 
     /// Writes it out, and notifies the feed.
-    pub(crate) fn tell(&mut self, past: &Past) {
+    pub(crate) fn save_and_notify(&mut self, past: &Past) {
         self.save();
         past.feed.written(self.session, Seq(self.seq));
     }

@@ -38,7 +38,7 @@ const CHINESE: [&str; 20] = [
     "查询",
 ];
 
-/// Messages that stand out, and the queries whose first hit they are.
+/// Messages with rare words, and the queries whose first hit they are.
 const GOLDEN: [(&str, &[&str]); 10] = [
     (
         "The deadlock in the connection pool came from a lock held across an await point",

@@ -44,7 +44,7 @@ impl Fields {
         self.run_as.unwrap_or(by_context)
     }
 
-    /// The tools that it names, each with what stands in its parentheses. `None`: it names none, and so limits nothing.
+    /// The tools that it names, each with the text in its parentheses. `None`: it names no tools and limits nothing.
     pub fn allowed_tools(&self) -> Option<Vec<String>> {
         let names = match self.allowed_tools.as_ref()? {
             ToolNames::Text(text) => split_names(text),

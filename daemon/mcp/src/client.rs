@@ -51,7 +51,7 @@ pub struct ToolRequest {
 pub enum CallError {
     /// The server answered with an error.
     Refused(String),
-    /// It took longer than it may. It was told to stop.
+    /// The call exceeded its time limit. The server was asked to cancel it.
     TimedOut,
     /// The user stopped it.
     Cancelled,
@@ -87,7 +87,7 @@ pub trait Connection: Send + Sync {
     /// Calls a tool.
     fn call(&self, request: ToolRequest) -> BoxFuture<'_, Result<ToolResult, CallError>>;
 
-    /// Resolves when the server has said that its tools have changed, each time anew.
+    /// Resolves each time the server reports that its tools have changed.
     fn list_changed(&self) -> BoxFuture<'_, ()>;
 
     /// Resolves when it answers no more, with the reason.

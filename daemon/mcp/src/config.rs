@@ -1,7 +1,7 @@
 //! The configuration of servers: `.mcp.json` in Claude Code's schema, and entries of `[[plugins]]`. Pure: the caller reads the
 //! files and the environment.
 //!
-//! Each entry stands alone: what is wrong with one is a problem that names it and its file, and the others work.
+//! Entries are independent: an invalid one becomes a problem that names it and its file, and the others work.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -14,7 +14,7 @@ use crate::text::{clean, cut};
 const TEXT_MAX: usize = 48 * 1024;
 /// Bytes of a result that are looked at.
 const ALL_MAX: usize = 16 * 1024 * 1024;
-/// Things that are no text, of which one is told.
+/// Content that is not text, which a note replaces.
 const BINARY_MAX: usize = 10;
 /// Characters of the line for the user.
 const LINE_MAX: usize = 200;

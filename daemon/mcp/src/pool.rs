@@ -108,7 +108,7 @@ impl Pool {
     }
 
     /// The tools of these servers for a session in this directory. Starts the servers in the background. Blocks for a
-    /// moment if told to wait for first listings.
+    /// moment if asked to wait for first listings.
     #[must_use]
     pub fn session_tools(
         &self,

@@ -33,7 +33,7 @@ pub struct Server {
     changed: watch::Sender<u64>,
     /// Start it now.
     wake: Arc<Notify>,
-    /// End it and start it anew.
+    /// Restart it.
     restart: Arc<Notify>,
     /// Ends the task.
     end: watch::Sender<bool>,
@@ -212,7 +212,7 @@ impl Server {
         }
     }
 
-    /// Ends its process, if there is one, and starts it anew.
+    /// Ends its process, if there is one, and starts another.
     pub fn ask_restart(&self) {
         self.restart.notify_one();
     }
@@ -242,7 +242,7 @@ struct Owner {
 /// Why a life of a server is over.
 enum LifeEnd {
     Failed(String),
-    /// A user wants it started anew.
+    /// A user asked for a restart.
     Restart,
 }
 

@@ -90,7 +90,7 @@ impl Restarts {
         )
     }
 
-    /// A user wants it started anew.
+    /// A user asked for a restart.
     pub fn forget(&mut self) {
         self.failures = 0;
     }

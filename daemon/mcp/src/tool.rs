@@ -16,8 +16,9 @@ use crate::output;
 use crate::pins::ApprovedDefinitions;
 use crate::server::Server;
 
-/// Characters of the arguments that are shown before an approval in one line; all of them are in the call.
-const PREVIEW_MAX: usize = 4_000;
+/// Maximum bytes of the arguments, as JSON, in a call that needs approval. All of them are shown, so that the user knows
+/// what the answer is about.
+const ARGUMENTS_SHOWN_MAX: usize = 128 * 1024;
 
 /// A tool of a server.
 pub struct ServerTool {
@@ -180,7 +181,12 @@ impl Tool for ServerTool {
         _context: &CallContext,
     ) -> Result<Preview, Outcome> {
         let text = Value::Object(arguments.clone()).to_string();
-        let text: String = text.chars().take(PREVIEW_MAX).collect();
+        if text.len() > ARGUMENTS_SHOWN_MAX {
+            return Err(Outcome::refused(format!(
+                "The arguments have {} bytes, more than can be shown for approval ({ARGUMENTS_SHOWN_MAX}). Split the call.",
+                text.len()
+            )));
+        }
         Ok(Preview {
             display: Display::Line { text },
         })

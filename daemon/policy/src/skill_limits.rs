@@ -14,7 +14,7 @@ use crate::decide::explain;
 use crate::names::KnownTools;
 use crate::ruleset::{Layer, RuleSet};
 
-/// What stands in the place of a layer in decisions that a skill made.
+/// The layer named in decisions that a skill made.
 const LAYER: &str = "skill";
 /// All tools.
 const ALL: &str = "*";

@@ -93,7 +93,7 @@ async fn commands(daemon: &Daemon, cwd: Option<&str>) -> Vec<Check> {
                 warning("commands", problem, hint)
             })
             .collect(),
-        // What is wrong with the directory is told by the other checks.
+        // Other checks report what is wrong with the directory.
         Err(_) => Vec::new(),
     }
 }
@@ -113,7 +113,7 @@ async fn skills(daemon: &Daemon, cwd: Option<&str>) -> Vec<Check> {
                 warning("skills", problem, hint)
             })
             .collect(),
-        // What is wrong with the directory is told by the other checks.
+        // Other checks report what is wrong with the directory.
         Err(_) => Vec::new(),
     }
 }
@@ -128,7 +128,7 @@ async fn memory(daemon: &Daemon, cwd: Option<&str>) -> Vec<Check> {
         .supervisor
         .with_facts(&scope, |facts| Ok(facts.load()));
     let problems = loaded.await.map(|loaded| loaded.problems);
-    // What is wrong with the directory is told by the other checks.
+    // Other checks report what is wrong with the directory.
     let problems = problems.unwrap_or_default().into_iter();
     let hint = "Correct the file, or remove it. The other facts work.";
     problems

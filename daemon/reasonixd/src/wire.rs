@@ -112,7 +112,7 @@ impl Wire {
         self.tools.set_with(options, more)
     }
 
-    /// The tools of the MCP servers that count in a directory. Blocks for a moment if told to wait.
+    /// The tools of the MCP servers that count in a directory. Blocks for a moment if asked to wait.
     fn server_tools(
         &self,
         loaded: &Loaded,

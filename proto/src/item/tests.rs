@@ -55,3 +55,24 @@ fn what_a_call_works_on_is_read_from_its_arguments() {
         assert_eq!(call.subject(), subject, "{arguments}");
     }
 }
+
+#[test]
+fn only_calls_of_mcp_tools_show_their_arguments_as_a_line() {
+    let call = |name: &str, arguments: String| ToolCall {
+        id: "c1".into(),
+        name: name.to_owned(),
+        arguments,
+        cut: false,
+        found: false,
+    };
+    let line = |name, arguments: &str| call(name, arguments.to_owned()).server_arguments();
+    assert_eq!(
+        line("mcp__a__sum", r#"{"a":1}"#).as_deref(),
+        Some(r#"{"a":1}"#)
+    );
+    assert_eq!(line("mcp__a__now", " {} "), None);
+    assert_eq!(line("remember", r#"{"content":"private"}"#), None);
+    let long = line("mcp__a__echo", &"ü".repeat(500)).expect("a line");
+    assert_eq!(long.chars().count(), 121);
+    assert!(long.ends_with('…'), "{long}");
+}

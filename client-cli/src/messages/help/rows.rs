@@ -99,7 +99,7 @@ rows! {
     "Name of the server" => "服务器的名称";
     "Start a server, wait until it is ready, and list its tools. Exits 1 if it does not work" => "启动服务器，等待其就绪，并列出其工具。不可用时退出码为 1";
     "Print the newest lines that a server wrote to its standard error" => "输出服务器最近写到标准错误的行";
-    "End the process of a server and start it anew. Its running calls fail" => "结束服务器的进程并重新启动。其正在运行的调用会失败";
+    "Restart the process of a server. Its running calls fail" => "结束服务器的进程并重新启动。其正在运行的调用会失败";
     "Name of the server: its tools are `mcp__NAME__TOOL`" => "服务器的名称：其工具为 `mcp__NAME__TOOL`";
     "Environment variable of the server; `${VAR}` in the value is replaced when it starts" => "服务器的环境变量；值中的 `${VAR}` 在启动时替换";
     "Header of requests to an address; `${VAR}` in the value is replaced" => "对地址的请求的标头；值中的 `${VAR}` 会被替换";

@@ -57,7 +57,7 @@ fn ephemeral_sessions_never_come_in() {
     let mut session = past.session(3, "/a");
     store::markers::mark_ephemeral(&past.home, session.session).unwrap();
     session.user("needle secret");
-    session.tell(&past);
+    session.save_and_notify(&past);
     assert_eq!(past.found("needle").len(), 2);
 }
 
@@ -139,12 +139,12 @@ fn a_log_that_was_cut_is_read_again() {
     let stays = std::fs::read(&path).unwrap();
     let (seq, at) = (session.seq, session.at);
     session.user("needle lost");
-    session.tell(&past);
+    session.save_and_notify(&past);
     assert_eq!(past.found("needle").len(), 4);
     std::fs::write(&path, stays).unwrap();
     (session.seq, session.at) = (seq, at);
     session.user("needle instead");
-    session.tell(&past);
+    session.save_and_notify(&past);
     let found = past.found("needle");
     assert!(
         found.contains(&"needle instead".to_owned()) && !found.contains(&"needle lost".to_owned()),

@@ -72,13 +72,13 @@ fn what_a_rewind_hides_is_not_found_until_it_is_undone() {
         &json!({"to_turn": 0, "what": "conversation", "shown": [[1, first]], "by": "ann"}),
     );
     one.user("needle three");
-    one.tell(&past);
+    one.save_and_notify(&past);
     assert_eq!(past.found("needle"), ["needle three", "needle one"]);
     let seen = window(&past.home, one.session, Seq(first), (5, 5)).unwrap();
     assert_eq!(seen.messages.len(), 2);
     let last = one.seq;
     one.put("session.rewound", &json!({"to_turn": 1, "what": "conversation", "shown": [[1, last]], "undoes": 4, "by": "ann"}));
-    one.tell(&past);
+    one.save_and_notify(&past);
     assert_eq!(past.found("needle").len(), 3);
 }
 

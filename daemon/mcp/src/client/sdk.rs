@@ -257,7 +257,7 @@ impl Connection for SdkConnection {
                     () = tokio::time::sleep_until(due) => break CallError::TimedOut,
                 }
             };
-            // If it cannot be told, it is gone, which is noticed elsewhere.
+            // If this cannot be sent, the server is gone, which is noticed elsewhere.
             let _ = handle.cancel(Some("no longer wanted".to_owned())).await;
             Err(stopped)
         }

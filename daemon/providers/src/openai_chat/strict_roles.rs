@@ -1,5 +1,5 @@
 //! The order of messages for servers that demand that user and assistant alternate: consecutive user messages become one,
-//! and an answer stands between tool results and the user's next message. Pure: works on the rendered messages.
+//! and an answer separates tool results from the user's next message. Pure: works on the rendered messages.
 //!
 //! Mistral's API refuses a user message after a tool result (`invalid_request_message_order`, code 3230). The chat
 //! templates of Mistral, Gemma and Llama 2 refuse two user messages in a row.

@@ -22,7 +22,7 @@ use super::{
 use crate::form::kinds::{self, Asked, CallOutcome};
 use crate::user_waits::UserWaits;
 
-/// What stands in the place of a tool's name where a user runs a command.
+/// Replaces the name of a tool in the line of a user's own command.
 const USER_COMMAND: &str = "!";
 
 /// What earlier events said and later ones refer to.
@@ -48,7 +48,7 @@ pub(super) struct Known {
     users: HashMap<Pid, CallId>,
     /// What waits for the user.
     asked: HashMap<InteractionId, Asked>,
-    /// What searches that have not ended look for.
+    /// What searches that have not ended look for, and the arguments of calls of MCP tools.
     searches: HashMap<CallId, String>,
     /// The newest turn of which it was told that its commands are not kept.
     unkept: Option<u64>,
@@ -64,7 +64,7 @@ pub(super) struct Known {
 impl Known {
     fn calls(&mut self, calls: &[ToolCall]) {
         for call in calls {
-            let search = call.search();
+            let search = call.search().or_else(|| call.server_arguments());
             let named = (call.name.clone(), call.subject());
             self.calls.insert(call.id.clone(), named);
             self.searches
@@ -515,7 +515,7 @@ impl<T: AnswerText> Transcript<T> {
             return false;
         };
         let Some((id, _)) = self.known.running.remove(&call) else {
-            // It was told to be over with the session.
+            // Its end was reported with the end of the session.
             return true;
         };
         let outcome = match &child.result {
