@@ -270,4 +270,14 @@ crate::catalog! {
     NameStart = "starts with `-` or `.`", "以 `-` 或 `.` 开头";
     NameNumber = "is a number, which looks like a pid", "是数字，看起来像会话号";
     NameSpace = "starts or ends with a space", "以空格开头或结尾";
+    NoServerNamed = "No MCP server is named `{0}`.", "没有名为 `{0}` 的 MCP 服务器。";
+    ServersAre = "The servers are: {0}.", "已有的服务器：{0}。";
+    NoServerConfigured = "No server is configured here; `reasonix mcp add` adds one.", "此处没有配置服务器；用 `reasonix mcp add` 添加。";
+    ServerExists = "The MCP server `{0}` already exists in {1}.", "MCP 服务器 `{0}` 已存在于 {1} 中。";
+    ServerExistsHint = "Remove it first: `reasonix mcp remove {0}`.", "请先将其移除：`reasonix mcp remove {0}`。";
+    ServerNotInFile = "{0} has no MCP server `{1}`.", "{0} 中没有 MCP 服务器 `{1}`。";
+    ServerNotInFileHint = "Servers of `[[plugins]]` and of projects are removed in their files.", "`[[plugins]]` 和项目中的服务器请在其文件中移除。";
+    ServersFileHint = "Nothing was changed. Correct the file, or move it away.", "未做任何改动。请修正该文件，或将其移走。";
+    ServersFromTools = "A process started by a tool cannot start or change MCP servers.", "由工具启动的进程不能启动或更改 MCP 服务器。";
+    CorrectAndTryAgain = "Correct it and try again.", "请修正后重试。";
 }
