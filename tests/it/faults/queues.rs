@@ -201,9 +201,10 @@ fn subscriptions_that_nobody_reads_cost_bounded_memory_and_catch_up() {
             others.call("session.prompt", &prompt).expect("prompt");
         }
     }
+    // The queued prompts have 48 MiB, in the sessions and in what waits for the client; the history index takes a few more.
     let most = resident(daemon);
     assert!(
-        most < before + 112 * MIB,
+        most < before + 128 * MIB,
         "{} MiB, and then {} MiB",
         before / MIB,
         most / MIB
