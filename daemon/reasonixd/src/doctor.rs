@@ -280,7 +280,7 @@ fn providers(daemon: &Daemon, loaded: &Loaded, own: &Own) -> Vec<Check> {
         let at = match (entry.base_url.as_str(), entry.command.first()) {
             (_, Some(program)) => format!(" `{program}`"),
             ("", None) => String::new(),
-            (url, None) => format!(" at {url}"),
+            (url, None) => format!(" ({url})"),
         };
         ok(&name, format!("{}{at}{about}", entry.kind))
     });

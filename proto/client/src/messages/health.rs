@@ -60,8 +60,6 @@ crate::catalog! {
     ChooseProvider = "Choose one with `reasonix setup`, or add a `[[providers]]` entry to {0}.", "请用 `reasonix setup` 选择，或在 {0} 中添加 `[[providers]]` 条目。";
     NoKeyStored = "{0}; no key is stored for {1}: the client's environment variable is used", "{0}；没有为 {1} 保存密钥：使用客户端的环境变量";
     KeyFrom = "{0}; the key for {1}: {2}", "{0}；{1} 的密钥：{2}";
-    AtLine = "{0} at line {1}, column {2}", "{0}，第 {1} 行第 {2} 列";
-    KindAt = "{0} at {1}", "{0}，地址 {1}";
     LogsUnread = "the logs could not be read: {0}", "无法读取日志：{0}";
     LogsUnreadHint = "See the daemon's log for details, and please report this.", "详情见守护进程的日志，并请报告此问题。";
     DiskHome = "Check the disk that holds the home.", "请检查主目录所在的磁盘。";
