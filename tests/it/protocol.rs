@@ -432,10 +432,7 @@ fn a_repeated_request_is_executed_once() {
     let refused = again
         .call("session.create", &other)
         .expect_err("another prompt under the same id");
-    assert!(
-        format!("{refused:?}").contains("request_id_reused"),
-        "{refused:?}"
-    );
+    assert_eq!(refused.name, ErrorName::RequestIdReused, "{refused:?}");
     let prompt = json!({"session": "1", "text": "more", "request_id": SessionId::new()});
     let one = raw.call("session.prompt", &prompt).expect("a prompt");
     let two = again

@@ -119,12 +119,15 @@ mod tests {
             .filter_map(|part| filter.pass(part))
             .collect();
         passed.extend(filter.finish());
-        let (mut text, mut reasoning, mut arguments) = (String::new(), String::new(), String::new());
+        let (mut text, mut reasoning, mut arguments) =
+            (String::new(), String::new(), String::new());
         for part in passed {
             match part {
                 Part::Text(piece) => text.push_str(&piece),
                 Part::Reasoning(piece) => reasoning.push_str(&piece),
-                Part::CallDelta { arguments: piece, .. } => arguments.push_str(&piece),
+                Part::CallDelta {
+                    arguments: piece, ..
+                } => arguments.push_str(&piece),
                 Part::Call(call) => arguments.push_str(&call.arguments),
                 _ => {}
             }

@@ -11,9 +11,9 @@ use proto::record::{Purpose, Usage};
 
 use turn::RequestInfo;
 
-use crate::request::key_filter::without_keys;
 use crate::request::gather::Gather;
 use crate::request::in_flight::Arrived;
+use crate::request::key_filter::without_keys;
 use crate::request::samples::Teller;
 
 /// Who was asked, and what for.
