@@ -119,7 +119,9 @@ fn the_storm_reaches_everything() {
             };
         }
     }
+    // The machine writes all of them but this one, which comes when a log is loaded.
     let kinds = Body::KINDS.iter().copied();
+    let kinds = kinds.filter(|kind| *kind != "session.shortened");
     let outcomes = [
         "Completed None",
         "Failed None",
