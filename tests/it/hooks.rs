@@ -716,14 +716,13 @@ fn a_hook_outside_the_sandbox_does_not_run_a_file_that_changed_since_it_was_trus
     let mark = house.user_home().join("mark");
     let touch = format!("touch {}", mark.display());
     let script = Script::new()
-        .says("Nothing to do.")
         .runs(&format!("echo {touch}2 > check.sh"))
-        .says("Done.")
-        .says("Again.");
+        .says("Done.");
     house.cassette(&script.jsonl());
     house.files(&format!("//- check.sh\n{touch}\n"));
     let hook = json!([{"command": "sh ./check.sh", "sandbox": false}]);
-    theirs(&house, &hooks("Stop", &hook));
+    let settings = json!({"hooks": {"UserPromptSubmit": hook, "Stop": hook}});
+    theirs(&house, &settings.to_string());
     house.daemon();
     let shown = house.reasonix(&["trust", "--show"]).expect_code(0).out;
     assert!(
@@ -732,20 +731,19 @@ fn a_hook_outside_the_sandbox_does_not_run_a_file_that_changed_since_it_was_trus
     );
     let _ = house.reasonix(&["trust", "--yes"]).expect_code(0);
     let _ = run(&house).expect_code(0);
-    assert_eq!(only(&house.log(Pid(1))).outcome, HookOutcome::Pass);
+    let ran = finished(&house.log(Pid(1)));
+    let outcomes: Vec<_> = ran.iter().map(|hook| hook.outcome).collect();
+    assert_eq!(outcomes, [HookOutcome::Pass, HookOutcome::Error]);
     assert!(mark.exists(), "as it was trusted it runs outside");
-    // The agent rewrites the file: it does not run in this session, nor in the next one.
-    let _ = run(&house).expect_code(0);
-    let refused = only(&house.log(Pid(2)));
-    assert_eq!(refused.outcome, HookOutcome::Error);
-    let why = refused.reason.unwrap_or_default();
+    // The agent has rewritten the file: it does not run in this session, nor in the next one.
+    let why = ran[1].reason.clone().unwrap_or_default();
     assert!(
         why.contains("check.sh") && why.contains("reasonix trust"),
         "{why}"
     );
     let _ = run(&house).expect_code(0);
     assert!(
-        finished(&house.log(Pid(3))).is_empty(),
+        finished(&house.log(Pid(2))).is_empty(),
         "it is asked about again"
     );
     assert!(!mark.with_file_name("mark2").exists());
