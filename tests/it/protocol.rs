@@ -427,6 +427,13 @@ fn a_repeated_request_is_executed_once() {
             .expect("the same session"),
         first
     );
+    // Another prompt is not dropped in silence.
+    let mut other = create.clone();
+    other["prompt"] = json!("other work");
+    let refused = again
+        .call("session.create", &other)
+        .expect_err("another prompt under the same id");
+    assert_eq!(refused.name, ErrorName::RequestIdReused, "{refused:?}");
     let prompt = json!({"session": "1", "text": "more", "request_id": SessionId::new()});
     let one = raw.call("session.prompt", &prompt).expect("a prompt");
     let two = again

@@ -7,6 +7,7 @@ pub mod codec;
 pub mod decision;
 pub mod estimate;
 mod first_line;
+pub mod held_keys;
 pub mod history;
 pub mod memory;
 pub mod provider;
@@ -23,6 +24,7 @@ pub use codec::{
 };
 pub use decision::{Basis, Confinement, Decision, EffectivePermissions};
 pub use first_line::first_line;
+pub use held_keys::{HeldKeyFilter, without_held_keys};
 pub use history::PastMessages;
 pub use memory::{KnownState, MemorySnapshot, ToolMemory};
 pub use proto::record::Quarantined;

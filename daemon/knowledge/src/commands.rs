@@ -62,7 +62,7 @@ struct Fields {
     description: Option<String>,
 }
 
-/// Finds the commands of the project, of the user, and of the program. Blocks.
+/// Finds the commands of the user, of the project, and of the program. Blocks.
 ///
 /// `user_dir`: the user's commands for Reasonix alone. A file that cannot be used hides nothing.
 #[must_use]
@@ -71,10 +71,15 @@ pub fn find_commands(workspace: &Workspace, user_dir: &Path) -> CustomCommands {
     let mut commands = Vec::new();
     let project = PROJECT_DIRS.map(|dir| workspace.root().join(dir));
     let user = [user_dir.to_owned(), workspace.user_home().join(SHARED_DIR)];
-    let roots = project
+    // The user's own first: a cloned project does not take the place of `/review`.
+    let roots = user
         .into_iter()
-        .map(|path| (path, CommandSource::Project))
-        .chain(user.into_iter().map(|path| (path, CommandSource::User)));
+        .map(|path| (path, CommandSource::User))
+        .chain(
+            project
+                .into_iter()
+                .map(|path| (path, CommandSource::Project)),
+        );
     for (path, source) in roots {
         let root = Root {
             path,

@@ -77,9 +77,9 @@ impl PlannedContent {
 }
 
 fn plan(call: &Call<'_>, at: ResolvedPath, args: &Args) -> Result<PlannedContent, Outcome> {
-    if args.path.ends_with('/') && at.kind().is_none() {
+    if workspace::names_directory(&args.path) && at.kind().is_none() {
         return Err(Outcome::refused(format!(
-            "`{}` names a directory: leave out the `/` at the end to write a file",
+            "`{}` names a directory: leave out the slash at the end to write a file",
             args.path
         )));
     }

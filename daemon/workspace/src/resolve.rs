@@ -120,6 +120,12 @@ fn list(roots: &[PathBuf]) -> String {
         .join(", ")
 }
 
+/// Whether a path can only be that of a directory, as everywhere: `f/`, `f/.`.
+#[must_use]
+pub fn names_directory(text: &str) -> bool {
+    text.ends_with('/') || text.ends_with("/.")
+}
+
 impl Workspace {
     /// Resolves a path from the working directory, and checks `access`.
     ///
@@ -127,8 +133,8 @@ impl Workspace {
     /// The path cannot be resolved, or this access is denied.
     pub fn resolve(&self, text: &str, access: Access) -> Result<ResolvedPath, PathError> {
         let at = self.locate(&self.cwd, text)?;
-        // `f/` names a directory, as everywhere: it must not stand for the file `f`.
-        if text.ends_with('/') && at.kind.is_some_and(|kind| kind != FileKind::Directory) {
+        // It must not stand for the file `f`.
+        if names_directory(text) && at.kind.is_some_and(|kind| kind != FileKind::Directory) {
             return Err(PathError::NotADirectory(at.path));
         }
         self.check(&at, access)?;

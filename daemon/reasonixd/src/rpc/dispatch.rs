@@ -148,12 +148,16 @@ fn is_answer(line: &[u8]) -> bool {
         error: bool,
     }
     let members = serde_json::from_slice::<Members>(line);
-    members.is_ok_and(|members| members.result || members.error)
+    // One that has a member twice may be read so by one and otherwise by another.
+    members.map_or(true, |members| members.result || members.error)
 }
 
 fn is_present<'de, D: serde::Deserializer<'de>>(from: D) -> Result<bool, D::Error> {
     serde::de::IgnoredAny::deserialize(from).map(|_| true)
 }
+
+/// The longest `id` of a request, in bytes: every answer repeats it.
+const ID_MAX: usize = 1024;
 
 /// Begins the call that a frame holds.
 pub fn call(line: &[u8], peer: Arc<Peer>, methods: &Methods) -> Answer {
@@ -166,6 +170,13 @@ pub fn call(line: &[u8], peer: Arc<Peer>, methods: &Methods) -> Answer {
         return Answer::Now(malformed(line));
     }
     let id = request.id.clone().into_owned();
+    if let Id::Str(text) = &id
+        && text.len() > ID_MAX
+    {
+        let text = format!("The `id` of a request has at most {ID_MAX} bytes.");
+        let error = ErrorObjectOwned::owned(-32600, text, Some(hint("Use a number as the id.")));
+        return Answer::Now(json_of(&MethodResponse::error(Id::Null, error)));
+    }
     let Some((name, callback)) = methods.method_with_name(&request.method) else {
         let text = format!("There is no method `{}`.", shortened(&request.method));
         let error = ErrorObjectOwned::owned(

@@ -1,6 +1,6 @@
 //! Clients that wait for something to have come: a turn's end, a question, the session's end.
 
-use proto::outcome::OutcomeKind;
+use proto::Failure;
 use proto::params::session::{Until, WaitOutput};
 use proto::state::{State, WaitingFor};
 
@@ -34,7 +34,7 @@ impl Actor {
         for waiter in std::mem::take(&mut self.replies.waiters) {
             match self.waited(waiter.until) {
                 Some(output) => {
-                    let _ = waiter.reply.send(Ok(output));
+                    let _ = waiter.reply.send(output);
                 }
                 None if waiter.reply.is_closed() => {}
                 None => self.replies.waiters.push(waiter),
@@ -50,7 +50,7 @@ impl Actor {
             && !self.life.handed_over
     }
 
-    fn waited(&self, until: Until) -> Option<WaitOutput> {
+    fn waited(&self, until: Until) -> Option<Result<WaitOutput, Failure>> {
         let facts = self.machine.facts();
         let attention = until == Until::Attention
             && facts.state.state == State::Waiting
@@ -66,23 +66,22 @@ impl Actor {
             Until::Attention => rests || attention,
             Until::Exit => facts.exited.is_some(),
         };
-        let dead = self.journal.is_closed();
-        if !done && !dead {
-            return None;
+        if !done {
+            // What is waited for does not come in a session that takes no records: nobody is told that it did.
+            return self.refusal().filter(|_| self.journal.is_closed()).map(Err);
         }
         let exit_code = match (&facts.exited, &facts.ended) {
             _ if attention => 75,
-            _ if dead && !done => proto::outcome::exit_code(OutcomeKind::Failed, None),
             (Some(exited), _) => exited.exit_code,
             (None, Some(ended)) => ended.exit_code(),
             (None, None) => 0,
         };
-        Some(WaitOutput {
+        Some(Ok(WaitOutput {
             done: true,
             attention,
             ended: facts.ended.clone(),
             exited: facts.exited,
             exit_code,
-        })
+        }))
     }
 }

@@ -79,9 +79,18 @@ impl Guards {
             if still(root) || self.allow_write.iter().any(|open| still(open)) {
                 continue;
             }
-            denied.push(format!("Edit({}/**)", dir.display()));
+            denied.push(format!("Edit({}/**)", literal(&dir.to_string_lossy())));
         }
     }
+}
+
+/// A path as a pattern that matches nothing else: its directories may have names with wildcards.
+fn literal(path: &str) -> String {
+    let escaped = path.chars().flat_map(|c| {
+        let is_special = matches!(c, '*' | '?' | '[' | ']' | '{' | '}' | '\\');
+        is_special.then_some('\\').into_iter().chain([c])
+    });
+    escaped.collect()
 }
 
 /// Denials and questions are added, permissions taken away.

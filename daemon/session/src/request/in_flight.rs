@@ -13,6 +13,7 @@ use turn::Input;
 
 use crate::journal::MessageAt;
 use crate::request::budget::{Bounded, BudgetMember, RequestPermit};
+use crate::request::key_filter::without_keys;
 use crate::request::shape::Shape;
 use crate::request::side_requests::broken;
 
@@ -99,7 +100,7 @@ pub async fn run(
                 return;
             }
         };
-        let mut parts = provider.stream(request);
+        let mut parts = without_keys(provider.stream(request));
         while let Some(part) = parts.next().await {
             let (part, last) = match part {
                 Ok(part) => {

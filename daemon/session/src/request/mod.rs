@@ -6,6 +6,7 @@ pub(crate) mod budget;
 pub(crate) mod draft;
 pub(crate) mod gather;
 pub(crate) mod in_flight;
+pub(crate) mod key_filter;
 pub(crate) mod keys;
 pub(crate) mod reasoning;
 pub(crate) mod route;

@@ -13,6 +13,7 @@ use turn::RequestInfo;
 
 use crate::request::gather::Gather;
 use crate::request::in_flight::Arrived;
+use crate::request::key_filter::without_keys;
 use crate::request::samples::Teller;
 
 /// Who was asked, and what for.
@@ -146,7 +147,7 @@ pub(crate) async fn hear(
     let mut parts = Vec::new();
     request.permit.take()?;
     recorder.hold(Arc::clone(&request.permit));
-    let mut stream = provider.stream(request);
+    let mut stream = without_keys(provider.stream(request));
     let failed = loop {
         match stream.next().await {
             Some(Ok(part)) => {

@@ -50,6 +50,9 @@ const LOGGED: [&str; 14] = [
     "XDG_DATA_HOME",
 ];
 
+/// Records in which the first prompt of a session is looked for.
+const FIRST_RECORDS: u64 = 64;
+
 impl Supervisor {
     /// Makes a session, with its first prompt in the same commit. A repeat answers with the same session.
     ///
@@ -112,14 +115,28 @@ impl Supervisor {
         let first = ReadParams {
             session: handle.pid().to_string(),
             from_seq: Seq(1),
-            limit: 8,
+            limit: FIRST_RECORDS,
         };
         let first = self.read(&first).await?;
-        let prompt_id = first.events.iter().find_map(|event| match event.body() {
-            Ok(proto::Body::PromptQueued(prompt)) => Some(prompt.prompt_id),
+        let prompt = first.events.iter().find_map(|event| match event.body() {
+            Ok(proto::Body::PromptQueued(prompt)) => Some(prompt),
             _ => None,
         });
-        Ok(output(&handle, prompt_id))
+        let is_whole = first.next.is_none();
+        let is_same = match (&params.prompt, &prompt) {
+            (None, _) => true,
+            (Some(text), Some(prompt)) => *text == prompt.text,
+            // Notices stand before it: where there are very many of them, it is not known.
+            (Some(_), None) => !is_whole,
+        };
+        if !is_same {
+            return Err(Failure::new(
+                ErrorName::RequestIdReused,
+                "A session with this id already exists, with another first prompt.",
+                "Use a new id for each session, or send the prompt with `session.prompt`.",
+            ));
+        }
+        Ok(output(&handle, prompt.map(|prompt| prompt.prompt_id)))
     }
 
     async fn create_new(

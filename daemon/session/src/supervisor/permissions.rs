@@ -136,6 +136,15 @@ impl Supervisor {
         }
     }
 
+    /// Lets every session that is loaded read its hooks again: those of a project that is no longer trusted are gone.
+    pub async fn reload_all_hooks(&self) {
+        for handle in self.handles() {
+            if let Err(failure) = handle.reload_hooks().await {
+                tracing::warn!(pid = %handle.pid(), %failure, "hooks could not be read again");
+            }
+        }
+    }
+
     /// Takes back what was allowed in a session; false: it was not.
     ///
     /// # Errors

@@ -158,7 +158,7 @@ async fn a_name_of_a_directory_writes_no_file() {
     let scene = Scene::new();
     scene.put("f", "old\n");
     scene.ok("read_file", json!({"path": "f"})).await;
-    for path in ["f/", "new/", "f//"] {
+    for path in ["f/", "new/", "f//", "f/.", "new/.", "f/./.", "f/.//"] {
         let arguments = json!({"path": path, "content": "new\n"});
         let text = scene.fails("write_file", arguments).await;
         assert!(text.contains("directory"), "{text}");

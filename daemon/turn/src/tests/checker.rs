@@ -319,6 +319,8 @@ impl Checker {
                     self.paused = paused;
                 }
             }
+            // The machine does not write it: it comes when a log is loaded.
+            Body::SessionShortened(_) => {}
             Body::SessionSuspended(_) => {
                 assert!(!self.suspended, "a session is suspended once");
                 self.suspended = true;

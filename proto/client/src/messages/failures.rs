@@ -159,6 +159,8 @@ crate::catalog! {
     NoRewindHint = "Rewind with `reasonix rewind SESSION TURN`.", "用 `reasonix rewind SESSION TURN` 回退。";
     DirectoryUnusable = "The directory `{0}` cannot be used: {1}", "无法使用目录 `{0}`：{1}";
     DirectoryUsable = "Use an existing directory that you can read.", "请使用存在且可读的目录。";
+    IdOtherPrompt = "A session with this id already exists, with another first prompt.", "已有此编号的会话，但其首条提示不同。";
+    IdOtherPromptHint = "Use a new id for each session, or send the prompt with `session.prompt`.", "请为每个会话使用新的编号，或用 `session.prompt` 发送提示。";
     IdElsewhere = "A session with this id already exists in another directory.", "另一目录中已有此编号的会话。";
     IdElsewhereHint = "Use a new id for each session.", "请为每个会话使用新的编号。";
     EndedBefore = "The session ended before it started.", "会话在开始之前已结束。";

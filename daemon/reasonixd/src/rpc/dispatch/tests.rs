@@ -37,7 +37,13 @@ fn peer() -> Arc<Peer> {
 
 #[test]
 fn an_object_that_is_call_and_answer_at_once_is_refused() {
-    for member in [r#""result": null"#, r#""error": {"code": 1}"#] {
+    for member in [
+        r#""result": null"#,
+        r#""error": {"code": 1}"#,
+        r#""result": 1, "result": 2"#,
+        r#""error": 1, "error": 1"#,
+        r#""x": 1, "result": 1, "result": null"#,
+    ] {
         let line = format!(r#"{{"jsonrpc": "2.0", "id": 7, "method": "bug", {member}}}"#);
         let methods: Methods = RpcModule::new(()).into();
         let Answer::Now(answer) = call(line.as_bytes(), peer(), &methods) else {
@@ -57,4 +63,21 @@ fn a_message_does_not_quote_megabytes() {
     let bounded = bounded(&text);
     assert!(bounded.len() < 1_000);
     assert!(bounded.starts_with("invalid value") && bounded.ends_with("expected a number"));
+}
+
+#[test]
+fn an_id_of_megabytes_is_refused_and_not_repeated() {
+    for (length, refused) in [(ID_MAX, false), (ID_MAX + 1, true), (3 << 20, true)] {
+        let id = "x".repeat(length);
+        let line = format!(r#"{{"jsonrpc": "2.0", "id": "{id}", "method": "bug"}}"#);
+        let methods: Methods = RpcModule::new(()).into();
+        let Answer::Now(answer) = call(line.as_bytes(), peer(), &methods) else {
+            panic!("it was begun")
+        };
+        assert!(answer.len() < ID_MAX + 1_000, "{length}");
+        let answer: serde_json::Value = serde_json::from_slice(&answer).expect("JSON");
+        assert_eq!(answer["id"].is_null(), refused, "{length}");
+        let code = if refused { -32600 } else { -32601 };
+        assert_eq!(answer["error"]["code"], code, "{length}");
+    }
 }

@@ -106,9 +106,13 @@ pub async fn trust_set(
         ));
     }
     let sessions = Arc::clone(&daemon);
+    let is_taken = !params.trusted;
     let done = blocking(move || set_trust(&daemon, &peer, &params)).await??;
     // Who takes trust away does so for what runs, too.
     sessions.supervisor.tighten_all().await;
+    if is_taken {
+        sessions.supervisor.reload_all_hooks().await;
+    }
     Ok(done)
 }
 

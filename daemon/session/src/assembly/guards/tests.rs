@@ -61,6 +61,21 @@ fn a_directory_that_was_writable_is_denied_unless_it_is_for_another_reason() {
 }
 
 #[test]
+fn a_directory_with_wildcards_in_its_name_is_denied_and_no_other() {
+    for (name, rule) in [
+        ("/data/[a]", r"Edit(/data/\[a\]/**)"),
+        ("/data/{a,b}", r"Edit(/data/\{a,b\}/**)"),
+        ("/data/a*?", r"Edit(/data/a\*\?/**)"),
+        (r"/data/a\b", r"Edit(/data/a\\b/**)"),
+    ] {
+        let mut own = settings(&[], &[], &[]);
+        own.allow_write = vec![name.into()];
+        own.tighten(&settings(&[], &[], &[]), root());
+        assert_eq!(own.layers[0].rules.deny, [rule], "{name}");
+    }
+}
+
+#[test]
 fn a_project_that_is_no_longer_trusted_allows_nothing() {
     let mut own = settings(&[], &[], &["Edit"]);
     let mut now = settings(&[], &[], &["Edit"]);

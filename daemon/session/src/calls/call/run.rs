@@ -10,7 +10,7 @@ use contract::tool::{Cancel, Progress};
 use contract::{CallContext, Family, Outcome, Tool, UserShell};
 use futures::FutureExt;
 use proto::hook::{HookEvent, HookFinished};
-use proto::item::{CallStatus, ToolCall};
+use proto::item::{CallStatus, Display, ToolCall};
 use proto::program_variables::scrubbed_for_readers;
 use proto::record::Changed;
 use proto::{CallId, Pid};
@@ -187,12 +187,28 @@ impl Run {
         for note in reported {
             outcome.text = format!("{}\n\n{note}", outcome.text.trim_end_matches('\n'));
         }
+        // What is logged, shown and sent to the model has no key that is held (I11).
+        outcome.text = contract::without_held_keys(outcome.text);
+        outcome.display = without_keys(outcome.display);
         reporter.report(CallEvent::Ended {
             call,
             outcome: Box::new(outcome),
             duration_ms,
         });
     }
+}
+
+fn without_keys(mut display: Display) -> Display {
+    let clean = |text: &mut String| *text = contract::without_held_keys(std::mem::take(text));
+    match &mut display {
+        Display::Line { text } => clean(text),
+        Display::Diff { diff, .. } => clean(diff),
+        Display::Command { head, tail, .. } => {
+            clean(head);
+            clean(tail);
+        }
+    }
+    display
 }
 
 /// Asks the hooks behind a call, and waits for them. `None`: none has run.
