@@ -2,7 +2,7 @@
 //!
 //! Changes by others since then are kept unless the rewind is forced. Blocks.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
@@ -104,27 +104,17 @@ impl<'a> Restore<'a> {
         let comes = |item: &&Item| item.due && item.was != FileState::Absent;
         let coming = self.items.iter().filter(comes);
         let above = coming.flat_map(|item| item.look.path.ancestors().skip(1));
-        let mut missing: BTreeMap<PathBuf, PathSnapshot> = BTreeMap::new();
-        for path in above {
-            if !missing.contains_key(path) {
-                let look = self.keeper.workspace.snapshot(path, false);
-                if look.there == PathState::Absent {
-                    missing.insert(path.to_owned(), look);
-                }
+        let above: BTreeSet<PathBuf> = above.map(Path::to_owned).collect();
+        let mut missing: BTreeMap<&Path, PathSnapshot> = BTreeMap::new();
+        for path in &above {
+            let look = self.keeper.workspace.snapshot(path, false);
+            if look.there == PathState::Absent {
+                missing.insert(path, look);
             }
         }
         for item in &mut self.items {
-            if missing.remove(&item.look.path).is_none() {
-                continue;
-            }
-            // Others had removed the directory before the session created it again: restored files need it
-            // nevertheless.
-            if item.was == FileState::Absent {
-                item.was = FileState::Directory;
-            }
-            if item.was == FileState::Directory {
-                item.due = true;
-                item.result = RewoundResult::Restored;
+            if above.contains(&item.look.path) {
+                item.hold_what_comes(missing.remove(item.look.path.as_path()).is_some());
             }
         }
         self.items.extend(missing.into_values().map(|look| Item {
@@ -404,6 +394,25 @@ impl Item {
             self.due = false;
         }
         self
+    }
+
+    /// Plans a directory, because something below it is restored. Others had removed it before the session created
+    /// something in its place.
+    fn hold_what_comes(&mut self, is_missing: bool) {
+        let goes = self.due && self.was == FileState::Absent;
+        if self.was == FileState::Absent && (goes || is_missing) {
+            self.was = FileState::Directory;
+        }
+        if goes && self.current == FileState::Directory {
+            self.due = false;
+            if self.before == self.current {
+                self.result = RewoundResult::Same;
+            }
+        }
+        if is_missing && self.was == FileState::Directory {
+            self.due = true;
+            self.result = RewoundResult::Restored;
+        }
     }
 
     fn give_up(&mut self, result: RewoundResult) {

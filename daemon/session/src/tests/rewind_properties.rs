@@ -268,6 +268,16 @@ fn what_a_turn_removed_comes_back_although_somebody_removed_the_directories_arou
 }
 
 #[test]
+fn a_directory_that_is_made_where_a_later_turn_wrote_a_file_becomes_that_file_again() {
+    if has_git() {
+        let remove = vec![Act::Sh(vec![Command::Remove(5)])];
+        let write = vec![Act::Sh(vec![Command::Write(2, 0)])];
+        let rounds = vec![(remove, vec![Command::Remove(2)]), (write, vec![])];
+        block(among_others(rounds));
+    }
+}
+
+#[test]
 fn what_one_call_makes_and_another_takes_away_is_the_turns() {
     if has_git() {
         let write = vec![Act::Sh(vec![Command::Write(3, 2)])];
