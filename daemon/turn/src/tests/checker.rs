@@ -372,7 +372,6 @@ impl Checker {
             | Body::CacheReset(_)
             | Body::MessagePinned(_)
             | Body::ReasoningExtracted(_)
-            | Body::SessionShortened(_)
             | Body::Unknown { .. } => {}
         }
     }

@@ -100,7 +100,6 @@ fn recorded(body: &Body) -> Option<String> {
         Body::SessionExited(exited) => format!("exited {}", exited.exit_code),
         Body::SessionReopened(_) => "reopened".into(),
         Body::SessionSuspended(_) => "suspended".into(),
-        Body::SessionShortened(shortened) => format!("shortened, epoch {}", shortened.epoch),
         Body::ChildSpawned(child) => format!("child {} runs", child.pid),
         Body::ChildExited(child) => format!(
             "child {} is gone: {}",
