@@ -11,6 +11,7 @@ use proto::record::{Changed, ChildExited, ChildSpawned, KnownFile, Quarantined, 
 use proto::{CallId, Pid};
 use serde_json::{Map, Value};
 
+use crate::agents::Agents;
 use crate::memory::ToolMemory;
 use crate::sandbox_spec::SandboxSpec;
 use crate::spawn::Spawn;
@@ -131,6 +132,7 @@ pub struct CallContext {
     pub progress: Arc<dyn Progress>,
     pub cancel: Arc<dyn Cancel>,
     pub shells: Arc<dyn Shells>,
+    pub agents: Arc<dyn Agents>,
     /// What its commands may touch. `None`: nothing but the user's rights holds them.
     pub sandbox: Option<Arc<SandboxSpec>>,
     /// The `PATH` of its commands, if not that of the session: outside the sandbox programs are not looked for where the

@@ -193,6 +193,7 @@ impl Wire {
                 append_system_prompt: None,
                 tools: self.tools(&settings),
                 pinned: settings.pinned,
+                agents: String::new(),
                 rules,
                 model,
             },

@@ -122,6 +122,8 @@ impl Home {
         instructions = "REASONIX.md";
         /// The user's custom commands.
         commands = "commands";
+        /// The user's agents.
+        agents = "agents";
         /// Locked for the lifetime of a daemon.
         lock = "run/reasonixd.lock";
     }

@@ -37,6 +37,7 @@ mod make_dir;
 mod move_file;
 mod multi_edit;
 mod read_file;
+mod task;
 mod todo_write;
 mod tool_call;
 mod tool_search;
@@ -63,6 +64,7 @@ fn fixed_tools() -> Vec<Arc<dyn Tool>> {
         typed::<bash_output::BashOutput>(bash_output::spec()),
         typed::<exit_plan_mode::ExitPlanMode>(exit_plan_mode::spec()),
         typed::<kill_shell::KillShell>(kill_shell::spec()),
+        typed::<task::Task>(task::spec()),
         typed::<todo_write::TodoWrite>(todo_write::spec()),
         file::<apply_patch::ApplyPatch>(),
         file::<copy_file::CopyFile>(),

@@ -74,6 +74,7 @@ impl Scene {
             progress: shown.clone(),
             cancel: Arc::new(Cancelled(cancelled)),
             shells: numbers.clone(),
+            agents: Arc::new(()),
             sandbox: None,
             path: None,
         };

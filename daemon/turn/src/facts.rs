@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
+use proto::budget::Spent;
 use proto::outcome::{OutcomeKind, TurnEnded, UsageTotals};
 use proto::params::interaction::{Interaction, Scope};
 use proto::params::session::{Exited, QueuedPrompt};
@@ -10,8 +11,8 @@ use proto::record::{ChildSpawned, InteractionResolved, SessionCreated, Todo};
 use proto::reset::Wire;
 use proto::state::{ApprovalMode, Mode, OnAsk, State, WaitingFor};
 use proto::{
-    Body, CallId, InteractionId, ItemId, Pid, PromptId, Record, RequestId, Seq, SessionOptions,
-    Stamp,
+    Body, CallId, InteractionId, ItemId, Pid, PromptId, Record, RequestId, Seq, SessionId,
+    SessionOptions, Stamp,
 };
 
 use crate::compaction::EditedFile;
@@ -140,6 +141,8 @@ pub struct Facts {
     pub suspended: bool,
     /// Commands that run in the background. Those of an exited session stay until their end is told.
     pub children: BTreeMap<Pid, ChildSpawned>,
+    /// What sub-agents that have ended used, with their own.
+    pub agents: BTreeMap<SessionId, Spent>,
     /// The newest record says that the answer which follows was cut off by the daemon's end, and is gone on from.
     going_on_from: bool,
     /// Every call id of the conversation: ids are unique in a session, whatever the vendor does.
@@ -256,6 +259,9 @@ impl Facts {
                 if let Some(open) = &mut self.open {
                     open.finished(finished);
                 }
+            }
+            Body::AgentFinished(agent) => {
+                self.agents.insert(agent.session, agent.spent);
             }
             proto::reports!() => {}
             Body::CacheReset(reset) => {

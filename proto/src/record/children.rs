@@ -1,10 +1,11 @@
-//! Records of the commands in the background.
+//! Records of the commands in the background, and of sub-agents.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::budget::Spent;
 use crate::words::words;
-use crate::{CallId, Pid};
+use crate::{CallId, Pid, SessionId};
 
 /// `child.spawned`: a command of the session runs in the background.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -39,4 +40,17 @@ pub struct ChildExited {
     /// Reason, if it was ended: `kill_shell`, `the session ended`, `the daemon stopped`, …
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cause: Option<String>,
+}
+
+/// `agent.finished`: a sub-agent of the session has come to its end.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct AgentFinished {
+    /// The call that started it.
+    pub call: CallId,
+    pub session: SessionId,
+    pub pid: Pid,
+    /// Name of its definition.
+    pub agent: String,
+    /// What it and its own sub-agents have used in all. Their logs hold it too: this counts for budgets alone.
+    pub spent: Spent,
 }

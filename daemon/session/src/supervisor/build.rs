@@ -43,6 +43,7 @@ use crate::request::budget::{self, BudgetMember};
 use crate::request::in_flight::Arrived;
 use crate::request::keys::Keys;
 use crate::request::route::ModelRoute;
+use crate::supervisor::agents::SessionAgents;
 use crate::supervisor::load::{SessionLog, SessionServices};
 use crate::viewers::Viewers;
 use crate::viewers::fanout::Fanout;
@@ -169,6 +170,7 @@ fn seat(services: &SessionServices, machine: &Machine, created: &SessionCreated)
         session: created.session,
         root: created.root.clone(),
         cwd: PathBuf::from(&created.cwd),
+        above: created.agent.as_ref().map(|agent| agent.parent),
     };
     let facts = machine.facts();
     // Before its first record is folded a new one has no settings.
@@ -181,7 +183,7 @@ fn seat(services: &SessionServices, machine: &Machine, created: &SessionCreated)
         ms: facts.ran_ms,
         ..budget::spent(&facts.usage)
     };
-    seat.join(created.pid, limit, spent);
+    seat.join(created.pid, limit, spent, &facts.agents);
     seat
 }
 
@@ -273,8 +275,14 @@ fn call_environment(
             pids: Arc::clone(&services.pids),
             reporter: call_reporter(happened),
         }),
+        agents: Arc::new(SessionAgents {
+            supervisor: services.supervisor.clone(),
+            session: created.session,
+            reporter: call_reporter(happened),
+        }),
         user_home: assembly.user_home(),
         user_commands: services.home.commands(),
+        user_agents: services.home.agents(),
         trusted: setup.trusted,
         masked: services.assembly.closed(),
     }
@@ -327,15 +335,25 @@ pub fn instructions(
     root: &Path,
     cwd: &Path,
 ) -> Result<Instructions, Failure> {
+    let workspace = bare_workspace(services, setup, root, cwd)?;
+    let user_file = services.home.instructions();
+    Ok(knowledge::find_instructions(&workspace, &user_file))
+}
+
+/// A workspace to read files in before the session is there. Blocks.
+pub fn bare_workspace(
+    services: &SessionServices,
+    setup: &Setup,
+    root: &Path,
+    cwd: &Path,
+) -> Result<Workspace, Failure> {
     let places = Places {
         root,
         cwd,
         add_dirs: &[],
         readable: Vec::new(),
     };
-    let workspace = open_workspace(services, setup, places, None)?;
-    let user_file = services.home.instructions();
-    Ok(knowledge::find_instructions(&workspace, &user_file))
+    open_workspace(services, setup, places, None)
 }
 
 /// Where a session works.
@@ -359,6 +377,7 @@ fn open_workspace(
     extra_writable.extend(places.add_dirs.iter().map(PathBuf::from));
     readable.extend(Some(services.home.instructions()).filter(|file| file.exists()));
     readable.push(services.home.commands());
+    readable.push(services.home.agents());
     let options = WorkspaceOptions {
         root: places.root.to_owned(),
         cwd: cwd.to_owned(),
