@@ -57,6 +57,7 @@ const ROWS: &[Row] = &[
     one::<commands::stats::Shown<'static>>("stats"),
     one::<proto::params::hook::ListOutput>("hooks"),
     one::<proto::params::command::ListOutput>("commands"),
+    one::<proto::params::agent::ListOutput>("agents"),
     one::<process::ListOutput>("ps"),
     one::<proto::params::session::PromptOutput>("send"),
     one::<Vec<QueuedPrompt>>("queue"),

@@ -6,8 +6,8 @@ use serde::de::DeserializeOwned;
 
 use crate::hello::{HelloOutput, HelloParams, Role};
 use crate::params::{
-    Empty, cache, command, compact, config, daemon, history, hook, interaction, process, reload,
-    rules, session,
+    Empty, agent, cache, command, compact, config, daemon, history, hook, interaction, process,
+    reload, rules, session,
 };
 
 /// One method of the protocol.
@@ -166,6 +166,8 @@ methods! {
         "Returns tokens and cost by day, model and session.";
     CommandList = "command.list", Watch, false, command::ListParams => command::ListOutput,
         "Lists the custom commands of a directory or a session, and the files that are left out.";
+    AgentList = "agent.list", Watch, false, agent::ListParams => agent::ListOutput,
+        "Lists the sub-agents of a directory or a session, and what is wrong with their files.";
     HookList = "hook.list", Watch, false, hook::ListParams => hook::ListOutput,
         "Lists the hooks of a directory or a session, with trust, problems and last outcome.";
     HookReload = "hook.reload", Drive, true, hook::ReloadParams => hook::ListOutput,

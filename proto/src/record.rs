@@ -29,8 +29,8 @@ pub use files::{
 };
 pub use queue::{PromptEdited, PromptMoved, PromptQueued, PromptReferences, PromptUnqueued};
 pub use session::{
-    AgentOf, Origin, Rules, SessionCreated, SessionExited, SessionReopened, SessionSet, SessionState,
-    SessionSuspended,
+    AgentOf, Origin, Rules, SessionCreated, SessionExited, SessionReopened, SessionSet,
+    SessionState, SessionSuspended,
 };
 pub use used::{CacheMiss, MissCause, Purpose, ReasoningExtracted, Usage};
 

@@ -136,6 +136,13 @@ const ROWS: &[Row] = &[
         Alone::Fails,
     ),
     row(
+        "agents",
+        Some(&[]),
+        Some("agents"),
+        Some(&["--session", "nosuch"]),
+        Alone::Fails,
+    ),
+    row(
         "export",
         Some(&["1"]),
         None,

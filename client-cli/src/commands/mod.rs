@@ -2,6 +2,7 @@
 //!
 //! A new command is its file, its `mod` line and its line in the table.
 
+pub mod agents;
 pub mod attach;
 pub mod bare;
 pub mod budget;
@@ -150,6 +151,7 @@ commands! {
         Login = login;
         Config = config;
         Commands = custom;
+        Agents = agents;
         Doctor = doctor;
         Daemon = daemon;
         Demo = demo;

@@ -279,7 +279,10 @@ fn parse(stem: &str, text: &str) -> Result<Parsed, (u64, String)> {
     check_name(&name).map_err(|reason| (line_of(&["name"]), reason))?;
     let description = printable(&fields.description.unwrap_or_default());
     if description.is_empty() {
-        return Err((line_of(&["description"]), "it has no description".to_owned()));
+        return Err((
+            line_of(&["description"]),
+            "it has no description".to_owned(),
+        ));
     }
     let body = document.body.trim().to_owned();
     if body.is_empty() {
@@ -295,10 +298,12 @@ fn parse(stem: &str, text: &str) -> Result<Parsed, (u64, String)> {
         let reason = format!("a part of a tool, `{name}`, cannot be given: name whole tools");
         return Err((line_of(&["tools", "disallowedTools"]), reason));
     }
-    let known = |key: &str| {
-        KEYS.contains(&key) || OTHER_KEYS.contains(&key) || key == "isolation"
-    };
-    let unknown = keys.iter().filter(|(_, key)| !known(key)).cloned().collect();
+    let known = |key: &str| KEYS.contains(&key) || OTHER_KEYS.contains(&key) || key == "isolation";
+    let unknown = keys
+        .iter()
+        .filter(|(_, key)| !known(key))
+        .cloned()
+        .collect();
     let model = fields.model.map(|model| model.trim().to_owned());
     Ok(Parsed {
         agent: AgentDefinition {
@@ -349,7 +354,9 @@ fn check_name(name: &str) -> Result<(), String> {
 
 /// On one line, without control characters.
 fn printable(text: &str) -> String {
-    let spaced = text.chars().map(|letter| if letter.is_control() { ' ' } else { letter });
+    let spaced = text
+        .chars()
+        .map(|letter| if letter.is_control() { ' ' } else { letter });
     let spaced: String = spaced.collect();
     spaced.split_whitespace().collect::<Vec<_>>().join(" ")
 }

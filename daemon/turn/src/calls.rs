@@ -422,9 +422,8 @@ impl CallsInProgress {
 
     /// How many calls run that count towards the limit. Of sub-agents there is a limit where they are created.
     fn readers(&self, calls: &[OpenCall]) -> usize {
-        let counts = |open: &&OpenCall| {
-            open.kind != ToolKind::Agent && self.running.contains(&open.call.id)
-        };
+        let counts =
+            |open: &&OpenCall| open.kind != ToolKind::Agent && self.running.contains(&open.call.id);
         calls.iter().filter(counts).count()
     }
 

@@ -68,7 +68,10 @@ fn project_counts_before_user_and_user_before_program() {
     let hidden = found.agents.iter().filter(|it| it.hidden_by.is_some());
     assert_eq!(hidden.count(), 2);
     let explore = found.named("explore").expect("explore");
-    assert_eq!((explore.source, &explore.tools), (CommandSource::User, &None));
+    assert_eq!(
+        (explore.source, &explore.tools),
+        (CommandSource::User, &None)
+    );
 }
 
 #[test]
@@ -76,7 +79,11 @@ fn file_of_claude_is_read_as_it_is() {
     let text = "---\nname: code-reviewer\ndescription: Use this agent when: the user asks.\\n\\n<example>\\nContext: x\ntools: Read, Grep, Bash\nmodel: sonnet\ncolor: blue\n---\n\nYou review.\n";
     let agent = one(text).expect("an agent");
     assert_eq!(agent.name, "code-reviewer");
-    assert!(agent.description.starts_with("Use this agent when: the user asks."));
+    assert!(
+        agent
+            .description
+            .starts_with("Use this agent when: the user asks.")
+    );
     assert_eq!(agent.tools.expect("tools"), ["Read", "Grep", "Bash"]);
     assert_eq!((agent.model, &*agent.body), (None, "You review."));
 }
@@ -98,15 +105,31 @@ fn all_fields_are_read() {
 #[test]
 fn what_cannot_be_done_is_refused_with_its_line() {
     let cases = [
-        ("---\nname: a\ndescription: d\nisolation: worktree\n---\nB", 4, "isolation"),
-        ("---\nname: a\ndescription: d\nmcp_servers: [x]\n---\nB", 4, "mcp_servers"),
+        (
+            "---\nname: a\ndescription: d\nisolation: worktree\n---\nB",
+            4,
+            "isolation",
+        ),
+        (
+            "---\nname: a\ndescription: d\nmcp_servers: [x]\n---\nB",
+            4,
+            "mcp_servers",
+        ),
         ("---\nskills: [x]\ndescription: d\n---\nB", 2, "skills"),
         ("---\ndescription: d\nbudget: 1\n---\nB", 3, "budget"),
         ("---\nname: a b\ndescription: d\n---\nB", 2, "name"),
         ("---\nname: a\n---\nB", 1, "description"),
         ("---\nname: a\ndescription: d\n---\n \n", 1, "nothing"),
-        ("---\ndescription: d\ntools: Bash(git:*)\n---\nB", 3, "Bash(git:*)"),
-        ("---\ndescription: d\nmax_steps: many\n---\nB", 3, "max_steps"),
+        (
+            "---\ndescription: d\ntools: Bash(git:*)\n---\nB",
+            3,
+            "Bash(git:*)",
+        ),
+        (
+            "---\ndescription: d\nmax_steps: many\n---\nB",
+            3,
+            "max_steps",
+        ),
     ];
     for (text, line, word) in cases {
         let (at, reason) = one(text).expect_err(text);
@@ -118,23 +141,37 @@ fn what_cannot_be_done_is_refused_with_its_line() {
 #[test]
 fn bad_file_is_told_with_its_line_and_unknown_keys_too() {
     let project = [
-        (".reasonix/agents/bad.md", "---\nname: bad\nskills: [x]\ndescription: d\n---\nB"),
-        (".reasonix/agents/odd.md", "---\ndescription: d\nmood: good\n---\nB"),
+        (
+            ".reasonix/agents/bad.md",
+            "---\nname: bad\nskills: [x]\ndescription: d\n---\nB",
+        ),
+        (
+            ".reasonix/agents/odd.md",
+            "---\ndescription: d\nmood: good\n---\nB",
+        ),
     ];
     let found = found(&project, &[]);
     assert!(found.named("bad").is_none());
     assert!(found.named("odd").is_some());
     let problems = &found.problems;
     assert_eq!(problems.len(), 2, "{problems:?}");
-    assert!(problems[0].starts_with("`.reasonix/agents/bad.md:3` is left out"), "{problems:?}");
-    assert!(problems[1].starts_with("`.reasonix/agents/odd.md:3`: the key `mood`"), "{problems:?}");
+    assert!(
+        problems[0].starts_with("`.reasonix/agents/bad.md:3` is left out"),
+        "{problems:?}"
+    );
+    assert!(
+        problems[1].starts_with("`.reasonix/agents/odd.md:3`: the key `mood`"),
+        "{problems:?}"
+    );
 }
 
 #[test]
 fn list_in_the_prefix_is_bounded() {
     let long = "x".repeat(4_000);
     let text = format!("---\ndescription: {long}\n---\nB");
-    let names: Vec<_> = (0..100).map(|at| format!(".claude/agents/a{at}.md")).collect();
+    let names: Vec<_> = (0..100)
+        .map(|at| format!(".claude/agents/a{at}.md"))
+        .collect();
     let files: Vec<_> = names.iter().map(|name| (&**name, &*text)).collect();
     let listed = found(&files, &[]).listed();
     assert!(listed.len() < LIST_BYTES_MAX + 40, "{}", listed.len());

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use contract::tool::{Cancel, Progress, Shells};
 use contract::{
-    Agents, Basis, CallAction, CallContext, Decision, Outcome, SandboxSpec, Spawn, Tool, ToolMemory,
-    ToolSet,
+    Agents, Basis, CallAction, CallContext, Decision, Outcome, SandboxSpec, Spawn, Tool,
+    ToolMemory, ToolSet,
 };
 use proto::item::{Display, ToolCall, ToolKind};
 use proto::params::interaction::Approval;

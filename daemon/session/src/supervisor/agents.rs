@@ -5,6 +5,7 @@
 //! had: nothing is done twice.
 
 mod life;
+mod listing;
 mod places;
 
 use std::sync::{Arc, Weak};
@@ -116,7 +117,10 @@ fn session_of(parent: SessionId, call: &CallId) -> SessionId {
     hasher.update(call.0.as_bytes());
     let digest: [u8; 32] = hasher.finalize().into();
     let mut bytes = [0; 16];
-    bytes.iter_mut().zip(digest).for_each(|(to, from)| *to = from);
+    bytes
+        .iter_mut()
+        .zip(digest)
+        .for_each(|(to, from)| *to = from);
     SessionId(uuid::Builder::from_random_bytes(bytes).into_uuid())
 }
 
@@ -139,7 +143,10 @@ fn tools_of(agent: &AgentDefinition, tools: &ToolSet, depth: u32) -> Vec<String>
     let specs = tools.specs().filter(|spec| {
         (may_start || !starts_agents(spec))
             && !is_named(spec, &agent.without)
-            && agent.tools.as_ref().is_none_or(|names| is_named(spec, names))
+            && agent
+                .tools
+                .as_ref()
+                .is_none_or(|names| is_named(spec, names))
     });
     specs.map(|spec| spec.name.to_string()).collect()
 }

@@ -145,8 +145,7 @@ impl Supervisor {
         let (services, wanted) = (self.services.clone(), params.clone());
         let (profile, made_for) = (profile.clone(), parent.cloned());
         // Config, cassette, directory and log stand on disks that may hang: not on this thread, and not for ever.
-        let preparing =
-            blocking(move || prepare(&services, &wanted, &profile, made_for.as_ref()));
+        let preparing = blocking(move || prepare(&services, &wanted, &profile, made_for.as_ref()));
         let Ok(prepared) = tokio::time::timeout(PREPARING_MAX, preparing).await else {
             return Err(storage(format!("`{}` does not answer.", params.cwd)));
         };
@@ -394,7 +393,9 @@ fn prepare(
     let mut setup = services.assembly.create(&cwd, model, effort, &brought)?;
     check_home(params, &setup, &services.assembly.user_home(), &cwd)?;
     match parent {
-        Some(parent) => parent.narrow(profile, &setup.profile.tools).apply(&mut setup.profile)?,
+        Some(parent) => parent
+            .narrow(profile, &setup.profile.tools)
+            .apply(&mut setup.profile)?,
         None => profile.apply(&mut setup.profile)?,
     }
     let pace = bundle.as_ref().filter(|_| params.options.effort.is_none());

@@ -27,6 +27,7 @@ fn the_tools_are_sorted_and_cost_little_prefix() {
             "move_file",
             "multi_edit",
             "read_file",
+            "task",
             "todo_write",
             "tool_call",
             "tool_search",

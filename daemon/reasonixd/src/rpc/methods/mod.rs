@@ -1,6 +1,7 @@
 //! The table of methods and their handlers. A handler that only asks the owner stands in the table; the others have a
 //! file for each resource, as in `proto::params`.
 
+mod agent;
 mod command;
 mod config;
 mod daemon;
@@ -44,6 +45,7 @@ pub fn module(daemon: Arc<Daemon>) -> RpcModule<Daemon> {
     add::<m::HistorySearch, _, _>(to, |d, _, p| async move { d.supervisor.search(p).await });
     add::<m::StatsQuery, _, _>(to, |d, _, p| async move { d.supervisor.stats(p).await });
     add::<m::CommandList, _, _>(to, command::list);
+    add::<m::AgentList, _, _>(to, agent::list);
     add::<m::HookList, _, _>(to, hook::list);
     add::<m::HookReload, _, _>(to, hook::reload);
     add::<m::ProviderList, _, _>(to, config::providers);

@@ -46,7 +46,10 @@ pub(super) fn interrupted(text: &str) -> Outcome {
 }
 
 fn failed(failure: &Failure) -> Outcome {
-    let said = format!("The agent could not start: {} {}", failure.message, failure.hint);
+    let said = format!(
+        "The agent could not start: {} {}",
+        failure.message, failure.hint
+    );
     Outcome::failed(said.trim_end())
 }
 
@@ -74,13 +77,14 @@ impl Supervisor {
             }
         };
         self.exit_agent(session).await;
-        call.reporter.report(CallEvent::AgentFinished(AgentFinished {
-            call: call.call.clone(),
-            session,
-            pid,
-            agent: agent.clone(),
-            spent: self.services.ledger.spent(session),
-        }));
+        call.reporter
+            .report(CallEvent::AgentFinished(AgentFinished {
+                call: call.call.clone(),
+                session,
+                pid,
+                agent: agent.clone(),
+                spent: self.services.ledger.spent(session),
+            }));
         outcome
     }
 
@@ -111,7 +115,8 @@ impl Supervisor {
                 return Err(interrupted("Not run: the call was stopped before the agent started."));
             }
         };
-        self.create_agent(call, &terms, order, Arc::new(place)).await
+        self.create_agent(call, &terms, order, Arc::new(place))
+            .await
     }
 
     async fn create_agent(
@@ -141,7 +146,8 @@ impl Supervisor {
         let creating: BoxFuture<'static, _> = async move {
             let client = client_of(parent.pid);
             let Order { params, profile } = order;
-            me.create_for(params, &client, &profile, Some(&parent)).await
+            me.create_for(params, &client, &profile, Some(&parent))
+                .await
         }
         .boxed();
         let made = tokio::spawn(creating).await.map_err(panicked);
@@ -193,7 +199,11 @@ impl Supervisor {
         let Ok(handle) = self.load(session).await else {
             return;
         };
-        let signal = if grace_ms == 0 { Signal::Kill } else { Signal::Term };
+        let signal = if grace_ms == 0 {
+            Signal::Kill
+        } else {
+            Signal::Term
+        };
         let by = "its parent".to_owned();
         if handle.signal(signal, None, by).await.is_ok() {
             let patience = STOPPING + Duration::from_millis(grace_ms);

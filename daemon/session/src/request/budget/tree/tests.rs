@@ -22,7 +22,13 @@ fn limit(tokens: u64) -> Budget {
 const ROOTS: [&str; 3] = ["/one", "/two", "/two"];
 
 /// A session of which nothing is known but this.
-fn join(tree: &mut Tree, session: SessionId, pid: Pid, root: &str, (limit, spent): (Budget, Spent)) {
+fn join(
+    tree: &mut Tree,
+    session: SessionId,
+    pid: Pid,
+    root: &str,
+    (limit, spent): (Budget, Spent),
+) {
     tree.join(&Joining {
         session,
         pid,
@@ -39,7 +45,13 @@ fn three() -> (Tree, [SessionId; 3]) {
     let (mut tree, ids) = (Tree::default(), [(); 3].map(|()| SessionId::new()));
     for (number, (id, root)) in ids.iter().zip(ROOTS).enumerate() {
         let pid = Pid(number as u64 + 1);
-        join(&mut tree, *id, pid, root, (Budget::default(), Spent::default()));
+        join(
+            &mut tree,
+            *id,
+            pid,
+            root,
+            (Budget::default(), Spent::default()),
+        );
     }
     (tree, ids)
 }
@@ -222,7 +234,10 @@ fn sub_agents_use_what_their_parents_may_and_no_more() {
     // What is under way below counts above.
     assert_eq!(tree.take(grandchild, &tokens(40)), Ok(()));
     let refused = tree.take(child, &tokens(1)).unwrap_err();
-    assert_eq!((refused.kind, refused.limit), (BudgetNodeKind::Session, 100));
+    assert_eq!(
+        (refused.kind, refused.limit),
+        (BudgetNodeKind::Session, 100)
+    );
     tree.give_back(grandchild, "/one", &tokens(40));
     // One that comes again is counted once, also where its end is known.
     let spent = BTreeMap::from([(child, tree.spent(child))]);
@@ -230,5 +245,8 @@ fn sub_agents_use_what_their_parents_may_and_no_more() {
     assert_eq!(tree.spent(top).tokens, 60);
     join(&mut tree, (top, None), &spent);
     assert_eq!(tree.spent(top).tokens, 50);
-    assert_eq!(tree.day.spent.tokens, 60, "the day counts each request once");
+    assert_eq!(
+        tree.day.spent.tokens, 60,
+        "the day counts each request once"
+    );
 }
