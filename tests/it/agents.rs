@@ -515,7 +515,7 @@ fn question_of_an_agent_waits_in_the_inbox_and_is_answered_from_there() {
         .call("session.get", &json!({"session": child.to_string()}))
         .expect("get");
     assert_eq!(state["state"], json!(State::Waiting));
-    house.reasonix(&["inbox", "allow", &id]).expect_code(0);
+    let _ = house.reasonix(&["inbox", "allow", &id]).expect_code(0);
     raw.call("session.wait", &json!({"session": "1"}))
         .expect("wait");
     assert!(house.project().join("made").exists());

@@ -49,6 +49,7 @@ pub fn profile(codec: Arc<dyn Codec>, provider: Arc<dyn Provider>, tools: ToolSe
         append_system_prompt: None,
         tools,
         pinned: Vec::new(),
+        agents: String::new(),
         rules: vec![Layered {
             layer: policy::Layer::User,
             origin: "config.toml".to_owned(),
