@@ -131,6 +131,16 @@ fn ten_agents_work_side_by_side_and_the_eleventh_waits() {
     let listed = house.reasonix(&["ps", "--json"]).expect_code(0).out;
     assert_eq!(listed.matches(r#""ppid":1"#).count(), 10, "{listed}");
     assert_eq!(model.count(), 11, "the eleventh has not begun");
+    let shown = house.reasonix(&["ps", "--tree"]).expect_code(0).out;
+    let rows: Vec<_> = shown.lines().skip(1).take(11).collect();
+    assert!(
+        rows[0].starts_with("1 ") && !rows[0].contains('└'),
+        "{shown}"
+    );
+    assert!(
+        rows[1..].iter().all(|row| row.contains("└ CHILD")),
+        "{shown}"
+    );
     gate.open();
     let ran = Ran::of(&running.done());
     ran.expect(0, "completed");

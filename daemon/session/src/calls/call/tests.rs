@@ -192,6 +192,8 @@ fn call_environment_in(top: &Path, shell: Option<&str>) -> CallEnvironment {
         spawn,
         shells: Arc::new(NoShells),
         user_commands: home.join("commands"),
+        user_agents: PathBuf::new(),
+        agents: Arc::new(()),
         user_home: home,
         trusted: true,
         masked: Vec::new(),
