@@ -12,7 +12,7 @@ use crate::messages::asking::Msg;
 use crate::messages::translated;
 use crate::{output, reach, text};
 
-/// List sub-agents: Markdown files that say what an agent is for and may use.
+/// List sub-agents: Markdown files that define them.
 ///
 /// They are read from `.reasonix/agents` and `.claude/agents` of the project, then from `$REASONIX_HOME/agents` and
 /// `~/.claude/agents`; the first of a name counts. The front matter has `name` and `description`, and may have `tools`,

@@ -84,7 +84,7 @@ rows! {
     "List custom commands: Markdown files, run as `/name ARGUMENTS`" => "列出自定义命令：`/name arguments` 形式的提示词所运行的 Markdown 文件";
     "They are read from `.reasonix/commands` and `.claude/commands` of the project, then from `$REASONIX_HOME/commands` and `~/.claude/commands`; the first of a name counts. `git/commit.md` is `/git:commit`. In a file `$ARGUMENTS` is all that follows the name, and `$1` its first word" => "依次读取项目的 `.reasonix/commands` 和 `.claude/commands`、`$REASONIX_HOME/commands` 以及 `~/.claude/commands`；同名的以先找到的为准。`git/commit.md` 即 `/git:commit`。文件中的 `$ARGUMENTS` 是名称之后的全部内容，`$1` 是其中第一个词";
     "Show the commands of this session (pid, id, or name) [default: those of this directory]" => "显示此会话（会话号、编号或名称）的命令 [默认：此目录的命令]";
-    "List sub-agents: Markdown files that say what an agent is for and may use" => "列出子代理：说明代理用途和可用工具的 Markdown 文件";
+    "List sub-agents: Markdown files that define them" => "列出子代理：定义它们的 Markdown 文件";
     "They are read from `.reasonix/agents` and `.claude/agents` of the project, then from `$REASONIX_HOME/agents` and `~/.claude/agents`; the first of a name counts. The front matter has `name` and `description`, and may have `tools`, `disallowedTools`, `model`, `effort`, `max_steps` and `read_only`; the body is the agent's system prompt" => "依次读取项目的 `.reasonix/agents` 和 `.claude/agents`、`$REASONIX_HOME/agents` 以及 `~/.claude/agents`；同名的以先找到的为准。文件头有 `name` 和 `description`，还可有 `tools`、`disallowedTools`、`model`、`effort`、`max_steps` 和 `read_only`；正文是该代理的系统提示词";
     "Show the agents of this session (pid, id, or name) [default: those of this directory]" => "显示此会话（会话号、编号或名称）的代理 [默认：此目录的代理]";
     "List hooks: commands of yours that sessions run on events" => "列出钩子：会话在事件发生时运行的你的命令";
