@@ -36,6 +36,7 @@ use crate::calls::sandbox;
 use crate::calls::state::CallState;
 use crate::context::ResetState;
 use crate::context::first_message;
+use crate::context::prefix::FrozenPrefix;
 use crate::history::summary;
 use crate::journal::{Cause, Closed, Journal};
 use crate::request::Requests;
@@ -43,7 +44,7 @@ use crate::request::budget::{self, BudgetMember};
 use crate::request::in_flight::Arrived;
 use crate::request::keys::Keys;
 use crate::request::route::ModelRoute;
-use crate::supervisor::agents::SessionAgents;
+use crate::supervisor::agents::{self, SessionAgents};
 use crate::supervisor::load::{SessionLog, SessionServices};
 use crate::viewers::Viewers;
 use crate::viewers::fanout::Fanout;
@@ -338,6 +339,19 @@ pub fn instructions(
     let workspace = bare_workspace(services, setup, root, cwd)?;
     let user_file = services.home.instructions();
     Ok(knowledge::find_instructions(&workspace, &user_file))
+}
+
+/// The prefix of a new session in this directory, and what is wrong with the files that go into it. Blocks.
+pub fn frozen_prefix(
+    services: &SessionServices,
+    setup: &mut Setup,
+    root: &Path,
+    cwd: &Path,
+) -> Result<(FrozenPrefix, Vec<String>), Failure> {
+    let instructions = instructions(services, setup, root, cwd)?;
+    setup.profile.agents = agents::listed(services, setup, root, cwd)?;
+    let prefix = FrozenPrefix::of(&setup.profile, instructions.files);
+    Ok((prefix, instructions.problems))
 }
 
 /// A workspace to read files in before the session is there. Blocks.

@@ -24,7 +24,7 @@ use crate::calls::references::{self, may_refer};
 use crate::context::first_message;
 use crate::context::prefix::{self, FrozenPrefix};
 use crate::request::keys::Keys;
-use crate::supervisor::agents::{self, Parent};
+use crate::supervisor::agents::Parent;
 use crate::supervisor::build::{self, Parts, build};
 use crate::supervisor::load::{SessionLog, SessionServices};
 use crate::supervisor::{Client, Supervisor, storage};
@@ -415,9 +415,7 @@ fn prepare(
     let rules = params.options.rules.clone().unwrap_or_default();
     check_rules(&rules, &setup.profile.tools)?;
     let root = first_message::workspace_root(&setup, &cwd, &services.assembly.user_home());
-    let instructions = build::instructions(services, &setup, &root, &cwd)?;
-    setup.profile.agents = agents::listed(services, &setup, &root, &cwd)?;
-    let prefix = FrozenPrefix::of(&setup.profile, instructions.files);
+    let (prefix, problems) = build::frozen_prefix(services, &mut setup, &root, &cwd)?;
     let keys = Arc::new(Keys::restored(
         Some(params.session),
         services.assembly.key_keeper(),
@@ -460,7 +458,7 @@ fn prepare(
         .filter(|samples| *samples > 1);
     created.options.samples = created.options.samples.or(bundled);
     let mut notices = setup.notices.clone();
-    notices.extend(instructions.problems);
+    notices.extend(problems);
     let parts = Parts {
         created: created.clone(),
         log: SessionLog::new(file, prefix),

@@ -86,13 +86,13 @@ impl Supervisor {
                     }
                     let keys: Vec<_> = keys.iter().map(String::as_str).collect();
                     let model = model.as_deref();
-                    let setup = services
-                        .assembly
-                        .create(cwd, model, Effort::Configured, &keys)?;
+                    let mut setup =
+                        services
+                            .assembly
+                            .create(cwd, model, Effort::Configured, &keys)?;
                     let root =
                         first_message::workspace_root(&setup, cwd, &services.assembly.user_home());
-                    let instructions = build::instructions(&services, &setup, &root, cwd)?;
-                    let prefix = FrozenPrefix::of(&setup.profile, instructions.files);
+                    let (prefix, _) = build::frozen_prefix(&services, &mut setup, &root, cwd)?;
                     let provider = setup.profile.model.provider_name;
                     Ok(frozen::page(provider, &prefix, None, after))
                 })
