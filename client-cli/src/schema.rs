@@ -66,6 +66,7 @@ const ROWS: &[Row] = &[
     one::<proto::params::mcp::LogsOutput>("mcp logs"),
     one::<proto::params::Empty>("mcp restart"),
     one::<proto::params::command::ListOutput>("commands"),
+    one::<proto::params::agent::ListOutput>("agents"),
     one::<proto::params::skill::ListOutput>("skills"),
     one::<memory::ListOutput>("memory"),
     one::<memory::ListOutput>("memory list"),

@@ -221,6 +221,8 @@ pub enum ToolKind {
     Ask,
     /// Proposes a plan.
     Plan,
+    /// Has a sub-agent do it.
+    Agent,
     /// Finds and calls other tools.
     Tools,
     /// Anything else, and any kind that a reader does not know.

@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 
 use crate::hello::{HelloOutput, HelloParams, Role};
 use crate::params::{
-    Empty, cache, command, compact, config, daemon, history, hook, interaction, mcp, memory,
+    Empty, agent, cache, command, compact, config, daemon, history, hook, interaction, mcp, memory,
     process, reload, rules, session, skill,
 };
 
@@ -170,6 +170,8 @@ methods! {
         "Returns tokens and cost by day, model and session.";
     CommandList = "command.list", Watch, false, command::ListParams => command::ListOutput,
         "Lists the custom commands of a directory or a session, and the files that are left out.";
+    AgentList = "agent.list", Watch, false, agent::ListParams => agent::ListOutput,
+        "Lists the sub-agents of a directory or a session, and what is wrong with their files.";
     SkillList = "skill.list", Watch, false, skill::ListParams => skill::ListOutput,
         "Lists the skills of a directory or a session, and the files that are left out.";
     MemoryList = "memory.list", Watch, false, memory::ListParams => memory::ListOutput,

@@ -23,15 +23,17 @@ pub use calls::{
     CallEdit, CallsRepaired, InteractionResolved, PolicyDecided, Quarantined, Todo, TodoStatus,
     TodoUpdated, ToolBlocked, ToolFinished, ToolStarted, TurnStarted, Unattended, Verdict,
 };
-pub use children::{ChildExited, ChildKind, ChildSpawned, UserCommand, UserCommandResult};
+pub use children::{
+    AgentFinished, ChildExited, ChildKind, ChildSpawned, UserCommand, UserCommandResult,
+};
 pub use files::{
     Changed, CheckpointCreated, FileState, Kept, KnownFile, RewoundFile, RewoundResult,
     SessionRewound,
 };
 pub use queue::{PromptEdited, PromptMoved, PromptQueued, PromptReferences, PromptUnqueued};
 pub use session::{
-    Origin, Rules, SessionCreated, SessionExited, SessionReopened, SessionSet, SessionShortened,
-    SessionState, SessionSuspended,
+    AgentOf, Origin, Rules, SessionCreated, SessionExited, SessionReopened, SessionSet,
+    SessionShortened, SessionState, SessionSuspended,
 };
 pub use skill::SkillUse;
 pub use used::{CacheMiss, MissCause, Purpose, ReasoningExtracted, Usage};
@@ -129,6 +131,7 @@ bodies! {
     MessagePinned(Pinned) = "message.pinned";
     ChildSpawned(ChildSpawned) = "child.spawned";
     ChildExited(ChildExited) = "child.exited";
+    AgentFinished(AgentFinished) = "agent.finished";
     HookFinished(HookFinished) = "hook.finished";
     Usage(Usage) = "usage";
     Notice(Notice) = "notice";

@@ -231,6 +231,13 @@ const ROWS: &[Row] = &[
         Alone::Fails,
     ),
     row(
+        "agents",
+        Some(&[]),
+        Some("agents"),
+        Some(&["--session", "nosuch"]),
+        Alone::Fails,
+    ),
+    row(
         "skills",
         Some(&[]),
         Some("skills"),

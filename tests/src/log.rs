@@ -436,6 +436,7 @@ impl Story {
             | Body::CheckpointCreated(_)
             | Body::CacheReset(_)
             | Body::MessagePinned(_)
+            | Body::AgentFinished(_)
             | Body::Usage(_)
             | Body::HookFinished(_)
             | Body::CallsRepaired(_)

@@ -2,6 +2,7 @@
 //!
 //! A new command is its file, its `mod` line and its line in the table.
 
+pub mod agents;
 pub mod attach;
 pub mod bare;
 pub mod budget;
@@ -158,6 +159,7 @@ commands! {
         Login = login;
         Config = config;
         Commands = custom;
+        Agents = agents;
         Skills = skills;
         Memory = memory;
         Doctor = doctor;

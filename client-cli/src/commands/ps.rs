@@ -1,8 +1,12 @@
 //! `reasonix ps`: what runs.
 
+use std::collections::{HashMap, HashSet};
+
+use proto::Pid;
 use proto::hello::Role;
 use proto::methods::ProcessList;
 use proto::params::process::{ChildProcess, ListParams};
+use proto::params::session::SessionSummary;
 use serde_json::json;
 
 use super::Listing;
@@ -23,6 +27,9 @@ pub struct Args {
     /// Only sessions with this label.
     #[arg(short, long)]
     label: Option<String>,
+    /// Show sub-agents below the session that started them.
+    #[arg(short, long)]
+    tree: bool,
     #[command(flatten)]
     listing: Listing,
 }
@@ -36,12 +43,15 @@ pub async fn run(args: Args, verbose: bool) -> Result<u8, Error> {
         }
         return Ok(0);
     };
-    let list = client
+    let mut list = client
         .call::<ProcessList>(&ListParams {
             all: args.all,
             label: args.label,
         })
         .await?;
+    if args.tree {
+        list.processes = tree(list.processes);
+    }
     if args.listing.json {
         output::json(&list)?;
         return Ok(0);
@@ -52,6 +62,29 @@ pub async fn run(args: Args, verbose: bool) -> Result<u8, Error> {
         commands_table(&list.children)?;
     }
     Ok(0)
+}
+
+/// Sessions with their sub-agents behind them, whose titles are set in. Those without a listed parent keep their order.
+fn tree(sessions: Vec<SessionSummary>) -> Vec<SessionSummary> {
+    let listed: HashSet<Pid> = sessions.iter().map(|session| session.pid).collect();
+    let (mut pending, mut below) = (Vec::new(), HashMap::<Pid, Vec<SessionSummary>>::new());
+    for session in sessions {
+        match listed.contains(&session.ppid) && session.ppid != session.pid {
+            true => below.entry(session.ppid).or_default().push(session),
+            false => pending.push((0, session)),
+        }
+    }
+    pending.reverse();
+    let mut ordered = Vec::new();
+    while let Some((depth, mut session)) = pending.pop() {
+        let children = below.remove(&session.pid).unwrap_or_default();
+        pending.extend(children.into_iter().rev().map(|child| (depth + 1, child)));
+        if depth > 0 {
+            session.title = format!("{}└ {}", "  ".repeat(depth - 1), session.title);
+        }
+        ordered.push(session);
+    }
+    ordered
 }
 
 /// The operating-system processes of tools. Those in the background have a number of their own, by which `kill` ends

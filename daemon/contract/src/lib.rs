@@ -3,6 +3,7 @@
 //! The session engine reaches models, tools and processes only through the traits that stand here.
 //! No I/O, no runtime.
 
+pub mod agents;
 pub mod codec;
 pub mod decision;
 pub mod estimate;
@@ -19,6 +20,7 @@ pub mod tool;
 pub mod tool_set;
 pub mod tool_spec;
 
+pub use agents::{AgentTask, Agents};
 pub use codec::{
     Asked, Codec, Fragment, InstructionText, Prefix, PrefixText, SkillText, ToolChoice,
 };

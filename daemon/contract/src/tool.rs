@@ -11,6 +11,7 @@ use proto::record::{Changed, ChildExited, ChildSpawned, KnownFile, Quarantined, 
 use proto::{CallId, Pid, SessionId};
 use serde_json::{Map, Value};
 
+use crate::agents::Agents;
 use crate::history::PastMessages;
 use crate::memory::ToolMemory;
 use crate::sandbox_spec::SandboxSpec;
@@ -139,6 +140,7 @@ pub struct CallContext {
     pub skills: Arc<dyn SkillLibrary>,
     /// What was said in other sessions, and earlier in this one.
     pub history: Arc<dyn PastMessages>,
+    pub agents: Arc<dyn Agents>,
     /// What its commands may touch. `None`: nothing but the user's rights holds them.
     pub sandbox: Option<Arc<SandboxSpec>>,
     /// The `PATH` of its commands, if not that of the session: outside the sandbox programs are not looked for where the

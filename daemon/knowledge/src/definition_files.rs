@@ -1,4 +1,4 @@
-//! Finds and reads the files that define commands and skills: regular Markdown files in a known directory.
+//! Finds and reads the files that define commands and agents: regular Markdown files in a known directory.
 //!
 //! A project's file that a link leads out of the workspace is left out. What is left out is told.
 
@@ -182,6 +182,12 @@ impl<'a> DefinitionFiles<'a> {
         let name = self.name_of(path);
         let place = line.map_or(name.clone(), |line| format!("{name}:{line}"));
         let problem = format!("`{place}` is left out: {reason}.");
+        self.problems.push(problem);
+    }
+
+    /// Notes something about a file that is used all the same.
+    pub fn warn(&mut self, path: &Path, line: u64, reason: &str) {
+        let problem = format!("`{}:{line}`: {reason}.", self.name_of(path));
         self.problems.push(problem);
     }
 }

@@ -70,6 +70,17 @@ impl Document<'_> {
         lines.find_map(|(line, number)| raw_value(line, key).map(|_| number))
     }
 
+    /// The keys of the outermost level, with their lines in the file.
+    pub fn keys(&self) -> Vec<(u64, String)> {
+        let key = |(at, line): (usize, &str)| {
+            let (key, _) = line.split_once(':')?;
+            let fits = |letter: char| letter.is_alphanumeric() || matches!(letter, '-' | '_');
+            let is_key = !key.is_empty() && key.chars().all(fits);
+            is_key.then(|| (at as u64 + 1, key.to_owned()))
+        };
+        self.yaml.lines().enumerate().filter_map(key).collect()
+    }
+
     /// Reads the front matter. Keys that `T` does not have are ignored.
     pub fn fields<T: DeserializeOwned + Default>(&self) -> Result<T, Malformed> {
         if is_blank(&self.yaml) {

@@ -1,8 +1,10 @@
 //! Files that the model is shown without having asked for them: instructions of users and projects, what prompts
-//! refer to, the commands that they run, the skills that they use, and facts from earlier sessions.
+//! refer to, the commands that they run, the skills that they use, the agents that can be given work, and facts from
+//! earlier sessions.
 //!
 //! Reads them through `workspace`. Blocks.
 
+mod agents;
 mod command_rendering;
 mod commands;
 mod definition_files;
@@ -16,6 +18,7 @@ mod skill_fields;
 mod skill_rendering;
 mod skills;
 
+pub use agents::{AgentDefinition, AgentDefinitions, AgentSource, find_agents};
 pub use command_rendering::{FILLED_MAX, command_block, command_call, fill_in};
 pub use commands::{CustomCommand, CustomCommands, find_commands};
 pub use instructions::{Instructions, find_instructions};

@@ -21,6 +21,7 @@ pub async fn run(daemon: &Daemon, params: &DoctorParams) -> Vec<Check> {
     checks.extend(commands(daemon, params.cwd.as_deref()).await);
     checks.extend(skills(daemon, params.cwd.as_deref()).await);
     checks.extend(memory(daemon, params.cwd.as_deref()).await);
+    checks.extend(agents(daemon, params.cwd.as_deref()).await);
     checks.push(confinement(daemon, params.cwd.as_deref().map(Path::new)));
     for check in &mut checks {
         check.text = contract::scrub(&check.text);
@@ -134,6 +135,26 @@ async fn memory(daemon: &Daemon, cwd: Option<&str>) -> Vec<Check> {
     problems
         .map(|problem| warning("memory", problem, hint))
         .collect()
+}
+
+/// What is wrong with the files of sub-agents in a directory.
+async fn agents(daemon: &Daemon, cwd: Option<&str>) -> Vec<Check> {
+    let Some(cwd) = cwd else {
+        return Vec::new();
+    };
+    let scope = session::PermissionScope::Directory(cwd.into());
+    match daemon.supervisor.agents(&scope).await {
+        Ok(list) => list
+            .problems
+            .into_iter()
+            .map(|problem| {
+                let hint = "Correct the file, or remove it. The other agents work.";
+                warning("agents", problem, hint)
+            })
+            .collect(),
+        // What is wrong with the directory is told by the other checks.
+        Err(_) => Vec::new(),
+    }
 }
 
 fn home(daemon: &Daemon) -> Check {

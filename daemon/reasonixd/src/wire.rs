@@ -228,6 +228,7 @@ impl Wire {
                 examples,
                 tools: self.tools(&settings, server_tools.tools),
                 pinned: settings.pinned,
+                agents: String::new(),
                 rules,
                 model,
             },

@@ -124,6 +124,8 @@ impl Home {
         instructions = "REASONIX.md";
         /// The user's custom commands.
         commands = "commands";
+        /// The user's agents.
+        agents = "agents";
         /// The user's skills.
         skills = "skills";
         /// Facts of the user, for all projects.

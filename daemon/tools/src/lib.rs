@@ -44,6 +44,7 @@ mod read_file;
 mod recall_facts;
 mod remember;
 mod skill;
+mod task;
 mod todo_write;
 mod tool_call;
 mod tool_search;
@@ -74,6 +75,7 @@ fn fixed_tools() -> Vec<Arc<dyn Tool>> {
         typed::<history::History>(history::spec()),
         typed::<kill_shell::KillShell>(kill_shell::spec()),
         typed::<skill::Skill>(skill::spec()),
+        typed::<task::Task>(task::spec()),
         typed::<todo_write::TodoWrite>(todo_write::spec()),
         facts::<forget::Forget>(forget::spec()),
         facts::<recall_facts::RecallFacts>(recall_facts::spec()),

@@ -80,6 +80,7 @@ impl Scene {
             progress: shown.clone(),
             cancel: Arc::new(Cancelled(cancelled)),
             shells: numbers.clone(),
+            agents: Arc::new(()),
             skills: Arc::new(NoSkills),
             history: Arc::new(()),
             sandbox: None,

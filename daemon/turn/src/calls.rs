@@ -103,7 +103,7 @@ impl Step<'_> {
             return Phase::Calls(calls);
         }
         if calls.judging.is_none()
-            && calls.running.len() < self.limits.parallel.max(1)
+            && calls.readers(&open.calls) < self.limits.parallel.max(1)
             && let Some(call) = next_to_judge(&open.calls, &calls)
         {
             calls.judging = Some(call.id.clone());
@@ -398,11 +398,13 @@ impl Step<'_> {
         self.close(calls, call, outcome, 0);
     }
 
-    /// Starts a call: a reader at once, a writer once its start is on disk. True for a writer.
+    /// Starts a call: a reader at once, a writer or a sub-agent once its start is on disk. True for a writer.
     fn run(&mut self, calls: &mut CallsInProgress, call: &ToolCall, decided: Decided) -> bool {
-        let read_only = decided.decision.read_only;
+        let (read_only, kind) = (decided.decision.read_only, decided.kind);
         self.log_started(call, decided);
-        let after = (!read_only).then_some(self.facts.seq);
+        // A sub-agent has a log of its own: it must never be there without the call that it works for.
+        let waits = !read_only || kind == ToolKind::Agent;
+        let after = waits.then_some(self.facts.seq);
         calls.running.insert(call.id.clone());
         let open = self.open_call(&call.id);
         let call = open.map_or_else(|| call.clone(), OpenCall::effective);
@@ -415,6 +417,13 @@ impl CallsInProgress {
     /// Whether a call's result has arrived, written or waiting for earlier ones.
     fn has_result(&self, open: &OpenCall) -> bool {
         open.stage == CallStage::Closed || self.ready.iter().any(|ready| ready.call == open.call.id)
+    }
+
+    /// How many calls run that count towards the limit. Of sub-agents there is a limit where they are created.
+    fn readers(&self, calls: &[OpenCall]) -> usize {
+        let counts =
+            |open: &&OpenCall| open.kind != ToolKind::Agent && self.running.contains(&open.call.id);
+        calls.iter().filter(counts).count()
     }
 
     /// Whether a call neither runs nor has a result.

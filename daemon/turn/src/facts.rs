@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
+use proto::budget::Spent;
 use proto::outcome::{OutcomeKind, TurnEnded, UsageTotals};
 use proto::params::interaction::{Interaction, Scope};
 use proto::params::session::{Exited, QueuedPrompt};
@@ -12,8 +13,8 @@ use proto::record::{
 use proto::reset::Wire;
 use proto::state::{ApprovalMode, Mode, OnAsk, State, WaitingFor};
 use proto::{
-    Body, CallId, InteractionId, ItemId, Pid, PromptId, Record, RequestId, Seq, SessionOptions,
-    Stamp,
+    Body, CallId, InteractionId, ItemId, Pid, PromptId, Record, RequestId, Seq, SessionId,
+    SessionOptions, Stamp,
 };
 
 use crate::compaction::EditedFile;
@@ -148,6 +149,8 @@ pub struct Facts {
     pub shortened: Option<SessionShortened>,
     /// Background commands. Those of an exited session stay until their end is logged.
     pub children: BTreeMap<Pid, ChildSpawned>,
+    /// What sub-agents that have ended used, with their own.
+    pub agents: BTreeMap<SessionId, Spent>,
     /// Users' commands that ended since the last prompt, oldest first.
     user_results: Vec<UserResult>,
     /// The newest record says that the daemon's end cut off the next answer, and that the turn continues from it.
@@ -261,6 +264,9 @@ impl Facts {
                 if let Some(open) = &mut self.open {
                     open.apply_finished(finished);
                 }
+            }
+            Body::AgentFinished(agent) => {
+                self.agents.insert(agent.session, agent.spent);
             }
             proto::reports!() => {}
             Body::CacheReset(reset) => {

@@ -44,12 +44,13 @@ pub struct CommandInfo {
     pub trusted: bool,
 }
 
-/// Whose command it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+/// Whose command or agent it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CommandSource {
     Project,
     User,
+    #[default]
     BuiltIn,
 }
 

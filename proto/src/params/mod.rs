@@ -1,5 +1,6 @@
 //! Parameters and answers of the methods, one file a resource.
 
+pub mod agent;
 pub mod cache;
 pub mod command;
 pub mod compact;

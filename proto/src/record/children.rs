@@ -1,11 +1,12 @@
-//! Records of the commands in the background, and of those that users run themselves.
+//! Records of the commands in the background, of those that users run themselves, and of sub-agents.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::budget::Spent;
 use crate::item::{CallStatus, Display};
 use crate::words::words;
-use crate::{CallId, Pid, RequestId};
+use crate::{CallId, Pid, RequestId, SessionId};
 
 /// `child.spawned`: a command of the session runs beside its turns: one that the model left in the background, or one
 /// that a user runs.
@@ -72,4 +73,17 @@ pub struct ChildExited {
     /// Of a user's command. Absent if the daemon was killed while it ran.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result: Option<Box<UserCommandResult>>,
+}
+
+/// `agent.finished`: a sub-agent of the session has come to its end.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct AgentFinished {
+    /// The call that started it.
+    pub call: CallId,
+    pub session: SessionId,
+    pub pid: Pid,
+    /// Name of its definition.
+    pub agent: String,
+    /// What it and its own sub-agents have used in all. Their logs hold it too: this counts for budgets alone.
+    pub spent: Spent,
 }

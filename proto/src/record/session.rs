@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::options::SessionOptions;
 use crate::outcome::{OutcomeKind, Reason};
 use crate::state::{State, WaitingFor};
-use crate::{Failure, Pid, RequestId, SessionId};
+use crate::{CallId, Failure, Pid, RequestId, SessionId};
 
 /// `session.created`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -48,6 +48,9 @@ pub struct SessionCreated {
     /// Origin of its first messages, if it was forked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<Origin>,
+    /// Call that it works for, if it is a sub-agent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<AgentOf>,
     /// Version of the daemon that wrote this.
     pub version: String,
     /// Resolved: as the client asked for them, else as the config says.
@@ -64,6 +67,18 @@ pub struct Origin {
     pub turn: u64,
     /// Session at the root of all forks; it identifies their common prefix to the cache.
     pub first: SessionId,
+}
+
+/// What a sub-agent works for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct AgentOf {
+    /// Session of the call.
+    pub parent: SessionId,
+    pub call: CallId,
+    /// Name of its definition.
+    pub name: String,
+    /// 1: its parent was started by a client.
+    pub depth: u32,
 }
 
 /// Permission rules, as they are written in config.

@@ -66,6 +66,7 @@ impl EngineSetup {
                     Arc::new(Marker::new("mark", Family::Bash, false, &self.world)),
                 ]),
                 pinned: Vec::new(),
+                agents: String::new(),
                 rules: vec![Layered {
                     origin: String::new(),
                     layer: policy::Layer::User,

@@ -87,6 +87,9 @@ rows! {
     "List skills: instructions for kinds of tasks" => "列出技能：针对某类任务的说明";
     "The model loads a skill that fits its task, and you run one as `/name ARGUMENTS`. A skill is a directory with a `SKILL.md`. They are found in `.reasonix/skills`, `.agents/skills` and `.claude/skills` of the project, then in `$REASONIX_HOME/skills`, `~/.agents/skills`, `~/.claude/skills` and the directories of `skills.paths`; the first of a name counts. Its front matter has `name`, `description`, and, if you want, `allowed-tools` (the only tools that may be called until the turn ends) and `disable-model-invocation: true` (only you can use it)" => "模型会加载适合其任务的技能，你可用 `/name 参数` 运行。技能是含有 `SKILL.md` 的目录。依次在项目的 `.reasonix/skills`、`.agents/skills`、`.claude/skills`、`$REASONIX_HOME/skills`、`~/.agents/skills`、`~/.claude/skills` 以及 `skills.paths` 的目录中查找；同名的以先找到的为准。其头部有 `name`、`description`，以及可选的 `allowed-tools`（到回合结束前只能调用这些工具）和 `disable-model-invocation: true`（只有你能使用）";
     "Show the skills of this session (pid, id, or name) [default: those of this directory]" => "显示此会话（会话号、编号或名称）的技能 [默认：此目录的技能]";
+    "List sub-agents: Markdown files that define them" => "列出子代理：定义它们的 Markdown 文件";
+    "They are read from `.reasonix/agents` and `.claude/agents` of the project, then from `$REASONIX_HOME/agents` and `~/.claude/agents`; the first of a name counts. The front matter has `name` and `description`, and may have `tools`, `disallowedTools`, `model`, `effort`, `max_steps` and `read_only`; the body is the agent's system prompt" => "依次读取项目的 `.reasonix/agents` 和 `.claude/agents`、`$REASONIX_HOME/agents` 以及 `~/.claude/agents`；同名的以先找到的为准。文件头有 `name` 和 `description`，还可有 `tools`、`disallowedTools`、`model`、`effort`、`max_steps` 和 `read_only`；正文是该代理的系统提示词";
+    "Show the agents of this session (pid, id, or name) [default: those of this directory]" => "显示此会话（会话号、编号或名称）的代理 [默认：此目录的代理]";
     "List hooks: commands of yours that sessions run on events" => "列出钩子：会话在事件发生时运行的你的命令";
     "They are configured in `.reasonix/settings.json` of a trusted project and in `settings.json` in the home" => "在受信任项目的 `.reasonix/settings.json` 和主目录的 `settings.json` 中配置";
     "Show the hooks of this session (pid, id, or name) and their last results [default: those of this directory]" => "显示此会话（会话号、编号或名称）的钩子及其最近结果 [默认：此目录的钩子]";
@@ -228,6 +231,7 @@ rows! {
     "Print JSON, with the text of each part" => "输出 JSON，含各部分的文本";
     "List live sessions and the processes of their tools" => "列出活动的会话及其工具的进程";
     "Live: running, waiting, paused or idle. `no data 45 s`: the provider has been silent for that long. A background command has its own number and the kind `shell`: `reasonix kill NUMBER` stops it. `-v` shows more columns" => "活动：运行中、等待、已暂停或空闲。`45 秒无数据`：服务商已有这么久没有发来数据。后台命令有自己的编号，类型为 `shell`：`reasonix kill NUMBER` 停止它。`-v` 显示更多列";
+    "Show sub-agents below the session that started them" => "在启动它的会话之下显示子代理";
     "Include sessions that have exited" => "包括已退出的会话";
     "List and change the queued prompts of a session" => "列出和更改会话排队的提示词";
     "PROMPT is the position of a prompt in the queue, from 1, or the start of its id" => "PROMPT 是提示词在队列中的位置（从 1 开始），或其编号的开头";

@@ -284,6 +284,7 @@ impl Actor {
             CallEvent::HooksRan(finished) => self.tell_hooks(finished),
             CallEvent::BackgroundStarted(child) => self.step(Input::ChildSpawned(child)),
             CallEvent::BackgroundExited(child) => self.child_exited(child),
+            CallEvent::AgentFinished(finished) => self.note(Body::AgentFinished(finished)),
             CallEvent::Quarantined(items) => self.take_quarantined(items),
         }
     }

@@ -81,6 +81,8 @@ pub struct Profile {
     pub tools: ToolSet,
     /// Deferred tools that are declared in the prefix all the same.
     pub pinned: Vec<String>,
+    /// The sub-agents that the model can start, a line each. The session puts them in.
+    pub agents: String,
     /// Permission rules.
     pub rules: Vec<Layered>,
     pub model: ModelSetup,
@@ -95,6 +97,8 @@ pub struct ProfileChoice {
     pub append_system_prompt: Option<String>,
     /// Names of the tools. `None`: all that the config gives.
     pub tools: Option<Vec<String>>,
+    /// Deferred tools among them that are declared in the prefix all the same, beside those of the config.
+    pub pinned: Vec<String>,
 }
 
 impl From<&ProfileParams> for ProfileChoice {
@@ -103,6 +107,7 @@ impl From<&ProfileParams> for ProfileChoice {
             system_prompt: None,
             append_system_prompt: params.append_system_prompt.clone(),
             tools: params.tools.clone(),
+            pinned: Vec::new(),
         }
     }
 }
@@ -129,6 +134,7 @@ impl ProfileChoice {
             ));
         }
         profile.append_system_prompt = appended.map(str::to_owned);
+        profile.pinned.extend(self.pinned.iter().cloned());
         let Some(names) = &self.tools else {
             return Ok(());
         };

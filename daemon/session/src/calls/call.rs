@@ -7,10 +7,10 @@ use std::sync::Arc;
 
 use contract::tool::{Cancel, Progress, Shells, SkillLibrary};
 use contract::{
-    Basis, CallAction, CallContext, Decision, Outcome, PastMessages, SandboxSpec, Spawn, Tool,
-    ToolMemory, ToolSet,
+    Agents, Basis, CallAction, CallContext, Decision, Outcome, PastMessages, SandboxSpec, Spawn,
+    Tool, ToolMemory, ToolSet,
 };
-use proto::item::{Display, ToolCall};
+use proto::item::{Display, ToolCall, ToolKind};
 use proto::params::interaction::Approval;
 use proto::params::process::ChildProcess;
 use proto::record::{Quarantined, Verdict};
@@ -57,10 +57,13 @@ pub struct CallEnvironment {
     pub spawn: Arc<dyn Spawn>,
     pub shells: Arc<dyn Shells>,
     pub history: Arc<dyn PastMessages>,
+    pub agents: Arc<dyn Agents>,
     pub user_home: PathBuf,
     /// The directory of the user's custom commands.
     pub user_commands: PathBuf,
     pub skills: Arc<SessionSkills>,
+    /// The directory of the user's agents.
+    pub user_agents: PathBuf,
     pub trusted: bool,
     /// The agent's own directories.
     pub masked: Vec<PathBuf>,
@@ -132,6 +135,7 @@ impl CallEnvironment {
             shells: Arc::clone(&self.shells),
             skills: Arc::clone(&self.skills) as Arc<dyn SkillLibrary>,
             history: Arc::clone(&self.history),
+            agents: Arc::clone(&self.agents),
             sandbox: None,
             path: None,
         }
@@ -220,7 +224,13 @@ impl CallEnvironment {
             asked_always(&mut judged.explanation.decision);
         }
         let places = std::mem::take(&mut judged.places);
-        let (decision, quiet) = (&judged.explanation.decision, self.quiet(call.id.clone()));
+        let quiet = self.quiet(call.id.clone());
+        if found.tool.spec().kind == ToolKind::Agent
+            && let Display::Line { text } = found.tool.preview(&found.arguments, &quiet)?.display
+        {
+            judged.subject = text;
+        }
+        let decision = &judged.explanation.decision;
         let preview = if decision.verdict == Verdict::Ask {
             found.tool.preview(&found.arguments, &quiet)?.display
         } else {

@@ -3,7 +3,7 @@
 use contract::Outcome;
 use proto::CallId;
 use proto::hook::HookFinished;
-use proto::record::{ChildExited, ChildSpawned, Quarantined};
+use proto::record::{AgentFinished, ChildExited, ChildSpawned, Quarantined};
 
 /// Something that happened in a call, or in a command that a call left in the background.
 pub enum CallEvent {
@@ -22,6 +22,8 @@ pub enum CallEvent {
     BackgroundStarted(ChildSpawned),
     /// It has ended.
     BackgroundExited(ChildExited),
+    /// A sub-agent has ended.
+    AgentFinished(AgentFinished),
     /// Protected names came while commands ran, and were moved away.
     Quarantined(Vec<Quarantined>),
 }

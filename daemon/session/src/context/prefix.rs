@@ -2,7 +2,10 @@
 
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use contract::{InstructionText, KnownState, Prefix, PrefixText, SKILL_TOOL, SkillText, ToolSpec};
+use contract::{
+    Family, InstructionText, KnownState, Prefix, PrefixText, SKILL_TOOL, SkillText,
+    ToolDeclaration, ToolSpec,
+};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -120,12 +123,30 @@ fn text(profile: &Profile) -> PrefixText {
     let is_pinned = |spec: &ToolSpec| profile.pinned.iter().any(|pinned| *pinned == *spec.name);
     let declared = |spec: &&ToolSpec| !spec.deferred || is_pinned(spec);
     let specs = profile.tools.specs().filter(declared);
+    let declaration = |spec: &ToolSpec| match spec.family {
+        Family::Task => with_agents(spec.declaration(), &profile.agents),
+        Family::Read
+        | Family::Edit
+        | Family::Bash
+        | Family::WebFetch
+        | Family::WebSearch
+        | Family::Memory
+        | Family::Session => spec.declaration(),
+    };
     PrefixText {
         system: profile.system_prompt.trim_end().to_owned(),
         appended: profile.append_system_prompt.clone(),
         examples: profile.examples.clone(),
-        tools: specs.map(ToolSpec::declaration).collect(),
+        tools: specs.map(declaration).collect(),
         ..PrefixText::default()
+    }
+}
+
+/// A tool that starts agents, with those that there are.
+fn with_agents(tool: ToolDeclaration, agents: &str) -> ToolDeclaration {
+    ToolDeclaration {
+        description: format!("{}{agents}", tool.description).into(),
+        ..tool
     }
 }
 

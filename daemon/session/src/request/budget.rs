@@ -9,7 +9,7 @@ mod today;
 mod tree;
 mod words;
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
@@ -20,7 +20,7 @@ use proto::outcome::UsageTotals;
 use proto::{Failure, Pid, Seq, SessionId, Stamp};
 
 use self::today::Today;
-use self::tree::{Reached, Tree};
+use self::tree::{Joining, Reached, Tree};
 use crate::assembly::setup::Assembly;
 use crate::tasks::blocking;
 
@@ -85,6 +85,8 @@ pub(crate) struct BudgetMember {
     pub root: String,
     /// Where settings are read.
     pub cwd: PathBuf,
+    /// Whose sub-agent it is.
+    pub above: Option<SessionId>,
 }
 
 /// Whether any day or project is bounded, as the files said when they were read for a request.
@@ -155,6 +157,11 @@ impl Ledger {
         }
         inner.trim();
         past.map(drop)
+    }
+
+    /// What a session and its sub-agents used.
+    pub(crate) fn spent(&self, session: SessionId) -> Spent {
+        self.lock().tree.spent(session)
     }
 
     /// The nodes of a session, with what was used of each.
@@ -256,9 +263,17 @@ impl Inner {
 
 impl BudgetMember {
     /// The session is there, with what it may use and has used in its life.
-    pub fn join(&self, pid: Pid, limit: Budget, spent: Spent) {
-        let mut inner = self.ledger.lock();
-        inner.tree.join(self.session, pid, &self.root, limit, spent);
+    /// `below`: what sub-agents of it used that have ended.
+    pub fn join(&self, pid: Pid, limit: Budget, spent: Spent, below: &BTreeMap<SessionId, Spent>) {
+        self.ledger.lock().tree.join(&Joining {
+            session: self.session,
+            pid,
+            root: &self.root,
+            limit,
+            spent,
+            above: self.above,
+            below,
+        });
     }
 
     /// It leaves memory.

@@ -63,6 +63,11 @@ impl Keys {
         self.lock().get(variable).cloned()
     }
 
+    /// The variables that hold them.
+    pub fn names(&self) -> Vec<String> {
+        self.lock().keys().cloned().collect()
+    }
+
     fn fill_secrets(&self, secrets: KeysByVariable) {
         self.change(|keys| {
             for (name, key) in secrets {

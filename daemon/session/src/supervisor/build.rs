@@ -37,7 +37,7 @@ use crate::calls::skills::SessionSkills;
 use crate::calls::state::CallState;
 use crate::context::ResetState;
 use crate::context::first_message;
-use crate::context::prefix::PrefixFiles;
+use crate::context::prefix::{self, FrozenPrefix, PrefixFiles};
 use crate::history::summary;
 use crate::journal::{Cause, Closed, Journal};
 use crate::request::Requests;
@@ -45,6 +45,7 @@ use crate::request::budget::{self, BudgetMember};
 use crate::request::in_flight::Arrived;
 use crate::request::keys::Keys;
 use crate::request::route::ModelRoute;
+use crate::supervisor::agents::{self, SessionAgents};
 use crate::supervisor::load::{SessionLog, SessionServices};
 use crate::supervisor::past_messages::SessionHistory;
 use crate::viewers::Viewers;
@@ -177,6 +178,7 @@ fn seat(services: &SessionServices, machine: &Machine, created: &SessionCreated)
         session: created.session,
         root: created.root.clone(),
         cwd: PathBuf::from(&created.cwd),
+        above: created.agent.as_ref().map(|agent| agent.parent),
     };
     let facts = machine.facts();
     // Before its first record is folded a new one has no settings.
@@ -189,7 +191,7 @@ fn seat(services: &SessionServices, machine: &Machine, created: &SessionCreated)
         ms: facts.ran_ms,
         ..budget::spent(&facts.usage)
     };
-    seat.join(created.pid, limit, spent);
+    seat.join(created.pid, limit, spent, &facts.agents);
     seat
 }
 
@@ -291,9 +293,15 @@ fn call_environment(
             session: created.session,
             root: created.root.clone(),
         }),
+        agents: Arc::new(SessionAgents {
+            supervisor: services.supervisor.clone(),
+            session: created.session,
+            reporter: call_reporter(happened),
+        }),
         user_home: assembly.user_home(),
         user_commands: services.home.commands(),
         skills: Arc::new(skills),
+        user_agents: services.home.agents(),
         trusted: setup.trusted,
         masked: services.assembly.closed(),
     }
@@ -346,13 +354,7 @@ pub fn prefix_files(
     root: &Path,
     cwd: &Path,
 ) -> Result<PrefixFiles, Failure> {
-    let places = Places {
-        root,
-        cwd,
-        add_dirs: &[],
-        readable: Vec::new(),
-    };
-    let workspace = open_workspace(services, setup, places, None)?;
+    let workspace = bare_workspace(services, setup, root, cwd)?;
     let user_file = services.home.instructions();
     let instructions = knowledge::find_instructions(&workspace, &user_file);
     let places = setup.skills.places(services.home.skills());
@@ -397,6 +399,36 @@ pub fn facts(services: &SessionServices, root: &Path) -> FactStores {
     FactStores::new(home.memory(), home.project_memory(&root))
 }
 
+/// The prefix of a new session in this directory, and what is wrong with the files that go into it. Blocks.
+pub fn frozen_prefix(
+    services: &SessionServices,
+    setup: &mut Setup,
+    root: &Path,
+    cwd: &Path,
+) -> Result<(FrozenPrefix, Vec<String>), Failure> {
+    let found = prefix_files(services, setup, root, cwd)?;
+    setup.profile.agents = agents::listed(services, setup, root, cwd)?;
+    let skills = prefix::offer_skills(&mut setup.profile, found.skills);
+    let prefix = FrozenPrefix::of(&setup.profile, found.instructions, skills, found.memory);
+    Ok((prefix, found.problems))
+}
+
+/// A workspace to read files in before the session is there. Blocks.
+pub fn bare_workspace(
+    services: &SessionServices,
+    setup: &Setup,
+    root: &Path,
+    cwd: &Path,
+) -> Result<Workspace, Failure> {
+    let places = Places {
+        root,
+        cwd,
+        add_dirs: &[],
+        readable: Vec::new(),
+    };
+    open_workspace(services, setup, places, None)
+}
+
 /// Where a session works.
 struct Places<'a> {
     root: &'a Path,
@@ -417,7 +449,11 @@ fn open_workspace(
     let mut extra_writable = setup.allow_write.clone();
     extra_writable.extend(places.add_dirs.iter().map(PathBuf::from));
     readable.extend(Some(services.home.instructions()).filter(|file| file.exists()));
-    readable.extend([services.home.commands(), services.home.skills()]);
+    readable.extend([
+        services.home.commands(),
+        services.home.skills(),
+        services.home.agents(),
+    ]);
     let options = WorkspaceOptions {
         root: places.root.to_owned(),
         cwd: cwd.to_owned(),

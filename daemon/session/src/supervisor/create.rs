@@ -24,6 +24,7 @@ use crate::calls::references::{self, may_refer};
 use crate::context::first_message;
 use crate::context::prefix::{self, FrozenPrefix};
 use crate::request::keys::Keys;
+use crate::supervisor::agents::Parent;
 use crate::supervisor::build::{self, Parts, build};
 use crate::supervisor::load::{SessionLog, SessionServices};
 use crate::supervisor::{Client, Supervisor, storage};
@@ -64,6 +65,17 @@ impl Supervisor {
         client: &Client,
         profile: &ProfileChoice,
     ) -> Result<CreateOutput, Failure> {
+        self.create_for(params, client, profile, None).await
+    }
+
+    /// The same, for a call of another session where there is a `parent`. Every session is made here.
+    pub(crate) async fn create_for(
+        &self,
+        params: CreateParams,
+        client: &Client,
+        profile: &ProfileChoice,
+        parent: Option<&Parent>,
+    ) -> Result<CreateOutput, Failure> {
         self.refuse_when_closing()?;
         let slot = self.slots.claim(params.session);
         if slot.known || self.exists(params.session).await? {
@@ -73,7 +85,8 @@ impl Supervisor {
         let made = slot
             .cell
             .get_or_try_init(async || {
-                let (handle, prompt) = self.create_new(&params, client, profile).await?;
+                let made = self.create_new(&params, client, profile, parent).await;
+                let (handle, prompt) = made?;
                 prompt_id = prompt;
                 Ok::<_, Failure>(handle)
             })
@@ -144,11 +157,12 @@ impl Supervisor {
         params: &CreateParams,
         client: &Client,
         profile: &ProfileChoice,
+        parent: Option<&Parent>,
     ) -> Result<(SessionHandle, Option<PromptId>), Failure> {
         let (services, wanted) = (self.services.clone(), params.clone());
-        let profile = profile.clone();
+        let (profile, made_for) = (profile.clone(), parent.cloned());
         // Config, cassette, directory and log stand on disks that may hang: not on this thread, and not for ever.
-        let preparing = blocking(move || prepare(&services, &wanted, &profile));
+        let preparing = blocking(move || prepare(&services, &wanted, &profile, made_for.as_ref()));
         let Ok(prepared) = tokio::time::timeout(PREPARING_MAX, preparing).await else {
             return Err(storage(format!("`{}` does not answer.", params.cwd)));
         };
@@ -160,7 +174,9 @@ impl Supervisor {
             mut notices,
         } = prepared??;
         let mut referenced = ResolvedReferences::default();
-        if let Some(text) = params.prompt.as_deref().filter(|text| may_refer(text)) {
+        // What a model writes refers to nothing, and runs no command of the user.
+        let typed = params.prompt.as_deref().filter(|_| parent.is_none());
+        if let Some(text) = typed.filter(|text| may_refer(text)) {
             let standing = actor.standing_of(Some(&created));
             referenced = match references::resolve(standing, text).await {
                 Ok(resolved) => resolved,
@@ -184,7 +200,8 @@ impl Supervisor {
         });
         let prompt_id = prompt.as_ref().map(|prompt| prompt.prompt_id);
         let mut reported = Vec::new();
-        if let (Some(prompt), Some(asker)) = (&prompt, actor.asker(HookEvent::UserPromptSubmit)) {
+        let asked = prompt.as_ref().filter(|_| parent.is_none());
+        if let (Some(prompt), Some(asker)) = (asked, actor.asker(HookEvent::UserPromptSubmit)) {
             let what = HookPayload::Prompt { text: &prompt.text };
             let chain = asker
                 .ask(what, actor.life.ended())
@@ -359,6 +376,7 @@ fn prepare(
     services: &SessionServices,
     params: &CreateParams,
     profile: &ProfileChoice,
+    parent: Option<&Parent>,
 ) -> Result<Prepared, Failure> {
     check(params)?;
     let cwd = PathBuf::from(&params.cwd);
@@ -370,9 +388,12 @@ fn prepare(
         ));
     }
     let brought = params.credentials.iter();
-    let brought: Vec<_> = brought
+    let brought = brought
         .filter(|(_, key)| !key.trim().is_empty())
-        .map(|(variable, _)| variable.as_str())
+        .map(|(variable, _)| variable.as_str());
+    let inherited = parent.map(|parent| parent.keys.names()).unwrap_or_default();
+    let brought: Vec<_> = brought
+        .chain(inherited.iter().map(String::as_str))
         .collect();
     let preset = params.preset.as_deref();
     let bundle = preset
@@ -388,7 +409,12 @@ fn prepare(
     };
     let mut setup = services.assembly.create(&cwd, model, effort, &brought)?;
     check_home(params, &setup, &services.assembly.user_home(), &cwd)?;
-    profile.apply(&mut setup.profile)?;
+    match parent {
+        Some(parent) => parent
+            .narrow(profile, &setup.profile.tools)
+            .apply(&mut setup.profile)?,
+        None => profile.apply(&mut setup.profile)?,
+    }
     let pace = bundle.as_ref().filter(|_| params.options.effort.is_none());
     let effort = pace.map(|bundle| bundle.pace.of(&setup.profile.model.efforts));
     if let Some(effort) = effort.filter(|effort| !effort.is_empty()) {
@@ -398,21 +424,23 @@ fn prepare(
     }
     let model = &setup.profile.model;
     let is_priced = model.price.is_some();
-    options::check_budget(params.options.budget, &model.full_name(), is_priced)?;
+    let budget = parent.map_or(params.options.budget, |parent| parent.budget);
+    options::check_budget(budget, &model.full_name(), is_priced)?;
     if params.prompt.is_some() {
         has_key(model, &brought)?;
     }
     let rules = params.options.rules.clone().unwrap_or_default();
     check_rules(&rules, &setup.profile.tools)?;
     let root = first_message::workspace_root(&setup, &cwd, &services.assembly.user_home());
-    let found = build::prefix_files(services, &setup, &root, &cwd)?;
-    let skills = prefix::offer_skills(&mut setup.profile, found.skills);
-    let prefix = FrozenPrefix::of(&setup.profile, found.instructions, skills, found.memory);
+    let (prefix, problems) = build::frozen_prefix(services, &mut setup, &root, &cwd)?;
     let keys = Arc::new(Keys::restored(
         Some(params.session),
         services.assembly.key_keeper(),
     ));
     keys.put(params.credentials.clone());
+    if let Some(parent) = parent {
+        keys.fill_from(&parent.keys);
+    }
     let pid = services
         .pids
         .next()
@@ -437,12 +465,17 @@ fn prepare(
         &env,
     );
     created.env_held = held.into_iter().collect();
+    if let Some(parent) = parent {
+        created.ppid = parent.pid;
+        created.agent = Some(parent.agent.clone());
+        created.env_names.extend(inherited);
+    }
     let bundled = bundle
         .map(|bundle| bundle.samples)
         .filter(|samples| *samples > 1);
     created.options.samples = created.options.samples.or(bundled);
     let mut notices = setup.notices.clone();
-    notices.extend(found.problems);
+    notices.extend(problems);
     let parts = Parts {
         created: created.clone(),
         log: SessionLog::new(file, prefix),
@@ -510,6 +543,7 @@ fn first_record(
         env_held: Vec::new(),
         request_id: params.request_id,
         origin: None,
+        agent: None,
         version: proto::VERSION.to_owned(),
         options: resolved(&params.options, setup),
     }

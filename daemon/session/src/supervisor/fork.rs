@@ -337,6 +337,7 @@ fn first_record(
             turn,
             first,
         }),
+        agent: None,
         version: proto::VERSION.to_owned(),
         options,
         ..origin.clone()

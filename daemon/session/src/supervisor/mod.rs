@@ -1,6 +1,7 @@
 //! All sessions of a home: created, loaded, recovered, evicted, listed. Owns the sessions in memory, and what is kept of
 //! those that were evicted.
 
+pub(crate) mod agents;
 pub(crate) mod build;
 pub(crate) mod commands;
 mod create;
@@ -47,6 +48,7 @@ use crate::assembly::setup::Assembly;
 use crate::journal::catalog_feed::CatalogFeed;
 use crate::request::budget::Ledger;
 use crate::request::keys::Keys;
+use crate::supervisor::agents::AgentPlaces;
 use crate::supervisor::eviction::ResidencyLimits;
 use crate::supervisor::export::Exported;
 use crate::supervisor::load::{Before, Revived, SessionServices};
@@ -89,6 +91,8 @@ pub struct Supervisor {
     unrecovered: unrecovered::Unrecovered,
     /// Keys that came with hellos, for sessions that are loaded later.
     offered: Keys,
+    /// How many sub-agents of each session run.
+    pub(crate) places: Arc<AgentPlaces>,
 }
 
 impl Supervisor {
@@ -142,6 +146,7 @@ impl Supervisor {
             filled: watch::Sender::new(true),
             unrecovered: unrecovered::Unrecovered::default(),
             offered,
+            places: Arc::default(),
         }))
     }
 
@@ -176,6 +181,7 @@ impl Supervisor {
         futures::stream::iter(marked)
             .for_each_concurrent(RECOVERED_AT_ONCE, bring_back)
             .await;
+        self.end_lost_agents().await;
     }
 
     /// A marker of a session that has no directory would be looked at in vain at every start.

@@ -51,6 +51,7 @@ pub fn profile(codec: Arc<dyn Codec>, provider: Arc<dyn Provider>, tools: ToolSe
         examples: None,
         tools,
         pinned: Vec::new(),
+        agents: String::new(),
         rules: vec![Layered {
             layer: policy::Layer::User,
             origin: "config.toml".to_owned(),

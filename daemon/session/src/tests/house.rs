@@ -311,6 +311,7 @@ fn created(session: SessionId, project: &Path) -> SessionCreated {
     let place = project.to_string_lossy().into_owned();
     SessionCreated {
         origin: None,
+        agent: None,
         session,
         pid: Pid(1),
         ppid: Pid(0),

@@ -71,6 +71,7 @@ fn chosen(tools: &[&str]) -> ProfileChoice {
         system_prompt: Some("Explore.".into()),
         append_system_prompt: None,
         tools: Some(tools.iter().map(|name| (*name).to_owned()).collect()),
+        pinned: Vec::new(),
     }
 }
 

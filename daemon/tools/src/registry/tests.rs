@@ -32,6 +32,7 @@ fn the_tools_are_sorted_and_cost_little_prefix() {
             "read_file",
             "remember",
             "skill",
+            "task",
             "todo_write",
             "tool_call",
             "tool_search",

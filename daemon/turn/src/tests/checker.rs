@@ -366,6 +366,7 @@ impl Checker {
             }
             Body::CallsRepaired(repaired) => self.repaired(repaired),
             Body::HookFinished(_)
+            | Body::AgentFinished(_)
             | Body::Usage(_)
             | Body::Notice(_)
             | Body::TodoUpdated(_)

@@ -19,6 +19,7 @@ use crate::{Decided, Judgement};
 pub fn created(kind: Kind, max_steps: u64, timeout_ms: u64) -> SessionCreated {
     SessionCreated {
         origin: None,
+        agent: None,
         session: "00000000-0000-0000-0000-000000000007"
             .parse::<SessionId>()
             .expect("it is a UUID"),

@@ -213,6 +213,7 @@ fn title_of_call(kind: ToolKind) -> Msg {
         | ToolKind::Todo
         | ToolKind::Ask
         | ToolKind::Plan
+        | ToolKind::Agent
         | ToolKind::Tools
         | ToolKind::Other => Msg::TitleOther,
     }

@@ -112,5 +112,6 @@ crate::catalog! {
     ManyAhead = "{0}, {1} sessions are ahead of this one", "{0}，前面有 {1} 个会话";
     OurMiss = "Bug in Reasonix: earlier messages changed without a reason (first difference: {0}), so the provider bills them at the full price. Please report this with the output of `reasonix cache`.", "Reasonix 的程序错误：之前的消息无故改变（首个差异：{0}），服务商将按全价计费。请附上 `reasonix cache` 的输出报告此问题。";
     CommandFileHint = "Correct the file, or remove it. The other commands work.", "请修正或移除该文件。其他命令可用。";
+    AgentFileHint = "Correct the file, or remove it. The other agents work.", "请修正或移除该文件。其他代理可用。";
     CacheUseUnreported = "The provider does not report cache use.", "服务商不报告缓存用量。";
 }

@@ -1,6 +1,7 @@
 //! The table of methods and their handlers. A handler that only asks the owner stands in the table; the others have a
 //! file for each resource, as in `proto::params`.
 
+mod agent;
 mod command;
 mod config;
 mod daemon;
@@ -48,6 +49,7 @@ pub fn module(daemon: Arc<Daemon>) -> RpcModule<Daemon> {
     add::<m::HistoryAround, _, _>(to, |d, _, p| async move { d.supervisor.around(p).await });
     add::<m::StatsQuery, _, _>(to, |d, _, p| async move { d.supervisor.stats(p).await });
     add::<m::CommandList, _, _>(to, command::list);
+    add::<m::AgentList, _, _>(to, agent::list);
     add::<m::SkillList, _, _>(to, skill::list);
     add_memory_methods(to);
     add::<m::HookList, _, _>(to, hook::list);

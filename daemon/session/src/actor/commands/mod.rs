@@ -1,5 +1,6 @@
 //! What clients ask of a session, carried out in its actor: a file each.
 
+pub(crate) mod agents;
 pub(crate) mod attach;
 pub(crate) mod compaction;
 pub(crate) mod follow;

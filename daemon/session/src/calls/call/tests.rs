@@ -198,6 +198,8 @@ fn call_environment_in(top: &Path, shell: Option<&str>) -> CallEnvironment {
             workspace,
             places: knowledge::SkillPlaces::default(),
         }),
+        user_agents: PathBuf::new(),
+        agents: Arc::new(()),
         user_home: home,
         trusted: true,
         masked: Vec::new(),

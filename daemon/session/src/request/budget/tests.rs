@@ -43,9 +43,15 @@ fn what_is_charged_while_the_past_is_read_counts_once() {
     let (one, two, gone) = (SessionId::new(), SessionId::new(), SessionId::new());
     for session in [one, two] {
         let none = Budget::default();
-        inner
-            .tree
-            .join(session, Pid(1), "/one", none, Spent::default());
+        inner.tree.join(&Joining {
+            session,
+            pid: Pid(1),
+            root: "/one",
+            limit: none,
+            spent: Spent::default(),
+            above: None,
+            below: &BTreeMap::new(),
+        });
     }
     charge(&mut inner, one, 10, now, 1);
     charge(&mut inner, one, 20, now, 2);
@@ -75,6 +81,7 @@ async fn a_leave_is_taken_and_given_back_once() {
     let world = World::new(r#"{"text": "hi"}"#);
     let ledger = Arc::clone(&world.supervisor.services.ledger);
     let seat = BudgetMember {
+        above: None,
         ledger,
         session: SessionId::new(),
         root: "/elsewhere".to_owned(),
@@ -84,7 +91,7 @@ async fn a_leave_is_taken_and_given_back_once() {
         steps: Some(1),
         ..Budget::default()
     };
-    seat.join(Pid(7), one, Spent::default());
+    seat.join(Pid(7), one, Spent::default(), &BTreeMap::new());
     let leave = || RequestPermit::new(seat.clone(), spent(5), 0);
     let (first, second) = (leave(), leave());
     assert!(first.take().is_ok() && first.take().is_ok());

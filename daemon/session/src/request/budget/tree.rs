@@ -1,6 +1,7 @@
-//! The budget tree: a day over projects over sessions; what each may use, has used, and has under way. No clock, no I/O.
+//! The budget tree: a day over projects over sessions over their sub-agents; what each may use, has used, and has under
+//! way. No clock, no I/O.
 //!
-//! Below a session there is room for more (goals, sub-agents): whatever is charged to a node is charged to all above it.
+//! Whatever is charged to a node is charged to all above it. Time is not: sub-agents run beside each other.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -9,6 +10,9 @@ use proto::{Pid, SessionId};
 
 /// From this part of a limit on people are told, in per cent (contract, chapter 70).
 const WARN_PERCENT: u128 = 80;
+
+/// Sessions from a sub-agent up to the one that a client started, at most. More are never created.
+const LINE_MAX: usize = 8;
 
 /// All nodes that anything is known of.
 #[derive(Debug, Default)]
@@ -33,11 +37,33 @@ struct Node {
 
 #[derive(Clone, Debug)]
 struct Leaf {
+    /// `spent`: its own, and what its sub-agents used.
     node: Node,
+    /// What it used itself.
+    own: Spent,
+    /// What each of its sub-agents used, with those below it.
+    below: BTreeMap<SessionId, Spent>,
+    /// Whose sub-agent it is.
+    above: Option<SessionId>,
     pid: Pid,
     root: String,
     /// It was told that its model's use cannot be held.
     told_unheld: bool,
+}
+
+/// A session that joins the tree.
+#[derive(Clone, Debug)]
+pub struct Joining<'a> {
+    pub session: SessionId,
+    pub pid: Pid,
+    pub root: &'a str,
+    pub limit: Budget,
+    /// What it used itself in its life.
+    pub spent: Spent,
+    /// Whose sub-agent it is.
+    pub above: Option<SessionId>,
+    /// What its sub-agents used that have ended.
+    pub below: &'a BTreeMap<SessionId, Spent>,
 }
 
 /// A limit that is reached, or nearly.
@@ -111,21 +137,56 @@ fn is_near(spent: u64, limit: u64) -> bool {
 
 impl Tree {
     /// A session is there, with what it has used in its life.
-    pub fn join(&mut self, session: SessionId, pid: Pid, root: &str, limit: Budget, spent: Spent) {
-        let mut node = Node {
-            limit,
-            spent,
-            ..Node::default()
-        };
-        node.told_before();
+    pub fn join(&mut self, joining: &Joining<'_>) {
         let leaf = Leaf {
-            node,
-            pid,
-            root: root.to_owned(),
+            node: Node {
+                limit: joining.limit,
+                ..Node::default()
+            },
+            own: joining.spent,
+            below: joining.below.clone(),
+            above: joining.above,
+            pid: joining.pid,
+            root: joining.root.to_owned(),
             told_unheld: false,
         };
-        self.sessions.insert(session, leaf);
-        self.projects.entry(root.to_owned()).or_default();
+        self.sessions.insert(joining.session, leaf);
+        self.projects.entry(joining.root.to_owned()).or_default();
+        self.add_up(joining.session);
+        if let Some(leaf) = self.sessions.get_mut(&joining.session) {
+            leaf.node.told_before();
+        }
+    }
+
+    /// Adds up what a session and those above it used.
+    fn add_up(&mut self, session: SessionId) {
+        let line: Vec<_> = self.line(session).collect();
+        let mut below: Option<(SessionId, Spent)> = None;
+        for session in line {
+            let Some(leaf) = self.sessions.get_mut(&session) else {
+                return;
+            };
+            leaf.below.extend(below);
+            let used = leaf.below.values();
+            leaf.node.spent = used.fold(leaf.own, |sum, more| sum.plus(more));
+            let spent = Spent {
+                ms: 0,
+                ..leaf.node.spent
+            };
+            below = Some((session, spent));
+        }
+    }
+
+    /// A session, and the sessions that it works for, up to one that a client started.
+    fn line(&self, session: SessionId) -> impl Iterator<Item = SessionId> + '_ {
+        let above = |at: &SessionId| self.sessions.get(at)?.above;
+        std::iter::successors(Some(session), above).take(LINE_MAX)
+    }
+
+    /// What a session used, with its sub-agents.
+    pub fn spent(&self, session: SessionId) -> Spent {
+        let leaf = self.sessions.get(&session);
+        leaf.map_or_else(Spent::default, |leaf| leaf.node.spent)
     }
 
     /// A session has left memory: it joins again when it comes back.
@@ -174,28 +235,30 @@ impl Tree {
     /// A session has used something. The day and the project count it with `add`, where it is of this day.
     pub fn charge(&mut self, session: SessionId, spent: &Spent) {
         if let Some(leaf) = self.sessions.get_mut(&session) {
-            leaf.node.spent = leaf.node.spent.plus(spent);
+            leaf.own = leaf.own.plus(spent);
         }
+        self.add_up(session);
     }
 
     /// How long a session's turns have run.
     pub fn ran(&mut self, session: SessionId, ms: u64) {
         if let Some(leaf) = self.sessions.get_mut(&session) {
             // What was measured earlier may come later.
-            leaf.node.spent.ms = leaf.node.spent.ms.max(ms);
+            leaf.own.ms = leaf.own.ms.max(ms);
         }
+        self.add_up(session);
     }
 
     /// Takes room for a request: from then on it is under way. Nothing is taken where any node has none left.
     ///
     /// # Errors
-    /// The limit that is reached: the session's, before the project's, before the day's.
+    /// The limit that is reached: the session's, before those it works for, the project's and the day's.
     pub fn take(&mut self, session: SessionId, estimate: &Spent) -> Result<(), Reached> {
         let Some(leaf) = self.sessions.get(&session) else {
             return Ok(());
         };
-        let (pid, root) = (leaf.pid, leaf.root.clone());
-        for (kind, node) in self.path(session, &root) {
+        let root = leaf.root.clone();
+        for (kind, pid, node) in self.path(session, &root) {
             if let Some((dimension, limit)) = node.full() {
                 return Err(Reached {
                     kind,
@@ -222,24 +285,28 @@ impl Tree {
     }
 
     fn under_way(&mut self, session: SessionId, root: &str, change: impl Fn(Spent) -> Spent) {
-        let leaf = self.sessions.get_mut(&session).map(|leaf| &mut leaf.node);
+        let line: Vec<_> = self.line(session).collect();
+        for session in line {
+            if let Some(leaf) = self.sessions.get_mut(&session) {
+                leaf.node.under_way = change(leaf.node.under_way);
+            }
+        }
         let above = [self.projects.get_mut(root), Some(&mut self.day)];
-        for node in above.into_iter().chain([leaf]).flatten() {
+        for node in above.into_iter().flatten() {
             node.under_way = change(node.under_way);
         }
     }
 
     /// A session's nodes, from itself up to the day.
-    fn path(&self, session: SessionId, root: &str) -> Vec<(BudgetNodeKind, &Node)> {
-        let leaf = self.sessions.get(&session).map(|leaf| &leaf.node);
-        let path = [
-            (BudgetNodeKind::Session, leaf),
-            (BudgetNodeKind::Project, self.projects.get(root)),
-            (BudgetNodeKind::Day, Some(&self.day)),
-        ];
-        let there = path.into_iter();
-        there
-            .filter_map(|(kind, node)| Some((kind, node?)))
+    fn path(&self, session: SessionId, root: &str) -> Vec<(BudgetNodeKind, Pid, &Node)> {
+        let line = self.line(session);
+        let leaves = line.filter_map(|session| self.sessions.get(&session));
+        let pid = self.sessions.get(&session).map_or(Pid(0), |leaf| leaf.pid);
+        let project = self.projects.get(root);
+        leaves
+            .map(|leaf| (BudgetNodeKind::Session, leaf.pid, &leaf.node))
+            .chain(project.map(|node| (BudgetNodeKind::Project, pid, node)))
+            .chain([(BudgetNodeKind::Day, pid, &self.day)])
             .collect()
     }
 
@@ -279,7 +346,7 @@ impl Tree {
         };
         let path = self.path(session, &leaf.root);
         path.iter()
-            .any(|(_, node)| of.iter().any(|one| node.limit.limit(*one).is_some()))
+            .any(|(_, _, node)| of.iter().any(|one| node.limit.limit(*one).is_some()))
     }
 
     /// Whether a session is to be told that its model's use cannot be held; only once.
@@ -300,12 +367,12 @@ impl Tree {
             return Vec::new();
         };
         let path = self.path(session, &leaf.root).into_iter().rev();
-        path.map(|(kind, node)| NodeUsage {
+        path.map(|(kind, pid, node)| NodeUsage {
             kind,
             name: match kind {
                 BudgetNodeKind::Day => String::new(),
                 BudgetNodeKind::Project => leaf.root.clone(),
-                BudgetNodeKind::Session => leaf.pid.to_string(),
+                BudgetNodeKind::Session => pid.to_string(),
             },
             limit: node.limit,
             spent: node.spent,

@@ -10,7 +10,7 @@ use proto::{Body, ErrorName, Failure};
 use super::Log;
 use crate::assembly::setup::Effort;
 use crate::context::first_message;
-use crate::context::prefix::{self, FrozenPrefix};
+use crate::context::prefix::FrozenPrefix;
 use crate::context::prefix_parts::{self as frozen, Measure};
 use crate::history::cache_hits::Cached;
 use crate::journal::elements;
@@ -92,10 +92,7 @@ impl Supervisor {
                             .create(cwd, model, Effort::Configured, &keys)?;
                     let root =
                         first_message::workspace_root(&setup, cwd, &services.assembly.user_home());
-                    let found = build::prefix_files(&services, &setup, &root, cwd)?;
-                    let skills = prefix::offer_skills(&mut setup.profile, found.skills);
-                    let prefix =
-                        FrozenPrefix::of(&setup.profile, found.instructions, skills, found.memory);
+                    let (prefix, _) = build::frozen_prefix(&services, &mut setup, &root, cwd)?;
                     let provider = setup.profile.model.provider_name;
                     Ok(frozen::page(provider, &prefix, None, after))
                 })

@@ -76,6 +76,7 @@ fn recorded(body: &Body) -> Option<String> {
         | Body::PromptEdited(_)
         | Body::PromptMoved(_)
         | Body::HookFinished(_)
+        | Body::AgentFinished(_)
         | Body::Usage(_)
         | Body::ReasoningExtracted(_)
         | Body::SessionShortened(_)

@@ -4,19 +4,19 @@ use std::time::Duration;
 
 use contract::provider::{ErrorKind, ProviderError, Reported};
 use contract::{CallAction, Outcome};
-use proto::budget::Budget;
+use proto::budget::{Budget, Spent};
 use proto::item::{CallStatus, Finish, ToolCall};
 use proto::params::interaction::{
     Approval, ApprovalDecision, Interaction, InteractionAnswer, InteractionRequest, PlanDecision,
 };
 use proto::params::session::When;
 use proto::record::{
-    CallEdit, ChildExited, ChildKind, ChildSpawned, PromptEdited, PromptMoved, Purpose,
-    ReasoningExtracted, SessionSet, Usage, UserCommand, Verdict,
+    AgentFinished, CallEdit, ChildExited, ChildKind, ChildSpawned, PromptEdited, PromptMoved,
+    Purpose, ReasoningExtracted, SessionSet, Usage, UserCommand, Verdict,
 };
 use proto::reset::Pinned;
 use proto::state::{Kind, Mode};
-use proto::{Body, CallId, InteractionId, ItemId, Pid, PromptId, SessionOptions};
+use proto::{Body, CallId, InteractionId, ItemId, Pid, PromptId, SessionId, SessionOptions};
 
 use super::{Running, Simulation};
 use crate::input::{InteractionResolution, Unattended};
@@ -205,7 +205,15 @@ impl Simulation {
             uncertainties: vec!["whether it is so".into()],
             rejected_paths: Vec::new(),
         });
-        for body in spent.into_iter().chain([found]) {
+        // A sub-agent reports at any time as well; what it used is in no sum of this session.
+        let agent = Body::AgentFinished(AgentFinished {
+            call: CallId("c1".into()),
+            session: SessionId::new(),
+            pid: Pid(9),
+            agent: "general".into(),
+            spent: Spent::default(),
+        });
+        for body in spent.into_iter().chain([found, agent]) {
             let (context, expected) = {
                 let facts = self.machine.facts();
                 (facts.context_tokens, facts.cache.clone())

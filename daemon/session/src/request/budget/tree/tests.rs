@@ -21,12 +21,37 @@ fn limit(tokens: u64) -> Budget {
 
 const ROOTS: [&str; 3] = ["/one", "/two", "/two"];
 
+/// A session of which nothing is known but this.
+fn join(
+    tree: &mut Tree,
+    session: SessionId,
+    pid: Pid,
+    root: &str,
+    (limit, spent): (Budget, Spent),
+) {
+    tree.join(&Joining {
+        session,
+        pid,
+        root,
+        limit,
+        spent,
+        above: None,
+        below: &BTreeMap::new(),
+    });
+}
+
 /// Three sessions of two projects.
 fn three() -> (Tree, [SessionId; 3]) {
     let (mut tree, ids) = (Tree::default(), [(); 3].map(|()| SessionId::new()));
     for (number, (id, root)) in ids.iter().zip(ROOTS).enumerate() {
         let pid = Pid(number as u64 + 1);
-        tree.join(*id, pid, root, Budget::default(), Spent::default());
+        join(
+            &mut tree,
+            *id,
+            pid,
+            root,
+            (Budget::default(), Spent::default()),
+        );
     }
     (tree, ids)
 }
@@ -93,7 +118,7 @@ fn most_of_a_limit_is_told_once_and_again_when_it_was_raised() {
     assert_eq!(tree.newly_near(a, &tokens(10)).len(), 1, "of 110");
     assert_eq!(tree.newly_near(a, &tokens(11)), []);
     // It comes back after a restart, with what it has used.
-    tree.join(a, Pid(1), "/one", limit(110), tokens(95));
+    join(&mut tree, a, Pid(1), "/one", (limit(110), tokens(95)));
     assert_eq!(tree.newly_near(a, &tokens(1)), [], "it was told before");
     // A day's limit that is read for the first time in this life.
     tree.add("/one", &tokens(500));
@@ -179,4 +204,49 @@ proptest! {
             }
         }
     }
+}
+
+#[test]
+fn sub_agents_use_what_their_parents_may_and_no_more() {
+    let mut tree = Tree::default();
+    let [top, child, grandchild] = [(); 3].map(|()| SessionId::new());
+    let join = |tree: &mut Tree, (session, above): (SessionId, Option<SessionId>), below: &_| {
+        tree.join(&Joining {
+            session,
+            pid: Pid(1),
+            root: "/one",
+            limit: Budget::default(),
+            spent: Spent::default(),
+            above,
+            below,
+        });
+    };
+    let none = BTreeMap::new();
+    join(&mut tree, (top, None), &none);
+    join(&mut tree, (child, Some(top)), &none);
+    join(&mut tree, (grandchild, Some(child)), &none);
+    tree.bound_session(top, limit(100));
+    use_up(&mut tree, top, "/one", &tokens(10));
+    use_up(&mut tree, child, "/one", &tokens(20));
+    use_up(&mut tree, grandchild, "/one", &tokens(30));
+    assert_eq!(tree.spent(top).tokens, 60);
+    assert_eq!(tree.spent(child).tokens, 50);
+    // What is under way below counts above.
+    assert_eq!(tree.take(grandchild, &tokens(40)), Ok(()));
+    let refused = tree.take(child, &tokens(1)).unwrap_err();
+    assert_eq!(
+        (refused.kind, refused.limit),
+        (BudgetNodeKind::Session, 100)
+    );
+    tree.give_back(grandchild, "/one", &tokens(40));
+    // One that comes again is counted once, also where its end is known.
+    let spent = BTreeMap::from([(child, tree.spent(child))]);
+    tree.leave(child);
+    assert_eq!(tree.spent(top).tokens, 60);
+    join(&mut tree, (top, None), &spent);
+    assert_eq!(tree.spent(top).tokens, 50);
+    assert_eq!(
+        tree.day.spent.tokens, 60,
+        "the day counts each request once"
+    );
 }

@@ -1,0 +1,73 @@
+//! `reasonix agents`: the sub-agents that a session can start.
+
+use proto::hello::Role;
+use proto::methods::AgentList;
+use proto::params::agent::{AgentInfo, ListOutput, ListParams};
+use proto::params::command::CommandSource;
+
+use super::{Listing, here};
+use crate::exit::Error;
+use crate::messages::Head;
+use crate::messages::asking::Msg;
+use crate::messages::translated;
+use crate::{output, reach, text};
+
+/// List sub-agents: Markdown files that define them.
+///
+/// They are read from `.reasonix/agents` and `.claude/agents` of the project, then from `$REASONIX_HOME/agents` and
+/// `~/.claude/agents`; the first of a name counts. The front matter has `name` and `description`, and may have `tools`,
+/// `disallowedTools`, `model`, `effort`, `max_steps` and `read_only`; the body is the agent's system prompt.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Show the agents of this session (pid, id, or name) [default: those of this directory].
+    #[arg(long, short)]
+    session: Option<String>,
+    #[command(flatten)]
+    listing: Listing,
+}
+
+/// Asks, and prints.
+pub async fn run(args: Args) -> Result<u8, Error> {
+    let client = reach::with("agents", |options| options.role = Role::Watch).await?;
+    let cwd = here(args.session.is_none())?;
+    let params = ListParams {
+        cwd,
+        session: args.session,
+    };
+    print(&client.call::<AgentList>(&params).await?, &args.listing)?;
+    Ok(0)
+}
+
+fn print(list: &ListOutput, listing: &Listing) -> Result<(), Error> {
+    if listing.json {
+        return output::json(list);
+    }
+    if listing.quiet {
+        let counting = list.agents.iter().filter(|it| it.hidden_by.is_none());
+        let mut names = counting.map(|agent| text::line(&agent.name));
+        return names.try_for_each(|name| output::line(&name));
+    }
+    let rows: Vec<_> = list.agents.iter().map(row).collect();
+    output::table([Head::Name, Head::What, Head::From], &rows)?;
+    for problem in &list.problems {
+        output::progress(&format!("! {}", text::line(&translated(problem))));
+    }
+    Ok(())
+}
+
+fn row(agent: &AgentInfo) -> [String; 3] {
+    let from = match (&agent.file, agent.source) {
+        (Some(file), _) => text::line(file),
+        (None, CommandSource::BuiltIn) => say!(Msg::BuiltIn).to_owned(),
+        (None, source) => source.as_str().to_owned(),
+    };
+    let from = match &agent.hidden_by {
+        Some(file) => say!(Msg::HiddenBy, from, text::line(file)),
+        None => from,
+    };
+    [
+        text::line(&agent.name),
+        text::line(&agent.description),
+        from,
+    ]
+}

@@ -1,0 +1,43 @@
+//! Sub-agents, as a tool sees them: sessions that do a part of a call's work.
+
+use std::sync::Arc;
+
+use futures::future::BoxFuture;
+use proto::CallId;
+
+use crate::tool::{Cancel, Outcome, Progress};
+
+/// What a sub-agent is to do.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AgentTask {
+    /// The name of its definition.
+    pub agent: String,
+    /// What it is told.
+    pub prompt: String,
+}
+
+/// Runs sub-agents of one session.
+pub trait Agents: Send + Sync {
+    /// Runs one to its end. The outcome is its last answer, or why there is none. A call that is made a second time gets
+    /// the sub-agent of the first. Ends it soon after cancellation.
+    fn run(
+        &self,
+        call: CallId,
+        task: AgentTask,
+        progress: Arc<dyn Progress>,
+        cancel: Arc<dyn Cancel>,
+    ) -> BoxFuture<'static, Outcome>;
+}
+
+/// Runs none.
+impl Agents for () {
+    fn run(
+        &self,
+        _call: CallId,
+        _task: AgentTask,
+        _progress: Arc<dyn Progress>,
+        _cancel: Arc<dyn Cancel>,
+    ) -> BoxFuture<'static, Outcome> {
+        Box::pin(async { Outcome::failed("No agents can be started here.") })
+    }
+}

@@ -1,0 +1,365 @@
+//! Definitions of sub-agents: Markdown files whose front matter says what the agent is for and may use, and whose body
+//! is its system prompt.
+//!
+//! Names of tools are as they are written: the session knows which tools there are.
+
+use std::path::Path;
+
+use proto::params::command::CommandSource;
+use serde::Deserialize;
+use workspace::Workspace;
+
+use crate::definition_files::{DefinitionFiles, Root};
+use crate::front_matter::{Document, split};
+
+/// Directories of a project that hold agents. The first that has a name counts.
+const PROJECT_DIRS: [&str; 2] = [".reasonix/agents", ".claude/agents"];
+/// The directory of the user's agents for all tools that know this form, from the user's home.
+const SHARED_DIR: &str = ".claude/agents";
+/// Levels of directories below one of those.
+const DEPTH_MAX: usize = 8;
+/// Letters of a name.
+const NAME_MAX: usize = 64;
+/// Bytes of all definitions in a prefix.
+const LIST_BYTES_MAX: usize = 4_000;
+/// Letters of a description in a prefix.
+const LISTED_MAX: usize = 160;
+/// Agents that come with the program.
+const BUILT_IN: [(&str, &str); 4] = [
+    ("explore", include_str!("agents/explore.md")),
+    ("general", include_str!("agents/general.md")),
+    ("plan", include_str!("agents/plan.md")),
+    ("review", include_str!("agents/review.md")),
+];
+/// Keys that are understood.
+const KEYS: [&str; 8] = [
+    "name",
+    "description",
+    "tools",
+    "disallowedTools",
+    "model",
+    "effort",
+    "max_steps",
+    "read_only",
+];
+/// Other spellings of those, and of what only decorates.
+const OTHER_KEYS: [&str; 4] = ["disallowed_tools", "maxTurns", "max_turns", "color"];
+/// Keys that promise what this build does not do: a file with one is left out.
+const REFUSED: [&str; 7] = [
+    "mcp_servers",
+    "mcpServers",
+    "skills",
+    "budget",
+    "hooks",
+    "background",
+    "permissionMode",
+];
+/// Names of models that mean the model of the parent here.
+const PARENTS_MODEL: [&str; 4] = ["inherit", "sonnet", "opus", "haiku"];
+
+/// An agent.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AgentDefinition {
+    pub name: String,
+    pub description: String,
+    /// As they are written. `None`: those of the parent.
+    pub tools: Option<Vec<String>>,
+    /// Tools that it does not get, as they are written.
+    pub without: Vec<String>,
+    /// `None`: that of the parent.
+    pub model: Option<String>,
+    pub effort: Option<String>,
+    /// Steps of its turn.
+    pub max_steps: Option<u64>,
+    /// Every call that changes something is refused.
+    pub read_only: bool,
+    pub source: AgentSource,
+    /// From the workspace root, or absolute. `None`: it comes with the program.
+    pub file: Option<String>,
+    /// The line of its tools in the file.
+    pub tools_line: u64,
+    /// Its system prompt.
+    pub body: String,
+    /// Another agent of this name counts: its file.
+    pub hidden_by: Option<String>,
+}
+
+/// Whose agent it is.
+pub type AgentSource = CommandSource;
+
+/// The agents that can be used in a workspace.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AgentDefinitions {
+    /// Sorted by name; of the same name the one that counts first.
+    pub agents: Vec<AgentDefinition>,
+    /// Files that are left out, and keys that have no effect, with their lines. In words for the user.
+    pub problems: Vec<String>,
+}
+
+impl AgentDefinitions {
+    /// The agent of this name.
+    #[must_use]
+    pub fn named(&self, name: &str) -> Option<&AgentDefinition> {
+        self.counting().find(|agent| agent.name == name)
+    }
+
+    /// Those that no other of the same name hides.
+    pub fn counting(&self) -> impl Iterator<Item = &AgentDefinition> {
+        let agents = self.agents.iter();
+        agents.filter(|agent| agent.hidden_by.is_none())
+    }
+
+    /// What the model reads of them: a line each.
+    #[must_use]
+    pub fn listed(&self) -> String {
+        let mut list = String::new();
+        let mut left_out = 0_usize;
+        for agent in self.counting() {
+            let first = agent.description.lines().next().unwrap_or_default();
+            let said: String = first.chars().take(LISTED_MAX).collect();
+            let line = format!("\n{}: {said}", agent.name);
+            if list.len() + line.len() > LIST_BYTES_MAX {
+                left_out += 1;
+            } else {
+                list.push_str(&line);
+            }
+        }
+        if left_out > 0 {
+            list.push_str(&format!("\nand {left_out} more"));
+        }
+        list
+    }
+}
+
+/// What the front matter says, as it is written.
+#[derive(Debug, Default, Deserialize)]
+struct Fields {
+    name: Option<String>,
+    description: Option<String>,
+    tools: Option<Names>,
+    #[serde(alias = "disallowedTools")]
+    disallowed_tools: Option<Names>,
+    model: Option<String>,
+    effort: Option<String>,
+    #[serde(alias = "maxTurns", alias = "max_turns")]
+    max_steps: Option<u64>,
+    #[serde(default)]
+    read_only: bool,
+    isolation: Option<String>,
+}
+
+/// Names in a list, or with commas between them.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum Names {
+    Text(String),
+    List(Vec<String>),
+}
+
+impl Names {
+    fn read(self) -> Vec<String> {
+        let names = match self {
+            Self::Text(text) => text.split(',').map(str::to_owned).collect(),
+            Self::List(names) => names,
+        };
+        let names = names.into_iter().map(|name| name.trim().to_owned());
+        names.filter(|name| !name.is_empty()).collect()
+    }
+}
+
+/// Finds the agents of the project, of the user, and of the program. Blocks.
+///
+/// `user_dir`: the user's agents for Reasonix alone. A file that cannot be used hides nothing.
+#[must_use]
+pub fn find_agents(workspace: &Workspace, user_dir: &Path) -> AgentDefinitions {
+    let mut files = DefinitionFiles::new(workspace);
+    let mut agents = Vec::new();
+    let project = PROJECT_DIRS.map(|dir| workspace.root().join(dir));
+    let user = [user_dir.to_owned(), workspace.user_home().join(SHARED_DIR)];
+    let roots = project
+        .into_iter()
+        .map(|path| (path, CommandSource::Project))
+        .chain(user.into_iter().map(|path| (path, CommandSource::User)));
+    for (path, source) in roots {
+        let root = Root {
+            path,
+            is_project: source == CommandSource::Project,
+        };
+        for file in files.walk(&root, DEPTH_MAX) {
+            agents.extend(read_agent(&mut files, &root, &file, source));
+        }
+    }
+    agents.extend(BUILT_IN.iter().filter_map(|(name, text)| {
+        let parsed = parse(name, text).ok()?;
+        Some(AgentDefinition {
+            source: CommandSource::BuiltIn,
+            ..parsed.agent
+        })
+    }));
+    hide(&mut agents);
+    AgentDefinitions {
+        agents,
+        problems: files.problems,
+    }
+}
+
+/// Sorts by name, and notes which agents do not count.
+fn hide(agents: &mut [AgentDefinition]) {
+    // Stable: of the same name the first stays first.
+    agents.sort_by(|one, other| one.name.cmp(&other.name));
+    let mut counting: Option<(String, String)> = None;
+    for agent in agents {
+        match &counting {
+            Some((name, file)) if *name == agent.name => agent.hidden_by = Some(file.clone()),
+            _ => {
+                let file = agent.file.clone().unwrap_or_default();
+                counting = Some((agent.name.clone(), file));
+            }
+        }
+    }
+}
+
+fn read_agent(
+    files: &mut DefinitionFiles<'_>,
+    root: &Root,
+    file: &Path,
+    source: AgentSource,
+) -> Option<AgentDefinition> {
+    if file.extension()? != "md" {
+        return None;
+    }
+    let Some(stem) = file.file_stem().and_then(|stem| stem.to_str()) else {
+        files.report(file, None, "its name is not valid UTF-8");
+        return None;
+    };
+    let text = files.read(file, root)?;
+    match parse(stem, &text) {
+        Ok(parsed) => {
+            for (line, key) in parsed.unknown {
+                files.warn(file, line, &format!("the key `{key}` has no effect"));
+            }
+            Some(AgentDefinition {
+                source,
+                file: Some(files.name_of(file)),
+                ..parsed.agent
+            })
+        }
+        Err((line, reason)) => {
+            files.report(file, Some(line), &reason);
+            None
+        }
+    }
+}
+
+/// A file that was read.
+struct Parsed {
+    agent: AgentDefinition,
+    /// Keys that have no effect, with their lines.
+    unknown: Vec<(u64, String)>,
+}
+
+/// Reads a file. The error has its line.
+fn parse(stem: &str, text: &str) -> Result<Parsed, (u64, String)> {
+    let mut document = split(text).map_err(|error| (error.line, error.reason))?;
+    let keys: Vec<(u64, String)> = document.keys();
+    let line_of = |name: &[&str]| {
+        let mut found = keys.iter().filter(|(_, key)| name.contains(&key.as_str()));
+        found.next().map_or(1, |(line, _)| *line)
+    };
+    if let Some((line, key)) = keys.iter().find(|(_, key)| REFUSED.contains(&&**key)) {
+        return Err((*line, format!("the key `{key}` is not supported")));
+    }
+    let fields = fields(&mut document)?;
+    if let Some(isolation) = fields.isolation.filter(|word| word != "none") {
+        let reason = format!("`isolation: {isolation}` is not supported");
+        return Err((line_of(&["isolation"]), reason));
+    }
+    let name = fields.name.unwrap_or_else(|| stem.to_owned());
+    let name = name.trim().to_owned();
+    check_name(&name).map_err(|reason| (line_of(&["name"]), reason))?;
+    let description = printable(&fields.description.unwrap_or_default());
+    if description.is_empty() {
+        return Err((
+            line_of(&["description"]),
+            "it has no description".to_owned(),
+        ));
+    }
+    let body = document.body.trim().to_owned();
+    if body.is_empty() {
+        return Err((1, "it says nothing to the model".to_owned()));
+    }
+    let tools_line = line_of(&["tools"]);
+    // `*` is what it gets without the key.
+    let tools = fields.tools.map(Names::read);
+    let tools = tools.filter(|names| !names.iter().any(|name| name == "*"));
+    let without = fields.disallowed_tools.map(Names::read).unwrap_or_default();
+    let mut named = tools.iter().flatten().chain(&without);
+    if let Some(name) = named.find(|name| name.contains('(')) {
+        let reason = format!("a part of a tool, `{name}`, cannot be given: name whole tools");
+        return Err((line_of(&["tools", "disallowedTools"]), reason));
+    }
+    let known = |key: &str| KEYS.contains(&key) || OTHER_KEYS.contains(&key) || key == "isolation";
+    let unknown = keys
+        .iter()
+        .filter(|(_, key)| !known(key))
+        .cloned()
+        .collect();
+    let model = fields.model.map(|model| model.trim().to_owned());
+    Ok(Parsed {
+        agent: AgentDefinition {
+            name,
+            description,
+            tools,
+            without,
+            model: model.filter(|model| !PARENTS_MODEL.contains(&&**model) && !model.is_empty()),
+            effort: fields.effort,
+            max_steps: fields.max_steps,
+            read_only: fields.read_only,
+            source: CommandSource::default(),
+            file: None,
+            tools_line,
+            body,
+            hidden_by: None,
+        },
+        unknown,
+    })
+}
+
+/// Reads the fields. Many files have a description that is no YAML, with a colon in it: that is taken as it is written.
+fn fields(document: &mut Document<'_>) -> Result<Fields, (u64, String)> {
+    let error = match document.fields::<Fields>() {
+        Ok(fields) => return Ok(fields),
+        Err(error) => error,
+    };
+    let Some(raw) = document.take_raw("description") else {
+        return Err((error.line, error.reason));
+    };
+    let fields = document.fields::<Fields>();
+    let fields = fields.map_err(|error| (error.line, error.reason))?;
+    Ok(Fields {
+        description: Some(raw.replace("\\n", " ")),
+        ..fields
+    })
+}
+
+fn check_name(name: &str) -> Result<(), String> {
+    let fits = |letter: char| letter.is_alphanumeric() || matches!(letter, '-' | '_');
+    if name.is_empty() || name.chars().count() > NAME_MAX || !name.chars().all(fits) {
+        return Err(format!(
+            "an agent's name has 1 to {NAME_MAX} letters, digits, `-` and `_`"
+        ));
+    }
+    Ok(())
+}
+
+/// On one line, without control characters.
+fn printable(text: &str) -> String {
+    let spaced = text
+        .chars()
+        .map(|letter| if letter.is_control() { ' ' } else { letter });
+    let spaced: String = spaced.collect();
+    spaced.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests;

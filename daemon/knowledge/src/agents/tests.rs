@@ -1,0 +1,179 @@
+//! Definitions that are read, overridden, warned about and left out.
+
+use std::path::Path;
+
+use workspace::{Workspace, WorkspaceOptions};
+
+use super::*;
+
+/// The agents of a project with these files, and of a user with those.
+fn found(project: &[(&str, &str)], user: &[(&str, &str)]) -> AgentDefinitions {
+    let dir = tempfile::tempdir().expect("a directory");
+    let (root, home) = (dir.path().join("project"), dir.path().join("home"));
+    let own = home.join("own/agents");
+    for dir in [&root, &home, &own] {
+        std::fs::create_dir_all(dir).expect("a directory");
+    }
+    let write = |base: &Path, files: &[(&str, &str)]| {
+        for (name, text) in files {
+            let path = base.join(name);
+            std::fs::create_dir_all(path.parent().expect("a parent")).expect("a directory");
+            std::fs::write(path, text).expect("a file");
+        }
+    };
+    write(&root, project);
+    write(&home, user);
+    let options = WorkspaceOptions {
+        root: root.clone(),
+        cwd: root,
+        user_home: home.clone(),
+        readable: vec![own.clone(), home.join(".claude")],
+        ..WorkspaceOptions::default()
+    };
+    find_agents(&Workspace::open(options).expect("a workspace"), &own)
+}
+
+fn one(text: &str) -> Result<AgentDefinition, (u64, String)> {
+    parse("file", text).map(|parsed| parsed.agent)
+}
+
+const BARE: &str = "---\ndescription: Looks\n---\nLook.\n";
+
+#[test]
+fn built_in_agents_are_there_and_explore_only_looks() {
+    let found = found(&[], &[]);
+    let names: Vec<_> = found.counting().map(|agent| &*agent.name).collect();
+    assert_eq!(names, ["explore", "general", "plan", "review"]);
+    assert_eq!(found.problems, Vec::<String>::new());
+    let explore = found.named("explore").expect("explore");
+    let tools = explore.tools.clone().expect("tools");
+    assert_eq!(tools, ["read_file", "grep", "glob", "ls"]);
+    for name in ["plan", "review"] {
+        assert!(found.named(name).expect(name).read_only, "{name}");
+    }
+    assert!(found.listed().len() < 300, "{}", found.listed());
+}
+
+#[test]
+fn project_counts_before_user_and_user_before_program() {
+    let project = [(".claude/agents/look.md", BARE)];
+    let user = [
+        (".claude/agents/look.md", BARE),
+        ("own/agents/explore.md", BARE),
+    ];
+    let found = found(&project, &user);
+    let look = found.named("look").expect("look");
+    assert_eq!(look.source, CommandSource::Project);
+    assert_eq!(look.file.as_deref(), Some(".claude/agents/look.md"));
+    let hidden = found.agents.iter().filter(|it| it.hidden_by.is_some());
+    assert_eq!(hidden.count(), 2);
+    let explore = found.named("explore").expect("explore");
+    assert_eq!(
+        (explore.source, &explore.tools),
+        (CommandSource::User, &None)
+    );
+}
+
+#[test]
+fn file_of_claude_is_read_as_it_is() {
+    let text = "---\nname: code-reviewer\ndescription: Use this agent when: the user asks.\\n\\n<example>\\nContext: x\ntools: Read, Grep, Bash\nmodel: sonnet\ncolor: blue\n---\n\nYou review.\n";
+    let agent = one(text).expect("an agent");
+    assert_eq!(agent.name, "code-reviewer");
+    assert!(
+        agent
+            .description
+            .starts_with("Use this agent when: the user asks.")
+    );
+    assert_eq!(agent.tools.expect("tools"), ["Read", "Grep", "Bash"]);
+    assert_eq!((agent.model, &*agent.body), (None, "You review."));
+}
+
+#[test]
+fn all_fields_are_read() {
+    let text = "---\nname: n\ndescription: |\n  Does\n  it\ntools: [a, b]\ndisallowedTools: c, d\nmodel: p/m\neffort: low\nmax_steps: 3\nread_only: true\nisolation: none\n---\nB";
+    let agent = one(text).expect("an agent");
+    assert_eq!(agent.description, "Does it");
+    assert_eq!(agent.tools.expect("tools"), ["a", "b"]);
+    assert_eq!(agent.without, ["c", "d"]);
+    assert_eq!(agent.model.as_deref(), Some("p/m"));
+    assert_eq!(agent.effort.as_deref(), Some("low"));
+    assert_eq!((agent.max_steps, agent.read_only), (Some(3), true));
+    let all = one("---\ndescription: d\ntools: '*'\n---\nB").expect("an agent");
+    assert_eq!((&*all.name, all.tools), ("file", None));
+}
+
+#[test]
+fn what_cannot_be_done_is_refused_with_its_line() {
+    let cases = [
+        (
+            "---\nname: a\ndescription: d\nisolation: worktree\n---\nB",
+            4,
+            "isolation",
+        ),
+        (
+            "---\nname: a\ndescription: d\nmcp_servers: [x]\n---\nB",
+            4,
+            "mcp_servers",
+        ),
+        ("---\nskills: [x]\ndescription: d\n---\nB", 2, "skills"),
+        ("---\ndescription: d\nbudget: 1\n---\nB", 3, "budget"),
+        ("---\nname: a b\ndescription: d\n---\nB", 2, "name"),
+        ("---\nname: a\n---\nB", 1, "description"),
+        ("---\nname: a\ndescription: d\n---\n \n", 1, "nothing"),
+        (
+            "---\ndescription: d\ntools: Bash(git:*)\n---\nB",
+            3,
+            "Bash(git:*)",
+        ),
+        (
+            "---\ndescription: d\nmax_steps: many\n---\nB",
+            3,
+            "max_steps",
+        ),
+    ];
+    for (text, line, word) in cases {
+        let (at, reason) = one(text).expect_err(text);
+        assert_eq!(at, line, "{text}: {reason}");
+        assert!(reason.contains(word) || word == "max_steps", "{reason}");
+    }
+}
+
+#[test]
+fn bad_file_is_told_with_its_line_and_unknown_keys_too() {
+    let project = [
+        (
+            ".reasonix/agents/bad.md",
+            "---\nname: bad\nskills: [x]\ndescription: d\n---\nB",
+        ),
+        (
+            ".reasonix/agents/odd.md",
+            "---\ndescription: d\nmood: good\n---\nB",
+        ),
+    ];
+    let found = found(&project, &[]);
+    assert!(found.named("bad").is_none());
+    assert!(found.named("odd").is_some());
+    let problems = &found.problems;
+    assert_eq!(problems.len(), 2, "{problems:?}");
+    assert!(
+        problems[0].starts_with("`.reasonix/agents/bad.md:3` is left out"),
+        "{problems:?}"
+    );
+    assert!(
+        problems[1].starts_with("`.reasonix/agents/odd.md:3`: the key `mood`"),
+        "{problems:?}"
+    );
+}
+
+#[test]
+fn list_in_the_prefix_is_bounded() {
+    let long = "x".repeat(4_000);
+    let text = format!("---\ndescription: {long}\n---\nB");
+    let names: Vec<_> = (0..100)
+        .map(|at| format!(".claude/agents/a{at}.md"))
+        .collect();
+    let files: Vec<_> = names.iter().map(|name| (&**name, &*text)).collect();
+    let listed = found(&files, &[]).listed();
+    assert!(listed.len() < LIST_BYTES_MAX + 40, "{}", listed.len());
+    assert!(listed.contains("more"));
+}

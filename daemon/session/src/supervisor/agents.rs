@@ -1,0 +1,231 @@
+//! Sub-agents: sessions that do a part of a call's work. Owns what they inherit, and their lives from the call's start to
+//! its end.
+//!
+//! A sub-agent's session id follows from the call, so a call that is run again after a crash finds the sub-agent that it
+//! had: nothing is done twice.
+
+mod life;
+mod listing;
+mod places;
+
+use std::sync::{Arc, Weak};
+
+use contract::tool::{Cancel, Progress};
+use contract::{AgentTask, Agents, Outcome, ToolSet, ToolSpec};
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use knowledge::{AgentDefinition, AgentDefinitions, find_agents};
+use proto::budget::Budget;
+use proto::params::profile::ProfileParams;
+use proto::params::session::CreateParams;
+use proto::record::AgentOf;
+use proto::{CallId, Failure, Pid, SessionId, SessionOptions};
+use sha2::{Digest, Sha256};
+
+use crate::actor::commands::agents::AgentTerms;
+use crate::assembly::setup::{ProfileChoice, Setup};
+use crate::calls::events::CallEvent;
+use crate::reporter::Reporter;
+use crate::request::keys::Keys;
+use crate::supervisor::build;
+use crate::supervisor::load::SessionServices;
+use crate::supervisor::{Client, Supervisor};
+use crate::tasks::blocking;
+use life::AgentCall;
+
+pub(crate) use places::{AgentPlaces, DEPTH_MAX, Place};
+
+/// The sub-agents of one session.
+pub(crate) struct SessionAgents {
+    pub supervisor: Weak<Supervisor>,
+    pub session: SessionId,
+    pub reporter: Reporter<CallEvent>,
+}
+
+impl Agents for SessionAgents {
+    fn run(
+        &self,
+        call: CallId,
+        task: AgentTask,
+        progress: Arc<dyn Progress>,
+        cancel: Arc<dyn Cancel>,
+    ) -> BoxFuture<'static, Outcome> {
+        let supervisor = self.supervisor.clone();
+        let call = AgentCall {
+            parent: self.session,
+            call,
+            task,
+            progress,
+            cancel,
+            reporter: self.reporter.clone(),
+        };
+        async move {
+            match supervisor.upgrade() {
+                Some(supervisor) => supervisor.run_agent(call).await,
+                None => life::interrupted("Not run: the daemon is stopping."),
+            }
+        }
+        .boxed()
+    }
+}
+
+/// The session that a new one works for. Only who has a place has one.
+#[derive(Clone)]
+pub(crate) struct Parent {
+    pub pid: Pid,
+    pub agent: AgentOf,
+    pub keys: Arc<Keys>,
+    /// What it may use: the new session uses it up too.
+    pub budget: Option<Budget>,
+    /// Held until the sub-agent has ended.
+    _place: Arc<Place>,
+}
+
+impl Parent {
+    /// A choice without the tools that there are no more.
+    pub fn narrow(&self, choice: &ProfileChoice, tools: &ToolSet) -> ProfileChoice {
+        let mut choice = choice.clone();
+        if let Some(names) = &mut choice.tools {
+            names.retain(|name| tools.get(name).is_some());
+        }
+        choice
+    }
+}
+
+/// The agents that a new session can start, for the model: a line each. Blocks.
+pub(crate) fn listed(
+    services: &SessionServices,
+    setup: &Setup,
+    root: &std::path::Path,
+    cwd: &std::path::Path,
+) -> Result<String, Failure> {
+    if !setup.profile.tools.specs().any(starts_agents) {
+        return Ok(String::new());
+    }
+    let workspace = build::bare_workspace(services, setup, root, cwd)?;
+    Ok(find_agents(&workspace, &services.home.agents()).listed())
+}
+
+pub(crate) fn starts_agents(spec: &ToolSpec) -> bool {
+    spec.kind == proto::item::ToolKind::Agent
+}
+
+/// The id of the session that works for a call.
+fn session_of(parent: SessionId, call: &CallId) -> SessionId {
+    let mut hasher = Sha256::new();
+    hasher.update(parent.0.as_bytes());
+    hasher.update(call.0.as_bytes());
+    let digest: [u8; 32] = hasher.finalize().into();
+    let mut bytes = [0; 16];
+    bytes
+        .iter_mut()
+        .zip(digest)
+        .for_each(|(to, from)| *to = from);
+    SessionId(uuid::Builder::from_random_bytes(bytes).into_uuid())
+}
+
+/// What is wrong with a call, for the model.
+fn no_such_agent(name: &str, found: &AgentDefinitions) -> Outcome {
+    let names: Vec<_> = found.counting().map(|agent| &*agent.name).collect();
+    Outcome::failed(format!(
+        "There is no agent `{name}`. There are: {}.",
+        names.join(", ")
+    ))
+}
+
+/// The tools of a sub-agent: those of the parent that its definition names. `Err`: the names that fit none.
+fn tools_of(agent: &AgentDefinition, tools: &ToolSet, depth: u32) -> Vec<String> {
+    let is_named = |spec: &ToolSpec, names: &[String]| {
+        let mut own = spec.names();
+        own.any(|own| names.iter().any(|name| name.eq_ignore_ascii_case(own)))
+    };
+    let may_start = depth < DEPTH_MAX;
+    let specs = tools.specs().filter(|spec| {
+        (may_start || !starts_agents(spec))
+            && !is_named(spec, &agent.without)
+            && agent
+                .tools
+                .as_ref()
+                .is_none_or(|names| is_named(spec, names))
+    });
+    specs.map(|spec| spec.name.to_string()).collect()
+}
+
+/// What a sub-agent is created with.
+struct Order {
+    params: CreateParams,
+    profile: ProfileChoice,
+}
+
+/// Puts a sub-agent together from its definition and what it inherits.
+fn order(
+    agent: &AgentDefinition,
+    terms: &AgentTerms,
+    session: SessionId,
+    depth: u32,
+    prompt: String,
+) -> Result<Order, Outcome> {
+    let tools = tools_of(agent, &terms.call_environment.tools, depth);
+    if tools.is_empty() {
+        return Err(Outcome::failed(format!(
+            "The agent `{}` has none of the tools of this session: {}.",
+            agent.name,
+            agent.tools.clone().unwrap_or_default().join(", ")
+        )));
+    }
+    let own = &terms.options;
+    // The effort of one model says nothing of another's.
+    let effort = match (&agent.effort, &agent.model) {
+        (Some(effort), _) => Some(effort.clone()),
+        (None, Some(_)) => None,
+        (None, None) => own.effort.clone(),
+    };
+    let options = SessionOptions {
+        model: agent.model.clone().or_else(|| own.model.clone()),
+        effort,
+        max_steps: agent.max_steps.or(own.max_steps),
+        read_only: Some(agent.read_only || own.read_only == Some(true)),
+        ..own.clone()
+    };
+    let pinned = agent.tools.as_ref().map(|_| tools.clone());
+    Ok(Order {
+        params: CreateParams {
+            session,
+            cwd: terms.created.cwd.clone(),
+            env: terms.env.clone(),
+            env_held: terms.env_held.clone(),
+            prompt: Some(prompt),
+            profile: ProfileParams {
+                add_dirs: terms.created.add_dirs.clone(),
+                ..ProfileParams::default()
+            },
+            options,
+            ..CreateParams::default()
+        },
+        profile: ProfileChoice {
+            system_prompt: Some(agent.body.as_str().into()),
+            append_system_prompt: None,
+            tools: Some(tools),
+            pinned: pinned.unwrap_or_default(),
+        },
+    })
+}
+
+impl Supervisor {
+    /// The agents of a session's workspace, as the files are now.
+    async fn definitions(&self, terms: &AgentTerms) -> Result<AgentDefinitions, Failure> {
+        let call_environment = Arc::clone(&terms.call_environment);
+        blocking(move || find_agents(&call_environment.workspace, &call_environment.user_agents))
+            .await
+    }
+}
+
+/// Who prompts a sub-agent.
+fn client_of(parent: Pid) -> Client {
+    Client {
+        name: format!("session {parent}"),
+    }
+}
+
+#[cfg(test)]
+mod tests;

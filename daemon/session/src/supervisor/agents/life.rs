@@ -1,0 +1,316 @@
+//! One sub-agent's life: it waits for its place, is created or found again, works, and ends with its call.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use contract::tool::{Cancel, Progress};
+use contract::{AgentTask, Outcome};
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use proto::item::CallStatus;
+use proto::outcome::{OutcomeKind, Reason, TurnEnded};
+use proto::params::session::{Signal, Until, WaitOutput};
+use proto::record::{AgentFinished, AgentOf};
+use proto::{CallId, Failure, SessionId};
+
+use super::{Order, Parent, Place, client_of, no_such_agent, order, session_of};
+use crate::actor::commands::agents::{AgentProgress, AgentTerms};
+use crate::actor::handle::SessionHandle;
+use crate::calls::events::CallEvent;
+use crate::reporter::Reporter;
+use crate::supervisor::Supervisor;
+use crate::tasks::panicked;
+
+/// How long a sub-agent that was told to stop is waited for, beyond what its own calls get.
+const STOPPING: Duration = Duration::from_millis(2_000);
+
+/// A call that has a sub-agent do its work.
+pub(crate) struct AgentCall {
+    pub parent: SessionId,
+    pub call: CallId,
+    pub task: AgentTask,
+    pub progress: Arc<dyn Progress>,
+    pub cancel: Arc<dyn Cancel>,
+    pub reporter: Reporter<CallEvent>,
+}
+
+/// A sub-agent that is there.
+struct Started {
+    handle: SessionHandle,
+    /// Held as long as it works.
+    _place: Arc<Place>,
+}
+
+pub(super) fn interrupted(text: &str) -> Outcome {
+    Outcome::with_status(CallStatus::Interrupted, text)
+}
+
+fn failed(failure: &Failure) -> Outcome {
+    let said = format!(
+        "The agent could not start: {} {}",
+        failure.message, failure.hint
+    );
+    Outcome::failed(said.trim_end())
+}
+
+impl Supervisor {
+    /// Runs the sub-agent of a call to its end.
+    pub(super) async fn run_agent(&self, call: AgentCall) -> Outcome {
+        let started = match self.start_agent(&call).await {
+            Ok(started) => started,
+            Err(outcome) => return outcome,
+        };
+        let handle = &started.handle;
+        let (session, pid) = (handle.id(), handle.pid());
+        let agent = &call.task.agent;
+        call.progress.output(&format!("session {pid} ({agent})\n"));
+        let ended = tokio::select! {
+            ended = self.agent_ended(session, &*call.progress) => Some(ended),
+            () = call.cancel.cancelled() => None,
+        };
+        let outcome = match ended {
+            Some(Ok(waited)) => outcome_of(agent, &waited),
+            Some(Err(failure)) => failed(&failure),
+            None => {
+                self.stop_agent(session, call.cancel.grace_ms()).await;
+                interrupted("The agent was stopped with this call.")
+            }
+        };
+        self.exit_agent(session).await;
+        call.reporter
+            .report(CallEvent::AgentFinished(AgentFinished {
+                call: call.call.clone(),
+                session,
+                pid,
+                agent: agent.clone(),
+                spent: self.services.ledger.spent(session),
+            }));
+        outcome
+    }
+
+    /// Creates the sub-agent of a call, or finds the one that it had before the daemon's end.
+    async fn start_agent(&self, call: &AgentCall) -> Result<Started, Outcome> {
+        let parent = self.load(call.parent).await.map_err(|why| failed(&why))?;
+        let terms = parent.read(|actor| actor.agent_terms()).await;
+        let terms = terms.map_err(|why| failed(&why))?;
+        let terms = terms.ok_or_else(|| Outcome::failed("The session has no first record."))?;
+        let above = terms.created.agent.as_ref().map_or(0, |agent| agent.depth);
+        let (session, depth) = (session_of(call.parent, &call.call), above + 1);
+        if self.exists(session).await.map_err(|why| failed(&why))? {
+            let place = Arc::new(self.places.take_back(call.parent, depth));
+            let handle = self.load(session).await.map_err(|why| failed(&why))?;
+            return Ok(Started {
+                handle,
+                _place: place,
+            });
+        }
+        let found = self.definitions(&terms).await.map_err(|why| failed(&why))?;
+        let Some(definition) = found.named(&call.task.agent) else {
+            return Err(no_such_agent(&call.task.agent, &found));
+        };
+        let order = order(definition, &terms, session, depth, call.task.prompt.clone())?;
+        let place = tokio::select! {
+            place = self.places.take(call.parent, depth) => place.map_err(|why| failed(&why))?,
+            () = call.cancel.cancelled() => {
+                return Err(interrupted("Not run: the call was stopped before the agent started."));
+            }
+        };
+        self.create_agent(call, &terms, order, Arc::new(place))
+            .await
+    }
+
+    async fn create_agent(
+        &self,
+        call: &AgentCall,
+        terms: &AgentTerms,
+        order: Order,
+        place: Arc<Place>,
+    ) -> Result<Started, Outcome> {
+        let parent = Parent {
+            pid: terms.created.pid,
+            agent: AgentOf {
+                parent: call.parent,
+                call: call.call.clone(),
+                name: call.task.agent.clone(),
+                depth: place.depth(),
+            },
+            keys: Arc::clone(&terms.keys),
+            budget: terms.budget,
+            _place: Arc::clone(&place),
+        };
+        let Some(me) = self.me.upgrade() else {
+            return Err(interrupted("Not run: the daemon is stopping."));
+        };
+        let session = order.params.session;
+        // In a task of its own: half a session, because the call was given up, would be in the way of the next.
+        let creating: BoxFuture<'static, _> = async move {
+            let client = client_of(parent.pid);
+            let Order { params, profile } = order;
+            me.create_for(params, &client, &profile, Some(&parent))
+                .await
+        }
+        .boxed();
+        let made = tokio::spawn(creating).await.map_err(panicked);
+        made.and_then(|made| made).map_err(|why| failed(&why))?;
+        let handle = self.load(session).await.map_err(|why| failed(&why))?;
+        Ok(Started {
+            handle,
+            _place: place,
+        })
+    }
+
+    /// Waits until a sub-agent has done its work, whatever becomes of its life in memory meanwhile.
+    async fn agent_ended(
+        &self,
+        session: SessionId,
+        progress: &dyn Progress,
+    ) -> Result<WaitOutput, Failure> {
+        loop {
+            let handle = match self.load(session).await {
+                Ok(handle) => handle,
+                Err(failure) => {
+                    self.never_when_closing().await;
+                    return Err(failure);
+                }
+            };
+            let waited = tokio::select! {
+                waited = handle.wait(Until::Turn) => waited,
+                () = show_progress(&handle, progress) => continue,
+            };
+            match waited {
+                Ok(waited) => return Ok(waited),
+                // It leaves memory: it is loaded again.
+                Err(_) => self.never_when_closing().await,
+            }
+        }
+    }
+
+    /// A daemon that stops says nothing of a sub-agent's end: the next one finds it again. Then the call waits until it
+    /// is stopped itself.
+    async fn never_when_closing(&self) {
+        if self.refuse_when_closing().is_err() {
+            std::future::pending::<()>().await;
+        }
+    }
+
+    /// Stops a sub-agent whose call is to stop.
+    async fn stop_agent(&self, session: SessionId, grace_ms: u64) {
+        // Of a daemon that stops each session is told by itself.
+        let Ok(handle) = self.load(session).await else {
+            return;
+        };
+        let signal = if grace_ms == 0 {
+            Signal::Kill
+        } else {
+            Signal::Term
+        };
+        let by = "its parent".to_owned();
+        if handle.signal(signal, None, by).await.is_ok() {
+            let patience = STOPPING + Duration::from_millis(grace_ms);
+            let exits = handle.wait(Until::Exit);
+            // It goes on stopping; only the call does not wait for ever.
+            let _ = tokio::time::timeout(patience, exits).await;
+        }
+    }
+
+    /// Ends the session of a sub-agent that has done its work. One that somebody gives another prompt goes on.
+    async fn exit_agent(&self, session: SessionId) {
+        if let Ok(handle) = self.load(session).await {
+            // It may have exited by itself.
+            let _ = handle.close().await;
+        }
+    }
+
+    /// Ends sub-agents whose call the daemon before this one left, and that no call waits for any more.
+    pub(crate) async fn end_lost_agents(&self) {
+        for handle in self.handles() {
+            let Ok(Some(terms)) = handle.read(|actor| actor.agent_terms()).await else {
+                continue;
+            };
+            let Some(agent) = terms.created.agent else {
+                continue;
+            };
+            let awaited = match self.load(agent.parent).await {
+                Ok(parent) => {
+                    let call = agent.call;
+                    let open = parent.read(move |actor| actor.has_open_call(&call)).await;
+                    open.unwrap_or(false)
+                }
+                Err(_) => false,
+            };
+            if !awaited {
+                let by = "reasonix".to_owned();
+                // What cannot be written does not go on anyway.
+                let _ = handle.signal(Signal::Term, None, by).await;
+            }
+        }
+    }
+}
+
+/// Shows how far a sub-agent has come, as long as it lives.
+async fn show_progress(handle: &SessionHandle, progress: &dyn Progress) {
+    let mut seen = handle.shared.seen.clone();
+    let mut shown = AgentProgress::default();
+    while seen.changed().await.is_ok() {
+        let Ok(now) = handle.read(|actor| actor.agent_progress()).await else {
+            break;
+        };
+        if now != shown && (!now.tools.is_empty() || now.steps > shown.steps) {
+            progress.output(&line_of(&now));
+            shown = now;
+        }
+    }
+    std::future::pending().await
+}
+
+fn line_of(progress: &AgentProgress) -> String {
+    let AgentProgress {
+        steps,
+        tokens,
+        tools,
+    } = progress;
+    let doing = match tools.as_slice() {
+        [] => String::new(),
+        tools => format!(" · {}", tools.join(", ")),
+    };
+    format!("step {steps} · {tokens} tokens{doing}\n")
+}
+
+/// What a sub-agent's end is for its call.
+fn outcome_of(agent: &str, waited: &WaitOutput) -> Outcome {
+    let Some(ended) = &waited.ended else {
+        return Outcome::failed(format!("The agent `{agent}` ended without an answer."));
+    };
+    let text = ended.text.trim();
+    if ended.outcome == OutcomeKind::Completed && !text.is_empty() {
+        return Outcome::with_status(CallStatus::Ok, text);
+    }
+    let why = why_ended(ended);
+    let said = match text.is_empty() {
+        true => format!("The agent `{agent}` gave no answer: {why}."),
+        false => format!("The agent `{agent}` did not finish: {why}. Its last words:\n{text}"),
+    };
+    match ended.outcome {
+        OutcomeKind::Interrupted | OutcomeKind::Killed => interrupted(&said),
+        OutcomeKind::Completed
+        | OutcomeKind::Failed
+        | OutcomeKind::BudgetExceeded
+        | OutcomeKind::MaxSteps
+        | OutcomeKind::ContextFull
+        | OutcomeKind::Blocked => Outcome::failed(said),
+    }
+}
+
+fn why_ended(ended: &TurnEnded) -> String {
+    if let Some(error) = &ended.error {
+        return error.message.trim_end_matches('.').to_owned();
+    }
+    let why = match ended.reason {
+        Some(Reason::User | Reason::Term) => "somebody stopped it",
+        Some(Reason::Timeout) => "its time was up",
+        Some(Reason::Shutdown) => "the daemon stopped",
+        Some(Reason::Denied) => "nobody could approve a call",
+        None => ended.outcome.as_str(),
+    };
+    why.to_owned()
+}

@@ -1,0 +1,83 @@
+//! Which agents there are in a session or a directory.
+
+use std::sync::Arc;
+
+use contract::ToolSet;
+use knowledge::{AgentDefinition, AgentDefinitions, find_agents};
+use proto::Failure;
+use proto::params::agent::{AgentInfo, ListOutput};
+
+use crate::calls::permissions::{PermissionScope, open, root_of};
+use crate::supervisor::Supervisor;
+use crate::tasks::blocking;
+
+impl Supervisor {
+    /// The agents, as the files are now.
+    ///
+    /// # Errors
+    /// No such session; the log of it cannot be opened. The directory cannot be read.
+    pub async fn agents(&self, asked: &PermissionScope) -> Result<ListOutput, Failure> {
+        match asked {
+            PermissionScope::Session(session) => {
+                let standing = self.find(session).await?.standing().await?;
+                let call_environment = Arc::clone(&standing.call_environment);
+                blocking(move || {
+                    let workspace = &call_environment.workspace;
+                    let found = find_agents(workspace, &call_environment.user_agents);
+                    output(found, &call_environment.tools)
+                })
+                .await
+            }
+            PermissionScope::Directory(cwd) => {
+                let (services, cwd) = (self.services.clone(), cwd.clone());
+                blocking(move || {
+                    let assembly = &services.assembly;
+                    let terms = assembly.terms(&cwd);
+                    let root = root_of(&terms, &cwd, &assembly.user_home());
+                    let user_dir = services.home.agents();
+                    let readable = vec![user_dir.clone()];
+                    let workspace = open(&terms, &**assembly, &cwd, &root, readable)?;
+                    Ok(output(find_agents(&workspace, &user_dir), &terms.tools))
+                })
+                .await?
+            }
+        }
+    }
+}
+
+fn output(found: AgentDefinitions, tools: &ToolSet) -> ListOutput {
+    let mut problems = found.problems;
+    let info = |agent: AgentDefinition| {
+        problems.extend(unknown_tools(&agent, tools));
+        AgentInfo {
+            name: agent.name,
+            description: agent.description,
+            tools: agent.tools,
+            model: agent.model,
+            effort: agent.effort,
+            max_steps: agent.max_steps,
+            read_only: agent.read_only,
+            source: agent.source,
+            file: agent.file,
+            hidden_by: agent.hidden_by,
+        }
+    };
+    let agents = found.agents.into_iter().map(info).collect();
+    ListOutput { agents, problems }
+}
+
+/// What is to be said of tools that an agent names and that there are not.
+fn unknown_tools(agent: &AgentDefinition, tools: &ToolSet) -> Option<String> {
+    let is_known = |name: &&String| {
+        let mut known = tools.specs().flat_map(|spec| spec.names());
+        known.any(|known| known.eq_ignore_ascii_case(name))
+    };
+    let named = agent.tools.iter().flatten();
+    let unknown: Vec<_> = named
+        .filter(|name| !is_known(name))
+        .map(|name| format!("`{name}`"))
+        .collect();
+    let file = agent.file.as_ref().filter(|_| !unknown.is_empty())?;
+    let (line, names) = (agent.tools_line, unknown.join(", "));
+    Some(format!("`{file}:{line}`: there is no tool {names} here."))
+}
