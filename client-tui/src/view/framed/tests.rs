@@ -5,21 +5,34 @@ use super::*;
 proptest! {
     #[test]
     fn nothing_of_what_is_judged_is_lost_and_no_row_is_too_wide(
-        text in "[a \u{301}中\u{1b}\u{202e}\t\n🇩🇪éx]{0,60}",
+        text in "([a \u{301}中\u{1b}\u{202e}\t\n🇩🇪éx]{0,12}\n{0,5}){0,5}",
         width in 4_usize..40,
     ) {
-        let rows = judged(&text, Ink::Text, &Look::default(), width);
-        let mut all = String::new();
-        for (index, row) in rows.iter().enumerate() {
+        let (mut theirs, mut ours) = (String::new(), Vec::new());
+        for row in judged(&text, Ink::Text, &Look::default(), width) {
             let row = row.to_string();
             prop_assert!(wrap::width(&row) <= width && !row.contains(char::is_control));
-            let begins = row.strip_prefix(MARKS.0);
-            if begins.is_some() && index > 0 {
-                all.push('\n');
+            if let Some(begins) = row.strip_prefix(MARKS.0) {
+                theirs.push('\n');
+                theirs.push_str(begins);
+            } else if let Some(goes_on) = row.strip_prefix(MARKS.1) {
+                theirs.push_str(goes_on);
+            } else {
+                ours.push(row);
             }
-            all.push_str(begins.or(row.strip_prefix(MARKS.1)).unwrap());
         }
-        prop_assert_eq!(all, client::text::exact(&text));
+        let (mut lines, mut counts) = (String::new(), Vec::new());
+        for stretch in blank::stretches(&text) {
+            match stretch {
+                Stretch::Line(line) => lines.push_str(&format!("\n{}", client::text::exact(line))),
+                Stretch::Blank(_) => {
+                    let count = stretch.folded(Look::default().language).unwrap();
+                    let rows = words(&count, Ink::Warning, &Look::default(), width);
+                    counts.extend(rows.iter().map(ToString::to_string));
+                }
+            }
+        }
+        prop_assert_eq!((theirs, ours), (lines, counts));
     }
 
     #[test]

@@ -128,7 +128,7 @@ fn every_form_is_read_and_matches_what_it_says() {
             "Mcp",
             "mcp__git__push",
             json!({}),
-            Some(("task", json!({}))),
+            Some(("later_tool", json!({}))),
         ),
         (
             "Mcp(git)",
