@@ -192,6 +192,10 @@ fn bad_servers_harm_no_other_and_their_causes_are_said() {
             "missing": {"command": "/nonexistent/server"},
         }),
     );
+    // Each has shown what it is by then, however busy the machine.
+    for name in ["good", "lie", "crash"] {
+        let _ = house.reasonix(&["mcp", "test", name]);
+    }
     let ran = run(&house, &["--allow", "mcp__good"], "Add.").expect(0, "completed");
     assert_eq!(result_of(&model), "8");
     let offered = offered(&model.requests()[0]);

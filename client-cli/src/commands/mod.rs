@@ -143,8 +143,14 @@ commands! {
         Inbox = inbox;
         Permissions = permissions;
         Trust = trust;
-        Hooks = hooks;
+    }
+    "Knowledge and tools of a project" {
+        Memory = memory;
+        Skills = skills;
+        Commands = custom;
+        Agents = agents;
         Mcp = mcp;
+        Hooks = hooks;
     }
     "Cost and models" {
         Model = model;
@@ -158,10 +164,6 @@ commands! {
         Setup = setup;
         Login = login;
         Config = config;
-        Commands = custom;
-        Agents = agents;
-        Skills = skills;
-        Memory = memory;
         Doctor = doctor;
         Daemon = daemon;
         Demo = demo;

@@ -370,6 +370,7 @@ rows! {
     "The result of a tool call" => "工具调用的结果";
     "The user" => "用户";
     "Approvals and permissions" => "审批与权限";
+    "Knowledge and tools of a project" => "项目的知识与工具";
     "Cost and models" => "费用与模型";
     "Setup and maintenance" => "设置与维护";
     "A turn is in progress" => "有回合正在进行";
