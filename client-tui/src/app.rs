@@ -31,7 +31,7 @@ use crate::{clipboard, editor, perform, render, update};
 use settings::Settings;
 use tasks::ours;
 
-/// What the daemon tells is drawn this often at most: 30 frames a second.
+/// Shortest time between two frames that only daemon events caused: 30 frames a second.
 const FRAME: Duration = Duration::from_millis(33);
 
 /// How often something that moves, moves.
@@ -56,7 +56,7 @@ pub struct Options {
     pub fullscreen: Option<bool>,
 }
 
-/// What is shown first.
+/// The first screen to show.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Open {
     /// Nothing: the first prompt makes a session.
@@ -78,7 +78,7 @@ pub async fn run(options: Options) -> io::Result<Leave> {
     let left = app.live(open).await;
     match (left, app.finish().await) {
         (Ok(leave), Ok(())) => Ok(leave),
-        // The terminal has gone, and with it whoever would be told.
+        // The terminal is gone, so nobody would read a report.
         (Err(error), _) | (_, Err(error)) if is_gone(&error) => Ok(Leave {
             code: 0,
             words: Vec::new(),
@@ -170,7 +170,7 @@ impl App {
         let first = self.first(open);
         let mut left = self.perform(first).await?;
         self.draw()?;
-        // What it takes to colour code is loaded while the person reads.
+        // Load the syntax definitions while the user reads.
         std::thread::spawn(render::highlight::warm);
         loop {
             if let Some(leave) = left {
@@ -222,7 +222,7 @@ impl App {
         let first = tokio::select! {
             biased;
             () = terminal::panicked() => {
-                // It has told, with the terminal as it was: that is the end, as of a panic in a task.
+                // The hook has restored the terminal and reported the panic: end as after a panic in a task.
                 std::panic::resume_unwind(Box::new("a panic elsewhere"));
             }
             signal = self.signals.next() => {
@@ -258,7 +258,7 @@ impl App {
             let had_toast = self.model.toast.is_some();
             let tick = matches!(event, Event::Tick);
             let effects = self.update(event);
-            // Time alone changes what moves, and what runs out.
+            // Animations and expiring toasts change with time alone.
             self.dirty |= !tick || self.spins() || had_toast != self.model.toast.is_some();
             if let Some(leave) = self.perform(effects).await? {
                 return Ok(Some(leave));
@@ -294,8 +294,8 @@ impl App {
         signal.or_else(|| self.input.next().now_or_never())
     }
 
-    /// The size of the terminal, where it is another one than is drawn for: its signal is lost at times, when keys come
-    /// with it.
+    /// The terminal's size, if it differs from the size of the last frame. The signal for a resize is sometimes lost
+    /// when keys arrive with it.
     fn resized(&self) -> Option<Event> {
         let (columns, rows) = terminal::size().ok()?;
         let drawn = (self.model.look.columns, self.model.look.rows);
@@ -308,7 +308,7 @@ impl App {
         self.model.toast.is_some() || list || self.spins()
     }
 
-    /// Whether anything on the screen changes all the time. What waits for the person does not.
+    /// Whether anything on the screen is animated. A session that waits for the user is not.
     fn spins(&self) -> bool {
         let model = &self.model;
         matches!(model.link, Link::Lost(_) | Link::Away(_) | Link::Replaying)
@@ -316,7 +316,7 @@ impl App {
             || model.session.as_ref().is_some_and(Session::works)
     }
 
-    /// Does what is wanted. Answers with how the interface ends, where it does.
+    /// Performs effects. Returns how the interface ends, if it does.
     async fn perform(&mut self, effects: Vec<Effect>) -> io::Result<Option<Leave>> {
         for effect in effects {
             match effect {
@@ -358,7 +358,7 @@ impl App {
                 }),
                 Effect::OfferKeys => {
                     let client = self.client.clone();
-                    // Where it fails the session waits on, and says so.
+                    // If this fails, the session keeps waiting and shows that it does.
                     self.tasks.spawn(async move {
                         let _ = client.offer_credentials().await;
                     });
@@ -368,7 +368,7 @@ impl App {
         Ok(None)
     }
 
-    /// Writes what is not of a frame. A terminal that knows little does not get it.
+    /// Writes escape sequences that are not part of a frame. Plain terminals get none.
     fn bytes(&mut self, bytes: &str) -> io::Result<()> {
         match self.surroundings.plain {
             true => Ok(()),
@@ -400,7 +400,7 @@ impl App {
         self.terminal.restore();
         let command = editor::command(|name| std::env::var(name).ok());
         let edited = editor::edit(&command, &text, self.model.look.language).await;
-        // What was pressed there was for the editor.
+        // These keys were meant for the editor.
         let mut others = Vec::new();
         while let Some(signal) = self.signals.next().now_or_never() {
             if signal != Signal::Interrupt {

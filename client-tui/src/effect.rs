@@ -27,7 +27,7 @@ use proto::{CallId, Pid, Seq};
 pub enum Effect {
     /// Calls the daemon.
     Call(Call),
-    /// Follows another session from now on: pid, id or name. What was followed is let go.
+    /// Follows another session: pid, id or name. The previous one is no longer followed.
     Follow {
         follow: u64,
         session: String,
@@ -38,14 +38,14 @@ pub enum Effect {
     Leave(Leave),
     /// Gives the terminal back and stops the process, as the shell's job control does.
     Suspend,
-    /// The screen may show anything: draw all of it anew.
+    /// Redraw the whole screen: its contents are unknown.
     Redraw,
-    /// What the transcript looks like has changed: what is on the screen of it is printed again.
+    /// The transcript's look has changed: print its visible part again.
     Reprint,
     Bell,
     /// The title of the terminal's window. Cleaned by who sets it.
     Title(String),
-    /// A notification of the terminal (OSC 9), where nobody looks.
+    /// Send a terminal notification (OSC 9) if the window is unfocused.
     Notify(String),
     /// Puts text on the clipboard.
     Copy(String),
@@ -80,7 +80,7 @@ pub enum Call {
     },
     Signal(SignalParams),
     Set(Box<SetParams>),
-    /// Answers what waits for the user.
+    /// Answers an interaction.
     Answer(AnswerParams),
     /// `edit`: its words are written again when it is taken back.
     Unqueue {
@@ -116,7 +116,7 @@ pub enum Call {
     Hooks(hook::ListParams),
     ReloadHooks(hook::ReloadParams),
     Delete(DeleteParams),
-    /// `unasked`: nobody wants to know, so only what is held back is told.
+    /// `unasked`: the user did not ask, so only report if something is held back.
     Trust {
         params: TrustGetParams,
         unasked: bool,
@@ -135,7 +135,7 @@ pub enum Call {
     Preview {
         session: String,
     },
-    /// Reads durable events before what is shown, for reading back.
+    /// Reads durable events from before the ones on the screen.
     Earlier {
         session: String,
         before: Seq,
@@ -211,7 +211,7 @@ pub enum Answer {
         rule: String,
         output: rules::RevokeOutput,
     },
-    /// Where it was written, and how many bytes.
+    /// Path of the written file and its size in bytes.
     Exported {
         file: PathBuf,
         bytes: u64,
@@ -235,7 +235,7 @@ pub enum Answer {
         directory: PathBuf,
         names: Vec<String>,
     },
-    /// The paths of what is below a directory, those of directories with a slash at the end.
+    /// The paths below a directory. Names of directories end with a slash.
     Tree {
         root: PathBuf,
         paths: Vec<String>,
@@ -259,9 +259,9 @@ pub enum Copied {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trouble {
     pub what: String,
-    /// What to do about it; empty where there is nothing.
+    /// What the user can do about it; may be empty.
     pub hint: String,
-    /// The daemon's name of the failure, where it said one.
+    /// The daemon's name for the failure, if it gave one.
     pub name: Option<proto::ErrorName>,
 }
 
@@ -296,6 +296,6 @@ impl From<client::CallError> for Trouble {
 pub struct Leave {
     /// For the program that started us.
     pub code: u8,
-    /// What is reported below the transcript, when the terminal is as it was.
+    /// Lines to print below the transcript after the terminal is restored.
     pub words: Vec<String>,
 }

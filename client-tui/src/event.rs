@@ -20,7 +20,7 @@ pub enum Event {
     Wheel(i16),
     /// Time went by; comes while something moves or runs out.
     Tick,
-    /// Of the session that is followed. `follow`: which following it is; what comes of an earlier one is old.
+    /// An event of the followed session. `follow` numbers the subscription; events of earlier ones are stale.
     Heard {
         follow: u64,
         heard: Heard,
@@ -33,7 +33,7 @@ pub enum Event {
     Signal(Signal),
 }
 
-/// What the follower of a session tells.
+/// Events from a session's subscription.
 #[derive(Debug)]
 pub enum Heard {
     /// It is attached: this is the session.
@@ -48,7 +48,7 @@ pub enum Heard {
     Reconnected,
     /// The log cannot be written at present.
     Unwritable(Box<Failure>),
-    /// There is no daemon, and nobody starts one: why, and what to do. It is looked for on and on.
+    /// The daemon is missing and nobody starts one: the reason and a hint. The client keeps looking for it.
     Away(crate::effect::Trouble),
     /// It cannot be followed any more: why, and what to do.
     Ended(crate::effect::Trouble),

@@ -47,7 +47,7 @@ pub enum Ink {
     Border,
     Added,
     Removed,
-    /// Behind an added line, and behind a removed one.
+    /// Background of an added line, and of a removed one.
     AddedLine,
     RemovedLine,
     /// The changed part of a changed line.
@@ -110,7 +110,7 @@ fn modifier(theme: Theme, ink: Ink) -> Modifier {
         (Ink::Selected, Theme::Sixteen | Theme::None) => Modifier::REVERSED,
         (Ink::Warning | Ink::Error | Ink::Accent, Theme::None) => Modifier::BOLD,
         (Ink::AddedPart | Ink::RemovedPart, Theme::Sixteen | Theme::None) => Modifier::UNDERLINED,
-        // Where there are 256 colours the background may be that of the line.
+        // With 256 colours, the background may come from the line.
         (Ink::AddedPart | Ink::RemovedPart, _) => Modifier::BOLD,
         _ => Modifier::empty(),
     }

@@ -1,4 +1,4 @@
-//! The drawing half of the loop: what goes into the scrollback, and what stands on the screen.
+//! The drawing half of the loop: lines for the scrollback, and the viewport.
 
 use std::io;
 use std::time::Instant;
@@ -37,7 +37,7 @@ impl App {
         Ok(())
     }
 
-    /// What is read of the transcript in full screen stays where it is, and within what there is.
+    /// Keeps the full-screen scroll position within the transcript.
     fn scroll(&mut self) {
         let model = &mut self.model;
         if model.scroll == 0 || !model.look.fullscreen {
@@ -82,7 +82,7 @@ impl App {
         self.screen.leave(above)
     }
 
-    /// Has what is on the screen of the transcript printed again, as it looks now. Its rows.
+    /// Prints the visible transcript again, in its current look. Returns its rows.
     fn reprint(&mut self) -> usize {
         let again = transcript::again(
             &self.model.transcript,

@@ -54,7 +54,7 @@ impl App {
         }
     }
 
-    /// Waits a moment for what is on its way, and gives the terminal back.
+    /// Waits a moment for pending calls, then gives the terminal back.
     pub(super) async fn finish(mut self) -> io::Result<()> {
         self.unfollow();
         let tasks = async {
@@ -77,7 +77,7 @@ pub(super) fn ours(ended: Result<(), JoinError>) {
     }
 }
 
-/// Where comes from what is heard.
+/// Source of a session's events.
 trait Source {
     /// The next of it. After an error that passes it can be asked again.
     fn next(&mut self) -> impl Future<Output = Result<Heard, CallError>> + Send;
@@ -87,7 +87,7 @@ trait Source {
 struct Daemon {
     client: Client,
     session: String,
-    /// It keeps where it is also while there is no daemon.
+    /// Keeps its position while there is no daemon.
     followed: Option<Follow>,
 }
 
@@ -108,7 +108,7 @@ impl Source for Daemon {
     }
 }
 
-/// Reports what is heard of a session until nobody listens. Where there is no daemon, or it does not answer, it looks again.
+/// Reports a session's events until the receiver is dropped. Reconnects if the daemon is missing or does not answer.
 async fn following(mut source: impl Source, sender: mpsc::Sender<Event>, follow: u64) {
     let tell = |heard| {
         let sender = sender.clone();
@@ -139,7 +139,7 @@ async fn following(mut source: impl Source, sender: mpsc::Sender<Event>, follow:
     }
 }
 
-/// Whether it may be otherwise in a while: there is no daemon, or one that does not answer.
+/// Whether the error may go away by itself: the daemon is missing or does not answer.
 fn passes(error: &CallError) -> bool {
     matches!(
         error,

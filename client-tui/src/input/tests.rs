@@ -3,7 +3,7 @@ use futures::{FutureExt as _, StreamExt as _, stream};
 
 use super::*;
 
-/// What comes of what waits in the terminal at the same moment, in words; the terminal stays.
+/// The events for input that waits in the terminal at the same moment, as strings.
 fn heard(raw: Vec<Raw>) -> Vec<String> {
     let raw = stream::iter(raw.into_iter().map(Ok)).chain(stream::pending());
     drain(&mut Input::of(raw))

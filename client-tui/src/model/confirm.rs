@@ -9,14 +9,14 @@ use super::seen::Seen;
 use crate::effect::Effect;
 use crate::messages::dialog::Msg;
 
-/// What is asked, and what a yes does; a no does nothing.
+/// A confirmation: the question, and the action on yes. A no does nothing.
 #[derive(Debug)]
 pub struct Confirm {
     pub title: Msg,
     /// What would happen, a line each.
     pub words: Vec<String>,
     pub then: Then,
-    /// Rows of the words above what is shown, where they are more than fit.
+    /// Scroll offset in rows, if the text does not fit.
     pub scroll: usize,
     /// How much of the words was on the screen.
     pub seen: Seen,

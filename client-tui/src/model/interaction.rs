@@ -24,10 +24,10 @@ pub struct InteractionDialog {
     pub since: Instant,
     /// It was drawn: the moment is that of the screen, before it that of its coming.
     pub drawn: bool,
-    /// Rows above what is shown, if it does not fit; `None`: the marked option is kept in sight.
+    /// Scroll offset in rows, if it does not fit; `None`: keep the marked option visible.
     pub scroll: Option<usize>,
     pub part: Part,
-    /// How much of what is judged was on the screen.
+    /// How much of the body was on the screen.
     pub seen: Seen,
     /// The selected scope, which a yes for more than once takes.
     pub scope: usize,
@@ -39,7 +39,7 @@ pub struct InteractionDialog {
     pub nothing: bool,
     /// The command as far as it was changed, while the box is closed.
     pub command: Option<CommandBox>,
-    /// What is judged, in rows: drawing and scrolling both need them.
+    /// The body in rows: both drawing and scrolling need them.
     pub body: Rows,
 }
 
@@ -48,7 +48,7 @@ pub struct InteractionDialog {
 pub struct Rows(RefCell<Option<(Made, Rc<Vec<Line<'static>>>)>>);
 
 impl Rows {
-    /// The rows, made where they are not there as they would be made now.
+    /// The rows: cached ones if they were made with the same inputs, else new ones.
     pub fn rows(
         &self,
         made: Made,
@@ -113,7 +113,7 @@ impl InteractionDialog {
         }
     }
 
-    /// It comes to the screen again, with what was chosen and written.
+    /// It comes to the screen again, with the choices and text so far.
     #[must_use]
     pub fn again(self, now: Instant) -> Self {
         Self {
@@ -216,11 +216,11 @@ impl Draft {
 pub struct Asking {
     /// They come up again only when they are asked for.
     pub aside: Vec<ShownInteraction>,
-    /// What was chosen and written of them so far.
+    /// Choices and text of the interactions so far.
     pub kept: Vec<InteractionDialog>,
     /// Answered from here; the daemon has not reported it yet.
     pub sent: Vec<ShownInteraction>,
-    /// What was answered last, and by whom, until it has been told.
+    /// The newest answer and its author, until it has been shown.
     pub answered: Option<InteractionResolved>,
 }
 

@@ -1,6 +1,6 @@
-//! Lists that a person picks from: sessions, turns, prompts that wait, what runs, what waits for somebody.
+//! Lists that a user picks from: sessions, turns, queued prompts, running processes, open interactions.
 //!
-//! What the daemon told last is kept as it came; [`rows`] makes words of it, for showing and for searching alike.
+//! The daemon's newest answer is kept as it came; [`rows`] turns it into text, for showing and for searching alike.
 
 #[cfg(test)]
 pub mod fixtures;
@@ -27,7 +27,7 @@ pub struct ListDialog {
     pub content: Content,
     /// What the marked row is of; `None` until there are rows.
     pub selected: Option<Key>,
-    /// Where that row stood when it was marked: what takes its place is marked when it goes.
+    /// Index of that row when it was marked: if the row disappears, the row that takes its place is marked.
     pub place: usize,
     /// What took its place, and since when that is marked.
     pub slid: Option<(Key, Instant)>,
@@ -36,13 +36,13 @@ pub struct ListDialog {
     /// Since when the same row is marked.
     pub rested: Instant,
     pub filter: Filter,
-    /// When it is asked for again what stands in it. Lists that do not move never do.
+    /// When the contents are requested again. Static lists are never refreshed.
     pub due: Instant,
-    /// The wall clock when the newest answer came: ages are told against it.
+    /// Wall-clock time of the newest answer: ages are relative to it.
     pub at: Stamp,
     /// What sessions said last, of those that were asked for; `None`: on its way.
     pub previews: HashMap<SessionId, Option<Preview>>,
-    /// The second step of going back: what is taken back.
+    /// The second step of a rewind: choosing what to restore.
     pub restore: Option<Restore>,
     /// There are older ones that are not listed.
     pub more: bool,
@@ -50,7 +50,7 @@ pub struct ListDialog {
     pub failed: Option<String>,
 }
 
-/// What is listed.
+/// Kinds of lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ListOf {
     /// All sessions, to switch between. `here`: only those of this directory.
@@ -59,15 +59,15 @@ pub enum ListOf {
     Turns,
     /// Prompts that wait.
     Queue,
-    /// What runs; takes the whole screen.
+    /// Running sessions; takes the whole screen.
     Processes,
-    /// What waits for a person, in all sessions.
+    /// Open interactions, in all sessions.
     Inbox,
-    /// Models to switch to. What is typed filters at once.
+    /// Models to switch to. Typing filters at once.
     Models,
 }
 
-/// What stands in a list.
+/// The contents of a list.
 #[derive(Debug)]
 pub enum Content {
     /// The answer is on its way.
@@ -75,7 +75,7 @@ pub enum Content {
     /// In the order in which they are shown.
     Sessions(Vec<SessionSummary>),
     Turns(CheckpointsOutput),
-    /// It stands in the session that is followed.
+    /// Read from the followed session.
     Queue,
     Processes(process::ListOutput),
     /// Oldest first.
@@ -104,7 +104,7 @@ pub enum Key {
     Model(String),
 }
 
-/// What is taken back.
+/// What to restore.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Choice {
     Both,
@@ -123,7 +123,7 @@ pub struct Filter {
     pub open: bool,
 }
 
-/// What was said last in a session. Cleaned.
+/// The last messages of a session. Cleaned.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Preview {
     pub prompt: String,
@@ -137,14 +137,14 @@ pub struct Restore {
     pub turn: Option<u64>,
     /// The last turn that stays.
     pub to_turn: u64,
-    /// What was said in it, for the composer.
+    /// The prompt's text, for the composer.
     pub prompt: String,
     /// What would happen, or why that is not known; `None`: it is being asked.
     pub effect: Option<Result<RewindOutput, String>>,
 }
 
 impl ListDialog {
-    /// An empty one. What stands in it is on its way, but for the queue, which is there.
+    /// An empty list. Its contents are still being loaded, except for the queue, which is known.
     #[must_use]
     pub fn new(what: ListOf, now: Instant) -> Self {
         Self {
@@ -177,7 +177,7 @@ impl ListDialog {
         matches!(self.what, ListOf::Processes)
     }
 
-    /// How often it is asked for anew; `None`: once is enough.
+    /// How often the contents are requested again; `None`: once is enough.
     #[must_use]
     pub fn period(&self) -> Option<Duration> {
         match self.what {
@@ -187,7 +187,7 @@ impl ListDialog {
         }
     }
 
-    /// The place of the marked row among `rows`: where what it is of stands, else where it stood.
+    /// The index of the marked row among `rows`: the row with the marked key, else the index where it was.
     #[must_use]
     pub fn position(&self, rows: &[rows::Row]) -> usize {
         let instead = self.slid.as_ref().map(|(key, _)| key);

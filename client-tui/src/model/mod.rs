@@ -28,7 +28,7 @@ use crate::messages::dialog::Msg as Title;
 use crate::render::{short, wrap};
 use crate::theme::Theme;
 
-/// How long a line of ours stands above the composer.
+/// How long a toast stays above the composer.
 pub const TOAST: Duration = Duration::from_secs(6);
 
 /// Cells of the mark before the greeting.
@@ -46,7 +46,7 @@ pub const TYPED_AHEAD: Duration = Duration::from_millis(300);
 pub struct Model {
     pub look: Look,
     pub place: Place,
-    /// What is followed; `None` before the first prompt of a new session.
+    /// The followed session; `None` before the first prompt of a new session.
     pub session: Option<session::Session>,
     pub transcript: transcript::Transcript,
     pub composer: composer::Composer,
@@ -56,27 +56,27 @@ pub struct Model {
     pub toast: Option<Toast>,
     /// The moment of the event that is being handled. Durations only.
     pub now: Instant,
-    /// The wall clock at that moment, for ages of what the daemon tells. Whoever hands events in sets it.
+    /// The wall clock at that moment, for ages of the daemon's data. Set by whoever passes events in.
     pub clock: Stamp,
     /// When the interface began.
     pub started: Instant,
-    /// Whether the terminal's window has the focus; terminals that do not tell are taken to have it.
+    /// Whether the terminal's window has the focus. Terminals that do not report it count as focused.
     pub focused: bool,
     /// When Ctrl-C, or Esc on an empty line, was pressed last: twice means more.
     pub pressed: Option<(Pressed, Instant)>,
-    /// The newest record of each session that was seen here: what came since is unread.
+    /// The newest record shown here of each session: later ones are unread.
     pub seen: HashMap<SessionId, Seq>,
-    /// What was chosen and written of questions of sessions that were left.
+    /// Choices and text of open questions in sessions that were left.
     pub asking: Vec<(SessionId, Pid, interaction::Asking)>,
     /// Which following is the newest: events of earlier ones are old.
     pub follow: u64,
-    /// Rows above the end of the transcript in full screen; 0: it follows what comes.
+    /// Rows above the end of the transcript in full screen; 0: follow new output.
     pub scroll: usize,
     /// How often the spinner has moved.
     pub beat: u64,
     /// The title of the window as it was set last.
     pub title: String,
-    /// The session that is gone to or followed, and what it is called: its id says nothing to a person.
+    /// The session being switched to or followed, and its display name: its id means nothing to a user.
     pub called: Option<(SessionId, String)>,
     /// A prompt is on its way that makes the session.
     pub creating: bool,
@@ -86,9 +86,9 @@ pub struct Model {
     pub first_command: Option<String>,
     /// The draft was given at the start: it is sent as soon as nothing here has to be asked about first.
     pub sends_draft: bool,
-    /// What is reported of a session when all that was before is shown.
+    /// Notices about the session to show after its replay.
     pub news: Vec<(Tone, String)>,
-    /// It was started to show what runs, and ends with that.
+    /// Started by `top`: shows running sessions, and exits with that view.
     pub top: bool,
 }
 
@@ -99,7 +99,7 @@ pub enum Pressed {
     Back,
 }
 
-/// How everything looks, and what of it is shown.
+/// How everything looks, and which parts are shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Look {
     pub theme: Theme,
@@ -152,7 +152,7 @@ pub struct Place {
     pub role: Role,
     /// The approval mode that a new session gets where the template says none.
     pub approval_mode: ApprovalMode,
-    /// The model that a new session gets, for the status line; empty where it is not known.
+    /// The model that a new session gets, for the status line; empty if unknown.
     pub model: String,
 }
 
@@ -177,12 +177,12 @@ impl Place {
 pub enum Link {
     /// Nothing is followed.
     None,
-    /// Attached; what was before is being replayed.
+    /// Attached; earlier events are being replayed.
     Replaying,
     Live,
     /// Lost since then, and being made again.
     Lost(Instant),
-    /// There is no daemon since then, or it does not answer; it is looked for.
+    /// Since then there is no daemon, or it does not answer; the client keeps looking for it.
     Away(Instant),
     /// It cannot be followed any more.
     Ended(crate::effect::Trouble),
@@ -201,7 +201,7 @@ pub struct Toast {
 /// What a toast reports of a question. It goes early when that is past.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ToastAbout {
-    /// This question was set aside: it goes when the question is open on the screen, or answered.
+    /// A notice that this question was set aside: it goes when the question is on the screen again, or answered.
     SetAside(client::form::ShownInteraction),
     /// A question was answered elsewhere: it goes when another one opens, which it would seem to speak of.
     Answered,
@@ -321,7 +321,7 @@ impl Model {
         self.dialog = Some(Dialog::Confirm(confirm));
     }
 
-    /// The screen shows what is so now: a question that was not there before counts keys from here on.
+    /// A frame was drawn: a question that has just appeared counts keys from here on.
     pub fn shown(&mut self, now: Instant) {
         let asked = match &mut self.dialog {
             Some(Dialog::Interaction(dialog)) => (&mut dialog.since, &mut dialog.drawn),
@@ -370,7 +370,7 @@ impl Model {
         self.place.role
     }
 
-    /// Whether it may prompt, stop and change. Where it may not, that is told.
+    /// Whether the client may prompt, stop and change the session. If not, shows a notice.
     pub fn may_drive(&mut self) -> bool {
         let may = self.role() == Role::Drive;
         if !may {
@@ -380,7 +380,7 @@ impl Model {
         may
     }
 
-    /// Whether there is no connection: what would be sent might arrive at any time, or never. Says so, if it is so.
+    /// Whether there is no connection: a message sent now might arrive at any time, or never. If so, shows a notice.
     pub fn is_apart(&mut self, words: Msg) -> bool {
         let apart = matches!(self.link, Link::Lost(_) | Link::Away(_));
         if apart {

@@ -11,10 +11,10 @@ use crate::model::line::Input;
 use crate::model::transcript::{Entry, EntryKind, Transcript};
 use crate::render::sheet::Sheet;
 
-/// A part of what is read: generation and id of an entry of the transcript, or 0 and a place.
+/// Identifies a part of the document: generation and id of a transcript entry, or 0 and an index.
 pub type PartId = (u64, u64);
 
-/// What is read, and where.
+/// The open document and the position in it.
 #[derive(Debug)]
 pub struct Pager {
     pub what: Reading,
@@ -33,11 +33,11 @@ pub struct Pager {
     pub search: Search,
     pub earlier: Earlier,
     pub outputs: Outputs,
-    /// What was measured and made of it so far: nothing but a cache.
+    /// Cached heights and rows.
     pub sheet: Box<RefCell<Sheet>>,
 }
 
-/// What is read.
+/// The document in the pager.
 #[derive(Debug)]
 pub enum Reading {
     /// The transcript, each part to be opened.
@@ -53,7 +53,7 @@ pub enum Reading {
     },
 }
 
-/// Where the screen stands in it.
+/// The position of the screen in the document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum At {
     /// The first row of the screen: a row of a part.
@@ -62,38 +62,38 @@ pub enum At {
     End,
 }
 
-/// What is looked for.
+/// The search.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Search {
-    /// What is being written; `None`: nothing is.
+    /// The query being typed, if any.
     pub typing: Option<Input>,
     /// Empty: nothing was looked for.
     pub query: String,
-    /// Where it was found last.
+    /// The newest match.
     pub found: Option<(PartId, usize)>,
     pub notice: SearchNotice,
 }
 
-/// What is said about the last search.
+/// The outcome of the last search.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SearchNotice {
     #[default]
     Nothing,
     /// It is nowhere.
     Missing,
-    /// It was found only behind the end, or before the beginning.
+    /// Found only by wrapping around the end or the beginning.
     Wrapped,
 }
 
-/// What was read back of the time before the transcript.
+/// Entries from before the transcript, loaded on demand.
 #[derive(Debug, Default)]
 pub struct Earlier {
-    /// The generation of the transcript that it stands before: another one has another beginning.
+    /// The generation of the transcript that it precedes: another one has another beginning.
     pub generation: u64,
     /// All of it, oldest first. Ids are made of the records: they stay whatever is read yet.
     pub entries: VecDeque<Entry>,
-    /// The oldest records up to the beginning of a turn: what comes before them belongs to the same turn, so they are
-    /// taken again together with it.
+    /// The oldest records up to the beginning of a turn: earlier records belong to the same turn, so these are
+    /// processed again together with them.
     pub head: Vec<DecodedEvent>,
     /// Entries that were made of them.
     pub of_head: usize,
@@ -103,7 +103,7 @@ pub struct Earlier {
     pub first: Option<Seq>,
     /// More was asked for.
     pub asked: bool,
-    /// There is no more, or it cannot be read.
+    /// There are no earlier records, or they cannot be read.
     pub ended: bool,
 }
 
@@ -123,7 +123,7 @@ impl Earlier {
     /// The generation of its entries. Counted from above: the transcript itself counts from below.
     pub const GENERATION: u64 = u64::MAX;
 
-    /// Takes what was just before it. A turn that is cut by the two is one again.
+    /// Takes the records just before it. A turn that was split between the two is joined.
     pub fn take(&mut self, mut records: Vec<DecodedEvent>, transcript: &Transcript) {
         let Some(first) = records.iter().find_map(|event| event.seq) else {
             return;

@@ -1,4 +1,4 @@
-//! How much of a dialog was on the screen: a yes counts only for what was shown whole (I24). Pure.
+//! Tracks how much of a dialog was on the screen: a yes counts only if all of it was shown (I24). Pure.
 
 /// The rows of a dialog's body that are on the screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,7 +13,7 @@ pub struct Visible {
     pub is_readable: bool,
 }
 
-/// What was on the screen so far.
+/// The rows that were on the screen so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Seen {
     /// Rows from the first one without a gap.
@@ -23,7 +23,7 @@ pub struct Seen {
 }
 
 impl Seen {
-    /// Takes what is on the screen now.
+    /// Records the rows on the screen now.
     pub fn note(&mut self, visible: &Visible) {
         if self.width != visible.width {
             self.rows = 0;

@@ -44,7 +44,7 @@ pub fn lines(path: &str, diff: &str, look: &Look, width: usize) -> Vec<Line<'sta
     out
 }
 
-/// What stands before the words of a line.
+/// Columns before the text of a line: line numbers and marks.
 struct Gutter {
     /// Columns of numbers: 0, 1 or 2.
     columns: usize,
@@ -134,7 +134,7 @@ impl Gutter {
     }
 }
 
-/// The words with those parts in another style; what has none of its own has that of the line.
+/// The text with these parts in another style; parts without their own style keep that of the line.
 fn marked(code: &Line<'static>, text: &str, parts: &[Range<usize>], part: Style) -> Line<'static> {
     let mut spans = Vec::new();
     let mut at = 0;

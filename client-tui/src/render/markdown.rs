@@ -1,9 +1,9 @@
-//! Markdown that grows: blocks that are whole never change again, whatever comes behind them.
+//! Markdown that grows: finished blocks never change, whatever text follows.
 //!
-//! Lines are looked at one by one, as soon as they are complete. What is whole after a line depends on the lines up to
-//! it alone, never on the pieces that they came in. A block is drawn from its own part of the text, with the link
-//! targets that stood in it or before it: so it always looks the same. Within an open code fence some lines make a
-//! block, as the whole of it may be long.
+//! Lines are parsed one by one, as soon as they are complete. Which blocks are finished after a line depends only on
+//! the lines so far, never on how the text was split into chunks. A block is drawn from its own part of the text,
+//! with the link targets defined in it or before it, so it always looks the same. Within an open code fence a block
+//! is a few lines, because the whole fence may be long.
 
 mod code;
 mod links;

@@ -23,7 +23,7 @@ pub enum Depth {
 /// A row, drawn.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Row {
-    /// What is written: text and changes of style, nothing that moves.
+    /// The output: text and changes of style, no cursor moves.
     pub bytes: String,
     /// Cells that it takes; never more than the columns that it was made for.
     pub cells: usize,
@@ -80,7 +80,7 @@ impl Row {
     }
 }
 
-/// The last defence: what comes here should have been cleaned long before.
+/// The last safeguard: text should have been cleaned long before.
 fn harmless(character: char) -> Option<char> {
     match character {
         '\t' => Some(' '),
@@ -129,7 +129,7 @@ struct Pen {
 }
 
 impl Pen {
-    /// Changes only what differs. What is off is shown by a reset, which every terminal knows.
+    /// Changes only the attributes that differ. Turns attributes off with a reset, which every terminal supports.
     fn take(&mut self, look: Look, row: &mut Row) {
         if look == self.look {
             return;

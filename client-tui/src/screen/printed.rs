@@ -27,8 +27,8 @@ impl From<PrintedLine> for Remembered {
     }
 }
 
-/// These rows as they stand there, but that they are broken at another edge. None of them is the beginning of a part any
-/// more: they stay what they are.
+/// These rows broken at another edge. None of them counts as the beginning of a part any more, so they are never
+/// printed again in another look.
 pub(super) fn broken<'a>(
     rows: impl Iterator<Item = &'a Remembered>,
     columns: usize,

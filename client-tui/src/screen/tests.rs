@@ -35,7 +35,7 @@ impl Scene {
         scene
     }
 
-    /// What was written since comes to the terminal.
+    /// Feeds the terminal the bytes written since.
     fn settle(&mut self) -> String {
         let bytes = std::mem::take(self.screen.out());
         self.parser.process(&bytes);
@@ -77,7 +77,7 @@ impl Scene {
         self.screen.resize(columns, rows);
     }
 
-    /// What is visible, without blank rows at the end.
+    /// The visible rows, without blank rows at the end.
     fn visible(&self) -> Vec<String> {
         trimmed(rows(self.parser.screen()))
     }
@@ -98,7 +98,7 @@ impl Scene {
         trimmed(all)
     }
 
-    /// Row from the end of what was printed, column, and whether it is shown.
+    /// The cursor: its row, counted from the end of the printed rows, its column, and whether it is visible.
     fn cursor(&self) -> (u16, u16, bool) {
         let (row, column) = self.parser.screen().cursor_position();
         (row, column, !self.parser.screen().hide_cursor())
@@ -163,7 +163,7 @@ fn only_rows_that_changed_are_written() {
     let written = scene.draw(&[], &panel(&["one", "2", "three"], Some((2, 1))));
     assert!(written.contains('2') && !written.contains("one") && !written.contains("three"));
     assert_eq!(scene.visible(), ["one", "2", "three"]);
-    // A line that settles where it stood is not written again.
+    // A live line that settles in place is not written again.
     let written = scene.draw(&["one"], &panel(&["2", "three"], Some((1, 1))));
     assert!(!written.contains("one") && !written.contains("three"));
 }
@@ -284,7 +284,7 @@ fn leaving_erases_the_panel_and_stands_below_the_transcript() {
     scene.settle();
     assert_eq!(scene.visible(), ["$ reasonix", "one", "two"]);
     assert_eq!(scene.cursor(), (3, 0, true));
-    // Brought back by the shell, it begins anew below what that wrote.
+    // After the shell continues it, it starts again below the shell's output.
     scene.parser.process(b"$ fg\r\n");
     scene.draw(&[], &panel(&[">", "status"], Some((0, 1))));
     assert_eq!(
@@ -333,7 +333,7 @@ fn what_nobody_can_print_again_stays_as_it_stands() {
     scene.reprint(&[], &bottom);
     let kept = ["$", "old one", "old two", ">", "status"];
     assert_eq!(scene.all(), kept);
-    // What is new is ours, and only that is printed again.
+    // Only new lines are ours, and only they are printed again.
     scene.draw(&["new"], &bottom);
     scene.resize(30, 8);
     assert_eq!(scene.screen.parts().len(), 1);
@@ -383,7 +383,7 @@ fn another_height_loses_nothing_of_the_transcript() {
 }
 
 /// Makes the window another width, in both kinds of terminal: nothing of the old panel may remain on the screen, and
-/// the transcript stands on it whole.
+/// the whole transcript is on it.
 fn check_width(columns: u16, rows: u16, reflow: bool) {
     let wide = "W".repeat(40);
     let old = panel(&["old menu", &wide, "old status"], Some((1, 39)));
@@ -640,7 +640,7 @@ fn check_frames((columns, rows): (u16, u16), frames: &[Frame]) {
         if !covered {
             scrolled = scrolled.max(over);
         }
-        // What has gone into the scrollback does not come back.
+        // Lines that went into the scrollback do not come back.
         let top = if covered { 0 } else { scrolled };
         assert_eq!(scene.visible(), trimmed(wanted[top..].to_vec()));
         if !covered {

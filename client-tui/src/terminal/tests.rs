@@ -93,7 +93,7 @@ fn all_that_is_switched_on_is_switched_off() {
                 };
                 assert!(restored.contains(&off), "{mode} of {options:?}");
             }
-            // A second time nothing is saved over what was saved.
+            // A second time, the saved modes are not saved again.
             let again = bytes::enter(options, true);
             assert!(!again.contains("[>") && !again.contains("[22"));
         }

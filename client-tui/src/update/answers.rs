@@ -30,8 +30,8 @@ use crate::model::{Model, Tone};
 use crate::render::short;
 use crate::update::pager::outputs;
 
-/// Takes an answer to what was wanted while this following was the newest. Where the person has gone on to another
-/// session since, it changes nothing of that one.
+/// Handles the answer to a call that was made under subscription `follow`. If the user has gone to another session
+/// since, the answer changes nothing in that one.
 pub fn take(model: &mut Model, follow: u64, answer: Answer) -> Vec<Effect> {
     let language = model.look.language;
     let here = follow == model.follow;
@@ -134,7 +134,7 @@ fn of_session(model: &mut Model, answer: Answer) -> Vec<Effect> {
             InspectOutput::Budget { nodes } => budget(model, &nodes),
             other => context(model, &other),
         },
-        // The question at the start: nothing is said where nothing is held back, and nothing is asked over another dialog.
+        // The trust question at the start: say nothing if nothing is held back, and do not ask over another dialog.
         Answer::Trust {
             unasked: true,
             output: trust,
@@ -165,7 +165,7 @@ fn of_session(model: &mut Model, answer: Answer) -> Vec<Effect> {
     Vec::new()
 }
 
-/// A call failed. `here`: it was made of the session that is followed, or there is no other since.
+/// A call failed. `here`: the call was for the followed session, or no other is followed since.
 fn failed(model: &mut Model, here: bool, call: Call, trouble: Trouble) {
     match call {
         Call::Answer(params) => interaction::refused(model, &params, &trouble),
@@ -269,7 +269,7 @@ fn created(model: &mut Model, created: &CreateOutput) -> Vec<Effect> {
     model.creating = false;
     let command = model.first_command.take();
     let effects = daemon::go_on_to(model, &created.session.to_string());
-    // What was written meanwhile was written for it.
+    // Text typed meanwhile was meant for it.
     model.composer.take_up(None);
     let command = command.map(|command| {
         Effect::Call(Call::Shell(ShellParams {
@@ -281,7 +281,7 @@ fn created(model: &mut Model, created: &CreateOutput) -> Vec<Effect> {
     effects.into_iter().chain(command).collect()
 }
 
-/// What could not be sent stands in the composer again, unless something else does.
+/// Puts a prompt that could not be sent back into the composer, unless the composer is in use.
 fn not_sent(model: &mut Model, prompt: &str, trouble: &Trouble) {
     let language = model.look.language;
     if let Some(session) = &mut model.session {
@@ -316,7 +316,7 @@ fn set(model: &mut Model, params: SetParams) -> Vec<Effect> {
     }))
 }
 
-/// The vendor's cache starts anew with a change: whether that is meant.
+/// The change invalidates the vendor's cache: ask for confirmation.
 fn confirm(model: &mut Model, yes: Call, trouble: &Trouble) {
     let words = vec![client::text::line(&trouble.what)];
     interaction::keep(model);
@@ -327,7 +327,7 @@ fn confirm(model: &mut Model, yes: Call, trouble: &Trouble) {
     );
 }
 
-/// What the record of it does not say: what it would come to, or why nothing was done.
+/// Reports a preview, or why nothing was done. The session's record covers the rest.
 fn compacted(model: &mut Model, params: &CompactParams, done: &CompactOutput) {
     if params.preview || done.why.is_some() {
         let words = words::compacted(model.look.language, params.preview, params.undo, done);

@@ -72,7 +72,7 @@ pub fn refused(model: &Model, row: &'static Row, arguments: &str) -> Option<Stri
 
 /// Does what a command says.
 pub fn run(model: &mut Model, row: &'static Row, arguments: &str) -> Vec<Effect> {
-    // Where it needs one, there is one.
+    // A session exists if the command needs one.
     let session = model
         .session
         .as_ref()
@@ -295,7 +295,7 @@ pub fn undo(model: &mut Model, turns: &[u64]) -> Vec<Effect> {
         model.toast(Tone::Info, language.say(Msg::NoTurn));
         return Vec::new();
     }
-    // First what would happen: where that is nothing, nothing is written.
+    // Ask for a preview first: if nothing would change, nothing is written.
     vec![Effect::Call(Call::Rewind(RewindParams {
         session: session.id.to_string(),
         to_turn: Some(newest.next().copied().unwrap_or(0)),
@@ -305,7 +305,7 @@ pub fn undo(model: &mut Model, turns: &[u64]) -> Vec<Effect> {
     }))]
 }
 
-/// What `/undo` would do is known: it is done, where it is anything.
+/// The preview of `/undo` has arrived: do it, unless nothing would change.
 pub fn undone(model: &mut Model, params: RewindParams, foreseen: &RewindOutput) -> Vec<Effect> {
     let touches = |file: &RewoundFile| file.result != RewoundResult::Same;
     if !foreseen.files.iter().any(touches) {
@@ -375,7 +375,7 @@ fn quit(model: &mut Model) -> Vec<Effect> {
     sure(model, words, stop)
 }
 
-/// What the tools of this session have changed, as they told it, oldest first.
+/// Changes made by this session's tools, as they reported them, oldest first.
 fn diff(model: &mut Model) -> Vec<Effect> {
     let language = model.look.language;
     let mut diffs = Vec::new();

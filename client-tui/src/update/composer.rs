@@ -180,7 +180,7 @@ fn enter(model: &mut Model) -> Vec<Effect> {
     Vec::new()
 }
 
-/// A row up or down; through the history where there is none.
+/// A row up or down; at the edge, through the history.
 fn vertical(model: &mut Model, down: bool) {
     let width = composer::rows::width(usize::from(model.look.columns));
     let composer = &mut model.composer;
@@ -208,7 +208,7 @@ fn menu(model: &mut Model, action: Action) -> Option<Vec<Effect>> {
     Some(Vec::new())
 }
 
-/// Completes a command. `send`: and says it, where nothing must stand behind it.
+/// Completes a command. `send`: also runs it, if it needs no arguments.
 fn command(model: &mut Model, choice: &CommandChoice, send: bool) -> Option<Vec<Effect>> {
     let chosen = model.composer.menu.selected > 0;
     let buffer = &mut model.composer.buffer;
@@ -231,8 +231,8 @@ fn command(model: &mut Model, choice: &CommandChoice, send: bool) -> Option<Vec<
     Some(Vec::new())
 }
 
-/// Completes a path: a directory is opened, behind a file one writes on. `send`: one that is written in full is left to
-/// the text, which is sent.
+/// Completes a path: opens a directory, or goes on after a file. `send`: leaves a complete path to the text, which is
+/// sent.
 fn file(model: &mut Model, send: bool) -> Option<Vec<Effect>> {
     let composer = &mut model.composer;
     let Some((typed, name)) = composer.menu.file() else {
@@ -255,7 +255,7 @@ fn file(model: &mut Model, send: bool) -> Option<Vec<Effect>> {
     Some(Vec::new())
 }
 
-/// Brings the menu up to what is written now.
+/// Updates the menu for the current text.
 fn refresh(model: &mut Model) -> Vec<Effect> {
     let commands_of = commands_of(model);
     let composer = &mut model.composer;

@@ -52,7 +52,7 @@ fn scroll(model: &mut Model, action: Action) {
     confirm.scroll = scrolled(action, (confirm.scroll.min(last), last, page));
 }
 
-/// The list as it was, which asks at once what has become of it.
+/// The list as it was; it is refreshed at once.
 fn again(list: ListDialog, now: Instant) -> ListDialog {
     ListDialog {
         due: now,

@@ -10,7 +10,7 @@ pub fn is_wrong(arguments: &str) -> bool {
     copied(arguments).is_none()
 }
 
-/// Why there is no such answer, in words; `None`: there is one, or none at all, which [`run`] tells.
+/// Why the answer cannot be copied; `None`: it can, or there is no answer at all, which [`run`] reports.
 pub fn refused(model: &Model, arguments: &str) -> Option<String> {
     let language = model.look.language;
     let Some(Copied::Answer(back)) = copied(arguments) else {

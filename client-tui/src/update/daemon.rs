@@ -1,4 +1,4 @@
-//! What the session that is followed tells.
+//! Events of the followed session.
 
 use client::DecodedEvent;
 use client::form::Form;
@@ -18,7 +18,7 @@ use crate::model::pager::Reading;
 use crate::model::session::Session;
 use crate::model::{Dialog, Link, Model, Tone};
 
-/// Takes what was heard. What an earlier following still brings is dropped.
+/// Handles an event. Events of an earlier subscription are dropped.
 pub fn heard(model: &mut Model, follow: u64, heard: Heard) -> Vec<Effect> {
     if follow != model.follow {
         return Vec::new();
@@ -81,7 +81,7 @@ pub fn heard(model: &mut Model, follow: u64, heard: Heard) -> Vec<Effect> {
     Vec::new()
 }
 
-/// Leaves what is followed: the next prompt makes a session.
+/// Leaves the followed session: the next prompt creates one.
 pub fn fresh(model: &mut Model) -> Vec<Effect> {
     let_go(model);
     model.link = Link::None;
@@ -99,8 +99,8 @@ pub fn go_to(model: &mut Model, session: &str) -> Vec<Effect> {
     }]
 }
 
-/// The same where it was not chosen at this moment: what the person opened since stays, unless it is of the session that
-/// is left.
+/// The same for a switch that the user did not choose just now: a dialog opened since stays, unless it belongs to the
+/// session that is left.
 pub fn go_on_to(model: &mut Model, session: &str) -> Vec<Effect> {
     let stays = |open: &Dialog| match open {
         Dialog::List(list) => !matches!(list.what, ListOf::Turns | ListOf::Queue),
@@ -113,7 +113,7 @@ pub fn go_on_to(model: &mut Model, session: &str) -> Vec<Effect> {
     effects
 }
 
-/// What the session that is left has shown counts as seen; what was written for it waits until it is here again.
+/// Marks everything shown of the session as seen, and stores its draft until the session is shown again.
 fn let_go(model: &mut Model) {
     model.follow += 1;
     interaction::leave(model);
@@ -150,7 +150,7 @@ fn record(model: &mut Model, event: &DecodedEvent) -> Vec<Effect> {
     }
     model.transcript.fold(event);
     if let Some(body) = event.body() {
-        // What was missed while the connection was lost may be answered long since.
+        // Events missed while the connection was lost may be answered already.
         let live = model.link == Link::Live;
         let new = event.seq > Some(known) && !first && live;
         return durable(model, body, new);
@@ -162,7 +162,7 @@ fn record(model: &mut Model, event: &DecodedEvent) -> Vec<Effect> {
         model.link = Link::Live;
         let language = model.look.language;
         let apart = [Msg::Apart, Msg::StaysOpen].map(|words| language.say(words));
-        // That there is no connection is not true any more.
+        // The notice about the lost connection is no longer true.
         model
             .toast
             .take_if(|toast| apart.contains(&toast.words.as_str()));
@@ -170,8 +170,8 @@ fn record(model: &mut Model, event: &DecodedEvent) -> Vec<Effect> {
     keys(model)
 }
 
-/// What is reported below what was there before, where the person looks first: why it can only be read, and what happened
-/// while nobody was there.
+/// Notices to show below the replay, where the user looks first: why the session is read-only, and what happened
+/// while nobody was attached.
 fn news(language: Language, snapshot: &Snapshot) -> Vec<(Tone, String)> {
     let mut news = Vec::new();
     if let Some(why) = &snapshot.session.read_only {
@@ -214,7 +214,7 @@ fn durable(model: &mut Model, body: &Body, new: bool) -> Vec<Effect> {
     effects
 }
 
-/// Bell and notification, where nobody looks.
+/// Rings the bell and sends a notification if the window is unfocused.
 fn call(model: &Model, message: Msg, words: &str) -> Vec<Effect> {
     if model.focused || !model.look.bell {
         return Vec::new();

@@ -95,14 +95,14 @@ fn page(model: &Model) -> usize {
     usize::from(model.look.rows / 2).max(1)
 }
 
-/// Says which of two ways it is now, and shows what is on the screen so.
+/// Reports the switch's new state, and prints the visible transcript again.
 fn report_switch(model: &mut Model, on: bool, yes: Msg, no: Msg) -> Vec<Effect> {
     let words = model.look.language.say(if on { yes } else { no });
     model.toast(Tone::Info, words);
     vec![Effect::Reprint]
 }
 
-/// Ctrl-C: stops what runs, else clears what is written; twice leaves at once.
+/// Ctrl-C: stops running work, else clears the composer; twice leaves at once.
 pub fn interrupt(model: &mut Model) -> Vec<Effect> {
     if again(model, Pressed::Interrupt) {
         return vec![leave(model, INTERRUPTED)];
@@ -118,14 +118,14 @@ pub fn interrupt(model: &mut Model) -> Vec<Effect> {
         return vec![call];
     }
     if model.dialog.is_none() && !model.composer.is_empty() {
-        // What was written is in the history.
+        // The cleared text is in the history.
         model.composer.take();
     }
     model.toast(Tone::Info, language.say(Msg::AgainLeaves));
     Vec::new()
 }
 
-/// Esc: stops what runs; twice on an empty line goes back to a turn.
+/// Esc: stops running work; twice on an empty line opens the list of turns to rewind to.
 fn back(model: &mut Model) -> Vec<Effect> {
     if let Some(call) = stop(model) {
         return vec![call];

@@ -45,7 +45,7 @@ pub fn key(model: &mut Model, key: &KeyEvent) -> Option<Vec<Effect>> {
     if let Some(visible) = visible.filter(|_| matches!(dialog.part, Part::Answer)) {
         dialog.seen.note(&visible);
     }
-    // Enter decides nothing: there is no default.
+    // Enter decides nothing, as no choice is the default.
     let known =
         action.is_some_and(|action| action != Action::Accept || context == Context::Question);
     let answers = matches!(dialog.part, Part::Answer);
@@ -103,14 +103,14 @@ pub(super) fn scrolls(action: Action) -> bool {
     matches!(action, ScrollUp | ScrollDown | PageUp | PageDown)
 }
 
-/// Whether an action only looks, or puts the question aside: it is done at any time.
+/// Whether an action only scrolls or postpones the question: such actions are always allowed.
 fn reads(action: Option<Action>) -> bool {
     action.is_some_and(|action| {
         scrolls(action) || matches!(action, Action::SetAside | Action::ReadAll)
     })
 }
 
-/// Where an action scrolls to. `reach`: where it is now, the last place to scroll to, and how many rows are shown.
+/// The scroll position after an action. `reach`: the current position, the last one, and the number of rows shown.
 pub(super) fn scrolled(action: Action, (at, last, page): (usize, usize, usize)) -> usize {
     let page = page.saturating_sub(1).max(1);
     match action {
@@ -192,7 +192,7 @@ fn read_all(model: &mut Model) -> Vec<Effect> {
     effects
 }
 
-/// What is judged was read to its end in the pager.
+/// The body was read to its end in the pager.
 pub(super) fn was_read(model: &mut Model, asked: &ShownInteraction) {
     let Some(session) = &mut model.session else {
         return;
@@ -365,9 +365,9 @@ fn shown(model: &Model) -> Option<ShownInteraction> {
     }
 }
 
-/// Whether a key at this moment was meant for something else: the question has just come, keys of what is being written
-/// come still, or this one means nothing here (`known`). From a stray key on it must be quiet for as long again: who
-/// writes on, however long, answers nothing.
+/// Whether a key at this moment was meant for something else: the question has just appeared, the user is still
+/// typing, or the key has no meaning here (`known`). After a stray key the same quiet time starts again: continuous
+/// typing never answers anything.
 pub(super) fn stray(since: &mut Instant, now: Instant, known: bool, key: &KeyEvent) -> bool {
     let early = now.saturating_duration_since(*since) < TYPED_AHEAD;
     if (early || !known) && keymap::find(Context::Everywhere, key).is_none() {
@@ -384,13 +384,13 @@ pub(super) fn swallow(key: &KeyEvent) -> Option<Vec<Effect>> {
     }
 }
 
-/// Whether the key was pressed anew, as far as the terminal tells: most report a key that is held down as pressed again
-/// and again. There `stray` is what keeps a burst from answering.
+/// Whether this is a new key press, as far as the terminal reports it: most report a held key as repeated presses.
+/// For those, `stray` keeps a burst from answering.
 pub(super) fn is_new(key: &KeyEvent) -> bool {
     key.kind != KeyEventKind::Repeat
 }
 
-/// Puts the question that is on the screen aside: it stays open, and does not come up by itself.
+/// Postpones the question on the screen: it stays open, and does not come up by itself.
 pub(super) fn set_aside(model: &mut Model) -> Vec<Effect> {
     if let Some(asked) = shown(model) {
         keep(model);
@@ -407,7 +407,7 @@ pub(super) fn set_aside(model: &mut Model) -> Vec<Effect> {
     Vec::new()
 }
 
-/// Takes the question off the screen with what was chosen and written of it: it is there again when the question is.
+/// Takes the question off the screen and keeps its choices and text until the question is shown again.
 pub(super) fn keep(model: &mut Model) {
     let open = model
         .dialog
@@ -417,7 +417,7 @@ pub(super) fn keep(model: &mut Model) {
     }
 }
 
-/// The session is left: what was chosen and written of its questions, and what was set aside, waits for it.
+/// The session is left: keeps the choices and text of its questions, and which ones are postponed.
 pub(super) fn leave(model: &mut Model) {
     keep(model);
     let Some(session) = &mut model.session else {
@@ -454,7 +454,7 @@ pub(super) fn arrive(model: &mut Model) {
     }
 }
 
-/// Its questions that were set aside come up by themselves again: who goes there goes there to answer them.
+/// Postponed questions of this session come up by themselves again: the user goes there to answer them.
 pub(super) fn come_up_again(model: &mut Model, session: Pid) {
     let left = model.asking.iter_mut();
     for (_, _, asking) in left.filter(|(_, pid, _)| *pid == session) {
@@ -462,18 +462,18 @@ pub(super) fn come_up_again(model: &mut Model, session: Pid) {
     }
 }
 
-/// Opens the oldest interaction that is not set aside, if nothing else is on the screen; closes one that was answered
-/// elsewhere. Called after every event.
+/// Opens the oldest interaction that is not postponed, if no dialog is open; closes one that was answered elsewhere.
+/// Called after every event.
 pub fn offer(model: &mut Model) -> Vec<Effect> {
     close(model);
-    // What is replayed may have been answered since: that is known when the replay is at its end.
+    // A replayed question may have been answered since: that is known at the end of the replay.
     if model.dialog.is_none() && model.link != Link::Replaying {
         open(model, |session, asked| session.asking.comes_up(asked));
     }
     Vec::new()
 }
 
-/// Opens the oldest question again that was set aside; false: there is none in this session.
+/// Opens the oldest postponed question again; false: there is none in this session.
 pub fn reopen(model: &mut Model) -> bool {
     let found = open(model, |session, asked| session.asking.aside.contains(asked));
     let asked = shown(model);
@@ -489,7 +489,7 @@ pub fn refused(model: &mut Model, params: &AnswerParams, trouble: &Trouble) {
         id: params.interaction_id.clone(),
         shown_hash: params.shown_hash.clone(),
     };
-    // What another one has answered is not asked again: the session tells of it soon.
+    // If another client has answered, do not ask again: the session will report the answer.
     if trouble.name != Some(ErrorName::AlreadyResolved)
         && let Some(session) = &mut model.session
     {
@@ -528,7 +528,7 @@ fn open(model: &mut Model, wanted: impl Fn(&Session, &ShownInteraction) -> bool)
     found
 }
 
-/// Closes what is not asked any more, and forgets what became of questions that are answered.
+/// Closes dialogs of questions that are no longer open, and drops the state of answered ones.
 fn close(model: &mut Model) {
     let shown = shown(model);
     let Some(session) = &mut model.session else {
@@ -538,7 +538,7 @@ fn close(model: &mut Model) {
         return;
     };
     let open: Vec<_> = session.open.iter().map(ShownInteraction::from).collect();
-    // What is asked is known when the replay is at its end.
+    // The open questions are known at the end of the replay.
     if model.link != Link::Replaying {
         let asking = &mut session.asking;
         asking.aside.retain(|asked| open.contains(asked));

@@ -19,7 +19,7 @@ pub fn asked(model: &Model) -> Vec<Effect> {
     }))]
 }
 
-/// Shows what came.
+/// Shows the list.
 pub fn shown(model: &mut Model, list: &ListOutput) -> Vec<Effect> {
     let language = model.look.language;
     if list.facts.is_empty() && list.problems.is_empty() {

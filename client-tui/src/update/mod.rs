@@ -1,4 +1,4 @@
-//! Events change the model. Pure: what is to be done in the world comes back as effects.
+//! Events change the model. Pure: I/O to perform is returned as effects.
 
 pub mod answers;
 
@@ -78,7 +78,7 @@ fn happened(model: &mut Model, event: Event) -> Vec<Effect> {
     }
 }
 
-/// What has run out goes; what shows what runs asks again.
+/// Removes expired toasts and notices; refreshes live lists.
 fn tick(model: &mut Model) -> Vec<Effect> {
     model.beat += 1;
     if model
@@ -95,7 +95,7 @@ fn signal(model: &mut Model, signal: Signal) -> Vec<Effect> {
     match signal {
         Signal::Interrupt => everywhere::interrupt(model),
         Signal::Terminate => vec![everywhere::leave(model, TERMINATED)],
-        // Nobody reads what would be told.
+        // Nobody would read a report.
         Signal::HangUp => vec![Effect::Leave(Leave {
             code: 0,
             words: Vec::new(),
@@ -110,7 +110,7 @@ fn key(model: &mut Model, key: &KeyEvent) -> Vec<Effect> {
     let toast = model.toast.clone().filter(|_| before.is_some());
     let effects = pressed(model, key);
     if model.pressed == before {
-        // Twice means one behind the other. What a second one would have done is not so any more.
+        // Only consecutive presses count as twice, so the hint about a second press goes away.
         model.pressed = None;
         if toast.is_some() && model.toast == toast {
             model.toast = None;

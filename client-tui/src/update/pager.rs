@@ -200,7 +200,7 @@ fn select(pager: &mut Pager, model: &Model, down: bool) {
     }
 }
 
-/// The part that a key opens: the selected one where it is on the screen, else the first there that can be opened.
+/// The part that a key opens: the selected one if it is on the screen, else the first one there that can be opened.
 fn current(pager: &Pager, model: &Model) -> Option<(usize, PartId)> {
     let layout = document(pager, model);
     let (first, behind) = layout.visible(layout.top());
@@ -227,12 +227,12 @@ fn turn(pager: &mut Pager, model: &Model) {
     pager.turn(id);
 }
 
-/// The session as it is named in what is asked and answered.
+/// The session's id, as used in calls and answers.
 fn shown(model: &Model) -> Option<String> {
     model.session.as_ref().map(|session| session.id.to_string())
 }
 
-/// Asks for what was before, where the screen stands at the beginning and there is more.
+/// Requests earlier records, if the screen is at the beginning and there are more.
 fn earlier(pager: &mut Pager, model: &Model) -> Vec<Effect> {
     let reads = matches!(pager.what, Reading::Transcript);
     renewed(pager, model);
@@ -251,7 +251,7 @@ fn earlier(pager: &mut Pager, model: &Model) -> Vec<Effect> {
     }
 }
 
-/// The first record of what is read. Where the transcript has none yet, all of the session's are before it.
+/// The first record of the document. If the transcript has none yet, all records of the session are before it.
 fn beginning(pager: &Pager, model: &Model) -> Option<Seq> {
     let mut entries = model.transcript.entries.iter();
     pager
@@ -261,7 +261,7 @@ fn beginning(pager: &Pager, model: &Model) -> Option<Seq> {
         .or_else(|| Some(model.session.as_ref()?.seq.next()))
 }
 
-/// Forgets what was read back, where the transcript has begun anew since.
+/// Drops earlier entries if the transcript has been rebuilt since.
 fn renewed(pager: &mut Pager, model: &Model) {
     let generation = model.transcript.generation;
     if pager.earlier.generation != generation {
@@ -269,12 +269,12 @@ fn renewed(pager: &mut Pager, model: &Model) {
             generation,
             ..Earlier::default()
         };
-        // Pieces are numbered anew: what was made of the old ones is not theirs.
+        // Parts have new numbers: cached rows of the old ones are invalid.
         *pager.sheet = RefCell::default();
     }
 }
 
-/// Puts earlier events before what is read; the screen stays where it is.
+/// Puts earlier events before the document; the screen stays where it is.
 fn before(pager: &mut Pager, model: &Model, events: &[DecodedEvent]) {
     let known = beginning(pager, model);
     let is_new = |event: &&DecodedEvent| event.seq.is_some() && event.seq < known;
@@ -289,7 +289,7 @@ fn before(pager: &mut Pager, model: &Model, events: &[DecodedEvent]) {
     let id = layout.part(top).map(|part| part.id());
     let at_end = pager.at == At::End;
     pager.earlier.take(records, &model.transcript);
-    // What was cut between two pages looks another way now.
+    // Entries that were split between two pages look different now.
     *pager.sheet = RefCell::default();
     if !at_end {
         let layout = document(pager, model);

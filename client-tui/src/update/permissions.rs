@@ -8,7 +8,7 @@ use crate::messages::app::Msg;
 use crate::model::pager::Reading;
 use crate::model::{Model, Tone};
 
-/// What stands behind `/permissions`.
+/// The arguments of `/permissions`.
 enum Wanted<'a> {
     All,
     Revoke(&'a str),
@@ -28,7 +28,7 @@ pub(super) fn is_wrong(arguments: &str) -> bool {
     wanted(arguments).is_none()
 }
 
-/// Asks for the rules of the session, or of the directory where there is none; or takes one back.
+/// Requests the rules of the session, or of the directory if there is none; or revokes one.
 pub(super) fn ask(session: String, cwd: String, arguments: &str) -> Vec<Effect> {
     let session = Some(session).filter(|session| !session.is_empty());
     let cwd = session.is_none().then_some(cwd);

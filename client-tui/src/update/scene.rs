@@ -39,7 +39,7 @@ pub fn busy() -> Model {
     model
 }
 
-/// Presses keys by their names in the table, a second after what was before.
+/// Presses keys by their names in the table, each a second after the previous event.
 pub fn press(model: &mut Model, keys: &[&str]) -> Vec<Effect> {
     let mut effects = Vec::new();
     for name in keys {

@@ -1,4 +1,4 @@
-//! Keys that work everywhere, and every command: what comes out.
+//! Global keys, and every command: the resulting effects.
 
 use std::collections::HashSet;
 
@@ -121,7 +121,7 @@ fn every_key_that_works_everywhere_has_a_script() {
     }
 }
 
-/// What comes of the answers to `/resume 75`.
+/// The effects of the answers to `/resume 75`.
 fn resumed(model: &mut Model) {
     let unknown = Trouble {
         what: "There is no session `75`.".into(),
@@ -485,7 +485,7 @@ fn said(command: Command) {
                 set.options.budget.and_then(|budget| budget.cost_micros),
                 Some(2_000_000)
             );
-            // What came of it is shown.
+            // The outcome is shown.
             let done = Answer::Done(Call::Set(set.clone()));
             let asked = Event::Answered {
                 follow: 0,
@@ -618,7 +618,7 @@ fn a_draft_stays_with_its_session() {
     assert_eq!(model.composer.text(), "for seven");
     super::daemon::fresh(&mut model);
     assert_eq!(model.composer.text(), "for a new one");
-    // The new one is made: what is written meanwhile goes with it.
+    // The new session is created: text typed meanwhile goes with it.
     let made = Answer::Created(proto::params::session::CreateOutput {
         session: SessionId::new(),
         pid: Pid(9),

@@ -2,7 +2,7 @@ use std::collections::VecDeque;
 
 use super::*;
 
-/// What is told, in its order.
+/// The events and errors to return, in order.
 struct Script(VecDeque<Result<Heard, CallError>>);
 
 impl Source for Script {
@@ -32,7 +32,7 @@ fn attached() -> Heard {
 async fn a_daemon_that_does_not_answer_is_waited_for_and_a_no_is_not() {
     let seq = proto::Seq(3);
     let script = [
-        // Before it was ever attached: that is told when it is.
+        // Errors before the first attachment are reported once attached.
         Err(silent()),
         Err(silent()),
         Ok(attached()),

@@ -39,7 +39,7 @@ fn every_session_keeps_its_draft_with_its_caret_and_its_pastes() {
     composer.take_up(two);
     assert!(composer.is_empty());
     composer.set("of two");
-    // What is sent elsewhere forgets no paste of the first.
+    // Sending another text keeps the pastes of the first.
     assert_eq!(composer.take(), "of two");
     composer.take_up(one);
     assert_eq!(composer.text(), format!("look: {long}"));
@@ -74,7 +74,7 @@ fn a_draft_that_the_history_covers_is_laid_aside_and_taken_up_whole() {
     composer.lay_aside(one);
     composer.take_up(two);
     assert!(composer.is_empty(), "nothing was written there");
-    // A prompt that was called up and changed is what is written.
+    // Editing a prompt from the history makes it the draft.
     assert!(composer.older());
     composer.buffer.insert(" more");
     composer.lay_aside(two);

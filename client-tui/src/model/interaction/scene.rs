@@ -49,7 +49,7 @@ impl Scene {
         self.model.session.as_mut().unwrap()
     }
 
-    /// The session tells of something durable.
+    /// The session reports a durable event.
     pub fn tells(&mut self, kind: &str, data: serde_json::Value) {
         let seq = self.session().seq.0 + 1;
         let event = serde_json::json!({

@@ -20,7 +20,7 @@ use crate::messages::Language;
 use crate::model::session::Session;
 use crate::model::{Look, Model, Place};
 
-/// The wall clock of every scene.
+/// The wall clock in every test.
 pub const NOW: Stamp = Stamp(1_790_000_000_000);
 
 /// What a hostile model, name or file may try.

@@ -1,4 +1,4 @@
-//! Parts of rows in words: ages, states, what is known of a session. All of it cleaned.
+//! Parts of rows as text: ages, states, details of a session. All of it cleaned.
 
 use std::ops::Range;
 use std::path::Path;
@@ -47,13 +47,13 @@ pub fn lasted(language: Language, ms: u64) -> String {
     language.fill(message, &[&count.to_string()])
 }
 
-/// What it cost, as far as that is known; empty where nothing is.
+/// The cost, as far as it is known; empty if unknown.
 #[must_use]
 pub fn cost(usage: &UsageTotals) -> String {
     short::cost(usage).unwrap_or_default()
 }
 
-/// How full the context is; empty where that is not known.
+/// How full the context is; empty if unknown.
 #[must_use]
 pub fn context(session: &SessionSummary) -> String {
     let full = short::percent(session.context_tokens, session.context_window);
@@ -103,7 +103,7 @@ pub fn head(text: &str) -> String {
     }
 }
 
-/// One line of what was written in Markdown, without the marks around its words.
+/// A Markdown text as one line, without its markup.
 #[must_use]
 pub fn plain(text: &str) -> String {
     let text = client::text::line(text);
@@ -132,7 +132,7 @@ pub fn plain(text: &str) -> String {
     letters.map(|(_, letter)| letter).collect()
 }
 
-/// One line for what is to be judged: nothing in it is hidden.
+/// One line for text that the user must judge: nothing in it is hidden.
 #[must_use]
 pub fn exact(text: &str) -> String {
     client::text::exact(&head(text)).replace('\n', "⏎")
@@ -171,7 +171,7 @@ pub fn mark(session: &SessionSummary) -> (&'static str, Ink) {
     }
 }
 
-/// The state in words, with what it waits for and how it exited.
+/// The state as text, with the reason for waiting and the exit status.
 #[must_use]
 pub fn state(language: Language, session: &SessionSummary, now: Stamp) -> String {
     let say = |message| language.say(message).to_owned();

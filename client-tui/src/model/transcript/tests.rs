@@ -90,7 +90,7 @@ fn folded(events: &[DecodedEvent]) -> Transcript {
     transcript
 }
 
-/// The entries, a line each; `…` behind what is live.
+/// The entries, a line each; a live one ends with `…`.
 fn told(events: &[DecodedEvent]) -> Vec<String> {
     let transcript = folded(events);
     let entries = transcript.entries.iter();
@@ -240,7 +240,7 @@ fn a_reconnect_neither_doubles_nor_loses_a_character() {
         ]),
         ["thought Let me see now", "answer Hello, you"]
     );
-    // It has begun anew meanwhile, under the same name.
+    // Meanwhile the answer has started again, under the same name.
     assert_eq!(told(&[text(0, "Hal"), live("Other")]), ["answer Other…"]);
     // It is not reported, because it only thinks yet.
     assert_eq!(
@@ -285,7 +285,7 @@ fn only_what_was_in_the_background_is_told_to_have_ended_there() {
         let data = json!({"pid": pid, "code": 0});
         event(Some(seq), "child.exited", &data)
     };
-    // The first one began before what is known: most likely a call.
+    // The first one began before the known records: most likely it is a call.
     let events = [
         exited(1, 7),
         spawned(2, 8, "command"),

@@ -39,7 +39,7 @@ pub(super) fn parts(rows: &[Row]) -> Vec<Parts> {
     out
 }
 
-/// The rows of this kind that stand there, over the notes between them, and where they end.
+/// The rows of this kind from here on, skipping notes between them, and the index after them.
 fn run(rows: &[Row], from: usize, kind: Kind) -> (Vec<usize>, usize) {
     let mut found = Vec::new();
     let mut at = from;
@@ -54,7 +54,7 @@ fn run(rows: &[Row], from: usize, kind: Kind) -> (Vec<usize>, usize) {
     (found, at)
 }
 
-/// What is only in one of the two, by words.
+/// The parts that are only in one of the two, by words.
 fn compared(old: &str, new: &str) -> Option<(Parts, Parts)> {
     if old.len() > LINE_MAX || new.len() > LINE_MAX {
         return None;

@@ -22,7 +22,7 @@ pub(super) struct Row {
     pub(super) text: String,
 }
 
-/// Where in the two files the next line stands, and how many lines of the hunk are to come.
+/// The line numbers of the next line in both files, and how many lines of the hunk are left.
 #[derive(Default)]
 struct Place {
     old: u64,
@@ -103,7 +103,7 @@ fn row(line: &str, place: Option<&mut Place>) -> Row {
         text: safe(text),
     };
     let Some(place) = place else {
-        // No numbers: what came is no whole diff. The marks still count.
+        // Outside a hunk there are no line numbers, but the marks still count.
         let kind = match line.chars().next() {
             Some('+') => Kind::Added,
             Some('-') => Kind::Removed,

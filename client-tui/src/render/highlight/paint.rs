@@ -23,7 +23,7 @@ enum Paint {
     Removed,
 }
 
-/// The first row that fits the innermost scope counts; where none fits, the scope around it.
+/// The first row that matches the innermost scope wins; if none does, the scope around it is tried.
 const SCOPES: &[(&str, Paint)] = &[
     ("comment", Paint::Comment),
     ("constant.character.escape", Paint::Constant),

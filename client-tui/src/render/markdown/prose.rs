@@ -1,4 +1,4 @@
-//! A part of the text as rows: a stack of what is open, each with its own width and what it puts before its rows.
+//! A part of the text as rows: a stack of open containers, each with its own width and prefix for its rows.
 
 mod inline;
 
@@ -16,7 +16,7 @@ use crate::render::wrap;
 use crate::theme::Ink;
 use inline::Inline;
 
-/// What is nested so deep that less would be left is not indented further.
+/// Containers nested so deep that less width would be left are not indented further.
 const WIDTH_MIN: usize = 10;
 
 /// The rows of a part of the text. `coloured`: code in it has colours.
@@ -45,9 +45,9 @@ struct Frame {
     what: What,
     rows: Vec<Line<'static>>,
     width: usize,
-    /// What it puts before its rows has room.
+    /// The prefix of its rows has room.
     indented: bool,
-    /// Its blocks stand apart.
+    /// Blank rows separate its blocks.
     loose: bool,
 }
 
@@ -292,7 +292,7 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// Another block in what is open.
+    /// Adds a block to the open container.
     fn add(&mut self, rows: Vec<Line<'static>>) {
         let Some(frame) = self.frames.last_mut() else {
             return;
@@ -303,7 +303,7 @@ impl<'a> Page<'a> {
         frame.rows.extend(rows);
     }
 
-    /// What was opened last is complete.
+    /// Closes the innermost container.
     fn close(&mut self) {
         if self.frames.len() < 2 {
             return;
@@ -376,7 +376,7 @@ fn prefixed(mut row: Line<'static>, before: Span<'static>) -> Line<'static> {
     row
 }
 
-/// The rows of an item behind its mark, or below it where there is no room.
+/// The rows of an item after its mark, or below it if there is no room.
 fn item(
     rows: Vec<Line<'static>>,
     mark: Span<'static>,

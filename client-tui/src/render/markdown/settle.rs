@@ -24,7 +24,7 @@ pub(super) struct Settling {
     searched: usize,
     /// Lines before it were looked at.
     seen: usize,
-    /// What is before it is in whole blocks.
+    /// End of the finished blocks.
     settled: usize,
     /// How far the last reading went.
     read: usize,
@@ -96,7 +96,8 @@ impl Markdown {
         }
     }
 
-    /// Reads what is in no block yet. All blocks but the last one are whole; with `finish` that one too.
+    /// Parses the text that is not in a finished block. All blocks but the last are finished; with `finish` the last
+    /// one too.
     fn read(&mut self, finish: bool) {
         let from = self.settling.settled;
         let rest = self
@@ -204,7 +205,7 @@ impl Markdown {
         fence.is_some_and(|fence| fence.block == self.blocks.len())
     }
 
-    /// What is in no whole block yet, with the line that is not complete.
+    /// The unfinished block, including the incomplete last line.
     pub(super) fn growing(&self) -> Option<Block> {
         let start = self.settling.settled;
         let rest = self.cleaned.get(start..)?;

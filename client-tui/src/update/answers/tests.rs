@@ -77,7 +77,7 @@ fn a_prompt_that_was_taken_back_waits_in_its_session() {
     model.composer.set("");
     answered(&mut model, 0, unqueued(seven));
     assert_eq!(model.composer.text(), "words");
-    // What was begun meanwhile there is not lost.
+    // The text typed there meanwhile is not lost.
     model.composer.set("draft");
     daemon::fresh(&mut model);
     answered(&mut model, 0, unqueued(seven));
@@ -175,7 +175,7 @@ fn what_the_person_opened_while_a_session_was_made_stays_open() {
     pager::open(&mut model, Reading::Help);
     answered(&mut model, 0, forked());
     assert!(matches!(model.dialog, Some(Dialog::Pager(_))));
-    // What is of the session that was left goes with it.
+    // Lists of the session that was left close with it.
     for what in [ListOf::Turns, ListOf::Queue] {
         let mut model = attached();
         list::open(&mut model, what);

@@ -186,7 +186,7 @@ fn the_state_comes_from_records_and_unread_ones_are_known() {
     let session = model.session.as_ref().unwrap();
     assert!(session.busy());
     assert_eq!(model.seen.get(&session.id), Some(&Seq(5)));
-    // A replay of what is known changes nothing.
+    // A replay of known records changes nothing.
     take(&mut model, vec![record(4, &state(State::Idle))]);
     assert!(model.session.as_ref().unwrap().busy());
 }

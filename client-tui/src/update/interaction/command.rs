@@ -11,7 +11,7 @@ use crate::model::interaction::command::CommandBox;
 use crate::model::interaction::{InteractionDialog, Part};
 use crate::model::{Dialog, Model, TYPED_AHEAD};
 
-/// Opens the box with the command, or with what was written of it.
+/// Opens the box with the command, or with the earlier edits of it.
 pub(super) fn begin(dialog: &mut InteractionDialog, model_now: std::time::Instant) {
     let form = Form::of(&dialog.interaction);
     let Some(command) = form.decision().and_then(|form| form.command) else {
@@ -19,11 +19,11 @@ pub(super) fn begin(dialog: &mut InteractionDialog, model_now: std::time::Instan
     };
     let begun = dialog.command.take();
     dialog.part = Part::Command(begun.unwrap_or_else(|| CommandBox::new(command)));
-    // What is typed ahead or pasted without brackets is not sent by the line feed in it.
+    // Text typed ahead, or pasted without brackets, is not sent by a line feed in it.
     dialog.since = model_now;
 }
 
-/// A key in the box: Enter sends what it shows, Esc goes back to the question.
+/// A key in the box: Enter sends the text as shown, Esc goes back to the question.
 pub(super) fn key(
     model: &mut Model,
     key: &KeyEvent,

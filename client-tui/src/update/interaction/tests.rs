@@ -262,7 +262,7 @@ fn answered_elsewhere_it_closes_and_says_by_whom() {
     assert!(scene.model.dialog.is_none());
     let words = scene.model.toast.take().unwrap().words;
     assert_eq!(words, "phone answered: denied");
-    // What was answered from here is not told.
+    // An answer from here is not reported.
     let mut scene = one();
     scene.press(&["y"]);
     answer_elsewhere(&mut scene);

@@ -39,7 +39,7 @@ pub fn visit(model: &mut Model, found: &SessionSummary) -> Vec<Effect> {
     effects
 }
 
-/// Goes to a session; where it is the one that is here, the list closes.
+/// Goes to a session; if it is the current one, only closes the list.
 fn go(model: &mut Model, session: &str) -> Vec<Effect> {
     if is_here(model, session) {
         model.dialog = None;
@@ -53,7 +53,7 @@ fn go(model: &mut Model, session: &str) -> Vec<Effect> {
     effects
 }
 
-/// Goes to where a question is open. One that was set aside opens again.
+/// Goes to the session of an open question. A postponed question opens again.
 fn answer_in(model: &mut Model, pid: Pid) -> Vec<Effect> {
     let session = pid.to_string();
     if !is_here(model, &session) {
@@ -66,7 +66,7 @@ fn answer_in(model: &mut Model, pid: Pid) -> Vec<Effect> {
     Vec::new()
 }
 
-/// Whether it is the one that is followed. One whose following has ended must be followed anew.
+/// Whether it is the followed session. A session whose subscription has ended must be followed again.
 fn is_here(model: &Model, session: &str) -> bool {
     let names = |here: &crate::model::session::Session| {
         here.id.to_string() == session || here.pid.to_string() == session

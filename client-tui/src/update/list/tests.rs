@@ -118,7 +118,7 @@ fn every_key_of_the_table_does_what_it_says_in_its_list() {
             Context::Queue => &[ListOf::Queue],
             _ => continue,
         };
-        // What is typed in the list of models filters it.
+        // Typing in the list of models filters it.
         for what in lists.iter().filter(|what| **what != ListOf::Models) {
             for name in row.keys {
                 does(row.action, name, *what);
@@ -191,7 +191,7 @@ fn a_list_that_was_read_halfway_moves_the_mark_only_for_as_long() {
     half.sessions.retain(|session| session.pid != Pid(3));
     model.now += Duration::from_secs(2);
     take(&mut model, Answer::Sessions(half.clone()));
-    // Enter was pressed for what was there.
+    // Enter was pressed for the old row.
     assert_eq!(press(&mut model, "enter"), []);
     assert!(model.dialog.is_some());
     fails(&mut model, sessions(), "it has gone", "");
@@ -200,7 +200,7 @@ fn a_list_that_was_read_halfway_moves_the_mark_only_for_as_long() {
     let session = id(3).to_string();
     assert_eq!(effects, [Effect::Follow { follow: 1, session }]);
 
-    // What has been seen in its place is taken, wherever it goes.
+    // The row in its place is accepted once it has been seen, wherever it moves.
     let mut model = opened(ListOf::Sessions { here: false });
     press(&mut model, "end k");
     take(&mut model, Answer::Sessions(half.clone()));

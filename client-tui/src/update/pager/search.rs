@@ -1,4 +1,4 @@
-//! Looking for words in what is read.
+//! Searches the document.
 
 use crossterm::event::KeyEvent;
 
@@ -9,7 +9,7 @@ use crate::model::line::Input;
 use crate::model::pager::{At, Pager, PartId, SearchNotice};
 use crate::view::pager::{Place, document, found};
 
-/// A match: its part, where that is, the row in it, and whether the part has to be opened for it.
+/// A match: its part, the part's index, the row in it, and whether the part has to be opened for it.
 struct Match {
     index: usize,
     id: PartId,
@@ -47,7 +47,7 @@ pub fn key(pager: &mut Pager, model: &Model, key: &KeyEvent) -> Taken {
     Taken::Stays
 }
 
-/// Goes to the next match, from the last one on where that is on the screen, else from the top of it.
+/// Goes to the next match, from the last one if that is on the screen, else from the top of the screen.
 pub fn next(pager: &mut Pager, model: &Model) {
     if pager.search.query.is_empty() {
         begin(pager);
@@ -111,7 +111,7 @@ fn show(pager: &mut Pager, model: &Model, place: Place) {
     }
 }
 
-/// The first match at or behind a place, once around.
+/// The first match at or after a position, wrapping around once.
 fn find(pager: &Pager, model: &Model, (start, row): Place) -> Option<Match> {
     let layout = document(pager, model);
     let count = layout.count();

@@ -150,7 +150,7 @@ fn every_key_that_moves_does_so() {
     check(&mut model, "home", "row 0", "row 9");
 }
 
-/// A key, pressed where it has something to do, and what must be so then.
+/// Presses a key in a state in which it has an effect, and checks the effect.
 fn does(action: Action, name: &str) {
     let row =
         |model: &Model| -> usize { ends(model).0.trim_start_matches("row ").parse().unwrap() };
@@ -525,7 +525,7 @@ fn call(call: &str, begins: u64, ends: u64) -> [client::DecodedEvent; 2] {
     ]
 }
 
-/// The calls that are read, with what they are of; `…` behind one that runs.
+/// The calls of the transcript, with their subjects; a running one ends with `…`.
 fn calls(model: &Model) -> Vec<String> {
     let layout = document(pager(model), model);
     let parts = (0..layout.count()).filter_map(|index| layout.part(index));

@@ -1,6 +1,6 @@
-//! The paths below the session's directory, and those of them that fit what is typed behind an `@`.
+//! The paths below the session's directory, and those that match the text after an `@`.
 //!
-//! They are read again each time that an `@` is begun; until they come, those of before serve.
+//! They are read again each time an `@` is typed; until then the previous ones are used.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ use super::{FileEntry, Typed, fuzzy, score};
 /// Paths that a menu offers: who finds nothing among so many types more.
 const FOUND_MAX: usize = 50;
 
-/// What was read last.
+/// The newest paths read.
 #[derive(Debug, Default)]
 pub struct Tree {
     root: PathBuf,

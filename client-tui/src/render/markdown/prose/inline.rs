@@ -99,7 +99,7 @@ impl<'a> Inline<'a> {
         self.push(Ink::Strong);
     }
 
-    /// Struck through; where there are no colours the marks stay, as not every terminal draws the line.
+    /// Strikes text through. Without colours the marks stay, as not every terminal draws the line.
     pub(super) fn struck(&mut self, begins: bool) {
         if begins {
             let style = self.style().add_modifier(Modifier::CROSSED_OUT);
@@ -153,7 +153,7 @@ impl<'a> Inline<'a> {
         self.push(Ink::Link);
     }
 
-    /// Behind the words of a link its target, where they are not the target themselves.
+    /// Adds a link's target after its text, unless the text is the target.
     pub(super) fn end_link(&mut self) {
         self.pop();
         let Some(link) = self.links.pop() else {

@@ -132,7 +132,7 @@ fn it_may_be_made_in_another_thread() {
     assert_eq!(is_send::<Markdown>().blocks(), 0);
 }
 
-/// Time is measured by what is read, as the machine may be busy: 10 MB take about a second here.
+/// Measures work by bytes parsed, as the machine may be busy: 10 MB take about a second here.
 #[test]
 fn a_lot_of_text_is_not_read_again_and_again() {
     let kinds = [
@@ -207,7 +207,7 @@ fn code_right_behind_code_begins_in_its_own_language() {
     for piece in text.split_inclusive('\n') {
         markdown.push(piece);
         if markdown.blocks() > 0 {
-            // What is drawn on the way is remembered.
+            // Intermediate results are cached.
             let _ = markdown.lines(markdown.blocks() - 1, &look, 40);
         }
     }

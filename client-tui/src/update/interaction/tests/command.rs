@@ -37,7 +37,7 @@ fn esc_goes_back_to_the_question_and_keeps_what_was_written() {
     let mut scene = editing("make");
     assert_eq!(scene.press(&["space", "x", "esc"]), []);
     assert_eq!((part(&scene), shown(&scene)), (&Part::Answer, "7.1"));
-    // Typed right behind it, a letter answers nothing.
+    // Typed right after it, a letter answers nothing.
     assert_eq!(scene.press(&["y"]), []);
     scene.later(300);
     scene.press(&["e"]);

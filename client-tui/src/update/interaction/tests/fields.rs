@@ -75,7 +75,7 @@ fn own_words_are_an_answer_also_beside_an_option() {
     let mut scene = one(false);
     assert_eq!(scene.press(&["o", "x", "esc", "enter", "enter"]), []);
     assert!(scene.model.dialog.is_some());
-    // What was begun is gone on with.
+    // The earlier text is kept.
     let effects = scene.press(&["o", "y", "enter"]);
     assert_eq!(replies(&effects), [reply(&[], Some("xy"))]);
 }

@@ -1,4 +1,4 @@
-//! A yes counts only for what was on the screen whole (I24).
+//! A yes counts only if all of the body was on the screen (I24).
 
 use super::*;
 
