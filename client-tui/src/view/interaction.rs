@@ -1,4 +1,4 @@
-//! An interaction: what is judged or asked, and the keys that answer.
+//! An interaction: its body, and the keys that answer it.
 
 mod choices;
 mod command;
@@ -32,7 +32,7 @@ const BODY_MIN: usize = 6;
 /// Its parts, one below the other.
 struct Layout {
     head: Vec<Line<'static>>,
-    /// What scrolls: what is judged or asked, and scopes that are too long to stand beside their keys.
+    /// The scrollable part: the body, and scopes that are too long to show beside their keys.
     body: Rc<Vec<Line<'static>>>,
     covers: Vec<Line<'static>>,
     /// Rows of the body with the marked option.
@@ -79,7 +79,7 @@ impl Layout {
         }
     }
 
-    /// Where it is scrolled to, how far it can be, and how many rows of it are shown.
+    /// The scroll position, its maximum, and the number of rows shown.
     fn reach(&self, scroll: Option<usize>) -> (usize, usize, usize) {
         let rows = self.body.len() + self.covers.len();
         let (last, page) = framed::reach(rows, self.room);
@@ -90,7 +90,7 @@ impl Layout {
         (at, last, page)
     }
 
-    /// What is on the screen of what is judged.
+    /// The visible part of the body.
     fn visible(&self, scroll: Option<usize>) -> Visible {
         let count = self.body.len() + self.covers.len();
         let (at, _, page) = self.reach(scroll);
@@ -134,7 +134,7 @@ pub fn panel(dialog: &InteractionDialog, model: &Model, width: usize, rows: usiz
         width,
     );
     let mut panel = Panel::of(layout.head);
-    // What is written goes before what it was: a window takes two rows at least.
+    // The edited command goes before the original: a window takes two rows at least.
     let edits = matches!(dialog.part, Part::Command(_));
     if !edits || layout.room >= shown.len() {
         panel.below(Panel::of(shown));
@@ -150,14 +150,14 @@ pub fn reach(dialog: &InteractionDialog, model: &Model) -> (usize, usize, usize)
     Layout::new(dialog, model, width, rows).reach(dialog.scroll)
 }
 
-/// What is on the screen of what is judged.
+/// The visible part of the body.
 #[must_use]
 pub fn visible(dialog: &InteractionDialog, model: &Model) -> Visible {
     let (width, rows) = super::dialog_room(&model.look);
     Layout::new(dialog, model, width, rows).visible(dialog.scroll)
 }
 
-/// All of what is judged, and what a yes would cover, a line each: for the pager.
+/// The whole body, and the scopes of a yes, one per line: for the pager.
 #[must_use]
 pub fn whole(dialog: &InteractionDialog, look: &Look) -> Vec<String> {
     let width = usize::from(look.columns);
@@ -169,7 +169,7 @@ pub fn whole(dialog: &InteractionDialog, look: &Look) -> Vec<String> {
     rows.iter().map(ToString::to_string).collect()
 }
 
-/// The dialog in a window where nothing of what is judged can be read: it says so first.
+/// The dialog in a window that is too small to show any of the body: it says so first.
 fn too_small(
     layout: Layout,
     dialog: &InteractionDialog,
@@ -188,7 +188,7 @@ fn too_small(
     framed::fitted(panel, rows)
 }
 
-/// The title, and what is reported at present.
+/// The title, and the current notice.
 fn head(
     dialog: &InteractionDialog,
     form: &Form<'_>,
@@ -229,7 +229,7 @@ fn position(model: &Model, asked: &ShownInteraction) -> String {
     }
 }
 
-/// What is judged, and the sentences below it.
+/// The body, and the sentences below it.
 fn content_rows(form: &Form<'_>, look: &Look, width: usize) -> Vec<Line<'static>> {
     let mut rows = Vec::new();
     if let Some(tool) = form.tool.filter(|_| form.shows_tool) {
@@ -311,8 +311,8 @@ fn aside(context: Context, look: &Look) -> Hint {
     Hint::of(context, Action::SetAside, look.language.say(Msg::KeyAside))
 }
 
-/// The rows below what is judged, and whether the scopes were too long for them. `rows`: all that there are, and those
-/// that belong to what is judged.
+/// The rows below the body, and whether the scopes were too long for them. `rows`: all rows available, and those that
+/// the body needs.
 fn decision_keys(
     dialog: &InteractionDialog,
     shape: &Decision<'_>,

@@ -21,10 +21,10 @@ pub use document::{Document, Place};
 #[cfg(test)]
 pub use parts::Part;
 
-/// Rows that are not text: the title, and what stands below.
+/// Rows that are not text: the title, and the bottom row.
 const FRAME: usize = 2;
 
-/// What is read, laid out for the whole screen as it is now.
+/// The document, laid out for the whole screen as it is now.
 pub fn document<'a>(pager: &'a Pager, model: &'a Model) -> Document<'a> {
     let rows = usize::from(model.look.rows).saturating_sub(FRAME);
     Document::new(pager, model, usize::from(model.look.columns), rows)
@@ -78,7 +78,7 @@ fn typing(model: &Model, typed: &Input, width: usize) -> Panel {
     }
 }
 
-/// Where the screen stands, and the keys that matter most.
+/// The position in the document, and the most important keys.
 fn bottom(document: &Document<'_>, top: Place, width: usize) -> Line<'static> {
     let (pager, look) = (document.pager, &document.model.look);
     let language = look.language;

@@ -209,7 +209,7 @@ proptest! {
         let body = |row: &String| row.get(MARK..).unwrap_or_default().to_owned();
         let all: String = drawn.iter().map(body).collect();
         prop_assert_eq!(all, flat(&text));
-        // What is drawn before the cursor is what stands before the caret.
+        // The text drawn before the cursor is the text before the caret.
         let (mut left, mut used) = (String::new(), MARK);
         for cluster in body(&drawn[row]).graphemes(true) {
             if used >= column {

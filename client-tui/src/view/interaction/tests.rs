@@ -32,7 +32,7 @@ fn everything(open: &Interaction) -> Vec<String> {
     all
 }
 
-/// What others wrote, without marks and the ends of rows.
+/// The text from elsewhere, without marks and row breaks.
 fn put_together(rows: &[String]) -> String {
     let rows = rows.iter();
     rows.filter_map(|row| row.strip_prefix("│ ").or_else(|| row.strip_prefix("┆ ")))
@@ -285,7 +285,7 @@ fn what_went_wrong_with_an_answer_is_told_above_the_question() {
     assert_eq!(scene.rows(40, 12)[1], "│ a");
 }
 
-/// The rows of what is judged, as the dialog has them.
+/// The rows of the body, as the dialog has them.
 fn made(scene: &Scene, columns: u16) -> Rc<Vec<Line<'static>>> {
     match &scene.model.dialog {
         Some(Dialog::Interaction(dialog)) => {

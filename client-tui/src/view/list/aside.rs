@@ -1,4 +1,4 @@
-//! What is known of the marked row: what a session said last, what going back would do, a whole prompt.
+//! Details of the marked row: a session's last messages, the effect of a rewind, a whole prompt.
 
 use client::form::{self, Form, Shape};
 use proto::params::history::RewindOutput;
@@ -59,7 +59,7 @@ struct Words<'a> {
 }
 
 impl Words<'_> {
-    /// One row, cut where it is too long. Nothing where the words are empty.
+    /// One row, cut if it is too long. Nothing if the text is empty.
     fn row(&mut self, text: &str, ink: Ink) {
         if !text.trim().is_empty() && self.lines.len() < self.room {
             let style = self.model.look.theme.style(ink);
@@ -68,7 +68,7 @@ impl Words<'_> {
         }
     }
 
-    /// Rows of a text, wrapped; `last`: its end where it does not fit, else its beginning.
+    /// A text, wrapped into rows. If it does not fit, keeps its end (`last`) or its beginning.
     fn text(&mut self, text: &str, ink: Ink, last: bool) {
         let left = self.room.saturating_sub(self.lines.len());
         let style = self.model.look.theme.style(ink);
@@ -89,7 +89,7 @@ impl Words<'_> {
     }
 }
 
-/// What is known of a model.
+/// Details of a model.
 fn offer(words: &mut Words<'_>, dialog: &ListDialog, name: &str) {
     let Content::Models(offers) = &dialog.content else {
         return;
@@ -263,8 +263,8 @@ fn restored(words: &mut Words<'_>, restore: &Restore) {
     }
 }
 
-/// What would happen: what would not be as it was comes first, for that is what is decided about. The last row says how
-/// much there is no room for.
+/// The effect of a rewind: losses come first, as the decision is about them. The last row says how much there is no
+/// room for.
 fn foreseen(words: &mut Words<'_>, restore: &Restore, effect: &RewindOutput) {
     let language = words.model.look.language;
     let left = |file: &&RewoundFile| {

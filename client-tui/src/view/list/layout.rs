@@ -1,4 +1,4 @@
-//! Columns: how wide each is, and which are left out where there is no room.
+//! Columns: the width of each, and which are left out if there is no room.
 
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
@@ -14,9 +14,9 @@ use crate::theme::Ink;
 struct Column {
     /// Cells at most.
     max: usize,
-    /// Numbers stand at the right.
+    /// Right-aligned, for numbers.
     right: bool,
-    /// The largest goes first where there is no room; 0 stays.
+    /// The column with the largest value is dropped first; 0 is never dropped.
     drop: u8,
 }
 
@@ -161,7 +161,7 @@ impl Table {
         }
     }
 
-    /// A row, with the mark where it is the chosen one.
+    /// A row, with the mark if it is the chosen one.
     pub fn line(&self, row: &Row, chosen: bool, model: &Model) -> Line<'static> {
         let theme = model.look.theme;
         let mut spans = vec![

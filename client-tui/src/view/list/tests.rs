@@ -53,7 +53,7 @@ fn check(panel: &Panel, dialog: &ListDialog, model: &Model, rows: usize) {
         assert_eq!(panel.rows.len(), rows);
     }
     for row in text(panel).lines() {
-        // A single character wider than the screen stands alone.
+        // A single character wider than the screen has its own row.
         let alone = row.graphemes(true).count() == 1;
         assert!(
             alone || wrap::width(row) <= width,
@@ -303,7 +303,7 @@ fn going_back_tells_before_what_becomes_of_files() {
     };
     update::take(&mut model, Answer::Rewound { params, output });
     insta::assert_snapshot!("restore", text(&drawn(&model)));
-    // What somebody else has changed is told on the smallest screen too.
+    // Changes by others are reported on the smallest screen too.
     (model.look.columns, model.look.rows) = (40, 12);
     let shown = text(&drawn(&model));
     assert!(shown.contains("would be skipped, changed since"), "{shown}");

@@ -1,4 +1,4 @@
-//! What is read, laid out for a screen: only what is on it is made, all else is measured once or estimated.
+//! The document laid out for a screen: only visible parts are rendered, all others are measured once or estimated.
 
 use std::rc::Rc;
 
@@ -20,7 +20,7 @@ const GUTTER_FROM: usize = 16;
 /// A row of the text: a part, and a row of it.
 pub type Place = (usize, usize);
 
-/// What is read, for a screen of so many rows of text.
+/// A document on a screen with this many rows of text.
 pub struct Document<'a> {
     pub pager: &'a Pager,
     pub model: &'a Model,
@@ -42,7 +42,7 @@ impl<'a> Document<'a> {
         let columns = u16::try_from(width.saturating_sub(gutter)).unwrap_or(u16::MAX);
         let look = Look {
             columns,
-            // Nothing is printed: what is folded can be opened here.
+            // Nothing is printed, so folded parts can be opened here.
             fullscreen: true,
             ..model.look.clone()
         };
@@ -96,7 +96,7 @@ impl<'a> Document<'a> {
         self.made(&part, open)
     }
 
-    /// Rows of a part; it is made where nobody has yet.
+    /// Rows of a part; renders it if it is not cached.
     pub fn height(&self, index: usize) -> usize {
         let Some(part) = self.part(index) else {
             return 0;
@@ -161,7 +161,7 @@ impl<'a> Document<'a> {
                 };
                 left -= row + 1;
                 part = above;
-                // The last row of the part above, or its place where it has none.
+                // The last row of the part above, or its start if it has no rows.
                 let height = self.height(part);
                 row = height.saturating_sub(1);
                 left += usize::from(height == 0);
@@ -213,7 +213,7 @@ impl<'a> Document<'a> {
         (before, all, exact)
     }
 
-    /// Parts on the screen: the first, and the one behind the last.
+    /// Parts on the screen: the first, and the one after the last.
     pub fn visible(&self, (top, row): Place) -> (usize, usize) {
         let mut left = self.rows + row;
         for index in top..self.count {
@@ -244,7 +244,7 @@ impl<'a> Document<'a> {
         out
     }
 
-    /// A row with its mark at the left, and what was found in it marked.
+    /// A row with its mark at the left, and the matches in it highlighted.
     fn row(&self, id: PartId, row: usize, line: Line<'static>) -> Line<'static> {
         let theme = self.look.theme;
         let width = usize::from(self.look.columns);

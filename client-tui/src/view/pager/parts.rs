@@ -1,4 +1,4 @@
-//! The parts of what is read: how many, which, and their rows.
+//! The parts of the document: their number, kinds and rows.
 
 use client::text;
 use ratatui::text::{Line, Span};
@@ -13,12 +13,12 @@ use crate::theme::Ink;
 use crate::view::{help, transcript};
 use proto::item::Display;
 
-/// Lines that make a part, where they have no parts of their own.
+/// Lines per part, for documents without parts of their own.
 const CHUNK: usize = 64;
 /// A prompt with more characters, or more lines, can be opened.
 const LONG: (usize, usize) = (400, 6);
 
-/// A part, borrowed from where it lives.
+/// A borrowed part of the document.
 #[derive(Clone, Copy)]
 pub enum Part<'a> {
     /// An entry of a transcript of this generation.
@@ -29,7 +29,7 @@ pub enum Part<'a> {
     File(usize, &'a str, &'a str),
 }
 
-/// What was read back, where it still stands before this transcript.
+/// The earlier entries, if they still belong to this transcript.
 fn earlier<'a>(pager: &'a Pager, model: &Model) -> Option<&'a Earlier> {
     let stands = pager.earlier.generation == model.transcript.generation;
     stands.then_some(&pager.earlier)
@@ -267,7 +267,7 @@ fn heading(path: &str, diff: &str, look: &Look, width: usize) -> Vec<Line<'stati
     wrap::line(&line, width)
 }
 
-/// Lines that a unified diff adds and removes. Its headings stand before the first hunk.
+/// Lines that a unified diff adds and removes. Its headings come before the first hunk.
 fn changed(diff: &str) -> (usize, usize) {
     let hunks = diff.lines().skip_while(|line| !line.starts_with("@@"));
     hunks.fold((0, 0), |(added, removed), line| {

@@ -10,7 +10,7 @@ use crate::theme::Ink;
 
 const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 
-/// The spinner as it stands now.
+/// The current frame of the spinner.
 pub fn spinner(model: &Model) -> &'static str {
     let turns = u64::try_from(SPINNER.len()).unwrap_or(1);
     let at = usize::try_from(model.beat % turns).unwrap_or(0);

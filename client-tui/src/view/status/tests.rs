@@ -145,7 +145,7 @@ fn every_state_has_a_mark_and_a_word() {
     begins(&mut model, "■ ended", "■ 已结束");
 }
 
-/// The row begins so at every width, in both languages, and has the approval mode where there is room.
+/// The row begins with these texts at every width, in both languages, and has the approval mode if there is room.
 fn begins(model: &mut Model, english: &str, chinese: &str) {
     for (language, wanted) in [(Language::English, english), (Language::Chinese, chinese)] {
         model.look.language = language;
@@ -474,7 +474,7 @@ proptest! {
     }
 }
 
-/// A blank with marks that join it is one character of three cells, and stands alone in its row.
+/// A blank with combining marks is one character of three cells, and gets its own row.
 #[test]
 fn no_row_with_marks_that_join_is_wider_than_the_screen() {
     fits(2, 16, "\u{11cb1}\u{1930}", false, false, 0);

@@ -1,7 +1,8 @@
-//! What goes into the terminal's scrollback, and what of it is printed again after a change of width or look.
+//! Decides which entries go into the terminal's scrollback, and which are printed again after a change of width or
+//! look.
 //!
-//! What is printed again begins with a part that is whole on the screen: of a part whose beginning is in the scrollback
-//! already, another look has other rows, so some would be lost and others doubled.
+//! Reprinting begins with a part that is whole on the screen. A part whose beginning is in the scrollback has other
+//! rows in another look, so some would be lost and others doubled.
 
 use ratatui::text::Line;
 
@@ -10,7 +11,7 @@ use crate::model::Look;
 use crate::model::transcript::{Entry, EntryKind, Transcript};
 use crate::render::Cache;
 
-/// How far the transcript stands in the terminal's scrollback.
+/// How much of the transcript is in the terminal's scrollback.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Printed {
     pub generation: u64,
@@ -41,8 +42,8 @@ pub struct PrintedLine {
 /// words, and nobody reads a long session from its beginning to see them.
 pub(super) const COLOURED: usize = 500;
 
-/// What has settled since, and goes into the scrollback now; `printed` moves on. No more parts than make `most` rows, as
-/// keys wait meanwhile: where more [`waits`], it comes with the next call.
+/// The entries that have settled since, for the scrollback; advances `printed`. Returns no more parts than make
+/// `most` rows, as keys wait meanwhile: if more [`waits`], the next call returns it.
 pub fn settled(
     transcript: &Transcript,
     printed: &mut Printed,
@@ -103,7 +104,7 @@ fn print_part(
     }
 }
 
-/// What is printed, once more from the first of these parts on that can be: as it looks now.
+/// The printed entries once more, in the current look, from the first of these parts that can begin a reprint.
 pub fn again(
     transcript: &Transcript,
     printed: &Printed,
@@ -177,7 +178,7 @@ fn newest(
     (printed.entries, printed.blocks)
 }
 
-/// How far it is printed of these entries: nothing, where they have begun anew.
+/// How far these entries are printed: not at all, if the transcript has been rebuilt.
 pub(super) fn since(transcript: &Transcript, printed: &Printed) -> Printed {
     match printed.generation == transcript.generation {
         true => printed.clone(),

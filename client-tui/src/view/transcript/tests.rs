@@ -1,4 +1,4 @@
-//! What people see of a transcript.
+//! How a transcript looks to users.
 
 use client::DecodedEvent;
 use proptest::prelude::*;
@@ -270,7 +270,7 @@ fn long_things_are_folded_and_open_wholly() {
         "{rows:#?}"
     );
     assert!(rows.len() < 12 + 1 + 1 + 1 + 22, "{rows:#?}");
-    // Where nothing was printed for good, the key opens it.
+    // If nothing is printed for good, the key opens it.
     let full = Look {
         fullscreen: true,
         ..narrow()
@@ -739,8 +739,8 @@ fn step() -> impl Strategy<Value = Step> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
-    /// Whatever happens and whenever it is printed: what is printed and what is live are all that there is, and what
-    /// was printed stays true.
+    /// At any time, however much is printed: the printed and the live lines together are the whole transcript, and
+    /// printed lines stay valid.
     #[test]
     fn what_is_printed_is_what_is_there(steps in prop::collection::vec(step(), 0..40), scroll in 0usize..60, rows in 0usize..30) {
         let (look, mut cache) = (narrow(), Cache::default());
