@@ -17,12 +17,12 @@ use proto::params::session::CreateParams;
 use tokio::sync::mpsc;
 use tokio::task::{AbortHandle, JoinSet};
 
-use crate::effect::{Answer, Call, Effect, Leave};
+use crate::effect::{Answer, Call, Effect, ExitReport};
 use crate::event::{Event, Signal};
 use crate::input::{Input, Signals};
 use crate::model::list::ListOf;
 use crate::model::session::Session;
-use crate::model::{Dialog, Link, Look, Model, Place};
+use crate::model::{Dialog, LaunchContext, Link, Look, Model};
 use crate::render::Cache;
 use crate::screen::Screen;
 use crate::terminal::{self, Out, Surroundings, Terminal};
@@ -72,14 +72,14 @@ pub enum Open {
 ///
 /// # Errors
 /// The terminal cannot be read or written.
-pub async fn run(options: Options) -> io::Result<Leave> {
+pub async fn run(options: Options) -> io::Result<ExitReport> {
     let open = options.open.clone();
     let mut app = App::start(options).await?;
     let left = app.live(open).await;
     match (left, app.finish().await) {
         (Ok(leave), Ok(())) => Ok(leave),
         // The terminal is gone, so nobody would read a report.
-        (Err(error), _) | (_, Err(error)) if is_gone(&error) => Ok(Leave {
+        (Err(error), _) | (_, Err(error)) if is_gone(&error) => Ok(ExitReport {
             code: 0,
             words: Vec::new(),
         }),
@@ -112,7 +112,7 @@ struct App {
     /// The end of the transcript when it was drawn last, while it is scrolled.
     below: Option<Below>,
     /// Not all of the transcript that has settled is printed yet: the next frame goes on at once.
-    behind: bool,
+    has_unprinted: bool,
     /// Something has changed since it was drawn.
     dirty: bool,
     drawn: Instant,
@@ -125,7 +125,7 @@ impl App {
         let surroundings = Surroundings::read();
         let look = settings.look(&surroundings, terminal::size()?, options.fullscreen);
         let template = options.template;
-        let place = Place {
+        let place = LaunchContext {
             model: template.options.model.clone().unwrap_or(settings.model),
             approval_mode: settings.approval_mode.unwrap_or_default(),
             home: std::env::home_dir(),
@@ -158,7 +158,7 @@ impl App {
             follower: None,
             tasks: JoinSet::new(),
             below: None,
-            behind: false,
+            has_unprinted: false,
             dirty: true,
             drawn: now,
             beaten: now,
@@ -166,7 +166,7 @@ impl App {
     }
 
     /// Until the person leaves.
-    async fn live(&mut self, open: Open) -> io::Result<Leave> {
+    async fn live(&mut self, open: Open) -> io::Result<ExitReport> {
         let first = self.first(open);
         let mut left = self.perform(first).await?;
         self.draw()?;
@@ -208,9 +208,9 @@ impl App {
     }
 
     /// Waits for something, takes all that is there, and draws if it is time.
-    async fn turn(&mut self) -> io::Result<Option<Leave>> {
+    async fn turn(&mut self) -> io::Result<Option<ExitReport>> {
         let beat = self.beaten + BEAT;
-        let frame = match self.behind {
+        let frame = match self.has_unprinted {
             true => self.drawn,
             false => self.drawn + FRAME,
         };
@@ -271,7 +271,7 @@ impl App {
             };
             pending = pending.or_else(|| self.resized());
         }
-        if self.dirty && (urgent || self.behind || self.drawn.elapsed() >= FRAME) {
+        if self.dirty && (urgent || self.has_unprinted || self.drawn.elapsed() >= FRAME) {
             let before = self.drawn;
             self.draw()?;
             if urgent {
@@ -317,7 +317,7 @@ impl App {
     }
 
     /// Performs effects. Returns how the interface ends, if it does.
-    async fn perform(&mut self, effects: Vec<Effect>) -> io::Result<Option<Leave>> {
+    async fn perform(&mut self, effects: Vec<Effect>) -> io::Result<Option<ExitReport>> {
         for effect in effects {
             match effect {
                 Effect::Call(call) => self.call(call),

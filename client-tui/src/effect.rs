@@ -35,7 +35,7 @@ pub enum Effect {
     /// Lets go of the session that is followed; nothing is.
     Unfollow,
     /// Ends the interface.
-    Leave(Leave),
+    Leave(ExitReport),
     /// Gives the terminal back and stops the process, as the shell's job control does.
     Suspend,
     /// Redraw the whole screen: its contents are unknown.
@@ -293,7 +293,7 @@ impl From<client::CallError> for Trouble {
 
 /// How the interface ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Leave {
+pub struct ExitReport {
     /// For the program that started us.
     pub code: u8,
     /// Lines to print below the transcript after the terminal is restored.

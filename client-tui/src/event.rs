@@ -21,9 +21,9 @@ pub enum Event {
     /// Time went by; comes while something moves or runs out.
     Tick,
     /// An event of the followed session. `follow` numbers the subscription; events of earlier ones are stale.
-    Heard {
+    Session {
         follow: u64,
-        heard: Heard,
+        update: SessionUpdate,
     },
     /// What became of an effect. `follow`: which session was followed when it was wanted.
     Answered {
@@ -35,7 +35,7 @@ pub enum Event {
 
 /// Events from a session's subscription.
 #[derive(Debug)]
-pub enum Heard {
+pub enum SessionUpdate {
     /// It is attached: this is the session.
     Attached {
         session: proto::SessionId,

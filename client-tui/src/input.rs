@@ -118,7 +118,7 @@ impl<S: Stream<Item = io::Result<Raw>> + Unpin> Input<S> {
                     }
                     break;
                 }
-                Poll::Ready(Some(Ok(raw))) => self.heard(raw, &mut run),
+                Poll::Ready(Some(Ok(raw))) => self.read_raw(raw, &mut run),
                 Poll::Ready(Some(Err(_)) | None) => {
                     self.flush(&mut run);
                     self.end();
@@ -128,7 +128,7 @@ impl<S: Stream<Item = io::Result<Raw>> + Unpin> Input<S> {
         self.flush(&mut run);
     }
 
-    fn heard(&mut self, raw: Raw, run: &mut Vec<KeyEvent>) {
+    fn read_raw(&mut self, raw: Raw, run: &mut Vec<KeyEvent>) {
         match raw {
             Raw::Key(key) if key.kind == KeyEventKind::Release => {}
             Raw::Key(key) if written(&key).is_some() => run.push(key),

@@ -23,7 +23,7 @@ use resized::Above;
 
 use crate::terminal::{KEYS_OFF, KEYS_ON};
 use crate::view::Panel;
-use crate::view::transcript::{Place, PrintedLine};
+use crate::view::transcript::{PartIndex, PrintedLine};
 
 /// Printed lines that are remembered: more than any screen has rows.
 const REMEMBERED_MAX: usize = 1_000;
@@ -64,7 +64,7 @@ pub struct Screen<W: Write> {
     rows_before: usize,
     above: Above,
     /// What the next frame prints again, and from which part on.
-    again: Option<(Option<Place>, Vec<PrintedLine>)>,
+    again: Option<(Option<PartIndex>, Vec<PrintedLine>)>,
     /// The lines above the viewport, the newest last.
     printed: VecDeque<Remembered>,
     /// Whether the alternate screen is shown, for who restores the terminal after a panic.
@@ -180,7 +180,7 @@ impl<W: Write> Screen<W> {
 
     /// Parts of the transcript that are whole among what a [`reprint`](Self::reprint) draws over, in order.
     #[must_use]
-    pub fn parts(&self) -> Vec<Place> {
+    pub fn parts(&self) -> Vec<PartIndex> {
         let over = self.printed.len() - self.overwritten();
         let over = self.printed.iter().skip(over);
         over.filter_map(|row| row.begins).collect()
@@ -188,7 +188,7 @@ impl<W: Write> Screen<W> {
 
     /// The next frame prints the visible transcript again: from the part `from`, one of [`parts`](Self::parts), as in
     /// `again`; lines above it, unchanged.
-    pub fn reprint(&mut self, from: Option<Place>, again: Vec<PrintedLine>) {
+    pub fn reprint(&mut self, from: Option<PartIndex>, again: Vec<PrintedLine>) {
         self.again = Some((from, again));
     }
 

@@ -32,7 +32,7 @@ impl App {
         let rows = again + above.len();
         let panel = view::draw(model, &self.printed, &mut self.cache, rows);
         self.screen.draw(above, &panel)?;
-        self.dirty = self.behind;
+        self.dirty = self.has_unprinted;
         self.model.shown(Instant::now());
         Ok(())
     }
@@ -60,7 +60,7 @@ impl App {
 
     /// Lines for the scrollback: as many as make `most` rows, where the screen has a place for them.
     fn settled(&mut self, most: usize) -> Vec<PrintedLine> {
-        self.behind = false;
+        self.has_unprinted = false;
         // While a session is replayed nobody knows yet which of its rows are the newest.
         if self.screen.is_covered() || self.model.link == Link::Replaying {
             return Vec::new();
@@ -70,7 +70,7 @@ impl App {
         } = &self.model;
         let printed = &mut self.printed;
         let rows = transcript::settled(transcript, printed, look, &mut self.cache, most);
-        self.behind = transcript::waits(transcript, printed);
+        self.has_unprinted = transcript::waits(transcript, printed);
         rows
     }
 

@@ -9,7 +9,7 @@ use tokio::task::JoinError;
 
 use super::App;
 use crate::effect::{Answer, Call, Trouble};
-use crate::event::{Event, Heard};
+use crate::event::{Event, SessionUpdate};
 use crate::perform;
 
 /// Durable events from before that are shown of a session.
@@ -80,7 +80,7 @@ pub(super) fn ours(ended: Result<(), JoinError>) {
 /// Source of a session's events.
 trait Source {
     /// The next of it. After an error that passes it can be asked again.
-    fn next(&mut self) -> impl Future<Output = Result<Heard, CallError>> + Send;
+    fn next(&mut self) -> impl Future<Output = Result<SessionUpdate, CallError>> + Send;
 }
 
 /// A session of the daemon.
@@ -92,16 +92,16 @@ struct Daemon {
 }
 
 impl Source for Daemon {
-    async fn next(&mut self) -> Result<Heard, CallError> {
+    async fn next(&mut self) -> Result<SessionUpdate, CallError> {
         if let Some(following) = &mut self.followed {
-            return heard(following).await;
+            return next_update(following).await;
         }
         let from = From::Snapshot { backlog: BACKLOG };
         let mut following = self.client.follow(&self.session, from, true).await?;
         // A person may wait as long as they like.
         following.bear(Duration::MAX);
         let attached = self.followed.insert(following).attached();
-        Ok(Heard::Attached {
+        Ok(SessionUpdate::Attached {
             session: attached.session,
             pid: attached.pid,
         })
@@ -110,17 +110,17 @@ impl Source for Daemon {
 
 /// Reports a session's events until the receiver is dropped. Reconnects if the daemon is missing or does not answer.
 async fn following(mut source: impl Source, sender: mpsc::Sender<Event>, follow: u64) {
-    let tell = |heard| {
+    let send = |update| {
         let sender = sender.clone();
-        async move { sender.send(Event::Heard { follow, heard }).await.is_ok() }
+        async move { sender.send(Event::Session { follow, update }).await.is_ok() }
     };
     let mut away = false;
     loop {
         let error = match source.next().await {
             Err(error) => error,
-            Ok(heard) => {
+            Ok(update) => {
                 away = false;
-                match tell(heard).await {
+                match send(update).await {
                     true => continue,
                     false => return,
                 }
@@ -129,10 +129,10 @@ async fn following(mut source: impl Source, sender: mpsc::Sender<Event>, follow:
         let passes = passes(&error);
         let trouble = Trouble::from(error);
         if !passes {
-            tell(Heard::Ended(trouble)).await;
+            send(SessionUpdate::Ended(trouble)).await;
             return;
         }
-        if !std::mem::replace(&mut away, true) && !tell(Heard::Away(trouble)).await {
+        if !std::mem::replace(&mut away, true) && !send(SessionUpdate::Away(trouble)).await {
             return;
         }
         tokio::time::sleep(LOOK_AGAIN).await;
@@ -147,12 +147,12 @@ fn passes(error: &CallError) -> bool {
     )
 }
 
-async fn heard(following: &mut Follow) -> Result<Heard, CallError> {
+async fn next_update(following: &mut Follow) -> Result<SessionUpdate, CallError> {
     Ok(match following.heard().await? {
-        client::Heard::Followed(Followed::Event(event)) => Heard::Record(event),
-        client::Heard::Followed(Followed::Reconnected) => Heard::Reconnected,
-        client::Heard::Lost => Heard::Lost,
-        client::Heard::Unwritable(failure) => Heard::Unwritable(failure),
+        client::Heard::Followed(Followed::Event(event)) => SessionUpdate::Record(event),
+        client::Heard::Followed(Followed::Reconnected) => SessionUpdate::Reconnected,
+        client::Heard::Lost => SessionUpdate::Lost,
+        client::Heard::Unwritable(failure) => SessionUpdate::Unwritable(failure),
     })
 }
 

@@ -32,7 +32,7 @@ pub struct Composer {
     /// `None`: its keys are off.
     pub vim: Option<vim::Vim>,
     /// Drafts of sessions that were left; `None`: of one that is still to be made.
-    aside: HashMap<Option<SessionId>, history::Draft>,
+    drafts: HashMap<Option<SessionId>, history::Draft>,
 }
 
 impl Composer {
@@ -56,8 +56,8 @@ impl Composer {
         self.history.push(self.buffer.as_str());
         self.empty();
         let killed = std::iter::once(self.buffer.killed());
-        let aside = self.aside.values().map(|draft| draft.text.as_str());
-        let texts = self.history.texts().chain(killed).chain(aside);
+        let drafts = self.drafts.values().map(|draft| draft.text.as_str());
+        let texts = self.history.texts().chain(killed).chain(drafts);
         self.chips.retain(texts);
         text
     }
@@ -66,19 +66,19 @@ impl Composer {
     pub fn lay_aside(&mut self, session: Option<SessionId>) {
         let draft = self.written();
         if !draft.text.is_empty() {
-            self.aside.insert(session, draft);
+            self.drafts.insert(session, draft);
         }
         self.empty();
     }
 
     /// Stores text from outside as the draft of another session; if that has a draft already, adds it to the history.
     pub fn lay_for(&mut self, session: SessionId, text: &str, language: Language) {
-        if self.aside.contains_key(&Some(session)) {
+        if self.drafts.contains_key(&Some(session)) {
             return self.remember(text);
         }
         let text = self.laid(text, language);
         let caret = text.len();
-        self.aside
+        self.drafts
             .insert(Some(session), history::Draft { text, caret });
     }
 
@@ -93,7 +93,7 @@ impl Composer {
 
     /// Puts the stored draft of this session before anything typed while the session was loading.
     pub fn take_up(&mut self, session: Option<SessionId>) {
-        let Some(draft) = self.aside.remove(&session) else {
+        let Some(draft) = self.drafts.remove(&session) else {
             return;
         };
         let since = self.written();

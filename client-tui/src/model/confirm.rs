@@ -5,7 +5,7 @@ use std::time::Instant;
 use proto::state::ApprovalMode;
 
 use super::list::ListDialog;
-use super::seen::Seen;
+use super::seen::ReadProgress;
 use crate::effect::Effect;
 use crate::messages::dialog::Msg;
 
@@ -15,11 +15,11 @@ pub struct Confirm {
     pub title: Msg,
     /// What would happen, a line each.
     pub words: Vec<String>,
-    pub then: Then,
+    pub then: ConfirmedAction,
     /// Scroll offset in rows, if the text does not fit.
     pub scroll: usize,
     /// How much of the words was on the screen.
-    pub seen: Seen,
+    pub seen: ReadProgress,
     /// A yes came before all words were on the screen.
     pub is_refused: bool,
     /// When it came to the screen, or a key was pressed last that was not for it: keys soon after it do not count.
@@ -32,13 +32,13 @@ pub struct Confirm {
 
 impl Confirm {
     #[must_use]
-    pub fn new(title: Msg, words: Vec<String>, then: Then, now: Instant) -> Self {
+    pub fn new(title: Msg, words: Vec<String>, then: ConfirmedAction, now: Instant) -> Self {
         Self {
             title,
             words,
             then,
             scroll: 0,
-            seen: Seen::default(),
+            seen: ReadProgress::default(),
             is_refused: false,
             since: now,
             drawn: false,
@@ -49,7 +49,7 @@ impl Confirm {
 
 /// What a yes does.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Then {
+pub enum ConfirmedAction {
     Do(Vec<Effect>),
     ApprovalMode(ApprovalMode),
     /// Stops the turn of this session and leaves.

@@ -12,7 +12,7 @@ use ratatui::text::Line;
 
 use self::command::CommandBox;
 use super::line::Input;
-use super::seen::Seen;
+use super::seen::ReadProgress;
 use crate::keymap::Context;
 use crate::render::Made;
 
@@ -26,9 +26,9 @@ pub struct InteractionDialog {
     pub drawn: bool,
     /// Scroll offset in rows, if it does not fit; `None`: keep the marked option visible.
     pub scroll: Option<usize>,
-    pub part: Part,
+    pub part: InputFocus,
     /// How much of the body was on the screen.
-    pub seen: Seen,
+    pub seen: ReadProgress,
     /// The selected scope, which a yes for more than once takes.
     pub scope: usize,
     /// Which of the questions is on the screen.
@@ -66,7 +66,7 @@ impl Rows {
 
 /// What the keys are for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Part {
+pub enum InputFocus {
     /// The answer.
     #[default]
     Answer,
@@ -102,8 +102,8 @@ impl InteractionDialog {
             since: now,
             drawn: false,
             scroll: None,
-            part: Part::Answer,
-            seen: Seen::default(),
+            part: InputFocus::Answer,
+            seen: ReadProgress::default(),
             scope: 0,
             at: 0,
             drafts: vec![Draft::default(); count],
@@ -215,7 +215,7 @@ impl Draft {
 #[derive(Debug, Default)]
 pub struct Asking {
     /// They come up again only when they are asked for.
-    pub aside: Vec<ShownInteraction>,
+    pub postponed: Vec<ShownInteraction>,
     /// Choices and text of the interactions so far.
     pub kept: Vec<InteractionDialog>,
     /// Answered from here; the daemon has not reported it yet.
@@ -228,7 +228,7 @@ impl Asking {
     /// Whether it may come up by itself.
     #[must_use]
     pub fn comes_up(&self, asked: &ShownInteraction) -> bool {
-        !self.aside.contains(asked) && !self.sent.contains(asked)
+        !self.postponed.contains(asked) && !self.sent.contains(asked)
     }
 }
 

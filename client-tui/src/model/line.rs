@@ -63,7 +63,7 @@ impl Input {
     /// The part of the line that fits into `width` cells with the caret in it, and the caret's column there.
     #[must_use]
     pub fn part(&self, width: usize) -> (String, usize) {
-        let (left, right) = (self.text.before(), self.text.behind());
+        let (left, right) = (self.text.before(), self.text.after());
         let mut column: usize = left.graphemes(true).map(wrap::width).sum();
         let mut shown = left;
         let room = width.saturating_sub(1);

@@ -45,7 +45,7 @@ pub const TYPED_AHEAD: Duration = Duration::from_millis(300);
 #[derive(Debug)]
 pub struct Model {
     pub look: Look,
-    pub place: Place,
+    pub place: LaunchContext,
     /// The followed session; `None` before the first prompt of a new session.
     pub session: Option<session::Session>,
     pub transcript: transcript::Transcript,
@@ -141,7 +141,7 @@ impl Default for Look {
 
 /// Where the interface was started, and what new sessions are made with.
 #[derive(Clone, Debug)]
-pub struct Place {
+pub struct LaunchContext {
     /// Absolute.
     pub cwd: PathBuf,
     /// Of the person, to write paths short.
@@ -157,7 +157,7 @@ pub struct Place {
 }
 
 #[cfg(test)]
-impl Place {
+impl LaunchContext {
     /// A directory, and nothing known beside it: whoever drives, and what the daemon's settings say by default.
     #[must_use]
     pub fn of(cwd: impl Into<PathBuf>) -> Self {
@@ -231,7 +231,7 @@ impl Dialog {
 impl Model {
     /// The interface at its start: nothing is followed.
     #[must_use]
-    pub fn new(look: Look, place: Place, now: Instant) -> Self {
+    pub fn new(look: Look, place: LaunchContext, now: Instant) -> Self {
         Self {
             composer: composer::Composer::new(look.vim),
             look,
@@ -316,7 +316,7 @@ impl Model {
     }
 
     /// Asks for a yes or no before something is done.
-    pub fn confirm(&mut self, title: Title, words: Vec<String>, then: confirm::Then) {
+    pub fn confirm(&mut self, title: Title, words: Vec<String>, then: confirm::ConfirmedAction) {
         let confirm = confirm::Confirm::new(title, words, then, self.now);
         self.dialog = Some(Dialog::Confirm(confirm));
     }

@@ -17,7 +17,7 @@ pub type PartId = (u64, u64);
 /// The open document and the position in it.
 #[derive(Debug)]
 pub struct Pager {
-    pub what: Reading,
+    pub what: PagerContent,
     pub at: At,
     /// The part that a key would open.
     pub selected: Option<PartId>,
@@ -39,7 +39,7 @@ pub struct Pager {
 
 /// The document in the pager.
 #[derive(Debug)]
-pub enum Reading {
+pub enum PagerContent {
     /// The transcript, each part to be opened.
     Transcript,
     /// Keys and commands.
@@ -134,9 +134,9 @@ impl Earlier {
         // The record of its beginning ends all that was before.
         let begins = |event: &DecodedEvent| matches!(event.body(), Some(Body::TurnStarted(_)));
         let turn = rest.iter().position(begins).map_or(rest.len(), |at| at + 1);
-        let behind = rest.split_off(turn);
+        let newer = rest.split_off(turn);
         records.append(&mut rest);
-        let _ = self.put(&behind, transcript);
+        let _ = self.put(&newer, transcript);
         self.of_head = self.put(&records, transcript);
         self.head = records;
     }
@@ -200,16 +200,16 @@ impl Earlier {
 impl Pager {
     /// Opened: the transcript at its end, everything else at its beginning.
     #[must_use]
-    pub fn new(what: Reading) -> Self {
+    pub fn new(what: PagerContent) -> Self {
         let at = match what {
-            Reading::Transcript => At::End,
-            Reading::Help | Reading::Lines { .. } | Reading::Diff { .. } => {
+            PagerContent::Transcript => At::End,
+            PagerContent::Help | PagerContent::Lines { .. } | PagerContent::Diff { .. } => {
                 At::Row { part: 0, row: 0 }
             }
         };
         Self {
             at,
-            open: matches!(what, Reading::Diff { .. }),
+            open: matches!(what, PagerContent::Diff { .. }),
             what,
             selected: None,
             turned: HashSet::new(),

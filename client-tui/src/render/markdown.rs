@@ -39,11 +39,11 @@ pub struct Markdown {
 #[derive(Clone, Debug)]
 struct Block {
     range: Range<usize>,
-    what: What,
+    what: BlockKind,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum What {
+enum BlockKind {
     /// `links`: how many link targets stood in it and before it.
     Prose { links: usize },
     /// Lines of the code in that fence.
@@ -101,11 +101,11 @@ impl Markdown {
         };
         let rows = self.rows(block, &found, look, width, coloured);
         let apart = match found.what {
-            What::Prose { .. } => true,
-            What::Code { first, .. } => first,
+            BlockKind::Prose { .. } => true,
+            BlockKind::Code { first, .. } => first,
         };
-        let behind = self.first.is_some_and(|first| first < block);
-        let before = (apart && behind && !rows.is_empty()).then(Line::default);
+        let follows = self.first.is_some_and(|first| first < block);
+        let before = (apart && follows && !rows.is_empty()).then(Line::default);
         before.into_iter().chain(rows).collect()
     }
 
@@ -119,10 +119,10 @@ impl Markdown {
     ) -> Vec<Line<'static>> {
         let text = self.cleaned.get(block.range.clone()).unwrap_or_default();
         match block.what {
-            What::Prose { links } => {
+            BlockKind::Prose { links } => {
                 prose::rows(text, &self.links.up_to(links), look, width, coloured)
             }
-            What::Code { fence, first } => {
+            BlockKind::Code { fence, first } => {
                 let fence = self.fences.get(fence);
                 fence.map_or_else(Vec::new, |fence| {
                     let colours = coloured && look.theme.highlights();

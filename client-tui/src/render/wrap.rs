@@ -29,11 +29,11 @@ pub fn hanging(
     rest: &Line<'static>,
 ) -> Vec<Line<'static>> {
     let text = Text::of(line);
-    let (before, behind) = (cells(first), cells(rest));
+    let (before, after) = (cells(first), cells(rest));
     let rows = ranges(
         &text.text,
         width.saturating_sub(before),
-        width.saturating_sub(behind),
+        width.saturating_sub(after),
     );
     rows.into_iter()
         .enumerate()
@@ -134,11 +134,11 @@ pub fn clip(spans: Vec<Span<'static>>, width: usize) -> Vec<Span<'static>> {
 fn head(text: &str, room: usize) -> &str {
     let mut used = 0;
     let clusters = text.grapheme_indices(true);
-    let mut behind = clusters.filter_map(|(at, cluster)| {
+    let mut after = clusters.filter_map(|(at, cluster)| {
         used += cluster_width(cluster);
         (used > room).then_some(at)
     });
-    let end = behind.next().unwrap_or(text.len());
+    let end = after.next().unwrap_or(text.len());
     text.get(..end).unwrap_or(text)
 }
 
@@ -283,10 +283,10 @@ fn ranges(text: &str, first: usize, rest: usize) -> Vec<Range<usize>> {
     let (mut rows, mut limit, mut rest_of) = (Vec::new(), first.max(1), clusters.as_slice());
     loop {
         let count = fitting(rest_of, limit);
-        let (row, behind) = rest_of.split_at(count);
-        rows.push(trimmed(row, limit, behind.is_empty()));
-        let blanks = behind.iter().take_while(|next| next.is_blank()).count();
-        rest_of = behind.get(blanks..).unwrap_or_default();
+        let (row, after) = rest_of.split_at(count);
+        rows.push(trimmed(row, limit, after.is_empty()));
+        let blanks = after.iter().take_while(|next| next.is_blank()).count();
+        rest_of = after.get(blanks..).unwrap_or_default();
         limit = rest.max(1);
         if rest_of.is_empty() {
             return rows;

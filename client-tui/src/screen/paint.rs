@@ -35,20 +35,23 @@ impl Row {
         let mut row = Self::default();
         let mut pen = Pen::default();
         for span in &line.spans {
-            pen.take(Look::of(line.style.patch(span.style), depth), &mut row);
+            pen.take(
+                Attributes::of(line.style.patch(span.style), depth),
+                &mut row,
+            );
             if !row.push(&span.content, columns) {
                 break;
             }
         }
         // As ratatui does: a line's own background reaches to the edge.
-        let ground = Look::of(line.style, depth);
+        let ground = Attributes::of(line.style, depth);
         if ground.fills() && row.cells < columns {
             pen.take(ground, &mut row);
             let blanks = columns - row.cells;
             row.bytes.extend(std::iter::repeat_n(' ', blanks));
             row.cells = columns;
         }
-        pen.take(Look::default(), &mut row);
+        pen.take(Attributes::default(), &mut row);
         row
     }
 
@@ -91,13 +94,13 @@ fn harmless(character: char) -> Option<char> {
 
 /// A style as a terminal of some depth has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Look {
+struct Attributes {
     fg: Color,
     bg: Color,
     modifier: Modifier,
 }
 
-impl Default for Look {
+impl Default for Attributes {
     fn default() -> Self {
         Self {
             fg: Color::Reset,
@@ -107,7 +110,7 @@ impl Default for Look {
     }
 }
 
-impl Look {
+impl Attributes {
     fn of(style: Style, depth: Depth) -> Self {
         Self {
             fg: lower(style.fg.unwrap_or(Color::Reset), depth),
@@ -125,25 +128,25 @@ impl Look {
 /// What the terminal writes with at present.
 #[derive(Debug, Default)]
 struct Pen {
-    look: Look,
+    look: Attributes,
 }
 
 impl Pen {
     /// Changes only the attributes that differ. Turns attributes off with a reset, which every terminal supports.
-    fn take(&mut self, look: Look, row: &mut Row) {
+    fn take(&mut self, look: Attributes, row: &mut Row) {
         if look == self.look {
             return;
         }
         let mut codes = String::new();
         let mut from = self.look;
-        if look == Look::default() {
+        if look == Attributes::default() {
             row.bytes.push_str("\x1b[m");
             self.look = look;
             return;
         }
         if !look.modifier.contains(from.modifier) {
             codes.push_str("0;");
-            from = Look::default();
+            from = Attributes::default();
         }
         for (modifier, code) in MODIFIERS {
             if look.modifier.contains(*modifier) && !from.modifier.contains(*modifier) {

@@ -3,7 +3,7 @@
 use ratatui::text::Line;
 
 use crate::render::wrap;
-use crate::view::transcript::{Place, PrintedLine};
+use crate::view::transcript::{PartIndex, PrintedLine};
 
 /// A row above the viewport.
 #[derive(Clone, Debug)]
@@ -11,7 +11,7 @@ pub(super) struct Remembered {
     pub(super) line: Line<'static>,
     pub(super) cells: usize,
     /// The part of the transcript that begins with it.
-    pub(super) begins: Option<Place>,
+    pub(super) begins: Option<PartIndex>,
     /// It was broken at the edge: the next row goes on with it.
     goes_on: bool,
 }

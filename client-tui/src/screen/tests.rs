@@ -127,7 +127,7 @@ fn lines(texts: &[&str]) -> Vec<Line<'static>> {
 fn parts(first: usize, texts: &[&str]) -> Vec<PrintedLine> {
     let part = |(entry, line)| PrintedLine {
         line,
-        begins: Some(Place { entry, part: 0 }),
+        begins: Some(PartIndex { entry, part: 0 }),
     };
     (first..).zip(lines(texts)).map(part).collect()
 }
@@ -501,7 +501,7 @@ fn nothing_is_doubled_where_rows_are_broken_at_the_edge() {
     let mut again = parts(from.entry * 2, &wrapped[from.entry * 2..]);
     for (index, row) in again.iter_mut().enumerate() {
         let entry = from.entry + index / 2;
-        row.begins = (index % 2 == 0).then_some(Place { entry, part: 0 });
+        row.begins = (index % 2 == 0).then_some(PartIndex { entry, part: 0 });
     }
     scene.screen.reprint(Some(from), again);
     scene.draw(&[], &bottom);
@@ -519,7 +519,7 @@ fn straddling() -> (Scene, Panel) {
         &["one 0123456789", "two 0123456789", "three", "four", "five"],
     );
     for (row, begins) in rows.iter_mut().zip([Some(0), None, None, Some(1), None]) {
-        row.begins = begins.map(|part| Place { entry: 0, part });
+        row.begins = begins.map(|part| PartIndex { entry: 0, part });
     }
     scene.screen.draw(rows, &bottom).unwrap();
     scene.settle();
@@ -529,7 +529,7 @@ fn straddling() -> (Scene, Panel) {
 #[test]
 fn of_a_part_that_has_begun_in_the_scrollback_the_rows_stay_what_they_are() {
     let (mut scene, bottom) = straddling();
-    let second = Place { entry: 0, part: 1 };
+    let second = PartIndex { entry: 0, part: 1 };
     assert_eq!(scene.screen.parts(), [second]);
     scene.screen.outdated();
     let again = parts(1, &["FOUR", "FIVE", "SIX"]);
@@ -552,7 +552,7 @@ fn of_a_part_that_has_begun_in_the_scrollback_the_rows_stay_what_they_are() {
 #[test]
 fn rows_that_stay_are_broken_at_a_new_edge_and_joined_at_the_next() {
     let (mut scene, bottom) = straddling();
-    let second = Place { entry: 0, part: 1 };
+    let second = PartIndex { entry: 0, part: 1 };
     let mut again = parts(1, &["BOTH"]);
     again[0].begins = Some(second);
     for (columns, rows, two) in [(10, 6, "two 012345|6789"), (30, 6, "two 0123456789")] {

@@ -24,8 +24,8 @@ use super::{
 use crate::effect::{Answer, Call, Copied, Effect, Trouble};
 use crate::messages::app::Msg;
 use crate::messages::dialog::Msg as Title;
-use crate::model::confirm::Then;
-use crate::model::pager::Reading;
+use crate::model::confirm::ConfirmedAction;
+use crate::model::pager::PagerContent;
 use crate::model::{Model, Tone};
 use crate::render::short;
 use crate::update::pager::outputs;
@@ -323,7 +323,7 @@ fn confirm(model: &mut Model, yes: Call, trouble: &Trouble) {
     model.confirm(
         Title::TitleConfirm,
         words,
-        Then::Do(vec![Effect::Call(yes)]),
+        ConfirmedAction::Do(vec![Effect::Call(yes)]),
     );
 }
 
@@ -480,7 +480,7 @@ fn stats(model: &mut Model, params: &StatsParams, stats: &StatsOutput) -> Vec<Ef
         lines.extend(rows.iter().map(row));
     }
     let title = language.say(Msg::StatsTitle).to_owned();
-    pager::open(model, Reading::Lines { title, lines })
+    pager::open(model, PagerContent::Lines { title, lines })
 }
 
 fn used(model: &Model, usage: &UsageTotals) -> String {
@@ -515,7 +515,11 @@ fn held_back(model: &mut Model, cwd: String, trust: TrustOutput) {
         connection: false,
     });
     interaction::keep(model);
-    model.confirm(Title::TitleTrust, words, Then::Do(vec![Effect::Call(yes)]));
+    model.confirm(
+        Title::TitleTrust,
+        words,
+        ConfirmedAction::Do(vec![Effect::Call(yes)]),
+    );
 }
 
 #[cfg(test)]

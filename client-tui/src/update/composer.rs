@@ -11,7 +11,7 @@ use proto::params::command::{CommandInfo, ListParams};
 use crate::effect::{Call, Effect};
 use crate::keymap::{self, Action, Context};
 use crate::model::Model;
-use crate::model::composer::menu::{Around, CommandChoice, Reads, written};
+use crate::model::composer::menu::{CommandChoice, MenuContext, Reads, written};
 use crate::model::composer::{self, vim};
 
 /// Takes a key; `None`: it means nothing here.
@@ -244,7 +244,7 @@ fn file(model: &mut Model, send: bool) -> Option<Vec<Effect>> {
     if send && done && buffer.before().get(typed.at..) == Some(path.trim_end()) {
         return None;
     }
-    let blank = done && buffer.behind().starts_with(' ');
+    let blank = done && buffer.after().starts_with(' ');
     if blank {
         path.truncate(path.trim_end().len());
     }
@@ -268,7 +268,7 @@ fn refresh(model: &mut Model) -> Vec<Effect> {
         .as_ref()
         .map(|session| Path::new(&session.cwd));
     let cwd = session.filter(|cwd| cwd.is_absolute());
-    let around = Around {
+    let around = MenuContext {
         cwd: cwd.unwrap_or(&model.place.cwd),
         home: model.place.home.as_deref(),
         role: model.place.role,

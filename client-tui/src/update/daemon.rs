@@ -10,22 +10,22 @@ use proto::state::WaitingFor;
 
 use super::interaction;
 use crate::effect::{Effect, Trouble};
-use crate::event::Heard;
+use crate::event::SessionUpdate;
 use crate::messages::Language;
 use crate::messages::app::Msg;
 use crate::model::list::ListOf;
-use crate::model::pager::Reading;
+use crate::model::pager::PagerContent;
 use crate::model::session::Session;
 use crate::model::{Dialog, Link, Model, Tone};
 
 /// Handles an event. Events of an earlier subscription are dropped.
-pub fn heard(model: &mut Model, follow: u64, heard: Heard) -> Vec<Effect> {
+pub fn session_update(model: &mut Model, follow: u64, update: SessionUpdate) -> Vec<Effect> {
     if follow != model.follow {
         return Vec::new();
     }
     let language = model.look.language;
-    match heard {
-        Heard::Attached { session, pid } => {
+    match update {
+        SessionUpdate::Attached { session, pid } => {
             if model
                 .session
                 .as_ref()
@@ -42,21 +42,21 @@ pub fn heard(model: &mut Model, follow: u64, heard: Heard) -> Vec<Effect> {
                 model.transcript.divide(words);
             }
         }
-        Heard::Record(event) => return record(model, &event),
-        Heard::Lost => model.link = Link::Lost(model.now),
-        Heard::Reconnected => {
+        SessionUpdate::Record(event) => return record(model, &event),
+        SessionUpdate::Lost => model.link = Link::Lost(model.now),
+        SessionUpdate::Reconnected => {
             model.link = Link::Replaying;
             model.transcript.divide(language.say(Msg::Reconnected));
             if let Some(session) = &mut model.session {
                 session.unsure = true;
             }
         }
-        Heard::Unwritable(failure) => {
+        SessionUpdate::Unwritable(failure) => {
             let why = client::text::line(&language.translate(&failure.message));
             let words = language.fill(Msg::Unwritable, &[&why]);
             model.transcript.say(Tone::Warning, words);
         }
-        Heard::Away(trouble) => {
+        SessionUpdate::Away(trouble) => {
             model.transcript.say(Tone::Warning, trouble.what);
             if !trouble.hint.is_empty() {
                 model.transcript.say(Tone::Warning, trouble.hint);
@@ -66,7 +66,7 @@ pub fn heard(model: &mut Model, follow: u64, heard: Heard) -> Vec<Effect> {
                 _ => model.now,
             });
         }
-        Heard::Ended(trouble) => {
+        SessionUpdate::Ended(trouble) => {
             let what = model.calls(&trouble.what);
             let trouble = Trouble { what, ..trouble };
             let what = language.translate(&trouble.what);
@@ -104,7 +104,7 @@ pub fn go_to(model: &mut Model, session: &str) -> Vec<Effect> {
 pub fn go_on_to(model: &mut Model, session: &str) -> Vec<Effect> {
     let stays = |open: &Dialog| match open {
         Dialog::List(list) => !matches!(list.what, ListOf::Turns | ListOf::Queue),
-        Dialog::Pager(pager) => !matches!(pager.what, Reading::Transcript),
+        Dialog::Pager(pager) => !matches!(pager.what, PagerContent::Transcript),
         Dialog::Interaction(_) | Dialog::Confirm(_) => false,
     };
     let open = model.dialog.take_if(|open| stays(open));

@@ -7,13 +7,13 @@ use proto::hello::Role;
 use proto::state::{ApprovalMode, Mode};
 
 use super::{commands, interaction, list, pager};
-use crate::effect::{Call, Effect, Leave};
+use crate::effect::{Call, Effect, ExitReport};
 use crate::keymap::Action;
 use crate::messages::app::Msg;
 use crate::messages::dialog::Msg as Title;
-use crate::model::confirm::Then;
+use crate::model::confirm::ConfirmedAction;
 use crate::model::list::ListOf;
-use crate::model::pager::Reading;
+use crate::model::pager::PagerContent;
 use crate::model::session::Session;
 use crate::model::{Link, Model, Pressed, Tone};
 use crate::view::status;
@@ -32,7 +32,7 @@ pub fn act(model: &mut Model, action: Action) -> Vec<Effect> {
         Action::Leave => vec![leave(model, 0)],
         Action::Suspend => vec![Effect::Suspend],
         Action::Redraw => vec![Effect::Redraw],
-        Action::Help => pager::open(model, Reading::Help),
+        Action::Help => pager::open(model, PagerContent::Help),
         Action::Sessions => list::open(model, ListOf::Sessions { here: false }),
         Action::Attention => match interaction::reopen(model) {
             true => Vec::new(),
@@ -165,7 +165,7 @@ fn stop(model: &Model) -> Option<Effect> {
 
 /// Leaves; the session stays.
 pub fn leave(model: &Model, code: u8) -> Effect {
-    Effect::Leave(Leave {
+    Effect::Leave(ExitReport {
         code,
         words: status::summary(model),
     })
@@ -187,7 +187,7 @@ pub fn set_approval_mode(model: &mut Model, approval_mode: ApprovalMode) -> Vec<
     model.confirm(
         Title::TitleConfirm,
         words,
-        Then::ApprovalMode(approval_mode),
+        ConfirmedAction::ApprovalMode(approval_mode),
     );
     Vec::new()
 }

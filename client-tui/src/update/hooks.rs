@@ -4,7 +4,7 @@ use proto::params::hook::{HookStatus, ListOutput, ListParams, ReloadParams};
 
 use crate::effect::{Call, Effect};
 use crate::messages::app::Msg;
-use crate::model::pager::Reading;
+use crate::model::pager::PagerContent;
 use crate::model::{Model, Tone};
 use crate::update::pager;
 
@@ -47,7 +47,7 @@ pub fn shown(model: &mut Model, reloaded: bool, list: &ListOutput) -> Vec<Effect
             .map(|problem| client::text::line(problem)),
     );
     let title = language.say(Msg::HooksTitle).to_owned();
-    pager::open(model, Reading::Lines { title, lines })
+    pager::open(model, PagerContent::Lines { title, lines })
 }
 
 fn of(model: &Model, hook: &HookStatus) -> Vec<String> {

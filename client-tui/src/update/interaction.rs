@@ -13,9 +13,9 @@ use crate::effect::{Call, Effect, Trouble};
 use crate::keymap::{self, Action, Context};
 use crate::messages::app;
 use crate::messages::dialog::Msg;
-use crate::model::interaction::{Asking, InteractionDialog, Part, Rows};
+use crate::model::interaction::{Asking, InputFocus, InteractionDialog, Rows};
 use crate::model::line::Input;
-use crate::model::pager::Reading;
+use crate::model::pager::PagerContent;
 use crate::model::seen::Visible;
 use crate::model::session::Session;
 use crate::model::{Dialog, Link, Model, TYPED_AHEAD, ToastAbout, Tone};
@@ -42,13 +42,13 @@ pub fn key(model: &mut Model, key: &KeyEvent) -> Option<Vec<Effect>> {
     let Some(Dialog::Interaction(dialog)) = &mut model.dialog else {
         return None;
     };
-    if let Some(visible) = visible.filter(|_| matches!(dialog.part, Part::Answer)) {
+    if let Some(visible) = visible.filter(|_| matches!(dialog.part, InputFocus::Answer)) {
         dialog.seen.note(&visible);
     }
     // Enter decides nothing, as no choice is the default.
     let known =
         action.is_some_and(|action| action != Action::Accept || context == Context::Question);
-    let answers = matches!(dialog.part, Part::Answer);
+    let answers = matches!(dialog.part, InputFocus::Answer);
     if answers && !reads(action) && stray(&mut dialog.since, now, known, key) {
         return swallow(key);
     }
@@ -56,21 +56,21 @@ pub fn key(model: &mut Model, key: &KeyEvent) -> Option<Vec<Effect>> {
         dialog.nothing = false;
     }
     match (&mut dialog.part, action, reach) {
-        (Part::Words(_), ..) => return write(model, key, action),
-        (Part::Command(_), ..) => return command::key(model, key, action),
+        (InputFocus::Words(_), ..) => return write(model, key, action),
+        (InputFocus::Command(_), ..) => return command::key(model, key, action),
         (_, None, _) => return swallow(key),
-        (Part::Scopes(_), Some(action), _) => list_scopes(dialog, key, action),
-        (Part::Answer, Some(Action::SetAside), _) => return Some(set_aside(model)),
-        (Part::Answer, Some(Action::ReadAll), _) => return Some(read_all(model)),
-        (Part::Answer, Some(action), Some(reach)) => {
+        (InputFocus::Scopes(_), Some(action), _) => list_scopes(dialog, key, action),
+        (InputFocus::Answer, Some(Action::SetAside), _) => return Some(set_aside(model)),
+        (InputFocus::Answer, Some(Action::ReadAll), _) => return Some(read_all(model)),
+        (InputFocus::Answer, Some(action), Some(reach)) => {
             if matches!(key.code, KeyCode::Char(_)) {
                 // It may be a letter of something that is being written.
                 dialog.since = now;
             }
             dialog.scroll = Some(scrolled(action, reach));
         }
-        (Part::Answer, Some(_), None) if !may => {}
-        (Part::Answer, Some(action), None) => match (context, action) {
+        (InputFocus::Answer, Some(_), None) if !may => {}
+        (InputFocus::Answer, Some(action), None) => match (context, action) {
             (Context::Approval, _) if is_new(key) => {
                 return Some(match unread(dialog, action, visible.as_ref()) {
                     Some(why) => refuse(model, why),
@@ -90,9 +90,9 @@ pub fn key(model: &mut Model, key: &KeyEvent) -> Option<Vec<Effect>> {
 pub fn paste(model: &mut Model, text: &str) -> Vec<Effect> {
     if let Some(Dialog::Interaction(dialog)) = &mut model.dialog {
         match &mut dialog.part {
-            Part::Words(words) => words.insert(text),
-            Part::Command(edited) => edited.insert(text),
-            Part::Answer | Part::Scopes(_) => {}
+            InputFocus::Words(words) => words.insert(text),
+            InputFocus::Command(edited) => edited.insert(text),
+            InputFocus::Answer | InputFocus::Scopes(_) => {}
         }
     }
     Vec::new()
@@ -126,7 +126,7 @@ pub(super) fn scrolled(action: Action, (at, last, page): (usize, usize, usize)) 
 fn list_scopes(dialog: &mut InteractionDialog, key: &KeyEvent, action: Action) {
     let form = Form::of(&dialog.interaction);
     let scopes = form.decision().map_or(0, |form| form.scopes.len());
-    let Part::Scopes(marked) = &mut dialog.part else {
+    let InputFocus::Scopes(marked) = &mut dialog.part else {
         return;
     };
     match action {
@@ -136,9 +136,9 @@ fn list_scopes(dialog: &mut InteractionDialog, key: &KeyEvent, action: Action) {
         }
         Action::Accept if is_new(key) => {
             dialog.scope = *marked;
-            dialog.part = Part::Answer;
+            dialog.part = InputFocus::Answer;
         }
-        Action::SetAside => dialog.part = Part::Answer,
+        Action::SetAside => dialog.part = InputFocus::Answer,
         _ => {}
     }
 }
@@ -185,7 +185,7 @@ fn read_all(model: &mut Model) -> Vec<Effect> {
     let title = model.look.language.say(dialog.form().title).to_owned();
     let lines = view::interaction::whole(dialog, &model.look);
     let asked = shown(model);
-    let effects = super::pager::open(model, Reading::Lines { title, lines });
+    let effects = super::pager::open(model, PagerContent::Lines { title, lines });
     if let Some(Dialog::Pager(pager)) = &mut model.dialog {
         pager.judged = asked;
     }
@@ -219,7 +219,7 @@ fn decide(model: &mut Model, action: Action) -> Vec<Effect> {
         Action::AllowSession => ApprovalDecision::AllowSession,
         Action::AllowAlways => ApprovalDecision::AllowAlways,
         Action::Deny => {
-            dialog.part = Part::Words(Input::default());
+            dialog.part = InputFocus::Words(Input::default());
             return Vec::new();
         }
         Action::EditCommand => {
@@ -227,7 +227,7 @@ fn decide(model: &mut Model, action: Action) -> Vec<Effect> {
             return Vec::new();
         }
         Action::EditScope if !shape.scopes.is_empty() => {
-            dialog.part = Part::Scopes(dialog.scope);
+            dialog.part = InputFocus::Scopes(dialog.scope);
             return Vec::new();
         }
         _ => return Vec::new(),
@@ -253,7 +253,7 @@ fn choose(dialog: &mut InteractionDialog, action: Action, key: &KeyEvent) {
             words.or_else(|| draft.other.clone()).unwrap_or_default()
         });
         if let Some(words) = words {
-            dialog.part = Part::Words(Input::new(&words));
+            dialog.part = InputFocus::Words(Input::new(&words));
         }
         return;
     }
@@ -285,13 +285,13 @@ fn write(model: &mut Model, key: &KeyEvent, action: Option<Action>) -> Option<Ve
     let Some(Dialog::Interaction(dialog)) = &mut model.dialog else {
         return None;
     };
-    let Part::Words(input) = &mut dialog.part else {
+    let InputFocus::Words(input) = &mut dialog.part else {
         return None;
     };
     match action {
         Some(Action::SetAside) => {
             let begun = input.text().to_owned();
-            dialog.part = Part::Answer;
+            dialog.part = InputFocus::Answer;
             dialog.change_draft(|_, draft| draft.begun = begun);
         }
         Some(Action::Accept) if is_new(key) => {
@@ -301,7 +301,7 @@ fn write(model: &mut Model, key: &KeyEvent, action: Option<Action>) -> Option<Ve
                 let answer = form.decide(ApprovalDecision::Deny, None, words);
                 return Some(send(model, answer));
             }
-            dialog.part = Part::Answer;
+            dialog.part = InputFocus::Answer;
             let written = words.is_some();
             dialog.change_draft(|_, draft| draft.other = words);
             if written {
@@ -395,7 +395,7 @@ pub(super) fn set_aside(model: &mut Model) -> Vec<Effect> {
     if let Some(asked) = shown(model) {
         keep(model);
         if let Some(session) = &mut model.session {
-            session.asking.aside.push(asked.clone());
+            session.asking.postponed.push(asked.clone());
         }
         let key = keymap::shown(Context::Everywhere, Action::Attention);
         let words = model.look.language.fill(Msg::SetAside, &[&key]);
@@ -424,8 +424,8 @@ pub(super) fn leave(model: &mut Model) {
         return;
     };
     let asking = std::mem::take(&mut session.asking);
-    let (aside, mut kept) = (asking.aside, asking.kept);
-    if aside.is_empty() && kept.is_empty() {
+    let (postponed, mut kept) = (asking.postponed, asking.kept);
+    if postponed.is_empty() && kept.is_empty() {
         return;
     }
     for dialog in &mut kept {
@@ -436,7 +436,7 @@ pub(super) fn leave(model: &mut Model) {
         model.asking.remove(0);
     }
     let asking = Asking {
-        aside,
+        postponed,
         kept,
         ..Asking::default()
     };
@@ -458,7 +458,7 @@ pub(super) fn arrive(model: &mut Model) {
 pub(super) fn come_up_again(model: &mut Model, session: Pid) {
     let left = model.asking.iter_mut();
     for (_, _, asking) in left.filter(|(_, pid, _)| *pid == session) {
-        asking.aside.clear();
+        asking.postponed.clear();
     }
 }
 
@@ -475,10 +475,15 @@ pub fn offer(model: &mut Model) -> Vec<Effect> {
 
 /// Opens the oldest postponed question again; false: there is none in this session.
 pub fn reopen(model: &mut Model) -> bool {
-    let found = open(model, |session, asked| session.asking.aside.contains(asked));
+    let found = open(model, |session, asked| {
+        session.asking.postponed.contains(asked)
+    });
     let asked = shown(model);
     if let (true, Some(asked), Some(session)) = (found, asked, &mut model.session) {
-        session.asking.aside.retain(|aside| *aside != asked);
+        session
+            .asking
+            .postponed
+            .retain(|postponed| *postponed != asked);
     }
     found
 }
@@ -541,7 +546,7 @@ fn close(model: &mut Model) {
     // The open questions are known at the end of the replay.
     if model.link != Link::Replaying {
         let asking = &mut session.asking;
-        asking.aside.retain(|asked| open.contains(asked));
+        asking.postponed.retain(|asked| open.contains(asked));
         asking.sent.retain(|asked| open.contains(asked));
         asking
             .kept

@@ -4,7 +4,7 @@ use proto::params::memory::{FactInfo, ListOutput, ListParams};
 
 use crate::effect::{Call, Effect};
 use crate::messages::app::Msg;
-use crate::model::pager::Reading;
+use crate::model::pager::PagerContent;
 use crate::model::{Model, Tone};
 use crate::update::pager;
 
@@ -40,7 +40,7 @@ pub fn shown(model: &mut Model, list: &ListOutput) -> Vec<Effect> {
     let problems = list.problems.iter();
     lines.extend(problems.map(|problem| client::text::line(problem)));
     let title = language.say(Msg::MemoryTitle).to_owned();
-    pager::open(model, Reading::Lines { title, lines })
+    pager::open(model, PagerContent::Lines { title, lines })
 }
 
 fn of(model: &Model, fact: &FactInfo) -> Vec<String> {

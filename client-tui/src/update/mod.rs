@@ -21,7 +21,7 @@ use std::time::Instant;
 
 use crossterm::event::{KeyEvent, KeyEventKind};
 
-use crate::effect::{Effect, Leave};
+use crate::effect::{Effect, ExitReport};
 use crate::event::{Event, Signal};
 use crate::keymap;
 use crate::model::{Dialog, Model};
@@ -73,7 +73,7 @@ fn happened(model: &mut Model, event: Event) -> Vec<Effect> {
         }
         Event::Tick => tick(model),
         Event::Signal(signal) => self::signal(model, signal),
-        Event::Heard { follow, heard } => daemon::heard(model, follow, heard),
+        Event::Session { follow, update } => daemon::session_update(model, follow, update),
         Event::Answered { follow, answer } => answers::take(model, follow, answer),
     }
 }
@@ -96,7 +96,7 @@ fn signal(model: &mut Model, signal: Signal) -> Vec<Effect> {
         Signal::Interrupt => everywhere::interrupt(model),
         Signal::Terminate => vec![everywhere::leave(model, TERMINATED)],
         // Nobody would read a report.
-        Signal::HangUp => vec![Effect::Leave(Leave {
+        Signal::HangUp => vec![Effect::Leave(ExitReport {
             code: 0,
             words: Vec::new(),
         })],

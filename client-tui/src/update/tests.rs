@@ -10,10 +10,10 @@ use proto::{Pid, SessionId};
 
 use super::scene::{attached, busy, call, fresh, press, say, take, toast};
 use crate::effect::{Answer, Call, Effect, Trouble};
-use crate::event::{Event, Heard};
+use crate::event::{Event, SessionUpdate};
 use crate::keymap::{Action, BINDINGS, Context};
 use crate::model::list::ListOf;
-use crate::model::pager::Reading;
+use crate::model::pager::PagerContent;
 use crate::model::transcript::tests::scene::message;
 use crate::model::{Dialog, Model};
 use crate::slash::{COMMANDS, Command};
@@ -41,7 +41,8 @@ fn everywhere(action: Action) {
         Action::Redraw => assert_eq!(press(&mut model, &["ctrl-l"]), [Effect::Redraw]),
         Action::Help => {
             press(&mut model, &["f1"]);
-            let help = |pager: &crate::model::pager::Pager| matches!(pager.what, Reading::Help);
+            let help =
+                |pager: &crate::model::pager::Pager| matches!(pager.what, PagerContent::Help);
             assert!(matches!(&model.dialog, Some(Dialog::Pager(pager)) if help(pager)));
         }
         Action::Sessions => {
@@ -103,7 +104,7 @@ fn everywhere(action: Action) {
     }
 }
 
-fn is_read(model: &Model, is: impl Fn(&Reading) -> bool) -> bool {
+fn is_read(model: &Model, is: impl Fn(&PagerContent) -> bool) -> bool {
     matches!(&model.dialog, Some(Dialog::Pager(pager)) if is(&pager.what))
 }
 
@@ -162,7 +163,7 @@ fn said(command: Command) {
     match command {
         Command::Help => {
             say(&mut model, "/help");
-            assert!(is_read(&model, |what| matches!(what, Reading::Help)));
+            assert!(is_read(&model, |what| matches!(what, PagerContent::Help)));
         }
         Command::New => {
             assert_eq!(say(&mut model, "/new"), [Effect::Unfollow]);
@@ -281,7 +282,7 @@ fn said(command: Command) {
             let answer = Answer::Failed {
                 call: Call::Reload(params.clone()),
                 trouble: Trouble {
-                    what: "The cache starts anew.".into(),
+                    what: "The cache will be lost.".into(),
                     hint: String::new(),
                     name: Some(proto::ErrorName::ConfirmNeeded),
                 },
@@ -305,7 +306,7 @@ fn said(command: Command) {
             };
             assert_eq!(set.options.model.as_deref(), Some("other/one"));
             let trouble = Trouble {
-                what: "The cache starts anew.".into(),
+                what: "The cache will be lost.".into(),
                 hint: String::new(),
                 name: Some(proto::ErrorName::ConfirmNeeded),
             };
@@ -378,7 +379,7 @@ fn said(command: Command) {
             let Some(Dialog::Pager(pager)) = &model.dialog else {
                 panic!("the facts are shown");
             };
-            let Reading::Lines { lines, .. } = &pager.what else {
+            let PagerContent::Lines { lines, .. } = &pager.what else {
                 panic!("as lines");
             };
             let wanted = [
@@ -452,7 +453,10 @@ fn said(command: Command) {
         }
         Command::View => {
             say(&mut model, "/view");
-            assert!(is_read(&model, |what| matches!(what, Reading::Transcript)));
+            assert!(is_read(&model, |what| matches!(
+                what,
+                PagerContent::Transcript
+            )));
         }
         Command::Copy => {
             assert!(say(&mut model, "/copy").is_empty());
@@ -596,12 +600,12 @@ fn the_first_prompt_makes_the_session_and_is_not_lost_where_that_fails() {
 #[test]
 fn a_draft_stays_with_its_session() {
     let arrives = |model: &mut Model, session: SessionId, pid: u64| {
-        let heard = Heard::Attached {
+        let update = SessionUpdate::Attached {
             session,
             pid: Pid(pid),
         };
         let follow = model.follow;
-        super::scene::take(model, vec![Event::Heard { follow, heard }]);
+        super::scene::take(model, vec![Event::Session { follow, update }]);
     };
     let mut model = super::scene::attached();
     let seven = model.session.as_ref().map(|session| session.id).unwrap();
@@ -772,11 +776,15 @@ fn what_a_command_does_not_take_stays_written() {
         ("/approval-mode maybe", "/approval-mode"),
         ("/theme nosuch", "/theme"),
     ];
-    for (written, told) in table {
+    for (written, message) in table {
         let mut model = attached();
         assert!(say(&mut model, written).is_empty(), "{written}");
         assert_eq!(model.composer.text(), written);
-        assert!(toast(&model).contains(told), "{written}: {}", toast(&model));
+        assert!(
+            toast(&model).contains(message),
+            "{written}: {}",
+            toast(&model)
+        );
         assert!(model.session.is_some());
     }
 }
@@ -858,10 +866,10 @@ fn an_undo_is_written_only_where_it_changes_a_file() {
         (effects, toast(&model).to_owned())
     };
     for nothing in [vec![], vec![RewoundResult::Same]] {
-        let (effects, told) = happened(nothing);
+        let (effects, notice) = happened(nothing);
         assert!(
-            effects.is_empty() && told.starts_with("nothing to undo"),
-            "{told}"
+            effects.is_empty() && notice.starts_with("nothing to undo"),
+            "{notice}"
         );
     }
     for something in [RewoundResult::Restored, RewoundResult::ChangedSince] {

@@ -130,9 +130,9 @@ fn menu(menu: &Menu, model: &Model, width: usize, most: usize) -> Vec<Line<'stat
             }
             Entries::None => return None,
         };
-        let behind = if selected { place.as_str() } else { "" };
+        let tail = if selected { place.as_str() } else { "" };
         let ink = if selected { Ink::Selected } else { ink };
-        Some(entry(&model.look, width, ink, (&words, &dim, behind)))
+        Some(entry(&model.look, width, ink, (&words, &dim, tail)))
     };
     shown.filter_map(line).collect()
 }

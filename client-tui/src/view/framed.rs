@@ -103,7 +103,7 @@ pub(super) fn words(text: &str, ink: Ink, look: &Look, width: usize) -> Vec<Line
 }
 
 /// The same after a mark; rows below the first are indented to it.
-pub(super) fn behind(
+pub(super) fn hanging(
     mark: &str,
     text: &str,
     ink: Ink,

@@ -18,7 +18,7 @@ use super::framed::{self, Hint, hints, judged, marked, on_one_line, words};
 use super::{Panel, toast};
 use crate::keymap::{self, Action, Context};
 use crate::messages::dialog::Msg;
-use crate::model::interaction::{Draft, InteractionDialog, Part};
+use crate::model::interaction::{Draft, InputFocus, InteractionDialog};
 use crate::model::seen::Visible;
 use crate::model::session::Session;
 use crate::model::{Look, Model};
@@ -108,7 +108,7 @@ impl Layout {
 pub fn panel(dialog: &InteractionDialog, model: &Model, width: usize, rows: usize) -> Panel {
     let look = &model.look;
     let form = dialog.form();
-    if let (Part::Scopes(at), Some(shape)) = (&dialog.part, form.decision()) {
+    if let (InputFocus::Scopes(at), Some(shape)) = (&dialog.part, form.decision()) {
         let head = head(dialog, &form, model, width);
         return scopes::list(shape.scopes, *at, head, look, width, rows);
     }
@@ -135,7 +135,7 @@ pub fn panel(dialog: &InteractionDialog, model: &Model, width: usize, rows: usiz
     );
     let mut panel = Panel::of(layout.head);
     // The edited command goes before the original: a window takes two rows at least.
-    let edits = matches!(dialog.part, Part::Command(_));
+    let edits = matches!(dialog.part, InputFocus::Command(_));
     if !edits || layout.room >= shown.len() {
         panel.below(Panel::of(shown));
     }
@@ -303,11 +303,11 @@ fn diff_rows(path: &str, diff: &str, look: &Look, width: usize) -> Vec<Line<'sta
 fn watching(context: Context, look: &Look, width: usize) -> Panel {
     let say = look.language.say(Msg::Watching);
     let mut rows = words(say, Ink::Warning, look, width);
-    rows.extend(hints(&[aside(context, look)], look, width));
+    rows.extend(hints(&[answer_later(context, look)], look, width));
     Panel::of(rows)
 }
 
-fn aside(context: Context, look: &Look) -> Hint {
+fn answer_later(context: Context, look: &Look) -> Hint {
     Hint::of(context, Action::SetAside, look.language.say(Msg::KeyAside))
 }
 
@@ -326,7 +326,7 @@ fn decision_keys(
     if !model.may_answer() {
         return (watching(Context::Approval, look, width), false);
     }
-    if let Part::Words(note) = &dialog.part {
+    if let InputFocus::Words(note) = &dialog.part {
         let keys = [
             of(Action::Accept, say(Msg::KeySend)),
             of(Action::SetAside, say(Msg::KeyBack)),
@@ -335,7 +335,7 @@ fn decision_keys(
         return (framed::writing(title, note, &keys, look, width), false);
     }
     let room = rows.saturating_sub(1 + body);
-    if let Part::Command(edited) = &dialog.part {
+    if let InputFocus::Command(edited) = &dialog.part {
         return (
             command::panel(edited, look, width, rows.saturating_sub(1)),
             false,
@@ -406,11 +406,17 @@ fn option(
     let head = format!("{mark} {} {chosen} ", index + 1);
     let label = client::text::line(&choice.label);
     let ink = if is_marked { Ink::Strong } else { Ink::Text };
-    let mut lines = framed::behind(&head, &label, ink, look, width);
+    let mut lines = framed::hanging(&head, &label, ink, look, width);
     let description = client::text::line(&choice.description);
     if !description.trim().is_empty() {
         let indent = " ".repeat(wrap::width(&head));
-        lines.extend(framed::behind(&indent, &description, Ink::Dim, look, width));
+        lines.extend(framed::hanging(
+            &indent,
+            &description,
+            Ink::Dim,
+            look,
+            width,
+        ));
     }
     lines
 }
@@ -430,7 +436,7 @@ fn field_keys(
     }
     let last = dialog.at + 1 >= dialog.drafts.len();
     let accept = if last { Msg::KeyAnswer } else { Msg::KeyNext };
-    if let Part::Words(input) = &dialog.part {
+    if let InputFocus::Words(input) = &dialog.part {
         let keys = [
             of(Action::Accept, accept),
             of(Action::SetAside, Msg::KeyBack),
@@ -439,12 +445,12 @@ fn field_keys(
     }
     let ask = fields.questions.get(dialog.at);
     let several = ask.is_some_and(|ask| ask.multi_select);
-    let (told, ink) = match (dialog.nothing, several) {
+    let (message, ink) = match (dialog.nothing, several) {
         (true, _) => (Msg::Nothing, Ink::Warning),
         (false, true) => (Msg::ChooseSeveral, Ink::Dim),
         (false, false) => (Msg::ChooseOne, Ink::Dim),
     };
-    let mut rows = words(say(told), ink, look, width);
+    let mut rows = words(say(message), ink, look, width);
     let options = ask.map_or(0, |ask| ask.options.len());
     let mut keys = vec![Hint::named(format!("1–{options}"), say(Msg::KeyNumbers))];
     if several {
@@ -455,7 +461,7 @@ fn field_keys(
     if dialog.at > 0 {
         keys.push(of(Action::PreviousPart, Msg::KeyBefore));
     }
-    keys.push(aside(Context::Question, look));
+    keys.push(answer_later(Context::Question, look));
     rows.extend(hints(&keys, look, width));
     Panel::of(rows)
 }

@@ -17,7 +17,7 @@ use crate::model::transcript::{Entry, Transcript};
 use crate::render::Cache;
 use ink::{Inked, parts};
 use printed::since;
-pub use printed::{Place, Printed, PrintedLine, again, settled, waits};
+pub use printed::{PartIndex, Printed, PrintedLine, again, settled, waits};
 
 /// The last rows of the part that is not printed yet.
 pub fn live(

@@ -19,7 +19,7 @@ pub use choices::{CommandChoice, of_skills};
 
 /// Where menus look things up.
 #[derive(Clone, Copy, Debug)]
-pub struct Around<'a> {
+pub struct MenuContext<'a> {
     pub cwd: &'a Path,
     pub home: Option<&'a Path>,
     pub role: Role,
@@ -162,7 +162,7 @@ impl Menu {
     }
 
     /// Call after the text or the caret has moved. Returns the names to read, if they are not known.
-    pub fn refresh(&mut self, text: &str, caret: usize, around: Around) -> Vec<Reads> {
+    pub fn refresh(&mut self, text: &str, caret: usize, around: MenuContext) -> Vec<Reads> {
         if self.closed.as_deref() == Some(text) {
             return Vec::new();
         }
@@ -304,8 +304,8 @@ fn command_word(text: &str) -> Option<&str> {
 /// The path after an `@`, if the caret is at its end.
 #[must_use]
 pub fn path(text: &str, caret: usize) -> Option<Typed> {
-    let (before, behind) = (text.get(..caret)?, text.get(caret..)?);
-    if behind.chars().next().is_some_and(is_letter) {
+    let (before, after) = (text.get(..caret)?, text.get(caret..)?);
+    if after.chars().next().is_some_and(is_letter) {
         return None;
     }
     let line = before.rfind('\n').map_or(0, |at| at + 1);
@@ -351,7 +351,7 @@ fn is_letter(character: char) -> bool {
     class(character.encode_utf8(&mut [0; 4])) == Class::Word
 }
 
-fn directory(parent: &str, around: Around) -> Option<PathBuf> {
+fn directory(parent: &str, around: MenuContext) -> Option<PathBuf> {
     match parent.strip_prefix("~/") {
         Some(rest) => Some(around.home?.join(rest)),
         None => Some(around.cwd.join(parent)),

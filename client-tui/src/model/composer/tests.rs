@@ -9,7 +9,7 @@ fn what_is_taken_is_gone_and_said_before() {
     composer.set("one\r\ntwo\u{1b}[0m");
     assert_eq!(composer.take(), "one\ntwo");
     assert!(composer.is_empty());
-    assert!(!composer.buffer.undo(), "what was sent is not undone");
+    assert!(!composer.buffer.undo(), "sending clears the undo history");
     assert!(composer.older() && !composer.older());
     assert_eq!(composer.text(), "one\ntwo");
     assert!(composer.newer() && !composer.newer());
@@ -48,7 +48,7 @@ fn every_session_keeps_its_draft_with_its_caret_and_its_pastes() {
     composer.set("typed while it loads");
     composer.take_up(one);
     assert_eq!(composer.text(), format!("look: {long}typed while it loads"));
-    assert_eq!(composer.buffer.behind(), "");
+    assert_eq!(composer.buffer.after(), "");
 }
 
 #[test]

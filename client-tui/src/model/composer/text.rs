@@ -98,7 +98,7 @@ impl Text {
 
     /// The text after the caret.
     #[must_use]
-    pub fn behind(&self) -> &str {
+    pub fn after(&self) -> &str {
         self.part(self.caret..self.text.len())
     }
 

@@ -169,8 +169,8 @@ impl Vim {
             'k' => return Asks::Up(self.count()),
             'i' => self.insert(text, at),
             'a' => {
-                let behind = if at < end { text.next(at) } else { at };
-                self.insert(text, behind);
+                let after = if at < end { text.next(at) } else { at };
+                self.insert(text, after);
             }
             'I' => self.insert(text, indent(text, at)),
             'A' => self.insert(text, end),
@@ -342,7 +342,7 @@ pub fn settle(text: &mut Text) {
     }
 }
 
-fn put(text: &mut Text, behind: bool, count: usize) {
+fn put(text: &mut Text, after: bool, count: usize) {
     let kept = text.killed().to_owned();
     if kept.is_empty() {
         return;
@@ -350,7 +350,7 @@ fn put(text: &mut Text, behind: bool, count: usize) {
     let count = count.min(100);
     let at = text.caret();
     let (start, end) = (text.line_start(at), text.line_end(at));
-    match (kept.strip_suffix('\n'), behind) {
+    match (kept.strip_suffix('\n'), after) {
         (Some(lines), true) => {
             text.replace(end..end, &format!("\n{lines}").repeat(count));
             text.go(indent(text, end + 1));
@@ -359,12 +359,8 @@ fn put(text: &mut Text, behind: bool, count: usize) {
             text.replace(start..start, &kept.repeat(count));
             text.go(indent(text, start));
         }
-        (None, behind) => {
-            let at = if behind && at < end {
-                text.next(at)
-            } else {
-                at
-            };
+        (None, after) => {
+            let at = if after && at < end { text.next(at) } else { at };
             text.replace(at..at, &kept.repeat(count));
             text.go(text.previous(text.caret()));
         }

@@ -18,7 +18,7 @@ use super::ListOf;
 use crate::effect::Answer;
 use crate::messages::Language;
 use crate::model::session::Session;
-use crate::model::{Look, Model, Place};
+use crate::model::{LaunchContext, Look, Model};
 
 /// The wall clock in every test.
 pub const NOW: Stamp = Stamp(1_790_000_000_000);
@@ -229,9 +229,9 @@ pub fn model(columns: u16, rows: u16, language: Language) -> Model {
         language,
         ..Look::default()
     };
-    let place = Place {
+    let place = LaunchContext {
         home: Some("/user/ann".into()),
-        ..Place::of("/user/ann/code/app")
+        ..LaunchContext::of("/user/ann/code/app")
     };
     let mut model = Model::new(look, place, Instant::now() + Duration::from_secs(60));
     model.clock = NOW;

@@ -110,7 +110,7 @@ pub fn plain(text: &str) -> String {
     let mut marks: Vec<Range<usize>> = Vec::new();
     for (event, range) in Parser::new(&text).into_offset_iter() {
         let said = text.get(range.clone()).unwrap_or_default();
-        let (before, behind) = match event {
+        let (before, after) = match event {
             Event::Start(Tag::Strong) => (2, 2),
             Event::Start(Tag::Emphasis) => (1, 1),
             Event::Code(_) => {
@@ -125,7 +125,7 @@ pub fn plain(text: &str) -> String {
             _ => continue,
         };
         marks.push(range.start..range.start + before);
-        marks.push(range.end.saturating_sub(behind)..range.end);
+        marks.push(range.end.saturating_sub(after)..range.end);
     }
     let is_mark = |at: usize| marks.iter().any(|mark| mark.contains(&at));
     let letters = text.char_indices().filter(|(at, _)| !is_mark(*at));

@@ -21,8 +21,8 @@ pub(super) fn parts(rows: &[Row]) -> Vec<Parts> {
     let mut out = vec![Vec::new(); rows.len()];
     let mut at = 0;
     while at < rows.len() {
-        let (removed, behind) = run(rows, at, Kind::Removed);
-        let (added, behind) = run(rows, behind, Kind::Added);
+        let (removed, end) = run(rows, at, Kind::Removed);
+        let (added, end) = run(rows, end, Kind::Added);
         for (old, new) in removed.into_iter().zip(added).take(LINES_MAX) {
             let texts = rows.get(old).zip(rows.get(new));
             let Some((before, after)) = texts.and_then(|(a, b)| compared(&a.text, &b.text)) else {
@@ -34,7 +34,7 @@ pub(super) fn parts(rows: &[Row]) -> Vec<Parts> {
                 }
             }
         }
-        at = behind.max(at + 1);
+        at = end.max(at + 1);
     }
     out
 }

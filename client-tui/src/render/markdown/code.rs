@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use ratatui::text::{Line, Span};
 
-use super::{Markdown, What};
+use super::{BlockKind, Markdown};
 use crate::model::Look;
 use crate::render::highlight::{self, Highlighter, LINES_MAX};
 use crate::render::wrap;
@@ -118,7 +118,7 @@ impl Markdown {
         });
         while at < block && !state.is_spent() {
             let part = self.blocks.get(at)?;
-            debug_assert!(matches!(part.what, What::Code { .. }));
+            debug_assert!(matches!(part.what, BlockKind::Code { .. }));
             let text = self.cleaned.get(part.range.clone())?;
             text.lines().for_each(|line| state.skip(&fence.line(line)));
             at += 1;

@@ -3,7 +3,7 @@
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag};
 
 use super::code::Fence;
-use super::{Block, Markdown, What};
+use super::{Block, BlockKind, Markdown};
 
 /// Lines of code that make a block.
 const CODE_LINES: usize = 8;
@@ -108,7 +108,7 @@ impl Markdown {
         {
             self.settling.work += rest.len();
         }
-        let found = Found::of(rest);
+        let found = ParsedBlocks::of(rest);
         let fence = found
             .fence
             .and_then(|at| Fence::of(rest.get(at..)?).map(|fence| (at, fence)));
@@ -127,7 +127,7 @@ impl Markdown {
             }
             self.add(Block {
                 range: from + begin..from + until,
-                what: What::Prose {
+                what: BlockKind::Prose {
                     links: self.links.len(),
                 },
             });
@@ -195,7 +195,7 @@ impl Markdown {
         let first = self.is_first(fence);
         self.add(Block {
             range: self.settling.settled..self.settling.seen,
-            what: What::Code { fence, first },
+            what: BlockKind::Code { fence, first },
         });
         self.settling.settled = self.settling.seen;
     }
@@ -211,7 +211,7 @@ impl Markdown {
         let rest = self.cleaned.get(start..)?;
         let last = self.cleaned.get(self.settling.seen..)?;
         let Some((fence, _)) = self.settling.fence else {
-            let what = What::Prose {
+            let what = BlockKind::Prose {
                 links: self.links.len(),
             };
             let count = if is_undecided(last) {
@@ -236,7 +236,7 @@ impl Markdown {
             self.cleaned.len()
         };
         let first = self.is_first(fence);
-        let what = What::Code { fence, first };
+        let what = BlockKind::Code { fence, first };
         (end > start || first).then_some(Block {
             range: start..end,
             what,
@@ -255,7 +255,7 @@ fn is_undecided(line: &str) -> bool {
 
 /// What a reading found.
 #[derive(Default)]
-struct Found {
+struct ParsedBlocks {
     /// Where blocks begin, always at the beginning of a line.
     starts: Vec<usize>,
     /// The first of them that is code in a fence.
@@ -264,7 +264,7 @@ struct Found {
     links: Vec<(usize, String, String)>,
 }
 
-impl Found {
+impl ParsedBlocks {
     fn of(text: &str) -> Self {
         let events = Parser::new_ext(text, options()).into_offset_iter();
         let mut found = Self::default();

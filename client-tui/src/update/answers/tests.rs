@@ -5,9 +5,9 @@ use proto::params::session::UnqueueParams;
 use proto::{Pid, PromptId, SessionId};
 
 use super::*;
-use crate::event::{Event, Heard};
+use crate::event::{Event, SessionUpdate};
 use crate::model::Dialog;
-use crate::model::interaction::Part;
+use crate::model::interaction::InputFocus;
 use crate::model::interaction::scene::{Scene, approval};
 use crate::model::list::ListOf;
 use crate::update::scene::{attached, busy, call, fresh, press, take as taken, toast};
@@ -18,9 +18,9 @@ fn answered(model: &mut Model, follow: u64, answer: Answer) -> Vec<Effect> {
 
 fn arrives(model: &mut Model, session: SessionId, pid: u64) {
     let pid = Pid(pid);
-    let heard = Heard::Attached { session, pid };
+    let update = SessionUpdate::Attached { session, pid };
     let follow = model.follow;
-    taken(model, vec![Event::Heard { follow, heard }]);
+    taken(model, vec![Event::Session { follow, update }]);
 }
 
 #[test]
@@ -142,7 +142,7 @@ fn a_yes_or_no_over_a_question_keeps_what_was_written_of_it() {
     let Some(Dialog::Interaction(dialog)) = &scene.model.dialog else {
         panic!("{:?}", scene.model.dialog)
     };
-    let Part::Words(note) = &dialog.part else {
+    let InputFocus::Words(note) = &dialog.part else {
         panic!("{:?}", dialog.part)
     };
     assert_eq!(note.text(), "why");
@@ -172,7 +172,7 @@ fn what_the_person_opened_while_a_session_was_made_stays_open() {
     assert!(matches!(effects[..], [Effect::Follow { .. }]));
     assert!(matches!(model.dialog, Some(Dialog::List(_))));
     let mut model = attached();
-    pager::open(&mut model, Reading::Help);
+    pager::open(&mut model, PagerContent::Help);
     answered(&mut model, 0, forked());
     assert!(matches!(model.dialog, Some(Dialog::Pager(_))));
     // Lists of the session that was left close with it.

@@ -5,12 +5,12 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use super::*;
 use crate::keymap::BINDINGS;
-use crate::model::{Look, Place};
+use crate::model::{LaunchContext, Look};
 
 fn model() -> Model {
-    let place = Place {
+    let place = LaunchContext {
         home: Some("/user/ann".into()),
-        ..Place::of("/proj")
+        ..LaunchContext::of("/proj")
     };
     Model::new(Look::default(), place, Instant::now())
 }

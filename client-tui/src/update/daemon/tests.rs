@@ -5,13 +5,13 @@ use proto::state::{State, WaitingFor};
 use proto::{Body, Seq, Stamp};
 
 use crate::effect::Effect;
-use crate::event::{Event, Heard};
+use crate::event::{Event, SessionUpdate};
 use crate::model::transcript::EntryKind;
 use crate::model::{Link, Model};
 use crate::update::scene::{attached, live, record, record_at, take};
 
-fn heard(heard: Heard) -> Event {
-    Event::Heard { follow: 0, heard }
+fn session(update: SessionUpdate) -> Event {
+    Event::Session { follow: 0, update }
 }
 
 fn sync(seq: u64) -> Event {
@@ -59,10 +59,13 @@ fn marks(model: &Model) -> usize {
 fn a_lost_connection_is_told_by_one_mark_when_it_is_there_again() {
     let mut model = attached();
     take(&mut model, vec![record(1, &state(State::Running)), sync(1)]);
-    take(&mut model, vec![heard(Heard::Lost)]);
+    take(&mut model, vec![session(SessionUpdate::Lost)]);
     assert!(matches!(model.link, Link::Lost(_)));
     assert_eq!(marks(&model), 0);
-    take(&mut model, vec![heard(Heard::Reconnected), sync(1)]);
+    take(
+        &mut model,
+        vec![session(SessionUpdate::Reconnected), sync(1)],
+    );
     assert_eq!((marks(&model), &model.link), (1, &Link::Live));
     let session = model.session.as_ref().unwrap();
     assert!(
@@ -75,12 +78,15 @@ fn a_lost_connection_is_told_by_one_mark_when_it_is_there_again() {
 fn without_a_daemon_a_prompt_stays_written_and_all_goes_on_when_one_is_there() {
     let mut model = attached();
     let trouble = crate::effect::Trouble::new("the daemon was stopped", "start it");
-    take(&mut model, vec![heard(Heard::Lost)]);
-    take(&mut model, vec![heard(Heard::Away(trouble))]);
+    take(&mut model, vec![session(SessionUpdate::Lost)]);
+    take(&mut model, vec![session(SessionUpdate::Away(trouble))]);
     assert!(matches!(model.link, Link::Away(_)));
     assert!(crate::update::scene::say(&mut model, "words").is_empty());
     assert_eq!(model.composer.text(), "words");
-    take(&mut model, vec![heard(Heard::Reconnected), sync(1)]);
+    take(
+        &mut model,
+        vec![session(SessionUpdate::Reconnected), sync(1)],
+    );
     assert_eq!(model.link, Link::Live);
     assert!(
         model.toast.is_none(),
@@ -96,7 +102,10 @@ fn who_is_there_is_counted_anew_after_every_outage() {
     for _ in 0..3 {
         take(
             &mut model,
-            vec![heard(Heard::Lost), heard(Heard::Reconnected)],
+            vec![
+                session(SessionUpdate::Lost),
+                session(SessionUpdate::Reconnected),
+            ],
         );
         let presence = proto::live::ClientPresence {
             name: "other".to_owned(),
@@ -171,9 +180,9 @@ fn the_time_of_a_turn_leaves_waiting_for_the_user_out() {
 #[test]
 fn what_an_earlier_following_brings_is_dropped() {
     let mut model = attached();
-    let old = Event::Heard {
+    let old = Event::Session {
         follow: 99,
-        heard: Heard::Lost,
+        update: SessionUpdate::Lost,
     };
     take(&mut model, vec![old]);
     assert_eq!(model.link, Link::Live);
@@ -198,8 +207,8 @@ fn the_end_of_a_turn_rings_only_where_nobody_looks() {
     assert!(take(&mut model, vec![record(2, &ended())]).is_empty());
     take(&mut model, vec![Event::Focus(false)]);
     let effects = take(&mut model, vec![record(3, &ended())]);
-    let told = |effects: &[Effect]| matches!(effects, [Effect::Bell, Effect::Notify(words)] if words.contains("all done"));
-    assert!(told(&effects), "{effects:?}");
+    let notifies = |effects: &[Effect]| matches!(effects, [Effect::Bell, Effect::Notify(words)] if words.contains("all done"));
+    assert!(notifies(&effects), "{effects:?}");
     model.look.bell = false;
     assert!(take(&mut model, vec![record(4, &ended())]).is_empty());
 }
@@ -208,8 +217,15 @@ fn the_end_of_a_turn_rings_only_where_nobody_looks() {
 fn what_was_missed_does_not_ring() {
     let mut model = attached();
     take(&mut model, vec![record(1, &state(State::Running))]);
-    take(&mut model, vec![Event::Focus(false), heard(Heard::Lost)]);
-    let missed = vec![heard(Heard::Reconnected), record(2, &ended()), sync(2)];
+    take(
+        &mut model,
+        vec![Event::Focus(false), session(SessionUpdate::Lost)],
+    );
+    let missed = vec![
+        session(SessionUpdate::Reconnected),
+        record(2, &ended()),
+        sync(2),
+    ];
     assert!(take(&mut model, missed).is_empty());
     assert_eq!(take(&mut model, vec![record(3, &ended())]).len(), 2);
 }

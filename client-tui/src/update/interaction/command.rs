@@ -8,7 +8,7 @@ use crate::effect::Effect;
 use crate::keymap::Action;
 use crate::model::composer::rows;
 use crate::model::interaction::command::CommandBox;
-use crate::model::interaction::{InteractionDialog, Part};
+use crate::model::interaction::{InputFocus, InteractionDialog};
 use crate::model::{Dialog, Model, TYPED_AHEAD};
 
 /// Opens the box with the command, or with the earlier edits of it.
@@ -18,7 +18,7 @@ pub(super) fn begin(dialog: &mut InteractionDialog, model_now: std::time::Instan
         return;
     };
     let begun = dialog.command.take();
-    dialog.part = Part::Command(begun.unwrap_or_else(|| CommandBox::new(command)));
+    dialog.part = InputFocus::Command(begun.unwrap_or_else(|| CommandBox::new(command)));
     // Text typed ahead, or pasted without brackets, is not sent by a line feed in it.
     dialog.since = model_now;
 }
@@ -33,13 +33,13 @@ pub(super) fn key(
     let Some(Dialog::Interaction(dialog)) = &mut model.dialog else {
         return None;
     };
-    let Part::Command(edited) = &mut dialog.part else {
+    let InputFocus::Command(edited) = &mut dialog.part else {
         return None;
     };
     match action {
         Some(Action::SetAside) => {
             dialog.command = Some(std::mem::take(edited));
-            dialog.part = Part::Answer;
+            dialog.part = InputFocus::Answer;
             dialog.since = now;
         }
         Some(Action::Accept) => {

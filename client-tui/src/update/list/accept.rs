@@ -8,7 +8,7 @@ use super::{current, dialog, models, queue, turns};
 use crate::effect::{Call, Effect};
 use crate::messages::dialog::Msg as Title;
 use crate::messages::lists::Msg;
-use crate::model::confirm::{Confirm, Then};
+use crate::model::confirm::{Confirm, ConfirmedAction};
 use crate::model::list::{Key, words};
 use crate::model::{Dialog, Link, Model, Tone};
 use crate::update::daemon::{fresh, go_to};
@@ -156,7 +156,7 @@ fn confirm(model: &mut Model, id: SessionId) {
         language.fill(Msg::EndSession, &[&name]),
         language.say(Msg::EndSessionWhat).to_owned(),
     ];
-    let then = Then::Do(vec![signals(id, Signal::Term)]);
+    let then = ConfirmedAction::Do(vec![signals(id, Signal::Term)]);
     model.dialog = Some(Dialog::Confirm(Confirm {
         back,
         ..Confirm::new(Title::TitleConfirm, words, then, model.now)

@@ -60,7 +60,7 @@ fn place(model: &Model) -> (usize, usize) {
 
 /// A key, pressed in a list that was opened for it, and what must be so then.
 fn does(action: Action, name: &str, what: ListOf) {
-    let told = format!("`{name}` in {what:?}");
+    let case = format!("`{name}` in {what:?}");
     let mut model = opened(what);
     let from = match action {
         Action::Previous | Action::First | Action::PageUp | Action::MoveUp => "end",
@@ -71,7 +71,7 @@ fn does(action: Action, name: &str, what: ListOf) {
         press(&mut model, from);
     }
     let (before, last) = place(&model);
-    assert!(last > 0, "{told}: too short to move in");
+    assert!(last > 0, "{case}: too short to scroll");
     let effects = press(&mut model, name);
     let done = match action {
         Action::Previous => place(&model).0 == last.saturating_sub(1),
@@ -106,7 +106,7 @@ fn does(action: Action, name: &str, what: ListOf) {
         }
         other => panic!("{other:?} has a key in lists, and no script"),
     };
-    assert!(done, "{told}: {effects:?}");
+    assert!(done, "{case}: {effects:?}");
 }
 
 #[test]
@@ -247,17 +247,17 @@ fn a_number_finds_the_session_of_that_number_first() {
 fn a_session_that_is_gone_is_told_by_its_number() {
     let mut model = opened(ListOf::Sessions { here: false });
     press(&mut model, "enter");
-    let ended = crate::event::Heard::Ended(Trouble::new(
+    let ended = crate::event::SessionUpdate::Ended(Trouble::new(
         format!("Session {} no longer exists.", id(2)),
         "List sessions with `reasonix ls`.",
     ));
-    crate::update::daemon::heard(&mut model, 1, ended);
+    crate::update::daemon::session_update(&mut model, 1, ended);
     let Link::Ended(trouble) = &model.link else {
         panic!("{:?}", model.link)
     };
     assert_eq!(trouble.what, "Session 2 no longer exists.");
     let entries = model.transcript.entries.iter();
-    let mut told: String = entries.map(|entry| format!("{:?}", entry.kind)).collect();
+    let mut texts: String = entries.map(|entry| format!("{:?}", entry.kind)).collect();
     // What cannot be sent says so, and not the same again.
     model.composer.set("again");
     let sent = crate::update::submit::send(&mut model, proto::params::session::When::Queue);
@@ -265,11 +265,11 @@ fn a_session_that_is_gone_is_told_by_its_number() {
         (sent, model.composer.text().as_str()),
         (Vec::new(), "again")
     );
-    told.push_str(&model.toast.as_ref().unwrap().words);
+    texts.push_str(&model.toast.as_ref().unwrap().words);
     let above = crate::view::status::above(&model, 80).rows;
-    told.extend(above.iter().map(ToString::to_string));
-    assert!(!told.contains(&id(2).to_string()), "{told}");
-    assert_eq!(told.matches("no longer exists").count(), 1, "{told}");
+    texts.extend(above.iter().map(ToString::to_string));
+    assert!(!texts.contains(&id(2).to_string()), "{texts}");
+    assert_eq!(texts.matches("no longer exists").count(), 1, "{texts}");
 }
 
 #[test]
@@ -582,7 +582,7 @@ fn what_runs_is_paused_let_go_on_and_ended_after_a_yes() {
     let Some(Dialog::Confirm(confirm)) = &model.dialog else {
         panic!("{:?}", model.dialog)
     };
-    let crate::model::confirm::Then::Do(yes) = &confirm.then else {
+    let crate::model::confirm::ConfirmedAction::Do(yes) = &confirm.then else {
         panic!("{:?}", confirm.then)
     };
     assert_eq!(signal(yes), (id(5).to_string(), Signal::Term));
@@ -667,7 +667,7 @@ fn a_yes_or_no_goes_back_to_its_list() {
         let ends = matches!(effects[..], [Effect::Call(Call::Signal(_)), ..]);
         assert_eq!(ends, answer == "y", "{effects:?}");
         assert_eq!(at(&model), Some(Key::Session(id(5))), "`{answer}`");
-        assert!(dialog(&model).unwrap().due <= model.now, "asked anew");
+        assert!(dialog(&model).unwrap().due <= model.now, "requested again");
         let effects = crate::update::scene::press(&mut model, &["q"]);
         assert!(matches!(effects[..], [Effect::Leave(_)]), "{effects:?}");
     }

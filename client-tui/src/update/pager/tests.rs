@@ -12,16 +12,16 @@ use crate::effect::Trouble;
 use crate::model::session::Session;
 use crate::model::transcript::tests::scene;
 use crate::model::transcript::{Entry, EntryKind, ToolOutcome, ToolRun, Transcript};
-use crate::model::{Look, Place, Tone};
+use crate::model::{LaunchContext, Look, Tone};
 use crate::render::Cache;
 use crate::render::markdown::Markdown;
 use crate::update::scene::say;
 use crate::view;
 
 fn model() -> Model {
-    let place = Place {
+    let place = LaunchContext {
         home: Some("/user/ann".into()),
-        ..Place::of("/user/ann/code")
+        ..LaunchContext::of("/user/ann/code")
     };
     let look = Look {
         rows: 12,
@@ -81,7 +81,7 @@ fn lines(count: usize) -> Model {
     let mut model = model();
     let lines = (0..count).map(|n| format!("row {n}")).collect();
     let title = "Lines".to_owned();
-    open(&mut model, Reading::Lines { title, lines });
+    open(&mut model, PagerContent::Lines { title, lines });
     model
 }
 
@@ -318,7 +318,7 @@ fn transcript() -> Model {
     model.transcript.entries.push(tool(20, "first", &output));
     model.transcript.entries.push(notice(21, "between"));
     model.transcript.entries.push(tool(22, "second", "hay"));
-    open(&mut model, Reading::Transcript);
+    open(&mut model, PagerContent::Transcript);
     model
 }
 
@@ -387,7 +387,7 @@ fn m_shows_answers_as_they_were_written() {
         plan: None,
     };
     model.transcript.entries.push(entry(0, kind));
-    open(&mut model, Reading::Transcript);
+    open(&mut model, PagerContent::Transcript);
     press(&mut model, &["m"]);
     assert!(has(&model, "some **bold** words"));
     assert!(screen(&model)[0].ends_with("raw"));
@@ -403,7 +403,7 @@ fn tab_goes_from_file_to_file_of_a_diff() {
     let diffs = ["one.rs", "two.rs"].map(|path| (path.to_owned(), diff.clone()));
     let title = "Changes".to_owned();
     let diffs = diffs.to_vec();
-    open(&mut model, Reading::Diff { title, diffs });
+    open(&mut model, PagerContent::Diff { title, diffs });
     assert_eq!(screen(&model)[1].trim(), "one.rs +30 −1");
     press(&mut model, &["tab", "tab"]);
     assert!(has(&model, "two.rs +30 −1"));
@@ -416,7 +416,7 @@ fn tab_goes_from_file_to_file_of_a_diff() {
 #[test]
 fn tab_goes_from_section_to_section_of_help() {
     let mut model = model();
-    open(&mut model, Reading::Help);
+    open(&mut model, PagerContent::Help);
     press(&mut model, &["tab", "tab"]);
     assert!(has(&model, "Commands"));
     assert!(screen(&model)[0].starts_with("Help"));
@@ -453,7 +453,7 @@ fn late_at(first: u64) -> Model {
             .entries
             .push(notice(id, &format!("note {id}")));
     }
-    open(&mut model, Reading::Transcript);
+    open(&mut model, PagerContent::Transcript);
     model
 }
 
@@ -510,8 +510,8 @@ fn what_was_read_back_does_not_stand_before_another_transcript() {
     press(&mut model, &["g"]);
     answer(&mut model, Ok(vec![event(3), event(4)]));
     model.transcript.reset();
-    model.transcript.entries.push(notice(0, "all anew"));
-    assert!(has(&model, "all anew") && !has(&model, "before"));
+    model.transcript.entries.push(notice(0, "all new"));
+    assert!(has(&model, "all new") && !has(&model, "before"));
     press(&mut model, &["g"]);
     assert!(pager(&model).earlier.entries.is_empty());
 }
@@ -530,7 +530,7 @@ fn calls(model: &Model) -> Vec<String> {
     let layout = document(pager(model), model);
     let parts = (0..layout.count()).filter_map(|index| layout.part(index));
     let notice = parts.filter_map(|part| match part {
-        view::pager::Part::Entry(_, entry) => match &entry.kind {
+        view::pager::DocumentPart::Entry(_, entry) => match &entry.kind {
             EntryKind::Tool(tool) if tool.outcome.is_some() => Some(tool.subject.clone()),
             EntryKind::Tool(tool) => Some(format!("{}…", tool.subject)),
             _ => None,
@@ -547,7 +547,7 @@ fn a_call_that_two_pages_cut_is_one_call() {
     let mut model = model();
     model.transcript.fold(&over);
     model.transcript.fold(&event(13));
-    open(&mut model, Reading::Transcript);
+    open(&mut model, PagerContent::Transcript);
     press(&mut model, &["g"]);
     answer(&mut model, Ok(vec![event(7), ended, last, event(10)]));
     assert_eq!(calls(&model), ["", "make b"]);
@@ -620,7 +620,7 @@ fn changes() -> Model {
     let mut model = model();
     let diffs = vec![("one.rs".to_owned(), "@@ -1 +1 @@\n-a\n+b\n".to_owned()); 2];
     let title = "Changes".to_owned();
-    open(&mut model, Reading::Diff { title, diffs });
+    open(&mut model, PagerContent::Diff { title, diffs });
     model
 }
 

@@ -6,11 +6,11 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use super::*;
 use crate::messages::Language;
-use crate::model::Place;
-use crate::model::composer::menu::{Around, Reads};
+use crate::model::LaunchContext;
+use crate::model::composer::menu::{MenuContext, Reads};
 
 fn model(rows: u16) -> Model {
-    let place = Place::of("/proj");
+    let place = LaunchContext::of("/proj");
     let look = Look {
         rows,
         ..Look::default()
@@ -136,7 +136,7 @@ fn one_of_a_client_that_may_not_prompt_says_so() {
 fn open(model: &mut Model, text: &str) {
     model.composer.set(text);
     model.composer.menu = Menu::default();
-    let around = Around {
+    let around = MenuContext {
         cwd: &model.place.cwd,
         home: None,
         role: Role::Drive,

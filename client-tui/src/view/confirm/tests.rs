@@ -13,9 +13,9 @@ fn what_would_happen_is_told_with_the_keys() {
         words: vec![
             "The session `a\u{1b}[2Jb` was deleted for good, with all it holds.".to_owned(),
         ],
-        then: crate::model::confirm::Then::Do(Vec::new()),
+        then: crate::model::confirm::ConfirmedAction::Do(Vec::new()),
         scroll: 0,
-        seen: crate::model::seen::Seen::default(),
+        seen: crate::model::seen::ReadProgress::default(),
         is_refused: false,
         since: Instant::now(),
         drawn: false,

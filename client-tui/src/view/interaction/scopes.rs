@@ -38,7 +38,7 @@ pub(super) fn list(
             false => ("  ", Ink::Text),
         };
         let from = list.len();
-        list.extend(framed::behind(
+        list.extend(framed::hanging(
             mark,
             &reaching(scope, look),
             ink,

@@ -191,7 +191,7 @@ fn a_scope_that_is_too_long_for_its_key_is_shown_whole_above() {
 
 #[test]
 fn a_scope_is_told_in_the_words_of_the_reader() {
-    let mut told = Vec::new();
+    let mut labels = Vec::new();
     for rule in ["Edit", "Bash(make all)", "Bash(git add:*)", "Other(x)"] {
         let open = approval_with(1, "a", |open| {
             open.scopes = vec![scope("as the daemon says", rule)];
@@ -200,10 +200,10 @@ fn a_scope_is_told_in_the_words_of_the_reader() {
         scene.model.look.language = Language::Chinese;
         let rows = scene.rows(200, 24);
         let mut covers = rows.iter().filter_map(|row| row.split_once("本会话内："));
-        told.push(covers.next().unwrap().1.to_owned());
+        labels.push(covers.next().unwrap().1.to_owned());
     }
     assert_eq!(
-        told,
+        labels,
         [
             "编辑工作区中的文件",
             "仅这条命令",

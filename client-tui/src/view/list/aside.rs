@@ -24,7 +24,7 @@ pub fn lines(
     width: usize,
     rows: usize,
 ) -> Vec<Line<'static>> {
-    let mut words = Words {
+    let mut words = DetailLines {
         model,
         width,
         room: rows,
@@ -51,14 +51,14 @@ pub fn lines(
 }
 
 /// Lines as they are made, as many as there is room for.
-struct Words<'a> {
+struct DetailLines<'a> {
     model: &'a Model,
     width: usize,
     room: usize,
     lines: Vec<Line<'static>>,
 }
 
-impl Words<'_> {
+impl DetailLines<'_> {
     /// One row, cut if it is too long. Nothing if the text is empty.
     fn row(&mut self, text: &str, ink: Ink) {
         if !text.trim().is_empty() && self.lines.len() < self.room {
@@ -90,7 +90,7 @@ impl Words<'_> {
 }
 
 /// Details of a model.
-fn offer(words: &mut Words<'_>, dialog: &ListDialog, name: &str) {
+fn offer(words: &mut DetailLines<'_>, dialog: &ListDialog, name: &str) {
     let Content::Models(offers) = &dialog.content else {
         return;
     };
@@ -107,7 +107,7 @@ fn offer(words: &mut Words<'_>, dialog: &ListDialog, name: &str) {
     words.text(&key, ink, false);
 }
 
-fn session(words: &mut Words<'_>, dialog: &ListDialog, id: SessionId) {
+fn session(words: &mut DetailLines<'_>, dialog: &ListDialog, id: SessionId) {
     let Some(session) = dialog.session(id) else {
         return;
     };
@@ -170,7 +170,7 @@ fn figures(model: &Model, session: &SessionSummary) -> String {
     parts.join(" · ")
 }
 
-fn child(words: &mut Words<'_>, child: &ChildProcess) {
+fn child(words: &mut DetailLines<'_>, child: &ChildProcess) {
     let language = words.model.look.language;
     let ran = words::lasted(language, child.running_ms);
     let of = language.fill(Msg::OfSession, &[&child.session.to_string(), &ran]);
@@ -182,7 +182,7 @@ fn child(words: &mut Words<'_>, child: &ChildProcess) {
     );
 }
 
-fn turn(words: &mut Words<'_>, dialog: &ListDialog, turn: u64) {
+fn turn(words: &mut DetailLines<'_>, dialog: &ListDialog, turn: u64) {
     let Content::Turns(turns) = &dialog.content else {
         return;
     };
@@ -204,7 +204,7 @@ fn path(model: &Model, path: &str) -> String {
     words::home(&exact, model.place.home.as_deref())
 }
 
-fn prompt(words: &mut Words<'_>, id: PromptId) {
+fn prompt(words: &mut DetailLines<'_>, id: PromptId) {
     let session = words.model.session.as_ref();
     let waiting = session.map(|session| session.queue.waiting());
     let mut waiting = waiting.unwrap_or_default().iter();
@@ -217,7 +217,7 @@ fn prompt(words: &mut Words<'_>, id: PromptId) {
     }
 }
 
-fn inbox(words: &mut Words<'_>, dialog: &ListDialog, id: &InteractionId) {
+fn inbox(words: &mut DetailLines<'_>, dialog: &ListDialog, id: &InteractionId) {
     let Content::Inbox(open) = &dialog.content else {
         return;
     };
@@ -241,7 +241,7 @@ fn inbox(words: &mut Words<'_>, dialog: &ListDialog, id: &InteractionId) {
     }
 }
 
-fn questions(words: &mut Words<'_>, questions: &[Question]) {
+fn questions(words: &mut DetailLines<'_>, questions: &[Question]) {
     for ask in questions {
         words.text(
             &client::text::exact(&words::head(&ask.question)),
@@ -255,7 +255,7 @@ fn questions(words: &mut Words<'_>, questions: &[Question]) {
     }
 }
 
-fn restored(words: &mut Words<'_>, restore: &Restore) {
+fn restored(words: &mut DetailLines<'_>, restore: &Restore) {
     match &restore.effect {
         None => words.row(words.model.look.language.say(Msg::Loading), Ink::Dim),
         Some(Err(why)) => words.row(&client::text::line(why), Ink::Error),
@@ -265,7 +265,7 @@ fn restored(words: &mut Words<'_>, restore: &Restore) {
 
 /// The effect of a rewind: losses come first, as the decision is about them. The last row says how much there is no
 /// room for.
-fn foreseen(words: &mut Words<'_>, restore: &Restore, effect: &RewindOutput) {
+fn foreseen(words: &mut DetailLines<'_>, restore: &Restore, effect: &RewindOutput) {
     let language = words.model.look.language;
     let left = |file: &&RewoundFile| {
         use RewoundResult::{ChangedSince, Failed};

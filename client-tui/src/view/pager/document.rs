@@ -5,8 +5,8 @@ use std::rc::Rc;
 use ratatui::text::{Line, Span};
 
 use super::found;
-use super::parts::{self, Part};
-use crate::model::pager::{At, Pager, PartId, Reading};
+use super::parts::{self, DocumentPart};
+use crate::model::pager::{At, Pager, PagerContent, PartId};
 use crate::model::{Look, Model};
 use crate::render::sheet::Height;
 use crate::render::wrap;
@@ -18,7 +18,7 @@ const GUTTER: usize = 2;
 const GUTTER_FROM: usize = 16;
 
 /// A row of the text: a part, and a row of it.
-pub type Place = (usize, usize);
+pub type RowIndex = (usize, usize);
 
 /// A document on a screen with this many rows of text.
 pub struct Document<'a> {
@@ -34,7 +34,10 @@ pub struct Document<'a> {
 impl<'a> Document<'a> {
     /// For a screen of `width` cells and `rows` rows of text.
     pub fn new(pager: &'a Pager, model: &'a Model, width: usize, rows: usize) -> Self {
-        let marked = matches!(pager.what, Reading::Transcript | Reading::Diff { .. });
+        let marked = matches!(
+            pager.what,
+            PagerContent::Transcript | PagerContent::Diff { .. }
+        );
         let gutter = match marked && width >= GUTTER_FROM {
             true => GUTTER,
             false => 0,
@@ -65,7 +68,7 @@ impl<'a> Document<'a> {
     }
 
     /// The part at a place.
-    pub fn part(&self, index: usize) -> Option<Part<'a>> {
+    pub fn part(&self, index: usize) -> Option<DocumentPart<'a>> {
         parts::part(self.pager, self.model, index)
     }
 
@@ -74,7 +77,7 @@ impl<'a> Document<'a> {
         (0..self.count).find(|index| self.part(*index).is_some_and(|part| part.id() == id))
     }
 
-    fn made(&self, part: &Part<'_>, open: bool) -> Rc<Vec<Line<'static>>> {
+    fn made(&self, part: &DocumentPart<'_>, open: bool) -> Rc<Vec<Line<'static>>> {
         let mut sheet = self.pager.sheet.borrow_mut();
         if let Some(rows) = sheet.rows(part.id(), open).filter(|_| part.settled()) {
             return rows;
@@ -110,7 +113,7 @@ impl<'a> Document<'a> {
     }
 
     /// The first row of the screen.
-    pub fn top(&self) -> Place {
+    pub fn top(&self) -> RowIndex {
         let At::Row { part, row } = self.pager.at else {
             return self.end();
         };
@@ -125,7 +128,7 @@ impl<'a> Document<'a> {
     }
 
     /// Whether there are rows enough from here on to fill the screen.
-    fn holds(&self, (part, row): Place) -> bool {
+    fn holds(&self, (part, row): RowIndex) -> bool {
         let mut left = self.rows + row;
         for index in part..self.count {
             let height = self.height(index);
@@ -138,7 +141,7 @@ impl<'a> Document<'a> {
     }
 
     /// The first row of the screen that shows the end.
-    pub fn end(&self) -> Place {
+    pub fn end(&self) -> RowIndex {
         let mut left = self.rows;
         for index in (0..self.count).rev() {
             let height = self.height(index);
@@ -187,7 +190,7 @@ impl<'a> Document<'a> {
     }
 
     /// Rows before a place, rows in all, and whether that is exact.
-    pub fn measure(&self, (top, row): Place) -> (usize, usize, bool) {
+    pub fn measure(&self, (top, row): RowIndex) -> (usize, usize, bool) {
         let (mut before, mut all, mut exact) = (row, 0, true);
         let width = usize::from(self.look.columns);
         for index in 0..self.count {
@@ -214,7 +217,7 @@ impl<'a> Document<'a> {
     }
 
     /// Parts on the screen: the first, and the one after the last.
-    pub fn visible(&self, (top, row): Place) -> (usize, usize) {
+    pub fn visible(&self, (top, row): RowIndex) -> (usize, usize) {
         let mut left = self.rows + row;
         for index in top..self.count {
             let height = self.height(index);
@@ -227,7 +230,7 @@ impl<'a> Document<'a> {
     }
 
     /// The rows of the screen from a place on, at most as many as there is room for.
-    pub fn screen(&self, (top, row): Place) -> Vec<Line<'static>> {
+    pub fn screen(&self, (top, row): RowIndex) -> Vec<Line<'static>> {
         let mut out = Vec::new();
         let mut skipped = row;
         for index in top..self.count {

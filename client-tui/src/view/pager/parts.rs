@@ -4,7 +4,7 @@ use client::text;
 use ratatui::text::{Line, Span};
 
 use crate::messages::pager::Msg;
-use crate::model::pager::{Earlier, Pager, PartId, Reading};
+use crate::model::pager::{Earlier, Pager, PagerContent, PartId};
 use crate::model::transcript::{Entry, EntryKind, ToolRun};
 use crate::model::{Look, Model};
 use crate::render::sheet::Height;
@@ -20,7 +20,7 @@ const LONG: (usize, usize) = (400, 6);
 
 /// A borrowed part of the document.
 #[derive(Clone, Copy)]
-pub enum Part<'a> {
+pub enum DocumentPart<'a> {
     /// An entry of a transcript of this generation.
     Entry(u64, &'a Entry),
     /// A section of help.
@@ -31,52 +31,52 @@ pub enum Part<'a> {
 
 /// The earlier entries, if they still belong to this transcript.
 fn earlier<'a>(pager: &'a Pager, model: &Model) -> Option<&'a Earlier> {
-    let stands = pager.earlier.generation == model.transcript.generation;
-    stands.then_some(&pager.earlier)
+    let is_current = pager.earlier.generation == model.transcript.generation;
+    is_current.then_some(&pager.earlier)
 }
 
 /// How many parts there are.
 pub fn count(pager: &Pager, model: &Model) -> usize {
     match &pager.what {
-        Reading::Transcript => {
+        PagerContent::Transcript => {
             let before = earlier(pager, model).map_or(0, |earlier| earlier.entries.len());
             before + model.transcript.entries.len()
         }
-        Reading::Help => help::SECTIONS,
-        Reading::Lines { lines, .. } => lines.len().div_ceil(CHUNK),
-        Reading::Diff { diffs, .. } => diffs.len(),
+        PagerContent::Help => help::SECTIONS,
+        PagerContent::Lines { lines, .. } => lines.len().div_ceil(CHUNK),
+        PagerContent::Diff { diffs, .. } => diffs.len(),
     }
 }
 
 /// The part at a place.
-pub fn part<'a>(pager: &'a Pager, model: &'a Model, index: usize) -> Option<Part<'a>> {
+pub fn part<'a>(pager: &'a Pager, model: &'a Model, index: usize) -> Option<DocumentPart<'a>> {
     match &pager.what {
-        Reading::Transcript => {
+        PagerContent::Transcript => {
             let transcript = &model.transcript;
             let Some(earlier) = earlier(pager, model) else {
                 let entry = transcript.entries.get(index)?;
-                return Some(Part::Entry(transcript.generation, entry));
+                return Some(DocumentPart::Entry(transcript.generation, entry));
             };
             if let Some(entry) = earlier.entries.get(index) {
-                return Some(Part::Entry(Earlier::GENERATION, entry));
+                return Some(DocumentPart::Entry(Earlier::GENERATION, entry));
             }
             let entry = transcript.entries.get(index - earlier.entries.len())?;
             let entry = earlier.lent.get(&entry.id).unwrap_or(entry);
-            Some(Part::Entry(transcript.generation, entry))
+            Some(DocumentPart::Entry(transcript.generation, entry))
         }
-        Reading::Help => (index < help::SECTIONS).then_some(Part::Section(index)),
-        Reading::Lines { lines, .. } => {
+        PagerContent::Help => (index < help::SECTIONS).then_some(DocumentPart::Section(index)),
+        PagerContent::Lines { lines, .. } => {
             let chunk = lines.chunks(CHUNK).nth(index)?;
-            Some(Part::Lines(index, chunk))
+            Some(DocumentPart::Lines(index, chunk))
         }
-        Reading::Diff { diffs, .. } => {
+        PagerContent::Diff { diffs, .. } => {
             let (path, diff) = diffs.get(index)?;
-            Some(Part::File(index, path, diff))
+            Some(DocumentPart::File(index, path, diff))
         }
     }
 }
 
-impl Part<'_> {
+impl DocumentPart<'_> {
     /// Which it is, whatever comes before it.
     pub fn id(&self) -> PartId {
         let place = |index: usize| (0, u64::try_from(index).unwrap_or(u64::MAX));

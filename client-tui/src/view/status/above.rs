@@ -236,11 +236,11 @@ fn children(model: &Model, session: &Session, width: usize) -> Option<Line<'stat
         .map(|child| text::line(wrap::beginning(&child.command, width)))
         .collect();
     let language = model.look.language;
-    let told = names.join("; ");
+    let list = names.join("; ");
     let words = match names.len() {
         0 => return None,
-        1 => language.fill(Msg::OneChild, &[&told]),
-        many => language.fill(Msg::Children, &[&many.to_string(), &told]),
+        1 => language.fill(Msg::OneChild, &[&list]),
+        many => language.fill(Msg::Children, &[&many.to_string(), &list]),
     };
     Some(styled(model, Ink::Dim, &words, width))
 }

@@ -25,7 +25,7 @@ pub struct Printed {
 
 /// A part of the transcript: the index of its entry, and which of its parts it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct PartIndex {
     pub entry: usize,
     pub part: usize,
 }
@@ -35,7 +35,7 @@ pub struct Place {
 pub struct PrintedLine {
     pub line: Line<'static>,
     /// The part that begins with it.
-    pub begins: Option<Place>,
+    pub begins: Option<PartIndex>,
 }
 
 /// Rows that have their code in colours where many are printed at once. Colours take a hundred times as long as the
@@ -65,7 +65,7 @@ pub fn settled(
                 printed.blocks = part;
                 return rows;
             }
-            let place = Place {
+            let place = PartIndex {
                 entry: printed.entries,
                 part,
             };
@@ -86,7 +86,7 @@ pub fn settled(
 fn print_part(
     ink: &mut Inked<'_>,
     entry: &Entry,
-    place: Place,
+    place: PartIndex,
     plain: bool,
     rows: &mut Vec<PrintedLine>,
 ) {
@@ -110,8 +110,8 @@ pub fn again(
     printed: &Printed,
     look: &Look,
     cache: &mut Cache,
-    parts_on_screen: &[Place],
-) -> Option<(Place, Vec<PrintedLine>)> {
+    parts_on_screen: &[PartIndex],
+) -> Option<(PartIndex, Vec<PrintedLine>)> {
     let printed = since(transcript, printed);
     // Folded, all reasoning is one line, its first part.
     let refolded = printed.reasoning != look.reasoning;
@@ -131,7 +131,7 @@ pub fn again(
         };
         let first = if index == from.entry { from.part } else { 0 };
         for part in first..upto {
-            let place = Place { entry: index, part };
+            let place = PartIndex { entry: index, part };
             print_part(&mut ink, entry, place, false, &mut rows);
         }
     }

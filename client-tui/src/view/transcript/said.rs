@@ -25,13 +25,13 @@ pub(super) fn prompt(look: &Look, words: &str, steer: bool, open: bool) -> Vec<L
     };
     let mark = span(look, Ink::Prompt, format!("{BAR}{mark}"));
     let words = words.trim_end();
-    let (words, behind) = match open {
+    let (words, hidden) = match open {
         true => (words.into(), 0),
         false => first(words, width(look)),
     };
     let clean = text::clean(&words);
     let mut rows = hang(look, &mark, Ink::Prompt, &lines(clean.trim_end()));
-    let more = rows.len().saturating_sub(PROMPT) + behind;
+    let more = rows.len().saturating_sub(PROMPT) + hidden;
     if more > 1 && !open {
         rows.truncate(PROMPT);
         let room = width(look).saturating_sub(wrap::width(BAR) + 2);
@@ -74,12 +74,12 @@ fn first(words: &str, width: usize) -> (Cow<'_, str>, usize) {
     let shown = PROMPT + 1;
     let bounded = |line| wrap::beginning(line, width * shown);
     let whole = words.lines().take(shown).all(|line| bounded(line) == line);
-    let behind = words.lines().skip(shown).count();
-    if whole && behind == 0 {
+    let hidden = words.lines().skip(shown).count();
+    if whole && hidden == 0 {
         return (words.into(), 0);
     }
     let kept: Vec<_> = words.lines().take(shown).map(bounded).collect();
-    (kept.join("\n").into(), behind)
+    (kept.join("\n").into(), hidden)
 }
 
 /// A part of reasoning; folded, all of it is one line.

@@ -178,7 +178,7 @@ fn reasoning_is_dim_folded_and_open() {
         assert_ne!(dim, plain);
         let rows = all(&folded(&turn()), &look);
         let thought = rows.iter().find(|row| row.to_string().contains("The plan"));
-        let words = thought.expect("what was thought").spans.iter();
+        let words = thought.expect("the reasoning").spans.iter();
         let words = words.filter(|span| !span.content.trim().is_empty());
         assert!(words.clone().count() > 0);
         assert!(words.clone().all(|span| span.style == dim), "{thought:?}");
@@ -307,7 +307,7 @@ fn what_is_printed_again_begins_with_a_part_that_is_on_the_screen() {
     let mut printed = Printed::default();
     let rows = settled(&transcript, &mut printed, &look, &mut cache, usize::MAX);
     assert_eq!(texts(&bare(&rows)), texts(&all(&transcript, &look)));
-    let begun = |from: usize| -> Vec<Place> {
+    let begun = |from: usize| -> Vec<PartIndex> {
         let rows = rows.iter().skip(from);
         rows.filter_map(|row| row.begins).collect()
     };
@@ -350,7 +350,7 @@ fn reasoning_that_is_folded_now_is_not_printed_again_from_its_middle() {
     );
     let mut printed = Printed::default();
     let rows = settled(&transcript, &mut printed, &open, &mut cache, usize::MAX);
-    let places: Vec<Place> = rows.iter().filter_map(|row| row.begins).collect();
+    let places: Vec<PartIndex> = rows.iter().filter_map(|row| row.begins).collect();
     let inner = places.iter().position(|place| place.part > 0);
     let visible = &places[inner.expect("reasoning in parts")..];
     let from = |look: &Look, printed: &Printed| {
@@ -507,7 +507,10 @@ fn a_page_of_a_hundred_thousand_rows_makes_only_what_is_seen() {
     assert_eq!(height(&transcript, &look, &mut cache), 9_000 * 11 - 1);
     let top = page(&transcript, &look, &mut cache, usize::MAX, 30);
     assert_eq!(texts(&top)[0], "▌> line");
-    assert!(cache.kept() < 10, "what is only counted is not kept");
+    assert!(
+        cache.kept() < 10,
+        "entries that are only counted are not cached"
+    );
 }
 
 /// Answers of eleven rows each, with code in them.

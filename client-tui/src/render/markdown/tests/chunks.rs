@@ -97,9 +97,9 @@ proptest! {
         let mut sizes = sizes.iter().cycle();
         while !rest.is_empty() {
             let at = rest.char_indices().map(|(at, _)| at).nth(*sizes.next().unwrap()).unwrap_or(rest.len());
-            let (piece, behind) = rest.split_at(at);
+            let (piece, tail) = rest.split_at(at);
             markdown.push(piece);
-            rest = behind;
+            rest = tail;
             for block in seen.len()..markdown.whole() {
                 seen.push(markdown.lines(block, &look, width));
             }
