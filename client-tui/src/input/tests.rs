@@ -56,7 +56,7 @@ async fn where_pastes_are_marked_keys_are_keys() {
 }
 
 #[tokio::test]
-async fn what_means_nothing_is_dropped_and_what_adds_up_is_one() {
+async fn meaningless_events_are_dropped_and_repeated_ones_are_merged() {
     let release = KeyEvent::new_with_kind(
         KeyCode::Char('x'),
         KeyModifiers::NONE,

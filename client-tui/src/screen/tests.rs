@@ -140,7 +140,7 @@ fn panel(rows: &[&str], cursor: Option<(u16, u16)>) -> Panel {
 }
 
 #[test]
-fn the_panel_stands_where_the_shell_left_off() {
+fn the_panel_starts_where_the_shell_stopped() {
     let mut scene = Scene::new(20, 6, &["$ reasonix"]);
     scene.draw(&[], &panel(&["> hi", "status"], Some((0, 4))));
     assert_eq!(scene.visible(), ["$ reasonix", "> hi", "status"]);
@@ -189,7 +189,7 @@ fn a_panel_that_is_too_high_shows_its_end() {
 }
 
 #[test]
-fn rows_up_to_the_edge_leave_nothing_behind() {
+fn rows_up_to_the_edge_leave_no_rest() {
     let mut scene = Scene::new(10, 4, &[]);
     scene.draw(
         &[],
@@ -226,7 +226,7 @@ fn styles_do_not_leak_and_blanks_are_not_coloured() {
 }
 
 #[test]
-fn what_covers_leaves_the_rest_as_it_was() {
+fn a_covering_screen_leaves_the_rest_unchanged() {
     let mut scene = Scene::new(20, 4, &["$"]);
     scene.draw(&["one"], &panel(&[">", "status"], Some((0, 2))));
     scene.screen.cover(true);
@@ -266,7 +266,7 @@ fn a_terminal_that_knows_little_is_not_asked_about_keys() {
 }
 
 #[test]
-fn full_screen_gives_back_what_was_there() {
+fn full_screen_restores_the_earlier_screen() {
     let mut scene = Scene::new(20, 4, &["$ ls", "$ reasonix"]);
     scene.screen.cover(true);
     scene.draw(&[], &panel(&["a", "b", "c", "d"], Some((3, 0))));
@@ -277,7 +277,7 @@ fn full_screen_gives_back_what_was_there() {
 }
 
 #[test]
-fn leaving_erases_the_panel_and_stands_below_the_transcript() {
+fn leaving_erases_the_panel_and_ends_below_the_transcript() {
     let mut scene = Scene::new(20, 6, &["$ reasonix"]);
     scene.draw(&["one"], &panel(&["menu", ">", "status"], Some((1, 1))));
     scene.screen.leave(parts(1, &["two"])).unwrap();
@@ -312,7 +312,7 @@ fn whatever_was_written_there_a_redraw_shows_the_screen_again() {
 }
 
 #[test]
-fn a_change_of_look_prints_what_is_visible_again_and_only_once() {
+fn a_change_of_look_reprints_the_visible_part_once() {
     let mut scene = Scene::new(20, 5, &["$"]);
     let bottom = panel(&[">", "status"], Some((0, 1)));
     scene.draw(&["one", "two", "three", "four"], &bottom);
@@ -323,7 +323,7 @@ fn a_change_of_look_prints_what_is_visible_again_and_only_once() {
 }
 
 #[test]
-fn what_nobody_can_print_again_stays_as_it_stands() {
+fn rows_that_cannot_be_reprinted_stay_unchanged() {
     let mut scene = Scene::new(20, 8, &["$"]);
     let bottom = panel(&[">", "status"], Some((0, 1)));
     scene.draw(&["old one", "old two"], &bottom);
@@ -439,7 +439,7 @@ fn another_width_leaves_nothing_of_the_old_panel() {
 }
 
 #[test]
-fn what_the_shell_wrote_before_stays_where_our_rows_are_told_exactly() {
+fn shell_output_stays_if_our_rows_are_known_exactly() {
     let mut scene = Scene::new(40, 12, &["$ one", "$ two"]);
     scene.draw(&["line"], &panel(&["old"], Some((0, 0))));
     scene.reflow(20, 12);
@@ -448,7 +448,7 @@ fn what_the_shell_wrote_before_stays_where_our_rows_are_told_exactly() {
 }
 
 #[test]
-fn a_size_that_was_another_for_a_moment_makes_the_covering_anew() {
+fn a_brief_resize_redraws_the_covering_screen() {
     let mut scene = Scene::new(20, 5, &[]);
     scene.screen.cover(true);
     let panel = Panel::of(lines(&["one", "two", "three", "four", "five"]));
@@ -527,7 +527,7 @@ fn straddling() -> (Scene, Panel) {
 }
 
 #[test]
-fn of_a_part_that_has_begun_in_the_scrollback_the_rows_stay_what_they_are() {
+fn rows_of_a_part_begun_in_the_scrollback_stay_unchanged() {
     let (mut scene, bottom) = straddling();
     let second = PartIndex { entry: 0, part: 1 };
     assert_eq!(scene.screen.parts(), [second]);
@@ -570,7 +570,7 @@ fn rows_that_stay_are_broken_at_a_new_edge_and_joined_at_the_next() {
 }
 
 #[test]
-fn after_a_high_panel_only_what_it_has_left_on_the_screen_is_printed_again() {
+fn after_a_high_panel_only_the_visible_rest_is_reprinted() {
     let mut scene = Scene::new(20, 10, &["$"]);
     let bottom = panel(&[">", "status"], Some((0, 1)));
     let texts = ["1", "2", "3", "4", "5", "6", "7", "8"];

@@ -706,7 +706,7 @@ fn a_key_in_between_makes_the_second_ctrl_c_a_first() {
 }
 
 #[test]
-fn an_unknown_command_stays_written_and_is_told() {
+fn an_unknown_command_stays_in_the_composer_and_is_reported() {
     let mut model = attached();
     model.composer.menu.commands_came(Vec::new(), Role::Drive);
     assert!(say(&mut model, "/expotr file").is_empty());
@@ -737,7 +737,7 @@ fn esc_twice_on_an_empty_line_goes_back_to_a_turn() {
 }
 
 #[test]
-fn what_a_second_key_would_have_done_is_not_told_behind_another_key() {
+fn the_hint_for_a_second_press_goes_after_another_key() {
     let mut model = attached();
     press(&mut model, &["ctrl-c"]);
     assert!(toast(&model).contains("Ctrl-C again"));
@@ -767,7 +767,7 @@ fn the_nearest_command_is_named() {
 }
 
 #[test]
-fn what_a_command_does_not_take_stays_written() {
+fn arguments_that_a_command_refuses_stay_in_the_composer() {
     let table = [
         ("/copy 0", "/copy [N|code]"),
         ("/copy all", "/copy [N|code]"),
@@ -803,7 +803,7 @@ fn answered(count: u64) -> Model {
 }
 
 #[test]
-fn an_answer_that_is_not_there_is_not_copied_and_how_many_there_are_is_told() {
+fn copying_a_missing_answer_reports_how_many_there_are() {
     let mut model = answered(2);
     assert_eq!(
         say(&mut model, "/copy 2"),

@@ -29,7 +29,7 @@ fn attached() -> SessionUpdate {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_daemon_that_does_not_answer_is_waited_for_and_a_no_is_not() {
+async fn an_unresponsive_daemon_is_retried_and_a_refusal_is_not() {
     let seq = proto::Seq(3);
     let script = [
         // Errors before the first attachment are reported once attached.

@@ -3,7 +3,7 @@ use proptest::prelude::*;
 use super::*;
 
 #[test]
-fn what_is_taken_is_gone_and_said_before() {
+fn taking_the_text_clears_it_and_adds_it_to_the_history() {
     let mut composer = Composer::new(false);
     assert!(composer.is_empty());
     composer.set("one\r\ntwo\u{1b}[0m");
@@ -17,7 +17,7 @@ fn what_is_taken_is_gone_and_said_before() {
 }
 
 #[test]
-fn what_is_cleared_or_replaced_can_be_undone() {
+fn clearing_and_replacing_can_be_undone() {
     let mut composer = Composer::new(false);
     composer.set("one");
     composer.set("");
@@ -52,7 +52,7 @@ fn every_session_keeps_its_draft_with_its_caret_and_its_pastes() {
 }
 
 #[test]
-fn a_draft_that_the_history_covers_is_laid_aside_and_taken_up_whole() {
+fn a_draft_covered_by_the_history_is_stored_and_restored_whole() {
     let mut composer = Composer::new(false);
     let (one, two) = (Some(SessionId::new()), Some(SessionId::new()));
     composer.set("said");

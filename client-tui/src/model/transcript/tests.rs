@@ -177,7 +177,7 @@ fn an_answer_grows_and_is_finished_by_its_message() {
 }
 
 #[test]
-fn what_is_replayed_is_not_shown_twice() {
+fn replayed_events_are_not_shown_twice() {
     let records = [
         event(
             Some(1),
@@ -203,7 +203,7 @@ fn a_superseded_attempt_goes_where_nothing_of_it_can_be_printed() {
 }
 
 #[test]
-fn of_a_superseded_attempt_stays_what_can_be_printed() {
+fn printable_blocks_of_a_superseded_attempt_stay() {
     let whole = "One.\n\nTwo.\n\nThr";
     let transcript = folded(&[text(0, whole)]);
     let EntryKind::Answer { text: markdown, .. } = &transcript.entries[0].kind else {
@@ -261,7 +261,7 @@ fn a_reconnect_neither_doubles_nor_loses_a_character() {
 }
 
 #[test]
-fn a_stream_that_broke_is_told_and_may_be_finished_yet() {
+fn a_broken_stream_is_reported_and_may_still_finish() {
     let broken = [text(0, "w0 w1 "), partial(false)];
     assert_eq!(entry_lines(&broken), ["answer w0 w1 …", "broke off"]);
     let kept = message(6, "", "w0 w1 w2", "interrupted");
@@ -282,7 +282,7 @@ fn a_stream_that_broke_is_told_and_may_be_finished_yet() {
 }
 
 #[test]
-fn only_what_was_in_the_background_is_told_to_have_ended_there() {
+fn only_background_commands_report_their_end() {
     let spawned = |seq, pid, kind| {
         let data = json!({"pid": pid, "kind": kind, "call": "c", "command": "sleep"});
         event(Some(seq), "child.spawned", &data)
@@ -323,7 +323,7 @@ fn a_call_runs_prints_and_ends() {
 }
 
 #[test]
-fn what_a_call_prints_is_bounded_from_the_beginning_of_a_line() {
+fn output_of_a_call_is_truncated_at_a_line_start() {
     let mut events = vec![started(1, "c", "bash", "yes")];
     let line = format!("{}\n", "ä".repeat(300));
     for index in 0..60 {
@@ -338,7 +338,7 @@ fn what_a_call_prints_is_bounded_from_the_beginning_of_a_line() {
 }
 
 #[test]
-fn a_call_that_never_started_is_known_by_what_judged_it() {
+fn a_call_that_never_started_is_known_from_its_approval() {
     let decided = json!({"call": "c", "tool": "bash", "verdict": "deny", "rule": "r", "layer": "user",
         "read_only": false, "subject": "rm x", "input_sha256": ""});
     let why = json!({"type": "line", "text": "Denied by a rule."});
@@ -373,7 +373,7 @@ fn approval(seq: u64, decision: &str) -> Vec<DecodedEvent> {
 }
 
 #[test]
-fn a_no_and_a_yes_for_the_session_are_told_and_a_yes_for_once_is_not() {
+fn denials_and_session_approvals_are_shown_and_single_approvals_are_not() {
     assert!(entry_lines(&approval(1, "allow_once")).is_empty());
     assert_eq!(
         entry_lines(&approval(1, "allow_session")),
@@ -409,7 +409,7 @@ fn only_a_turn_that_took_long_or_ended_otherwise_leaves_a_line() {
 }
 
 #[test]
-fn facts_of_the_session_are_told_once_each() {
+fn session_notices_are_shown_once_each() {
     let id = "01890000-0000-7000-8000-0000000000aa";
     let cases: &[(&str, Value, &str)] = &[
         (

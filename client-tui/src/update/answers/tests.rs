@@ -24,7 +24,7 @@ fn arrives(model: &mut Model, session: SessionId, pid: u64) {
 }
 
 #[test]
-fn escape_in_a_turn_gives_what_is_queued_back_to_the_prompt_line() {
+fn escape_in_a_turn_returns_queued_prompts_to_the_composer() {
     let mut model = busy();
     let session = model.session.as_mut().unwrap();
     let waiting = ["first", "second"].map(|text| {
@@ -89,7 +89,7 @@ fn a_prompt_that_was_taken_back_waits_in_its_session() {
 }
 
 #[test]
-fn a_rewind_that_failed_is_told_also_where_its_session_was_left() {
+fn a_failed_rewind_is_reported_even_after_its_session_was_left() {
     let rewind = |dry_run, what| {
         Call::Rewind(RewindParams {
             dry_run,
@@ -120,7 +120,7 @@ fn a_rewind_that_failed_is_told_also_where_its_session_was_left() {
 }
 
 #[test]
-fn a_yes_or_no_over_a_question_keeps_what_was_written_of_it() {
+fn a_confirmation_over_a_question_keeps_its_text() {
     let mut scene = Scene::of(vec![approval(1, "ls")], Vec::new());
     scene.press(&["n", "w", "h", "y"]);
     let trust = TrustOutput {
@@ -149,7 +149,7 @@ fn a_yes_or_no_over_a_question_keeps_what_was_written_of_it() {
 }
 
 #[test]
-fn what_the_person_opened_while_a_session_was_made_stays_open() {
+fn a_dialog_opened_while_a_session_is_created_stays_open() {
     let made = |session| {
         Answer::Created(CreateOutput {
             session,
@@ -185,7 +185,7 @@ fn what_the_person_opened_while_a_session_was_made_stays_open() {
 }
 
 #[test]
-fn what_is_too_long_to_lay_out_comes_back_as_one_thing() {
+fn a_text_too_long_to_edit_comes_back_as_a_chip() {
     let mut model = attached();
     let long = "words of a log\n".repeat(10_000);
     answered(&mut model, 0, Answer::Edited(Ok(long.clone())));

@@ -66,7 +66,7 @@ fn every_key_of_the_table_does_what_it_says() {
 }
 
 #[test]
-fn what_does_not_fit_is_scrolled_to_and_no_further_than_it_goes() {
+fn scrolling_reaches_the_last_row_and_no_further() {
     let mut scene = scene(300);
     let Some(Dialog::Confirm(confirm)) = &mut scene.model.dialog else {
         panic!("a yes or no is open")

@@ -56,7 +56,7 @@ fn marks(model: &Model) -> usize {
 }
 
 #[test]
-fn a_lost_connection_is_told_by_one_mark_when_it_is_there_again() {
+fn a_restored_connection_leaves_one_notice() {
     let mut model = attached();
     take(&mut model, vec![record(1, &state(State::Running)), sync(1)]);
     take(&mut model, vec![session(SessionUpdate::Lost)]);
@@ -97,7 +97,7 @@ fn without_a_daemon_a_prompt_stays_written_and_all_goes_on_when_one_is_there() {
 }
 
 #[test]
-fn who_is_there_is_counted_anew_after_every_outage() {
+fn attached_clients_are_counted_again_after_every_outage() {
     let mut model = attached();
     for _ in 0..3 {
         take(
@@ -178,7 +178,7 @@ fn the_time_of_a_turn_leaves_waiting_for_the_user_out() {
 }
 
 #[test]
-fn what_an_earlier_following_brings_is_dropped() {
+fn events_of_an_earlier_subscription_are_dropped() {
     let mut model = attached();
     let old = Event::Session {
         follow: 99,
@@ -201,7 +201,7 @@ fn the_state_comes_from_records_and_unread_ones_are_known() {
 }
 
 #[test]
-fn the_end_of_a_turn_rings_only_where_nobody_looks() {
+fn the_end_of_a_turn_rings_only_without_focus() {
     let mut model = attached();
     take(&mut model, vec![record(1, &state(State::Running))]);
     assert!(take(&mut model, vec![record(2, &ended())]).is_empty());
@@ -214,7 +214,7 @@ fn the_end_of_a_turn_rings_only_where_nobody_looks() {
 }
 
 #[test]
-fn what_was_missed_does_not_ring() {
+fn missed_events_do_not_ring() {
     let mut model = attached();
     take(&mut model, vec![record(1, &state(State::Running))]);
     take(

@@ -149,7 +149,7 @@ fn words_that_begin_later_answer_nothing_by_a_letter_in_them() {
 }
 
 #[test]
-fn to_look_and_to_set_aside_needs_no_quiet() {
+fn scrolling_and_postponing_need_no_quiet_time() {
     let long = (0..40).map(|n| format!("echo {n}\n")).collect::<String>();
     let mut scene = Scene::fresh(vec![approval(1, &long)], Vec::new());
     scene.press(&["y", "down", "pagedown"]);
@@ -196,7 +196,7 @@ fn the_oldest_comes_first_whatever_it_is_and_each_has_its_own_guard() {
 }
 
 #[test]
-fn what_was_set_aside_comes_back_when_it_is_asked_for() {
+fn a_postponed_question_comes_back_on_request() {
     let mut scene = Scene::of(vec![approval(1, "x"), approval(2, "y")], Vec::new());
     scene.press(&["esc"]);
     scene.later(300);
@@ -218,7 +218,7 @@ fn what_was_set_aside_comes_back_when_it_is_asked_for() {
 }
 
 #[test]
-fn that_it_was_set_aside_is_told_only_as_long_as_it_is_so() {
+fn the_notice_of_a_postponed_question_goes_with_it() {
     let mut scene = one();
     scene.press(&["esc"]);
     assert!(scene.model.toast.is_some());
@@ -235,7 +235,7 @@ fn that_it_was_set_aside_is_told_only_as_long_as_it_is_so() {
 }
 
 #[test]
-fn what_was_chosen_is_there_again_after_it_was_set_aside_or_covered() {
+fn choices_survive_postponing_and_covering_the_question() {
     for cover in [&["esc", "ctrl-q"][..], &["f1", "esc"], &["ctrl-p", "esc"]] {
         let mut scene = one();
         scene.press(&["p", "down", "enter"]);
@@ -302,7 +302,7 @@ fn who_answered_a_question_is_not_reported_in_the_next_one() {
 }
 
 #[test]
-fn what_the_session_asks_comes_up_at_once() {
+fn a_question_of_the_session_opens_at_once() {
     let mut scene = Scene::fresh(Vec::new(), Vec::new());
     let asked = serde_json::to_value(approval(1, "x")).unwrap();
     scene.report("interaction.opened", asked);
@@ -449,7 +449,7 @@ fn it_scrolls_to_its_end_and_no_further() {
 }
 
 #[test]
-fn what_was_chosen_and_set_aside_is_there_again_in_a_session_that_was_left() {
+fn choices_and_postponed_questions_survive_leaving_the_session() {
     use crate::event::SessionUpdate;
     use crate::update::daemon;
     let attach = |scene: &mut Scene, session, pid| {
@@ -553,7 +553,7 @@ fn plan_sent(effects: &[Effect]) -> (PlanDecision, Option<&str>) {
 }
 
 #[test]
-fn a_plan_is_answered_by_yes_or_by_what_is_missing() {
+fn a_plan_is_answered_by_yes_or_by_feedback() {
     let mut scene = planned();
     scene.later(300);
     let effects = scene.press(&["y"]);

@@ -157,7 +157,7 @@ fn those_that_wait_come_first_and_the_mark_is_on_one_that_is_not_here() {
 }
 
 #[test]
-fn the_mark_stays_on_what_it_is_on_when_the_list_changes() {
+fn the_mark_stays_on_its_row_when_the_list_changes() {
     let mut model = opened(ListOf::Sessions { here: false });
     press(&mut model, "end k");
     assert_eq!(at(&model), Some(Key::Session(id(3))));
@@ -244,7 +244,7 @@ fn a_number_finds_the_session_of_that_number_first() {
 }
 
 #[test]
-fn a_session_that_is_gone_is_told_by_its_number() {
+fn a_deleted_session_is_reported_by_its_number() {
     let mut model = opened(ListOf::Sessions { here: false });
     press(&mut model, "enter");
     let ended = crate::event::SessionUpdate::Ended(Trouble::new(
@@ -355,7 +355,7 @@ fn a_list_that_moves_asks_again_and_one_that_does_not_is_left() {
 }
 
 #[test]
-fn what_a_session_said_is_read_once_when_the_mark_rests() {
+fn last_messages_are_read_once_when_the_mark_rests() {
     let mut model = opened(ListOf::Sessions { here: false });
     assert_eq!(tick(&mut model), []);
     model.now += REST;
@@ -385,7 +385,7 @@ fn answers_for_a_list_that_is_gone_are_dropped() {
 }
 
 #[test]
-fn a_failure_is_told_and_what_was_there_stays() {
+fn a_failure_is_reported_and_the_old_rows_stay() {
     let mut model = opened(ListOf::Processes);
     let call = Call::Processes(process::ListParams::default());
     fails(&mut model, call, "no daemon", "start it");
@@ -568,7 +568,7 @@ fn editing_a_prompt_that_waits_never_costs_a_draft() {
 }
 
 #[test]
-fn what_runs_is_paused_let_go_on_and_ended_after_a_yes() {
+fn running_sessions_are_paused_resumed_and_ended_after_a_yes() {
     let mut model = opened(ListOf::Processes);
     let signal = |effects: &[Effect]| match called(effects) {
         Call::Signal(params) => (params.session.clone(), params.signal),
@@ -639,7 +639,7 @@ fn who_only_looks_changes_nothing() {
 }
 
 #[test]
-fn a_session_whose_following_has_ended_is_followed_anew() {
+fn a_session_whose_subscription_ended_is_followed_again() {
     for (what, names) in [
         (ListOf::Sessions { here: false }, "j enter"),
         (ListOf::Inbox, "end enter"),

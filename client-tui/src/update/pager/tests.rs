@@ -236,7 +236,7 @@ fn esc_and_q_close_it_and_other_keys_are_for_everywhere() {
 }
 
 #[test]
-fn the_position_stands_below() {
+fn the_position_is_in_the_bottom_row() {
     let mut model = lines(200);
     press(&mut model, &["pagedown"]);
     let last = screen(&model).pop().unwrap();
@@ -269,7 +269,7 @@ fn a_search_goes_on_from_match_to_match_and_around() {
 }
 
 #[test]
-fn a_search_for_what_is_nowhere_says_so_and_stays() {
+fn a_search_without_matches_says_so_and_stays() {
     let mut model = lines(200);
     press(&mut model, &["pagedown", "/"]);
     super::paste(&mut model, "no\nwhere");
@@ -285,7 +285,7 @@ fn a_search_for_what_is_nowhere_says_so_and_stays() {
 }
 
 #[test]
-fn what_was_found_is_marked() {
+fn matches_are_highlighted() {
     let mut model = lines(20);
     press(&mut model, &["/"]);
     write(&mut model, "W 3");
@@ -458,7 +458,7 @@ fn late_at(first: u64) -> Model {
 }
 
 #[test]
-fn at_the_top_what_was_before_is_asked_for_once() {
+fn at_the_top_earlier_records_are_requested_once() {
     let mut model = late();
     assert_eq!(press(&mut model, &["g"]), [earlier_of(&model)]);
     assert!(press(&mut model, &["k", "g"]).is_empty());
@@ -474,7 +474,7 @@ fn at_the_top_what_was_before_is_asked_for_once() {
 }
 
 #[test]
-fn what_was_before_stands_before_and_the_screen_stays() {
+fn earlier_records_are_prepended_and_the_screen_stays() {
     let mut model = late();
     press(&mut model, &["g"]);
     let before = ends(&model);
@@ -485,7 +485,7 @@ fn what_was_before_stands_before_and_the_screen_stays() {
 }
 
 #[test]
-fn a_failure_to_read_back_is_told_and_not_repeated() {
+fn a_failure_to_read_earlier_records_is_reported_once() {
     let mut model = late();
     press(&mut model, &["g"]);
     answer(&mut model, Err(Trouble::new("no such session", "")));
@@ -505,7 +505,7 @@ fn earlier_events_of_another_session_are_not_taken() {
 }
 
 #[test]
-fn what_was_read_back_does_not_stand_before_another_transcript() {
+fn earlier_records_are_dropped_with_their_transcript() {
     let mut model = late();
     press(&mut model, &["g"]);
     answer(&mut model, Ok(vec![event(3), event(4)]));
@@ -665,7 +665,7 @@ proptest! {
 }
 
 #[test]
-fn what_commands_have_changed_is_among_the_changes() {
+fn changes_by_commands_are_among_the_changes() {
     let mut model = model();
     let mut entry = tool(1, "make", "done");
     if let EntryKind::Tool(tool) = &mut entry.kind {

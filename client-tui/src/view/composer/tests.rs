@@ -30,7 +30,7 @@ fn drawn(model: &Model, width: usize, most: usize) -> (Vec<String>, Option<(u16,
 }
 
 #[test]
-fn text_is_wrapped_behind_its_mark_with_the_cursor_at_the_caret() {
+fn text_is_wrapped_after_its_mark_with_the_cursor_at_the_caret() {
     let mut model = model(24);
     model.composer.set("one two three");
     assert_eq!(
@@ -150,7 +150,7 @@ fn open(model: &mut Model, text: &str) {
 }
 
 #[test]
-fn commands_stand_below_with_what_they_do() {
+fn commands_are_listed_below_with_descriptions() {
     let mut model = model(24);
     open(&mut model, "/the");
     assert_eq!(
@@ -181,7 +181,7 @@ fn a_long_menu_scrolls_and_says_where_it_is() {
 
 proptest! {
     #[test]
-    fn the_cursor_stands_behind_what_is_left_of_it(
+    fn the_cursor_is_after_the_text_left_of_it(
         text in "([a-c ,]|e\u{301}|中|👩\u{200d}👧|❤\u{fe0f}|🇩🇪|\t|\n){0,40}",
         width in 8usize..30,
         at in 0usize..200,

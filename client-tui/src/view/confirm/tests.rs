@@ -6,7 +6,7 @@ use crate::model::Dialog;
 use crate::model::interaction::scene::Scene;
 
 #[test]
-fn what_would_happen_is_told_with_the_keys() {
+fn the_effect_is_shown_with_the_keys() {
     let mut scene = Scene::fresh(Vec::new(), Vec::new());
     scene.model.dialog = Some(Dialog::Confirm(Confirm {
         title: crate::messages::dialog::Msg::TitleConfirm,

@@ -20,7 +20,7 @@ fn look(language: Language) -> Look {
 }
 
 #[test]
-fn every_key_and_command_stands_in_help_and_in_the_reference() {
+fn every_key_and_command_is_in_help_and_in_the_reference() {
     let page = markdown();
     for language in [Language::English, Language::Chinese] {
         let rows = text(&lines(&look(language), 120));

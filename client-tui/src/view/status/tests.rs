@@ -175,7 +175,7 @@ fn before_the_first_prompt_it_says_where_and_with_what() {
 }
 
 #[test]
-fn what_is_not_known_is_not_told() {
+fn unknown_figures_are_left_out() {
     let mut model = model(State::Idle, None);
     let session = model.session.as_mut().unwrap();
     session.context_window = 0;
@@ -281,7 +281,7 @@ fn retry_row_cuts_the_cause_and_keeps_the_count() {
 }
 
 #[test]
-fn what_is_waited_for_is_told() {
+fn the_reason_for_waiting_is_shown() {
     let mut model = model(State::Waiting, Some(WaitingFor::Retry));
     let session = model.session.as_mut().unwrap();
     let event: proto::Event = serde_json::from_str(
@@ -443,7 +443,7 @@ fn the_title_names_the_session_or_its_first_words() {
 }
 
 #[test]
-fn the_end_tells_what_was_used_and_the_way_back() {
+fn the_exit_report_shows_usage_and_the_resume_command() {
     let mut model = model(State::Running, None);
     assert_eq!(
         summary(&model),
@@ -511,7 +511,7 @@ fn fits(width: usize, rows: u16, words: &str, chinese: bool, busy: bool, count: 
 }
 
 #[test]
-fn only_what_goes_on_by_itself_spins() {
+fn only_running_work_spins() {
     let spins = |waiting_for| {
         let session = model(State::Waiting, Some(waiting_for)).session;
         session.unwrap().works()

@@ -159,7 +159,7 @@ fn a_lot_of_text_is_not_read_again_and_again() {
 }
 
 #[test]
-fn what_is_nested_without_end_is_drawn() {
+fn endless_nesting_is_drawn() {
     let many = |part: &str, count: usize| part.repeat(count);
     let texts = [
         many("> ", 6_000),
@@ -199,7 +199,7 @@ fn what_is_nested_without_end_is_drawn() {
 }
 
 #[test]
-fn code_right_behind_code_begins_in_its_own_language() {
+fn adjacent_code_blocks_start_in_their_own_language() {
     let look = Look::default();
     let text = "```rust\none\n2\n3\n4\n5\n6\n7\n8\nfn a() {}\n```\n``` js\n</div>\n";
     let whole = all(&made([text]), &look, 40);

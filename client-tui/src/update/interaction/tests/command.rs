@@ -33,7 +33,7 @@ fn enter_sends_the_command_as_it_was_changed_with_the_hash_of_the_shown_one() {
 }
 
 #[test]
-fn esc_goes_back_to_the_question_and_keeps_what_was_written() {
+fn esc_goes_back_to_the_question_and_keeps_the_edits() {
     let mut scene = editing("make");
     assert_eq!(scene.press(&["space", "x", "esc"]), []);
     assert_eq!((part(&scene), shown(&scene)), (&InputFocus::Answer, "7.1"));
@@ -80,7 +80,7 @@ fn a_command_of_several_lines_stays_one_and_is_walked_through() {
 }
 
 #[test]
-fn what_cannot_be_seen_is_left_out_of_what_runs() {
+fn invisible_characters_are_left_out_of_the_command() {
     let mut scene = editing("ls \u{202e}a\u{200b}\u{1b}[2Kb\tc");
     scene.paste("\u{feff}d");
     assert_eq!(edited(&scene.press(&["enter"])), "ls ab\tcd");
