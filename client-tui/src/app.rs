@@ -46,7 +46,7 @@ const WAITING: usize = 1024;
 /// How the interface is started.
 pub struct Options {
     pub client: Client,
-    /// What this client may do.
+    /// The client's role.
     pub role: Role,
     pub open: Open,
     pub cwd: PathBuf,
@@ -68,7 +68,7 @@ pub enum Open {
     Processes,
 }
 
-/// Runs the interface until the person leaves.
+/// Runs the interface until the user leaves.
 ///
 /// # Errors
 /// The terminal cannot be read or written.
@@ -87,7 +87,7 @@ pub async fn run(options: Options) -> io::Result<ExitReport> {
     }
 }
 
-/// Whether the terminal could not be written because there is none any more.
+/// Whether writing failed because the terminal is gone.
 fn is_gone(error: &io::Error) -> bool {
     // EIO is what a terminal says that was hung up.
     error.raw_os_error() == Some(rustix::io::Errno::IO.raw_os_error()) || terminal::is_gone()
@@ -111,7 +111,7 @@ struct App {
     tasks: JoinSet<()>,
     /// The end of the transcript when it was drawn last, while it is scrolled.
     below: Option<Below>,
-    /// Not all of the transcript that has settled is printed yet: the next frame goes on at once.
+    /// Some settled entries are not printed yet: draw the next frame at once.
     has_unprinted: bool,
     /// Something has changed since it was drawn.
     dirty: bool,
@@ -165,7 +165,7 @@ impl App {
         })
     }
 
-    /// Until the person leaves.
+    /// Runs until the user leaves.
     async fn live(&mut self, open: Open) -> io::Result<ExitReport> {
         let first = self.first(open);
         let mut left = self.perform(first).await?;
@@ -180,10 +180,10 @@ impl App {
         }
     }
 
-    /// What opens at the start.
+    /// Opens the first screen.
     fn first(&mut self, open: Open) -> Vec<Effect> {
         match open {
-            // What a new session here would not follow is asked about once, before it is made.
+            // Ask once about held-back project settings, before a session is created.
             Open::New if self.model.place.role == Role::Drive => {
                 self.model.greet();
                 if let Some(prompt) = self.model.place.template.prompt.take() {
@@ -275,7 +275,7 @@ impl App {
             let before = self.drawn;
             self.draw()?;
             if urgent {
-                // What the daemon says to a key does not wait for the frame of the key.
+                // The daemon's answer to a key need not wait for the next frame time.
                 self.drawn = before;
             }
         }
@@ -389,7 +389,7 @@ impl App {
         let event = Event::Answered { follow, answer };
         let effects = self.update(event);
         self.dirty = true;
-        // What an answer of the terminal leads to never ends the interface.
+        // The effects of a terminal's answer never end the interface.
         Box::pin(self.perform(effects)).await.map(drop)
     }
 

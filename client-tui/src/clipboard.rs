@@ -1,4 +1,4 @@
-//! Text to the clipboard: by the terminal (OSC 52), which is where the person sits, also over ssh and in tmux.
+//! Copies text to the clipboard through the terminal (OSC 52), which is local to the user even over ssh and in tmux.
 
 use std::io::{self, Write};
 use std::path::PathBuf;

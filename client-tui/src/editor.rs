@@ -1,4 +1,4 @@
-//! The person's own editor on the draft.
+//! Opens the draft in the user's editor.
 //!
 //! Who calls it has given the terminal back and stopped reading from it, and takes it again afterwards.
 
@@ -57,7 +57,7 @@ pub async fn edit(command: &[String], draft: &str, language: Language) -> Result
     take_back(&file).map_err(failed(Msg::EditorRead))
 }
 
-/// Writes the draft where only this person can read it, and whatever the editor leaves beside it.
+/// Writes the draft into a directory that only this user can read, as the editor may leave files beside it.
 fn hand_over(draft: &str) -> io::Result<TempDir> {
     let place = (tempfile::Builder::new().prefix("reasonix-"))
         .permissions(fs::Permissions::from_mode(0o700))

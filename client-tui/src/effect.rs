@@ -147,7 +147,7 @@ pub enum Call {
     },
 }
 
-/// What became of an effect.
+/// The answer to an effect.
 #[derive(Debug)]
 pub enum Answer {
     /// A call failed.
@@ -230,7 +230,7 @@ pub enum Answer {
         text: String,
     },
     Edited(Result<String, Trouble>),
-    /// What a directory holds: names, those of directories with a slash at the end.
+    /// The names in a directory; names of directories end with a slash.
     Directory {
         directory: PathBuf,
         names: Vec<String>,
@@ -251,11 +251,11 @@ pub enum Answer {
 pub enum Copied {
     /// The terminal was asked to; whether it did is not known.
     Terminal,
-    /// It is too long for a terminal: it was written here.
+    /// Too long for the terminal: written to this file.
     File(PathBuf),
 }
 
-/// Why something did not work, for a person.
+/// A failure, with a message for the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trouble {
     pub what: String,

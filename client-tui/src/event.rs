@@ -1,4 +1,4 @@
-//! What can happen to the interface. Everything that changes the model comes as one of these.
+//! Events of the interface. Everything that changes the model comes as one of these.
 
 use client::DecodedEvent;
 use crossterm::event::KeyEvent;
@@ -25,7 +25,7 @@ pub enum Event {
         follow: u64,
         update: SessionUpdate,
     },
-    /// What became of an effect. `follow`: which session was followed when it was wanted.
+    /// The answer to an effect. `follow`: the subscription when the effect was requested.
     Answered {
         follow: u64,
         answer: Answer,

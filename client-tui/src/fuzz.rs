@@ -1,4 +1,4 @@
-//! What holds for any words of a model on their way to the screen: a target for fuzzing, see `tests/fuzz/README.md`.
+//! Fuzz target: properties that hold for any model text on its way to the screen, see `tests/fuzz/README.md`.
 
 use ratatui::text::Line;
 

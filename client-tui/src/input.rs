@@ -30,7 +30,7 @@ const PASTE_MIN: usize = 3;
 /// How often to check that the terminal still exists. Usually SIGHUP reports it, unless it is ignored.
 const LOOK: Duration = Duration::from_secs(5);
 
-/// The person's side of the terminal.
+/// The input side of the terminal.
 pub struct Input<S = EventStream> {
     /// `None` while something else reads from the terminal, or after it ended.
     stream: Option<S>,

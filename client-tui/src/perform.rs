@@ -192,7 +192,7 @@ async fn read(
     Ok(events)
 }
 
-/// Why a session was not written to a file, for a person.
+/// A message on why a session was not written to a file.
 fn unwritten(file: &Path, error: &std::io::Error, language: Language) -> Trouble {
     let name = client::text::line(&file.display().to_string());
     match error.kind() {

@@ -63,7 +63,7 @@ pub struct Screen<W: Write> {
     /// Rows of the screen when the inline viewport was drawn last.
     rows_before: usize,
     above: Above,
-    /// What the next frame prints again, and from which part on.
+    /// Lines that the next frame prints again, and the part that they begin with.
     again: Option<(Option<PartIndex>, Vec<PrintedLine>)>,
     /// The lines above the viewport, the newest last.
     printed: VecDeque<Remembered>,

@@ -45,7 +45,7 @@ pub struct Terminal {
 #[derive(Debug)]
 struct State {
     options: Options,
-    /// What we changed is to be changed back.
+    /// The terminal's modes must be restored.
     entered: AtomicBool,
     /// The alternate screen is shown; set by the [`Screen`].
     covered: Arc<AtomicBool>,
@@ -107,7 +107,7 @@ impl Terminal {
         Out.write_all(bytes::enter(self.state.options, again).as_bytes())
     }
 
-    /// Gives it back, as it was. May be called any number of times. The screen has left before.
+    /// Restores it. May be called any number of times. The screen must have left before.
     pub fn restore(&self) {
         self.state.restore();
     }
@@ -218,7 +218,7 @@ pub fn size() -> io::Result<(u16, u16)> {
     }
 }
 
-/// Whether a person can use the interface here: both ways lead to a terminal.
+/// Whether the interface can be used here: both input and output are a terminal.
 #[must_use]
 pub fn is_there() -> bool {
     stdio::stdin().is_terminal() && stdio::stdout().is_terminal()

@@ -44,7 +44,7 @@ impl App {
             self.below = None;
             return;
         }
-        // What lies over it does not move it.
+        // A covering dialog does not move it.
         if model.dialog.as_ref().is_none_or(|dialog| !dialog.covers()) {
             let rows = view::page_rows(model, &mut self.cache);
             model.scroll = transcript::scrolled(

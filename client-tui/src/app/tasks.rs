@@ -1,4 +1,4 @@
-//! What goes on beside the loop: calls on their way, and the following of a session. Its ends come back as events.
+//! Background tasks of the loop: pending calls, and the session's subscription. Results come back as events.
 
 use std::io;
 use std::time::Duration;
@@ -18,7 +18,7 @@ const BACKLOG: u64 = 400;
 /// How often it is looked whether a daemon is there again that was stopped.
 const LOOK_AGAIN: Duration = Duration::from_secs(1);
 
-/// How long calls that are on their way may take when the person leaves.
+/// How long pending calls may take when the user leaves.
 const LAST_CALLS: Duration = Duration::from_millis(800);
 
 impl App {
@@ -62,13 +62,13 @@ impl App {
                 ours(ended);
             }
         };
-        // What takes longer is lost with us: the daemon has it or not.
+        // Calls that take longer are abandoned; the daemon may have received them.
         let _ = tokio::time::timeout(LAST_CALLS, tasks).await;
         self.leave()
     }
 }
 
-/// A task that panicked is a bug of ours: the interface ends by it, with the terminal as it was.
+/// A panicked task is a bug of ours: the interface ends, with the terminal restored.
 pub(super) fn ours(ended: Result<(), JoinError>) {
     if let Err(error) = ended
         && error.is_panic()
@@ -98,7 +98,7 @@ impl Source for Daemon {
         }
         let from = From::Snapshot { backlog: BACKLOG };
         let mut following = self.client.follow(&self.session, from, true).await?;
-        // A person may wait as long as they like.
+        // Reconnect without a time limit: the user can leave at any time.
         following.bear(Duration::MAX);
         let attached = self.followed.insert(following).attached();
         Ok(SessionUpdate::Attached {

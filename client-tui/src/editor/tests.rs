@@ -1,6 +1,6 @@
 use super::*;
 
-/// What a script of the shell as the editor makes of a draft. The file is `$0`.
+/// Edits a draft with a shell script as the editor. The file is `$0`.
 async fn edited(script: &str, draft: &str) -> Result<String, Trouble> {
     let command = ["sh", "-c", script].map(str::to_owned);
     edit(&command, draft, Language::English).await

@@ -44,7 +44,7 @@ impl Composer {
         composer
     }
 
-    /// Whether nothing is written.
+    /// Whether the text is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.buffer.as_str().is_empty()
@@ -234,7 +234,7 @@ impl Composer {
         let all = 0..self.buffer.as_str().len();
         self.buffer.replace(all, text);
         self.buffer.go(caret);
-        // What nobody typed opens no menu, which would take the keys that go on through the history.
+        // Text that nobody typed opens no menu: a menu would take the keys that move through the history.
         self.menu.close(text);
         if self.is_normal() {
             vim::settle(&mut self.buffer);

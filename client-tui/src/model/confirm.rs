@@ -13,7 +13,7 @@ use crate::messages::dialog::Msg;
 #[derive(Debug)]
 pub struct Confirm {
     pub title: Msg,
-    /// What would happen, a line each.
+    /// The consequences, one per line.
     pub words: Vec<String>,
     pub then: ConfirmedAction,
     /// Scroll offset in rows, if the text does not fit.
@@ -47,7 +47,7 @@ impl Confirm {
     }
 }
 
-/// What a yes does.
+/// The action on yes.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ConfirmedAction {
     Do(Vec<Effect>),

@@ -16,7 +16,7 @@ use super::seen::ReadProgress;
 use crate::keymap::Context;
 use crate::render::Made;
 
-/// An interaction and what the user has chosen and written so far.
+/// An interaction with the user's choices and text so far.
 #[derive(Debug)]
 pub struct InteractionDialog {
     pub interaction: Interaction,
@@ -37,7 +37,7 @@ pub struct InteractionDialog {
     pub drafts: Vec<Draft>,
     /// Enter came, and nothing was chosen.
     pub nothing: bool,
-    /// The command as far as it was changed, while the box is closed.
+    /// The edited command, while the box is closed.
     pub command: Option<CommandBox>,
     /// The body in rows: both drawing and scrolling need them.
     pub body: Rows,
@@ -64,7 +64,7 @@ impl Rows {
     }
 }
 
-/// What the keys are for.
+/// The part of the dialog that receives keys.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum InputFocus {
     /// The answer.
@@ -211,7 +211,7 @@ impl Draft {
     }
 }
 
-/// What became here of the interactions of a session.
+/// The client's state of a session's interactions.
 #[derive(Debug, Default)]
 pub struct Asking {
     /// They come up again only when they are asked for.

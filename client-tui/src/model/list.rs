@@ -25,11 +25,11 @@ use super::line::Input;
 pub struct ListDialog {
     pub what: ListOf,
     pub content: Content,
-    /// What the marked row is of; `None` until there are rows.
+    /// The key of the marked row; `None` until there are rows.
     pub selected: Option<Key>,
     /// Index of that row when it was marked: if the row disappears, the row that takes its place is marked.
     pub place: usize,
-    /// What took its place, and since when that is marked.
+    /// The row that took its place, and since when it is marked.
     pub slid: Option<(Key, Instant)>,
     /// The key that was pressed last, and when: terminals do not say which is held down.
     pub pressed: Option<(KeyCode, Instant)>,
@@ -40,7 +40,7 @@ pub struct ListDialog {
     pub due: Instant,
     /// Wall-clock time of the newest answer: ages are relative to it.
     pub at: Stamp,
-    /// What sessions said last, of those that were asked for; `None`: on its way.
+    /// Last messages of sessions, as far as requested; `None`: still loading.
     pub previews: HashMap<SessionId, Option<Preview>>,
     /// The second step of a rewind: choosing what to restore.
     pub restore: Option<Restore>,
@@ -83,7 +83,7 @@ pub enum Content {
     Models(Vec<models::Offer>),
 }
 
-/// What a row is of: stays the same however often the list is refreshed.
+/// Identifies a row; stable across refreshes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Key {
     /// A session that is still to be made.
@@ -104,13 +104,13 @@ pub enum Key {
     Model(String),
 }
 
-/// What to restore.
+/// Parts to restore.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Choice {
     Both,
     Conversation,
     Code,
-    /// Both, also files that somebody else has changed since.
+    /// Both, including files changed by others since.
     Force,
     Cancel,
 }
@@ -139,7 +139,7 @@ pub struct Restore {
     pub to_turn: u64,
     /// The prompt's text, for the composer.
     pub prompt: String,
-    /// What would happen, or why that is not known; `None`: it is being asked.
+    /// The effect of the rewind, or why it is unknown; `None`: requested.
     pub effect: Option<Result<RewindOutput, String>>,
 }
 
@@ -196,7 +196,7 @@ impl ListDialog {
             .unwrap_or_else(|| self.place.min(rows.len().saturating_sub(1)))
     }
 
-    /// What the marked row is of.
+    /// The key of the marked row.
     #[must_use]
     pub fn current<'a>(&self, rows: &'a [rows::Row]) -> Option<&'a Key> {
         rows.get(self.position(rows)).map(|row| &row.key)

@@ -50,7 +50,7 @@ pub struct Model {
     pub session: Option<session::Session>,
     pub transcript: transcript::Transcript,
     pub composer: composer::Composer,
-    /// What lies over the composer, or over all.
+    /// The dialog over the composer, or over the whole screen.
     pub dialog: Option<Dialog>,
     pub link: Link,
     pub toast: Option<Toast>,
@@ -74,7 +74,7 @@ pub struct Model {
     pub scroll: usize,
     /// How often the spinner has moved.
     pub beat: u64,
-    /// The title of the window as it was set last.
+    /// The last title set for the window.
     pub title: String,
     /// The session being switched to or followed, and its display name: its id means nothing to a user.
     pub called: Option<(SessionId, String)>,
@@ -110,7 +110,7 @@ pub struct Look {
     pub fullscreen: bool,
     /// The terminal understands links (OSC 8).
     pub links: bool,
-    /// What tools printed is open.
+    /// Output of tools is unfolded.
     pub output: bool,
     /// Reasoning is open.
     pub reasoning: bool,
@@ -144,11 +144,11 @@ impl Default for Look {
 pub struct LaunchContext {
     /// Absolute.
     pub cwd: PathBuf,
-    /// Of the person, to write paths short.
+    /// The user's home directory, to shorten paths.
     pub home: Option<PathBuf>,
     /// A new session but for its id and prompt: directory, environment, keys, model.
     pub template: CreateParams,
-    /// What this client may do.
+    /// The client's role.
     pub role: Role,
     /// The approval mode that a new session gets where the template says none.
     pub approval_mode: ApprovalMode,
@@ -158,7 +158,7 @@ pub struct LaunchContext {
 
 #[cfg(test)]
 impl LaunchContext {
-    /// A directory, and nothing known beside it: whoever drives, and what the daemon's settings say by default.
+    /// A directory with default settings and the role `Drive`.
     #[must_use]
     pub fn of(cwd: impl Into<PathBuf>) -> Self {
         Self {
@@ -188,7 +188,7 @@ pub enum Link {
     Ended(crate::effect::Trouble),
 }
 
-/// A line of ours above the composer, for a while.
+/// A temporary notice above the composer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Toast {
     pub tone: Tone,
@@ -198,7 +198,7 @@ pub struct Toast {
     pub about: Option<ToastAbout>,
 }
 
-/// What a toast reports of a question. It goes early when that is past.
+/// The question that a toast is about. The toast goes early when that is over.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ToastAbout {
     /// A notice that this question was set aside: it goes when the question is on the screen again, or answered.
@@ -207,7 +207,7 @@ pub enum ToastAbout {
     Answered,
 }
 
-/// What lies over the composer, or over all. The composer's draft stays.
+/// A dialog over the composer, or over the whole screen. The composer's draft stays.
 #[derive(Debug)]
 pub enum Dialog {
     Interaction(interaction::InteractionDialog),
@@ -291,7 +291,7 @@ impl Model {
         });
     }
 
-    /// Words of the daemon with the session called as a person knows it.
+    /// A message of the daemon, with the session's id replaced by its display name.
     #[must_use]
     pub fn calls(&self, words: &str) -> String {
         match &self.called {
@@ -307,7 +307,7 @@ impl Model {
             true => what.into_owned(),
             false => format!("{what} · {}", self.look.language.translate(&trouble.hint)),
         };
-        // What the daemon says for a shell has a command of its own here.
+        // Commands that the daemon suggests for a shell have equivalents here.
         let words = words
             .replace("`reasonix models`", "`/model`")
             .replace("`reasonix ls`", "`/sessions`");
@@ -364,7 +364,7 @@ impl Model {
         session.map_or(template, |session| &session.options)
     }
 
-    /// What this client may do in the session that it follows.
+    /// The client's role in the followed session.
     #[must_use]
     pub fn role(&self) -> Role {
         self.place.role

@@ -24,7 +24,7 @@ pub struct Pager {
     /// Whether parts are open, but for those that were turned over one by one.
     pub open: bool,
     pub turned: HashSet<PartId>,
-    /// As it was written, in place of drawn.
+    /// Show the source text instead of rendered Markdown.
     pub raw: bool,
     /// The question whose whole text this is.
     pub judged: Option<ShownInteraction>,

@@ -27,7 +27,7 @@ pub struct Session {
     pub pid: Pid,
     pub cwd: String,
     pub options: SessionOptions,
-    /// What lists call it, as of the newest snapshot: its name then, else its first prompt.
+    /// Its title in lists, as of the newest snapshot: its name, else its first prompt.
     pub title: String,
     /// `provider/model` to return to when the turn has ended: the one in the options replaces it until then.
     pub instead_of: Option<String>,
@@ -57,7 +57,7 @@ pub struct Session {
     pub children: Vec<ChildSpawned>,
     /// Open interactions.
     pub open: Vec<Interaction>,
-    /// What became here of those questions.
+    /// The client's state of those interactions.
     pub asking: Asking,
     /// Other clients that are attached.
     pub others: u64,
@@ -116,7 +116,7 @@ impl Session {
         }
     }
 
-    /// Whether a turn runs or waits for somebody, or the context is compacted.
+    /// Whether a turn is running or waiting for the user, or the context is being compacted.
     #[must_use]
     pub fn busy(&self) -> bool {
         matches!(self.state, State::Running | State::Waiting) || self.compacting

@@ -25,7 +25,7 @@ const BOTH_NUMBERS: usize = 60;
 /// Cells that the words of a line have at least, or the numbers go.
 const WORDS_MIN: usize = 12;
 
-/// What diffs say of a line that the file ends within.
+/// The note in diffs about a missing newline at the end of a file.
 const NO_NEWLINE: &str = "\\ No newline at end of file";
 
 /// The lines of a unified diff of the file at this path, with the colours of its language where the theme has them.

@@ -1,4 +1,4 @@
-//! Code in colours. What that takes is loaded when it is needed first.
+//! Syntax highlighting. Its definitions are loaded on first use.
 //!
 //! Line by line, with what a line leaves open carried to the next one, so code that grows is not read again. Long code
 //! and long lines stay plain: colours are not worth waiting for.

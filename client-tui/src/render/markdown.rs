@@ -63,7 +63,7 @@ impl Markdown {
         self.settle(true);
     }
 
-    /// All of it as it was written, but for what terminals obey.
+    /// The whole source text, without control characters.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.cleaned

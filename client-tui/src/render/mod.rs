@@ -28,7 +28,7 @@ pub struct Cache {
     made_for: Option<(u64, Made)>,
 }
 
-/// What the lines are of: entry of the transcript (generation and id) and part of it.
+/// The source of the lines: a transcript entry (generation and id) and a part of it.
 pub type Key = (u64, u64, usize);
 
 /// How they were made: another look, another text.

@@ -104,7 +104,7 @@ pub fn model(name: &str) -> &str {
     }
 }
 
-/// A path with `~` for the person's home.
+/// A path with `~` for the user's home.
 #[must_use]
 pub fn path(path: &str, home: Option<&Path>) -> String {
     let inside = home

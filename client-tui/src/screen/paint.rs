@@ -125,7 +125,7 @@ impl Attributes {
     }
 }
 
-/// What the terminal writes with at present.
+/// The terminal's current attributes.
 #[derive(Debug, Default)]
 struct Pen {
     look: Attributes,
@@ -241,7 +241,7 @@ fn nearest(wanted: [u8; 3], among: std::ops::RangeInclusive<u8>) -> u8 {
     among.min_by_key(distance).unwrap_or_default()
 }
 
-/// What the colours of the usual palette look like.
+/// The colours of the usual palette.
 fn palette(index: u8) -> [u8; 3] {
     const STEPS: [u8; 6] = [0, 95, 135, 175, 215, 255];
     let step = |index: u8| STEPS[usize::from(index % 6)];

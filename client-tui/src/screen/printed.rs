@@ -12,7 +12,7 @@ pub(super) struct Remembered {
     pub(super) cells: usize,
     /// The part of the transcript that begins with it.
     pub(super) begins: Option<PartIndex>,
-    /// It was broken at the edge: the next row goes on with it.
+    /// Broken at the edge: the next row continues it.
     goes_on: bool,
 }
 

@@ -11,7 +11,7 @@ use super::{Doubt, Screen};
 pub(super) struct Above {
     least: usize,
     most: usize,
-    /// Blank rows below the viewport, so many at most.
+    /// Blank rows below the viewport, at most.
     blank: usize,
 }
 
@@ -31,7 +31,7 @@ impl Above {
         self.most = self.most.saturating_sub(rows);
     }
 
-    /// So many rows came, and there is place for `room`.
+    /// `rows` more rows were printed, and there is space for `room`.
     pub(super) fn printed(&mut self, rows: usize, room: usize) {
         self.least = (self.least + rows).min(room);
         self.most = (self.most + rows).min(room);

@@ -10,7 +10,7 @@ use super::*;
 struct Scene {
     screen: Screen<Vec<u8>>,
     parser: vt100::Parser,
-    /// All that was written.
+    /// All bytes written so far.
     tape: Vec<u8>,
     /// Lines that were printed: each is a part by itself.
     count: usize,

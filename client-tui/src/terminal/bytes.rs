@@ -29,7 +29,7 @@ const USUAL: &str = "\x1b[m\x1b[?7h\x1b[?25h\x1b[?2026l";
 /// Characters of a title or a notification: more of them nobody sees.
 const WORDS_MAX: usize = 200;
 
-/// What takes the terminal. `again`: it is ours already, but somebody may have changed it.
+/// Sequences that set up the terminal. `again`: it is set up already, but may have been changed.
 pub(super) fn enter(options: Options, again: bool) -> String {
     let mut bytes = MODES_ON.to_owned();
     if !options.plain {
@@ -43,7 +43,7 @@ pub(super) fn enter(options: Options, again: bool) -> String {
     bytes
 }
 
-/// What gives it back.
+/// Sequences that restore it.
 pub(super) fn restore(options: Options, covered: bool) -> String {
     let mut bytes = String::new();
     if covered {

@@ -9,7 +9,7 @@ use crate::theme::Theme;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Surroundings {
     pub colours: Depth,
-    /// What the setting `auto` means here.
+    /// The value of the setting `auto` here.
     pub theme: Theme,
     pub language: Language,
     /// It probably understands links (OSC 8).

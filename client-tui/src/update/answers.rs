@@ -1,4 +1,4 @@
-//! What became of effects.
+//! Answers to effects.
 
 use client::amounts;
 use client::transcript::words;
@@ -176,7 +176,7 @@ fn failed(model: &mut Model, here: bool, call: Call, trouble: Trouble) {
         | Call::Preview { .. } => {
             list::take(model, Answer::Failed { call, trouble });
         }
-        // What would happen is asked by lists, but for an undo.
+        // Lists request these previews, except for an undo.
         Call::Checkpoints { undo: false, .. }
         | Call::Rewind(RewindParams {
             dry_run: true,
@@ -335,7 +335,7 @@ fn compacted(model: &mut Model, params: &CompactParams, done: &CompactOutput) {
     }
 }
 
-/// A prompt that waited is written again, where its session is.
+/// A queued prompt goes back into the composer of its session.
 fn taken_back(model: &mut Model, session: &str, text: &str) {
     let language = model.look.language;
     let here = model.session.as_ref().map(|here| here.id);
@@ -353,7 +353,7 @@ fn undo(model: &mut Model, checkpoints: &CheckpointsOutput) -> Vec<Effect> {
     commands::undo(model, &turns)
 }
 
-/// What the record of it does not say.
+/// Reports the details that the session's record leaves out.
 fn rewound(model: &mut Model, params: &RewindParams, done: &RewindOutput) {
     let language = model.look.language;
     for note in &done.notes {
@@ -417,7 +417,7 @@ fn context(model: &mut Model, inspected: &InspectOutput) {
     }
 }
 
-/// What the day, the project and the session have used, and may use: a line each.
+/// Usage and limits of the day, the project and the session, one line each.
 fn budget(model: &mut Model, nodes: &[BudgetNode]) {
     let language = model.look.language;
     for node in nodes {
@@ -497,7 +497,7 @@ fn used(model: &Model, usage: &UsageTotals) -> String {
     )
 }
 
-/// What a project's config would set, and whether it shall.
+/// Shows the settings in a project's config, and asks whether to trust them.
 fn held_back(model: &mut Model, cwd: String, trust: TrustOutput) {
     let language = model.look.language;
     if trust.held_back.is_empty() {

@@ -41,7 +41,7 @@ pub fn walked(model: &mut Model, root: PathBuf, paths: Vec<String>) {
     model.composer.menu.walked(root, paths);
 }
 
-/// The custom commands have come, for the menu of commands. What waited for them is sent.
+/// The custom commands have arrived for the menu. A prompt that waited for them is sent.
 pub fn commands_came(model: &mut Model, commands: Vec<CommandInfo>) -> Vec<Effect> {
     let role = model.place.role;
     model.composer.menu.commands_came(commands, role);

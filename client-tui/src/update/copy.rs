@@ -67,9 +67,9 @@ fn last_code(markdown: &str) -> Option<String> {
     last
 }
 
-/// What `/copy` is asked for.
+/// The argument of `/copy`.
 enum Copied {
-    /// An answer: so many before the last one.
+    /// An answer: this many before the last one.
     Answer(usize),
     /// The code of the last answer.
     Code,

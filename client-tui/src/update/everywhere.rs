@@ -151,7 +151,7 @@ fn again(model: &mut Model, key: Pressed) -> bool {
     })
 }
 
-/// What stops the turn, or the user's command; `None`: none runs, or it is not ours to stop.
+/// The effect that stops the turn or the user's command; `None`: nothing runs, or this client may not stop it.
 fn stop(model: &Model) -> Option<Effect> {
     let session = model.session.as_ref()?;
     let runs = session.busy() || session.user_command().is_some();

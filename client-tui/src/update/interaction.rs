@@ -64,7 +64,7 @@ pub fn key(model: &mut Model, key: &KeyEvent) -> Option<Vec<Effect>> {
         (InputFocus::Answer, Some(Action::ReadAll), _) => return Some(read_all(model)),
         (InputFocus::Answer, Some(action), Some(reach)) => {
             if matches!(key.code, KeyCode::Char(_)) {
-                // It may be a letter of something that is being written.
+                // It may be a letter that the user types into a field.
                 dialog.since = now;
             }
             dialog.scroll = Some(scrolled(action, reach));
@@ -86,7 +86,7 @@ pub fn key(model: &mut Model, key: &KeyEvent) -> Option<Vec<Effect>> {
     Some(Vec::new())
 }
 
-/// Takes a paste. It answers nothing: where words are being written it is written there.
+/// Takes a paste. It answers nothing: if a text field is open, it goes there.
 pub fn paste(model: &mut Model, text: &str) -> Vec<Effect> {
     if let Some(Dialog::Interaction(dialog)) = &mut model.dialog {
         match &mut dialog.part {
@@ -145,7 +145,7 @@ fn list_scopes(dialog: &mut InteractionDialog, key: &KeyEvent, action: Action) {
 
 /// Why a yes does not count yet.
 enum Unread {
-    /// So many rows were not on the screen.
+    /// This many rows were not on the screen.
     Rows(usize),
     TooSmall,
 }
@@ -280,7 +280,7 @@ fn number(key: &KeyEvent) -> Option<usize> {
     digit.checked_sub(1)
 }
 
-/// A key while words are being written.
+/// A key in the text field.
 fn write(model: &mut Model, key: &KeyEvent, action: Option<Action>) -> Option<Vec<Effect>> {
     let Some(Dialog::Interaction(dialog)) = &mut model.dialog else {
         return None;

@@ -103,7 +103,7 @@ fn slid(model: &Model) -> bool {
     slid.is_some_and(|(_, since)| model.now.saturating_duration_since(*since) < SLID)
 }
 
-/// Whether a key is held down: it comes soon after its like. What ends something is not done by it again.
+/// Whether a key is held down: it repeats quickly. Destructive actions ignore repeats.
 fn held(model: &mut Model, key: &KeyEvent) -> bool {
     let now = model.now;
     let Some(dialog) = dialog_mut(model) else {
@@ -262,7 +262,7 @@ fn select(model: &mut Model, rows: &[Row], place: usize) {
     dialog.slid = None;
 }
 
-/// What the marked row is of.
+/// The key of the marked row.
 fn current(model: &Model) -> Option<Key> {
     let dialog = dialog(model)?;
     let rows = rows(dialog, model);

@@ -58,7 +58,7 @@ pub fn key(model: &mut Model, key: &KeyEvent) -> Option<Vec<Effect>> {
     }
 }
 
-/// What became of a key.
+/// The outcome of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum KeyOutcome {
     /// It means nothing here.

@@ -1,4 +1,4 @@
-//! What tests of `update` share: a model, keys by their names, a session that is there.
+//! Fixtures for tests of `update`: a model, keys by their names, an attached session.
 
 use std::time::{Duration, Instant};
 
@@ -78,7 +78,7 @@ pub fn record(seq: u64, body: &proto::Body) -> Event {
     record_at(0, seq, body)
 }
 
-/// One that was written at this moment.
+/// A record written at this moment.
 pub fn record_at(at: i64, seq: u64, body: &proto::Body) -> Event {
     let data = body.to_json().unwrap();
     let event = event(Some(proto::Seq(seq)), body.kind(), &data);

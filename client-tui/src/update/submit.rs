@@ -100,7 +100,7 @@ fn shell(model: &mut Model, command: String) -> Vec<Effect> {
     vec![Effect::Call(Call::Shell(params))]
 }
 
-/// Sends the prompt that was given at the start. Where a question came first, it stays written.
+/// Sends the prompt given on the command line. If a question came first, it stays in the composer.
 pub fn first(model: &mut Model) -> Vec<Effect> {
     let is_due = std::mem::take(&mut model.sends_draft) && model.dialog.is_none();
     match is_due {
@@ -153,7 +153,7 @@ pub fn prompt(model: &mut Model, text: String, when: When) -> Vec<Effect> {
     })]
 }
 
-/// What a session is made for.
+/// The first input of a session.
 enum First {
     Prompt(String),
     Command(String),

@@ -789,7 +789,7 @@ fn arguments_that_a_command_refuses_stay_in_the_composer() {
     }
 }
 
-/// So many answers of the model.
+/// Adds this many answers of the model.
 fn answered(count: u64) -> Model {
     let mut model = attached();
     for n in 0..count {

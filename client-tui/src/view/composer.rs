@@ -73,7 +73,7 @@ fn text(composer: &Composer, model: &Model, width: usize, most: usize) -> Panel 
     }
 }
 
-/// What can be done here, or that this client may not prompt.
+/// The placeholder: hints, or a note that this client may not prompt.
 fn placeholder(model: &Model, width: usize) -> String {
     let width = width.saturating_sub(MARK);
     let (long, short) = match model.role() {

@@ -53,7 +53,7 @@ pub(super) fn judged(text: &str, ink: Ink, look: &Look, width: usize) -> Vec<Lin
                 let rows = wrap::whole(&line, inner(width)).into_iter();
                 out.extend(mark(rows.map(|row| vec![Span::styled(row, style)]), look));
             }
-            // A row of ours: it has no mark.
+            // Our own row: it has no mark.
             Stretch::Blank(_) => {
                 let folded = stretch.folded(look.language).unwrap_or_default();
                 out.extend(words(&folded, Ink::Warning, look, width));
@@ -191,7 +191,7 @@ pub(super) fn input(
     (line, u16::try_from(column + before).unwrap_or(u16::MAX))
 }
 
-/// The mark of a line with words of the person's own.
+/// The mark of a text field.
 const OWN: &str = "› ";
 
 /// A text field for an answer: its label, the field, and the keys.

@@ -70,7 +70,7 @@ fn commands(language: Language) -> Vec<(String, &'static str)> {
         .collect()
 }
 
-/// A command as it is written: `/quit, /exit, /q`, `/fork [NAME]`.
+/// A command's usage: `/quit, /exit, /q`, `/fork [NAME]`.
 fn command(row: &Row) -> String {
     let mut words = format!("/{}", row.name);
     for alias in row.aliases {

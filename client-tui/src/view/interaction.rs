@@ -274,7 +274,7 @@ fn content_rows(form: &Form<'_>, look: &Look, width: usize) -> Vec<Line<'static>
     rows
 }
 
-/// Markdown, rendered. What cannot be seen is written out before.
+/// Rendered Markdown. Invisible characters are spelled out first.
 fn markdown_rows(text: &str, look: &Look, width: usize) -> Vec<Line<'static>> {
     let written: Vec<String> = text.split('\n').map(client::text::exact).collect();
     let mut markdown = Markdown::default();
@@ -286,7 +286,7 @@ fn markdown_rows(text: &str, look: &Look, width: usize) -> Vec<Line<'static>> {
 }
 
 fn diff_rows(path: &str, diff: &str, look: &Look, width: usize) -> Vec<Line<'static>> {
-    // Tabs are how code is set; everything else that cannot be seen is written out.
+    // Tabs stay, as code is indented by them; other invisible characters are spelled out.
     let exact = |line: &str| {
         let parts: Vec<String> = line.split('\t').map(client::text::exact).collect();
         parts.join("\t")

@@ -275,13 +275,13 @@ fn emptiness(dialog: &ListDialog, model: &Model, shown: &[Row]) -> Option<String
     Some(language.say(message).to_owned())
 }
 
-/// A line of ours that is reported at present, for nothing else shows it while a list is open; else what keys do here.
+/// The current toast, as nothing else shows it while a list is open; else the key hints.
 fn last(dialog: &ListDialog, model: &Model, width: usize) -> Line<'static> {
     let toast = toast::rows(model, width, 1).pop();
     toast.unwrap_or_else(|| hints(dialog, model, width))
 }
 
-/// What keys do here.
+/// The key hints.
 fn hints(dialog: &ListDialog, model: &Model, width: usize) -> Line<'static> {
     use Action::{Accept, Approve, Close, Drop, Edit, Filter, Kill, MoveDown, MoveUp, Pause};
     let language = model.look.language;

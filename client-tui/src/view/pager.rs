@@ -69,7 +69,7 @@ fn title(pager: &Pager, model: &Model, width: usize) -> Line<'static> {
     fit::line(&model.look, left, right, width)
 }
 
-/// The line that is looked for, while it is written.
+/// The search field, while it is open.
 fn typing(model: &Model, typed: &Input, width: usize) -> Panel {
     let (line, column) = framed::input("/", typed, &model.look, width);
     Panel {

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 /// Entries at most.
 pub const MAX: usize = 100;
 
-/// A prompt that comes from the session is looked for among so many of the newest: it may be our own, come back.
+/// A prompt reported by the session is searched among this many of the newest: it may be our own.
 const RECENT: usize = 16;
 
 /// Earlier prompts, newest last. They contain chips, as in the buffer.

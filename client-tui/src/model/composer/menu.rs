@@ -46,7 +46,7 @@ pub struct Menu {
     custom: Option<Vec<CommandInfo>>,
 }
 
-/// What can be taken.
+/// The entries of the menu.
 #[derive(Debug, Default)]
 pub enum Entries {
     #[default]
@@ -56,7 +56,7 @@ pub enum Entries {
     Files(Vec<FileEntry>),
 }
 
-/// A file or a directory that can be taken.
+/// A file or a directory in the menu.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileEntry {
     /// The path up to and including the last slash, as it will be in the text.
@@ -65,7 +65,7 @@ pub struct FileEntry {
     pub name: String,
 }
 
-/// What the menu needs to be read for it.
+/// Names that the menu needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reads {
     /// The custom commands.

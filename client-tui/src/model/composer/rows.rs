@@ -139,7 +139,7 @@ impl<'a> Rows<'a> {
             .unwrap_or_default()
     }
 
-    /// What a row looks like: pieces, and whether each is a chip.
+    /// The pieces of a row, and whether each is a chip.
     #[must_use]
     pub fn pieces(&self, row: usize) -> Vec<(String, bool)> {
         let mut out: Vec<(String, bool)> = Vec::new();

@@ -47,19 +47,19 @@ enum Last {
     Killed,
 }
 
-/// What a cluster is to moves by words.
+/// Classes of clusters for moves by words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
     Blank,
     /// Letters, digits and `_` of narrow scripts.
     Word,
-    /// Letters of wide scripts, which are written without blanks.
+    /// Letters of wide scripts, which have no blanks between words.
     Wide,
     Mark,
     Chip,
 }
 
-/// What a cluster is.
+/// The class of a cluster.
 #[must_use]
 pub fn class(cluster: &str) -> Class {
     let Some(first) = cluster.chars().next() else {
@@ -150,7 +150,7 @@ impl Text {
         rest.graphemes(true).next().unwrap_or_default()
     }
 
-    /// What the cluster at this place is; the end is blank.
+    /// The class of the cluster at this offset; the end counts as blank.
     #[must_use]
     pub fn class(&self, at: usize) -> Class {
         class(self.cluster(at))
@@ -240,7 +240,7 @@ impl Text {
         self.change(range, "", Last::Killed);
     }
 
-    /// What a yank brings.
+    /// The text that a yank inserts.
     #[must_use]
     pub fn killed(&self) -> &str {
         &self.killed

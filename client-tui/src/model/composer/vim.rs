@@ -23,11 +23,11 @@ pub struct Vim {
     awaits: Option<char>,
 }
 
-/// What else a key asks for.
+/// A request of a key that the text alone cannot fulfil.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Asks {
     Nothing,
-    /// So many rows up, or through the history.
+    /// This many rows up, or through the history.
     Up(usize),
     Down(usize),
 }

@@ -39,7 +39,7 @@ impl CommandBox {
         self.text.caret()
     }
 
-    /// The command to run; `None`: nothing is written.
+    /// The command to run; `None` if it is blank.
     #[must_use]
     pub fn command(&self) -> Option<String> {
         let text = self.text();

@@ -1,4 +1,4 @@
-//! What tests of dialogs are played with.
+//! Fixtures for tests of dialogs.
 
 use std::time::{Duration, Instant};
 
@@ -80,7 +80,7 @@ impl Scene {
         update(&mut self.model, Event::Paste(text.to_owned()), self.now)
     }
 
-    /// What the dialog looks like in a terminal of this size.
+    /// The dialog's rows in a terminal of this size.
     pub fn panel(&mut self, columns: u16, rows: u16) -> Panel {
         self.model.look.columns = columns;
         self.model.look.rows = rows;

@@ -23,7 +23,7 @@ use crate::model::{LaunchContext, Look, Model};
 /// The wall clock in every test.
 pub const NOW: Stamp = Stamp(1_790_000_000_000);
 
-/// What a hostile model, name or file may try.
+/// Text with which a hostile model, name or file may attack.
 pub const HOSTILE: &str = "\u{1b}]0;owned\u{7}\u{1b}[2J\u{202e}evil\r\n\u{9b}31mred\tend";
 
 /// Every list.
@@ -37,7 +37,7 @@ pub const ALL: [ListOf; 7] = [
     ListOf::Models,
 ];
 
-/// What the daemon says to a list that was opened, with these calls waiting; `None`: it is not asked.
+/// The daemon's answer to an opened list, with these open calls; `None`: the list makes no request.
 pub fn answer(what: ListOf, calls: Vec<Interaction>) -> Option<Answer> {
     Some(match what {
         ListOf::Sessions { .. } => Answer::Sessions(listed()),

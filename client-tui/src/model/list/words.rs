@@ -69,7 +69,7 @@ pub fn model(name: &str) -> String {
 /// Cells that a directory takes at most in a row.
 const DIRECTORY_MAX: usize = 28;
 
-/// A path with `~` for the person's home.
+/// A path with `~` for the user's home.
 #[must_use]
 pub fn home(path: &str, home: Option<&Path>) -> String {
     client::text::line(&short::path(path, home))
@@ -151,7 +151,7 @@ pub fn questions(session: &SessionSummary) -> u64 {
     session.pending_interactions
 }
 
-/// Whether it goes on only when a person does something.
+/// Whether it waits for the user.
 #[must_use]
 pub fn waits(session: &SessionSummary) -> bool {
     let needs_person = session.waiting_for.is_some_and(WaitingFor::needs_person);

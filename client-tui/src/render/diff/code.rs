@@ -43,7 +43,7 @@ impl Sides {
             }
             Kind::Note => None,
             Kind::Gap => {
-                // What the lines between have opened or closed is not known.
+                // The state after the hidden lines is unknown.
                 (self.old, self.new) = (self.begin.clone(), self.begin.clone());
                 None
             }

@@ -1,6 +1,6 @@
 //! A unified diff, line by line, with the numbers that its lines have.
 
-/// What a line of a diff is.
+/// Kinds of diff lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Context,
@@ -18,7 +18,7 @@ pub(super) struct Row {
     pub(super) kind: Kind,
     pub(super) old: Option<u64>,
     pub(super) new: Option<u64>,
-    /// With everything written out that cannot be seen, but tabs.
+    /// Invisible characters are spelled out, except tabs.
     pub(super) text: String,
 }
 
@@ -153,7 +153,7 @@ fn carriage_returns(diff: &str) -> bool {
     lines.peek().is_some() && lines.all(|line| line.ends_with('\r'))
 }
 
-/// The text with what cannot be seen written out. Tabs stay, and become blanks where the line is drawn.
+/// The text with invisible characters spelled out. Tabs stay, and become blanks when the line is drawn.
 fn safe(text: &str) -> String {
     let (text, end) = match text.strip_suffix('\r') {
         Some(text) => (text, "␍"),

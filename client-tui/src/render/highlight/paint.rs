@@ -1,4 +1,4 @@
-//! What a piece of code is, and its colour. Contrast at least 4.5 : 1 on black, or on white.
+//! Kinds of code tokens, and their colours. Contrast at least 4.5 : 1 on black, or on white.
 
 use std::sync::OnceLock;
 
@@ -7,7 +7,7 @@ use syntect::parsing::{Scope, ScopeStack};
 
 use crate::theme::{Ink, Theme};
 
-/// What a piece of code is.
+/// The kind of a code token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Paint {
     Plain,

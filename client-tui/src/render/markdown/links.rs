@@ -1,4 +1,4 @@
-//! Targets of links that are written apart from them: `[name]: https://…`.
+//! Reference definitions of links: `[name]: https://…`.
 
 use std::collections::HashMap;
 

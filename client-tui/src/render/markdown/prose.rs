@@ -400,7 +400,7 @@ fn item(
     out
 }
 
-/// HTML is shown as it was written.
+/// HTML is shown as source text.
 fn html(source: &str, width: usize) -> Vec<Line<'static>> {
     let source = text::clean(source);
     let lines = source.trim_end().lines();

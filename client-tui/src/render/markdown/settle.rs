@@ -14,7 +14,7 @@ const UNSETTLED: usize = 16 * 1024;
 /// So often a reading may be in vain before more must have come for the next one.
 const VAIN: usize = 4;
 
-/// What more text must have come since the last reading, above that.
+/// Beyond that, how much more text must have come since the last parse.
 const STEP: usize = 1024;
 
 /// How far the text is looked at. Offsets into the cleaned text.
@@ -225,7 +225,7 @@ impl Markdown {
             let range = start..start + count;
             return shown.then_some(Block { range, what });
         };
-        // What may become the closing fence is not shown as code.
+        // A line that may become the closing fence is not shown as code.
         let closing = self
             .fences
             .get(fence)
@@ -253,7 +253,7 @@ fn is_undecided(line: &str) -> bool {
     line.chars().all(open)
 }
 
-/// What a reading found.
+/// The result of a parse.
 #[derive(Default)]
 struct ParsedBlocks {
     /// Where blocks begin, always at the beginning of a line.

@@ -105,7 +105,7 @@ fn a_failed_rewind_is_reported_even_after_its_session_was_left() {
         (rewind(false, Which::Both), true),
         (rewind(true, Which::Code), true),
         (checkpoints(true), true),
-        // What a list asks for that is gone.
+        // Requests of a list that is closed.
         (rewind(true, Which::Both), false),
         (checkpoints(false), false),
     ];

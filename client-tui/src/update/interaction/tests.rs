@@ -292,7 +292,7 @@ fn who_answered_a_question_is_not_reported_in_the_next_one() {
     let next = serde_json::to_value(approval(2, "y")).unwrap();
     scene.report("interaction.opened", next);
     assert_eq!((shown(&scene), &scene.model.toast), ("7.2", &None));
-    // What failed is reported there.
+    // The failure is reported there.
     let mut scene = one();
     answer_elsewhere(&mut scene);
     scene.model.toast(Tone::Error, "no disk");

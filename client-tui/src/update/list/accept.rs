@@ -1,4 +1,4 @@
-//! What a row is taken for: going to a session, pausing it, ending it.
+//! Actions on a row: going to a session, pausing it, ending it.
 
 use proto::params::session::{SessionSummary, Signal, SignalParams};
 use proto::state::State;

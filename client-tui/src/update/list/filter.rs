@@ -9,7 +9,7 @@ use crate::model::Model;
 use crate::model::line::Input;
 use crate::model::list::ListOf;
 
-/// Takes a key while the filter is written.
+/// Takes a key in the filter.
 pub fn key(model: &mut Model, key: &KeyEvent) -> Option<Vec<Effect>> {
     if change(model, |input| input.key(key)) {
         return Some(Vec::new());

@@ -92,7 +92,7 @@ fn content(model: &mut Model, content: Result<Content, Trouble>) {
     settle(model);
 }
 
-/// Those that wait for a person, those that work, then by activity.
+/// Sessions that wait for the user first, then working ones, then by activity.
 fn order(session: &SessionSummary) -> (u8, Reverse<Stamp>, Reverse<u64>) {
     let rank = match session.state {
         State::Exited => 2,

@@ -169,7 +169,7 @@ fn the_mark_stays_on_its_row_when_the_list_changes() {
     }
     take(&mut model, Answer::Sessions(changed));
     assert_eq!(at(&model), Some(Key::Session(id(3))));
-    // What takes its place is marked when it goes.
+    // When it goes, the row in its place is marked.
     let mut fewer = listed();
     fewer.sessions.retain(|session| session.pid != Pid(3));
     take(&mut model, Answer::Sessions(fewer));
@@ -258,7 +258,7 @@ fn a_deleted_session_is_reported_by_its_number() {
     assert_eq!(trouble.what, "Session 2 no longer exists.");
     let entries = model.transcript.entries.iter();
     let mut texts: String = entries.map(|entry| format!("{:?}", entry.kind)).collect();
-    // What cannot be sent says so, and not the same again.
+    // A refused send shows a notice that does not repeat the reason.
     model.composer.set("again");
     let sent = crate::update::submit::send(&mut model, proto::params::session::When::Queue);
     assert_eq!(

@@ -24,7 +24,7 @@ pub fn begin(pager: &mut Pager) {
     pager.search.notice = SearchNotice::Nothing;
 }
 
-/// A key while the words are written.
+/// A key in the search field.
 pub fn key(pager: &mut Pager, model: &Model, key: &KeyEvent) -> KeyOutcome {
     let Some(typed) = pager.search.typing.as_mut() else {
         return KeyOutcome::Not;

@@ -76,7 +76,7 @@ fn tool(id: u64, subject: &str, output: &str) -> Entry {
     entry(id, EntryKind::Tool(Box::new(tool)))
 }
 
-/// A reader of so many short lines: `row 0`, `row 1`, …
+/// A pager with this many short lines: `row 0`, `row 1`, …
 fn lines(count: usize) -> Model {
     let mut model = model();
     let lines = (0..count).map(|n| format!("row {n}")).collect();
@@ -644,7 +644,7 @@ proptest! {
         let table = keymap::BINDINGS.iter().filter(|row| row.context == Context::Pager);
         let names: Vec<&str> = table.flat_map(|row| row.keys).copied().collect();
         for key in keys {
-            // What would close it is left out; a letter is typed where words are looked for.
+            // Keys that would close it are left out; a letter is typed into a search.
             let name = names[key % names.len()];
             if !["q", "esc"].contains(&name) {
                 press(&mut model, &[name]);

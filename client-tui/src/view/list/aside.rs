@@ -300,7 +300,7 @@ fn foreseen(words: &mut DetailLines<'_>, restore: &Restore, effect: &RewindOutpu
     }
 }
 
-/// What would become of a file.
+/// The effect of a rewind on a file.
 fn became(model: &Model, file: &RewoundFile) -> (String, Ink) {
     let language = model.look.language;
     let path = path(model, &file.path);

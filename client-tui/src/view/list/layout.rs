@@ -36,7 +36,7 @@ const fn right(max: usize, drop: u8) -> Column {
     }
 }
 
-/// What takes the room that the others leave: that many cells at least are wanted.
+/// The minimum width of the column that takes the remaining room.
 const GROWS: usize = 18;
 
 /// The mark of the chosen row, the row's own mark, and blanks.
@@ -182,7 +182,7 @@ impl Table {
         Line::from(spans)
     }
 
-    /// What the columns are.
+    /// The headings of the columns.
     pub fn heads(&self, model: &Model) -> Line<'static> {
         let style = model.look.theme.style(Ink::Dim);
         let mut spans = vec![Span::raw(" ".repeat(MARKS))];

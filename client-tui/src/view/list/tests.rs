@@ -45,7 +45,7 @@ fn drawn(model: &Model) -> Panel {
     panel
 }
 
-/// What holds for every panel.
+/// Checks that hold for every panel.
 fn check(panel: &Panel, dialog: &ListDialog, model: &Model, rows: usize) {
     let width = usize::from(model.look.columns);
     assert!(panel.rows.len() <= rows);

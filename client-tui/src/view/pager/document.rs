@@ -153,7 +153,7 @@ impl<'a> Document<'a> {
         (0, 0)
     }
 
-    /// So many rows further down, where negative up; at the end it stays there.
+    /// This many rows further down, or up if negative; stops at the end.
     pub fn moved(&self, by: isize) -> At {
         let (mut part, mut row) = self.top();
         let mut left = by.unsigned_abs();

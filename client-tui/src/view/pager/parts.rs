@@ -146,7 +146,7 @@ impl DocumentPart<'_> {
         Some(Height::About(about))
     }
 
-    /// Its words as they were written, for a search that need not draw everything; `None`: they are few, draw them.
+    /// Its source text, for a search without rendering; `None`: it is short, so render it.
     pub fn words(&self) -> Option<String> {
         match self {
             Self::Entry(_, entry) => match &entry.kind {
@@ -210,7 +210,7 @@ impl DocumentPart<'_> {
     }
 }
 
-/// What a call printed or changed.
+/// The output or changes of a call.
 fn held(tool: &ToolRun) -> impl Iterator<Item = &str> {
     let display = tool.outcome.as_ref().map(|done| match &done.display {
         Display::Line { text } => text.as_str(),
@@ -220,7 +220,7 @@ fn held(tool: &ToolRun) -> impl Iterator<Item = &str> {
     [Some(tool.output.as_str()), display].into_iter().flatten()
 }
 
-/// A text as it was written.
+/// A text without rendering.
 fn plain(written: &str, look: &Look, width: usize) -> Vec<Line<'static>> {
     let cleaned = text::clean(written);
     let lines = cleaned.lines();

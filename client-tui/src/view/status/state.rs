@@ -1,4 +1,4 @@
-//! What the session does now: a mark and a word.
+//! The session's current activity: a mark and a word.
 
 use proto::state::{State, WaitingFor};
 
@@ -17,7 +17,7 @@ pub fn spinner(model: &Model) -> &'static str {
     SPINNER.get(at).copied().unwrap_or("·")
 }
 
-/// Whether the session waits for a person.
+/// Whether the session waits for the user.
 pub fn waits(model: &Model) -> bool {
     model.session.as_ref().is_some_and(|session| {
         let asked = !session.open.is_empty();

@@ -1,4 +1,4 @@
-//! What happened beside talk and calls: a line or a few each.
+//! Notices other than messages and calls: a line or a few each.
 
 use client::form::{Asked, SettlementMark};
 use client::text;

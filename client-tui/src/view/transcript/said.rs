@@ -17,7 +17,7 @@ use crate::theme::Ink;
 /// Rows of a folded prompt.
 const PROMPT: usize = 12;
 
-/// A person's prompt.
+/// A user's prompt.
 pub(super) fn prompt(look: &Look, words: &str, steer: bool, open: bool) -> Vec<Line<'static>> {
     let mark = match steer {
         true => "» ",

@@ -367,7 +367,7 @@ fn bare(rows: &[PrintedLine]) -> Vec<Line<'static>> {
     rows.iter().map(|row| row.line.clone()).collect()
 }
 
-/// What would harm a terminal or a reader.
+/// Text that would harm a terminal or a reader.
 const HOSTILE: &str =
     "a\u{1b}]0;title\u{7}b\u{1b}[2Jc\u{9b}31md\u{202e}e\u{200b}f\r\ng\th\u{7f}\u{0}你\u{2028}好👩‍👩‍👧";
 
@@ -681,7 +681,7 @@ fn reasoning_that_grows_is_made_once() {
 #[allow(clippy::large_enum_variant, reason = "a test has few of them")]
 enum Step {
     Event(DecodedEvent),
-    /// So many rows.
+    /// This many rows.
     Print(usize),
 }
 

@@ -216,7 +216,7 @@ fn changes(path: &str, diff: &str, look: &Look, open: bool) -> Vec<Line<'static>
     rows.into_iter().map(|row| before(indent(), row)).collect()
 }
 
-/// What a tool says of its failure: the beginning of it matters.
+/// A tool's error message: its beginning matters most.
 fn said(look: &Look, text: &str, open: bool) -> Vec<Line<'static>> {
     let bar = span(look, Ink::Border, BAR);
     let lines = lines(&printed(text.trim_end()));

@@ -14,7 +14,7 @@ use crate::theme::Ink;
 /// Cells of a tab in shown text.
 const TAB: &str = "    ";
 
-/// A text of anybody's in one style.
+/// A text from any source in one style.
 pub(super) fn span(look: &Look, ink: Ink, text: impl Into<String>) -> Span<'static> {
     Span::styled(text.into(), look.theme.style(ink))
 }

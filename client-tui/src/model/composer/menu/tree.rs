@@ -8,7 +8,7 @@ use nucleo_matcher::{Config, Matcher};
 
 use super::{FileEntry, Typed, fuzzy, score};
 
-/// Paths that a menu offers: who finds nothing among so many types more.
+/// Most paths in a menu: to narrow them down, the user types more.
 const FOUND_MAX: usize = 50;
 
 /// The newest paths read.
@@ -43,7 +43,7 @@ impl Tree {
         }
     }
 
-    /// What fits, the best first: names that begin so, then paths that have the letters in this order.
+    /// The matches, the best first: names with this prefix, then paths with the letters in this order.
     pub fn find(&self, typed: &Typed) -> Vec<FileEntry> {
         let outside = typed.parent.starts_with(['/', '~']) || typed.parent.contains("../");
         if typed.name.is_empty() || outside {

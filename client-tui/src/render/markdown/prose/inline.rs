@@ -17,7 +17,7 @@ pub(super) struct Inline<'a> {
     /// The last one holds.
     styles: Vec<Style>,
     links: Vec<Target>,
-    /// What the heading that is open begins with.
+    /// The mark of the open heading.
     marks: String,
 }
 
@@ -40,7 +40,7 @@ impl<'a> Inline<'a> {
         }
     }
 
-    /// What a heading has before its rows, once.
+    /// The prefix of a heading's rows, returned once.
     pub(super) fn lead(&mut self) -> (Line<'static>, Line<'static>) {
         let marks = std::mem::take(&mut self.marks);
         if marks.is_empty() {
@@ -80,7 +80,7 @@ impl<'a> Inline<'a> {
         self.styles.last().copied().unwrap_or_else(plain)
     }
 
-    /// What follows looks so too.
+    /// The style also applies to the text that follows.
     pub(super) fn push(&mut self, ink: Ink) {
         let style = self.look.theme.style(ink);
         self.styles.push(self.style().patch(style));

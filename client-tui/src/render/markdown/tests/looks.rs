@@ -1,4 +1,4 @@
-//! What each construct looks like.
+//! The look of each construct.
 
 use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
