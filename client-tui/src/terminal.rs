@@ -190,7 +190,7 @@ pub async fn panicked() {
 fn hook() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        let tell = panic::take_hook();
+        let report = panic::take_hook();
         panic::set_hook(Box::new(move |what| {
             // A panic while it is locked comes from nowhere: nothing panics in there.
             let current = CURRENT.try_lock().ok().and_then(|state| state.clone());
@@ -198,7 +198,7 @@ fn hook() {
                 state.restore();
                 let _ = Out.write_all(b"\r\n\x1b[J");
             }
-            tell(what);
+            report(what);
             PANICKED.notify_one();
         }));
     });

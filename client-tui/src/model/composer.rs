@@ -63,7 +63,7 @@ impl Composer {
     }
 
     /// Stores the draft until its session is shown again; `None`: the session is not created yet.
-    pub fn lay_aside(&mut self, session: Option<SessionId>) {
+    pub fn store_draft(&mut self, session: Option<SessionId>) {
         let draft = self.written();
         if !draft.text.is_empty() {
             self.drafts.insert(session, draft);
@@ -72,7 +72,7 @@ impl Composer {
     }
 
     /// Stores text from outside as the draft of another session; if that has a draft already, adds it to the history.
-    pub fn lay_for(&mut self, session: SessionId, text: &str, language: Language) {
+    pub fn store_draft_for(&mut self, session: SessionId, text: &str, language: Language) {
         if self.drafts.contains_key(&Some(session)) {
             return self.remember(text);
         }
@@ -92,7 +92,7 @@ impl Composer {
     }
 
     /// Puts the stored draft of this session before anything typed while the session was loading.
-    pub fn take_up(&mut self, session: Option<SessionId>) {
+    pub fn restore_draft(&mut self, session: Option<SessionId>) {
         let Some(draft) = self.drafts.remove(&session) else {
             return;
         };
@@ -128,7 +128,7 @@ impl Composer {
         self.put(&text, text.len());
     }
 
-    /// The same with text from outside, which may be long: more than can be laid out at every key is a chip.
+    /// The same with text from outside, which may be long: text too long to lay out at every key becomes a chip.
     pub fn restore(&mut self, text: &str, language: Language) {
         let text = self.laid(text, language);
         self.history.leave();
@@ -156,7 +156,7 @@ impl Composer {
         }
     }
 
-    /// A prompt that was said before, here or elsewhere, for the history: the newest. One that is among the newest already
+    /// Adds a prompt that was sent before, here or elsewhere, to the history as the newest. One among the newest already
     /// came from here.
     pub fn remember(&mut self, text: &str) {
         let text = chips::plain(text);
@@ -207,7 +207,7 @@ impl Composer {
         }
     }
 
-    /// Shows the prompt before; whether there was one.
+    /// Shows the next older prompt. Returns whether there was one.
     pub fn older(&mut self) -> bool {
         let buffer = &self.buffer;
         let entry = self.history.older(|| history::Draft {
@@ -241,7 +241,7 @@ impl Composer {
         }
     }
 
-    /// Moves a row up or down in rows of this width, keeping the column; whether there was one.
+    /// Moves a row up or down in rows of this width, keeping the column. Returns whether there was one.
     pub fn row(&mut self, down: bool, width: usize) -> bool {
         let laid = rows::Rows::new(self.buffer.as_str(), &self.chips, width);
         let (row, column) = laid.place(self.buffer.caret());

@@ -22,11 +22,11 @@ pub struct Confirm {
     pub seen: ReadProgress,
     /// A yes came before all words were on the screen.
     pub is_refused: bool,
-    /// When it came to the screen, or a key was pressed last that was not for it: keys soon after it do not count.
+    /// When it appeared, or the last stray key was pressed: keys soon after that do not count.
     pub since: Instant,
-    /// It was drawn: the moment is that of the screen, before it that of its coming.
+    /// Already drawn: `since` then counts from the drawing, before that from the opening.
     pub drawn: bool,
-    /// The list that it was asked over, which is there again when it is answered.
+    /// The list below it, which is shown again afterwards.
     pub back: Option<Box<ListDialog>>,
 }
 

@@ -33,7 +33,7 @@ pub struct ListDialog {
     pub slid: Option<(Key, Instant)>,
     /// The key that was pressed last, and when: terminals do not say which is held down.
     pub pressed: Option<(KeyCode, Instant)>,
-    /// Since when the same row is marked.
+    /// When the mark last moved.
     pub rested: Instant,
     pub filter: Filter,
     /// When the contents are requested again. Static lists are never refreshed.
@@ -44,7 +44,7 @@ pub struct ListDialog {
     pub previews: HashMap<SessionId, Option<Preview>>,
     /// The second step of a rewind: choosing what to restore.
     pub restore: Option<Restore>,
-    /// There are older ones that are not listed.
+    /// There are older entries that are not listed.
     pub more: bool,
     /// Why there is nothing to show.
     pub failed: Option<String>,
@@ -55,9 +55,9 @@ pub struct ListDialog {
 pub enum ListOf {
     /// All sessions, to switch between. `here`: only those of this directory.
     Sessions { here: bool },
-    /// Turns to go back to.
+    /// Turns to rewind to.
     Turns,
-    /// Prompts that wait.
+    /// Queued prompts.
     Queue,
     /// Running sessions; takes the whole screen.
     Processes,
@@ -70,9 +70,9 @@ pub enum ListOf {
 /// The contents of a list.
 #[derive(Debug)]
 pub enum Content {
-    /// The answer is on its way.
+    /// The contents are being loaded.
     Loading,
-    /// In the order in which they are shown.
+    /// In display order.
     Sessions(Vec<SessionSummary>),
     Turns(CheckpointsOutput),
     /// Read from the followed session.
@@ -86,15 +86,15 @@ pub enum Content {
 /// Identifies a row; stable across refreshes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Key {
-    /// A session that is still to be made.
+    /// A new session.
     New,
     Session(SessionId),
-    /// An operating-system process, by its number there, and the session that it is of.
+    /// An operating-system process: its pid, and its session.
     Child {
         session: Pid,
         os_pid: u32,
     },
-    /// Taking the newest rewind back.
+    /// Undoing the newest rewind.
     Undo,
     Turn(u64),
     Prompt(PromptId),
@@ -115,11 +115,11 @@ pub enum Choice {
     Cancel,
 }
 
-/// Words that rows must hold, in any way.
+/// A query that rows must match.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filter {
     pub input: Input,
-    /// Typed letters go into it.
+    /// It receives typed letters.
     pub open: bool,
 }
 
@@ -130,12 +130,12 @@ pub struct Preview {
     pub answer: String,
 }
 
-/// Going back, with the turn chosen.
+/// A rewind to the chosen turn.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Restore {
-    /// The turn that is gone back before; `None`: the newest rewind is taken back.
+    /// The turn to rewind to before; `None`: undo the newest rewind.
     pub turn: Option<u64>,
-    /// The last turn that stays.
+    /// The last turn to keep.
     pub to_turn: u64,
     /// The prompt's text, for the composer.
     pub prompt: String,
@@ -202,7 +202,7 @@ impl ListDialog {
         rows.get(self.position(rows)).map(|row| &row.key)
     }
 
-    /// The session of this id, among those that are listed.
+    /// The listed session with this id.
     #[must_use]
     pub fn session(&self, id: SessionId) -> Option<&SessionSummary> {
         let sessions = match &self.content {
@@ -213,7 +213,7 @@ impl ListDialog {
         sessions.iter().find(|session| session.session == id)
     }
 
-    /// The process of this number.
+    /// The listed process with this pid.
     #[must_use]
     pub fn child(&self, os_pid: u32) -> Option<&process::ChildProcess> {
         let Content::Processes(list) = &self.content else {

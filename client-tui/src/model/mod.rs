@@ -1,5 +1,5 @@
-//! All that the interface knows. `update` changes it; `view` reads it. What only the drawing knows the loop writes back:
-//! the size after somebody else had the terminal, how far can be scrolled, and that a question was seen
+//! The interface's state. `update` changes it; `view` reads it. The loop writes back what only drawing can tell:
+//! the size after another program used the terminal, the scroll limit, and that a question was shown
 //! ([`Model::shown`]).
 
 pub mod composer;
@@ -37,7 +37,7 @@ const GREETING_MARK: usize = 2;
 /// Cells of a path in which its end can still be read.
 const PATH_MIN: usize = 16;
 
-/// Keys pressed so soon after a question was drawn, or after another key that was not for it, were meant for something
+/// Keys pressed this soon after a question was drawn, or after a stray key, were meant for something
 /// else: they do not answer it.
 pub const TYPED_AHEAD: Duration = Duration::from_millis(300);
 
@@ -58,17 +58,17 @@ pub struct Model {
     pub now: Instant,
     /// The wall clock at that moment, for ages of the daemon's data. Set by whoever passes events in.
     pub clock: Stamp,
-    /// When the interface began.
+    /// When the interface started.
     pub started: Instant,
     /// Whether the terminal's window has the focus. Terminals that do not report it count as focused.
     pub focused: bool,
-    /// When Ctrl-C, or Esc on an empty line, was pressed last: twice means more.
+    /// The last press of Ctrl-C, or of Esc on an empty line: a second press does more.
     pub pressed: Option<(Pressed, Instant)>,
     /// The newest record shown here of each session: later ones are unread.
     pub seen: HashMap<SessionId, Seq>,
     /// Choices and text of open questions in sessions that were left.
     pub asking: Vec<(SessionId, Pid, interaction::Asking)>,
-    /// Which following is the newest: events of earlier ones are old.
+    /// Number of the newest subscription: events of earlier ones are stale.
     pub follow: u64,
     /// Rows above the end of the transcript in full screen; 0: follow new output.
     pub scroll: usize,
@@ -78,13 +78,13 @@ pub struct Model {
     pub title: String,
     /// The session being switched to or followed, and its display name: its id means nothing to a user.
     pub called: Option<(SessionId, String)>,
-    /// A prompt is on its way that makes the session.
+    /// A prompt that creates the session has been sent.
     pub creating: bool,
-    /// A line that may be a custom command, sent before the list of these came; it is sent when it comes.
+    /// A line that may be a custom command, submitted before their list arrived; it is sent when the list arrives.
     pub awaits_commands: Option<(String, When)>,
-    /// A command of the user that runs in the session that is being made.
+    /// A user's command to run in the session that is being created.
     pub first_command: Option<String>,
-    /// The draft was given at the start: it is sent as soon as nothing here has to be asked about first.
+    /// The draft was given on the command line: send it as soon as no question is open.
     pub sends_draft: bool,
     /// Notices about the session to show after its replay.
     pub news: Vec<(Tone, String)>,
@@ -92,7 +92,7 @@ pub struct Model {
     pub top: bool,
 }
 
-/// A key that means more when it is pressed twice.
+/// A key that does more when it is pressed twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pressed {
     Interrupt,
@@ -112,12 +112,12 @@ pub struct Look {
     pub links: bool,
     /// Output of tools is unfolded.
     pub output: bool,
-    /// Reasoning is open.
+    /// Reasoning is unfolded.
     pub reasoning: bool,
-    /// The list of things to do is shown.
+    /// The todo list is shown.
     pub todos: bool,
     pub vim: bool,
-    /// Bell and notification when it waits or ends while nobody looks.
+    /// Ring and notify when the session waits or ends while the window is unfocused.
     pub bell: bool,
 }
 
@@ -142,15 +142,15 @@ impl Default for Look {
 /// Where the interface was started, and what new sessions are made with.
 #[derive(Clone, Debug)]
 pub struct LaunchContext {
-    /// Absolute.
+    /// The absolute path of the directory.
     pub cwd: PathBuf,
     /// The user's home directory, to shorten paths.
     pub home: Option<PathBuf>,
-    /// A new session but for its id and prompt: directory, environment, keys, model.
+    /// Template of a new session, without id and prompt: directory, environment, keys, model.
     pub template: CreateParams,
     /// The client's role.
     pub role: Role,
-    /// The approval mode that a new session gets where the template says none.
+    /// The approval mode of a new session if the template has none.
     pub approval_mode: ApprovalMode,
     /// The model that a new session gets, for the status line; empty if unknown.
     pub model: String,
@@ -172,7 +172,7 @@ impl LaunchContext {
     }
 }
 
-/// The way to the daemon.
+/// The connection to the session.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Link {
     /// Nothing is followed.
@@ -180,11 +180,11 @@ pub enum Link {
     /// Attached; earlier events are being replayed.
     Replaying,
     Live,
-    /// Lost since then, and being made again.
+    /// Lost since then, and being restored.
     Lost(Instant),
     /// Since then there is no daemon, or it does not answer; the client keeps looking for it.
     Away(Instant),
-    /// It cannot be followed any more.
+    /// The session can no longer be followed.
     Ended(crate::effect::Trouble),
 }
 
@@ -193,7 +193,7 @@ pub enum Link {
 pub struct Toast {
     pub tone: Tone,
     pub words: String,
-    /// When it goes.
+    /// When it expires.
     pub until: Instant,
     pub about: Option<ToastAbout>,
 }
@@ -201,9 +201,9 @@ pub struct Toast {
 /// The question that a toast is about. The toast goes early when that is over.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ToastAbout {
-    /// A notice that this question was set aside: it goes when the question is on the screen again, or answered.
+    /// This question was postponed: the notice goes when the question is on the screen again, or answered.
     SetAside(client::form::ShownInteraction),
-    /// A question was answered elsewhere: it goes when another one opens, which it would seem to speak of.
+    /// A question was answered elsewhere: the notice goes when another question opens, to avoid confusion.
     Answered,
 }
 
@@ -262,7 +262,7 @@ impl Model {
         }
     }
 
-    /// The first line of a new session: what this is, and where help is.
+    /// The first line of a new session: the program's name and version, and how to get help.
     pub fn greet(&mut self) {
         let place = &self.place;
         let cwd = short::path(&place.cwd.to_string_lossy(), place.home.as_deref());
@@ -274,14 +274,14 @@ impl Model {
             model => language.fill(Msg::Greeting, &[version, &client::text::line(model), cwd]),
         };
         let row = usize::from(self.look.columns).saturating_sub(GREETING_MARK);
-        // On the same row as the rest where enough of it can be read there, else on a row of its own.
+        // On the same row as the rest if enough of it is readable there, else on a separate row.
         let beside = row.saturating_sub(wrap::width(&words("")));
         let room = if beside < PATH_MIN { row } else { beside };
         let words = words(&short::path_within(&cwd, room));
         self.transcript.say(Tone::Info, words);
     }
 
-    /// A line above the composer, for a while.
+    /// Shows a temporary notice above the composer.
     pub fn toast(&mut self, tone: Tone, words: impl Into<String>) {
         self.toast = Some(Toast {
             tone,
@@ -300,7 +300,7 @@ impl Model {
         }
     }
 
-    /// A failure above the composer, with what to do about it.
+    /// Shows a failure above the composer, with its hint.
     pub fn trouble(&mut self, trouble: &crate::effect::Trouble) {
         let what = self.look.language.translate(&trouble.what);
         let words = match trouble.hint.is_empty() {
@@ -333,19 +333,19 @@ impl Model {
         }
     }
 
-    /// The mode that is in force, or that a new session will get.
+    /// The effective mode, or the one of a new session.
     #[must_use]
     pub fn mode(&self) -> Mode {
         self.options().mode.unwrap_or_default()
     }
 
-    /// Whether the session, or the one that will be made, changes nothing.
+    /// Whether the session, or a new one, is read-only.
     #[must_use]
     pub fn only_reads(&self) -> bool {
         self.options().read_only.unwrap_or_default()
     }
 
-    /// The approval mode that is in force, or that a new session will get.
+    /// The effective approval mode, or the one of a new session.
     #[must_use]
     pub fn approval_mode(&self) -> ApprovalMode {
         match &self.session {

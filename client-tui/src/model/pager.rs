@@ -1,4 +1,4 @@
-//! Something to read on the whole screen: the transcript, help, changes.
+//! The full-screen pager: the transcript, help, changes.
 
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -21,12 +21,12 @@ pub struct Pager {
     pub at: At,
     /// The part that a key would open.
     pub selected: Option<PartId>,
-    /// Whether parts are open, but for those that were turned over one by one.
+    /// Whether parts are open, except those toggled one by one.
     pub open: bool,
     pub turned: HashSet<PartId>,
     /// Show the source text instead of rendered Markdown.
     pub raw: bool,
-    /// The question whose whole text this is.
+    /// The question whose full text is shown.
     pub judged: Option<ShownInteraction>,
     /// The end was on the screen.
     pub is_read: bool,
@@ -40,11 +40,11 @@ pub struct Pager {
 /// The document in the pager.
 #[derive(Debug)]
 pub enum PagerContent {
-    /// The transcript, each part to be opened.
+    /// The transcript, whose parts can be opened.
     Transcript,
     /// Keys and commands.
     Help,
-    /// Lines that were made before.
+    /// Ready-made lines.
     Lines { title: String, lines: Vec<String> },
     /// Unified diffs, one a file: path and diff.
     Diff {
@@ -58,7 +58,7 @@ pub enum PagerContent {
 pub enum At {
     /// The first row of the screen: a row of a part.
     Row { part: usize, row: usize },
-    /// At the end, also when more comes.
+    /// At the end, even when more arrives.
     End,
 }
 
@@ -67,7 +67,7 @@ pub enum At {
 pub struct Search {
     /// The query being typed, if any.
     pub typing: Option<Input>,
-    /// Empty: nothing was looked for.
+    /// Empty: no search yet.
     pub query: String,
     /// The newest match.
     pub found: Option<(PartId, usize)>,
@@ -79,7 +79,7 @@ pub struct Search {
 pub enum SearchNotice {
     #[default]
     Nothing,
-    /// It is nowhere.
+    /// There are no matches.
     Missing,
     /// Found only by wrapping around the end or the beginning.
     Wrapped,
@@ -90,18 +90,18 @@ pub enum SearchNotice {
 pub struct Earlier {
     /// The generation of the transcript that it precedes: another one has another beginning.
     pub generation: u64,
-    /// All of it, oldest first. Ids are made of the records: they stay whatever is read yet.
+    /// All earlier entries, oldest first. Ids come from the records, so they do not change as more is read.
     pub entries: VecDeque<Entry>,
     /// The oldest records up to the beginning of a turn: earlier records belong to the same turn, so these are
     /// processed again together with them.
     pub head: Vec<DecodedEvent>,
-    /// Entries that were made of them.
+    /// Number of entries made from them.
     pub of_head: usize,
     /// Calls of the transcript that began before it, as they are now that their beginning is known; by entry.
     pub lent: HashMap<u64, Entry>,
-    /// The oldest record; `None`: nothing was read back.
+    /// The oldest record; `None`: nothing was loaded.
     pub first: Option<Seq>,
-    /// More was asked for.
+    /// More was requested.
     pub asked: bool,
     /// There are no earlier records, or they cannot be read.
     pub ended: bool,
@@ -111,11 +111,11 @@ pub struct Earlier {
 /// first.
 #[derive(Debug, Default)]
 pub struct Outputs {
-    /// One was asked for.
+    /// One was requested.
     pub asked: bool,
-    /// Those that were asked for, whatever came of it.
+    /// All calls requested so far, whatever the outcome.
     pub known: HashSet<CallId>,
-    /// Bytes of those.
+    /// Total bytes of their outputs.
     pub bytes: u64,
 }
 
@@ -131,7 +131,7 @@ impl Earlier {
         self.first = Some(first);
         let mut rest = std::mem::take(&mut self.head);
         self.entries.drain(..self.of_head.min(self.entries.len()));
-        // The record of its beginning ends all that was before.
+        // The record of its start ends everything before it.
         let begins = |event: &DecodedEvent| matches!(event.body(), Some(Body::TurnStarted(_)));
         let turn = rest.iter().position(begins).map_or(rest.len(), |at| at + 1);
         let newer = rest.split_off(turn);
@@ -198,7 +198,7 @@ impl Earlier {
 }
 
 impl Pager {
-    /// Opened: the transcript at its end, everything else at its beginning.
+    /// Opens the pager: a transcript at its end, anything else at its beginning.
     #[must_use]
     pub fn new(what: PagerContent) -> Self {
         let at = match what {
@@ -223,7 +223,7 @@ impl Pager {
         }
     }
 
-    /// Whether a part shows all that it holds.
+    /// Whether a part is unfolded.
     #[must_use]
     pub fn is_open(&self, part: PartId) -> bool {
         self.open != self.turned.contains(&part)

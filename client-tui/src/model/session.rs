@@ -1,4 +1,4 @@
-//! The session that is followed, as events change it.
+//! The followed session, updated by events.
 
 use std::time::{Duration, Instant};
 
@@ -37,14 +37,14 @@ pub struct Session {
     pub cause: String,
     /// Why the session is read-only, if it is.
     pub read_only: Option<String>,
-    /// Its context is compacted just now.
+    /// Its context is being compacted.
     pub compacting: bool,
     pub usage: UsageTotals,
     /// Tokens of the newest request and its answer.
     pub context_tokens: u64,
-    /// 0: not known.
+    /// 0: unknown.
     pub context_window: u64,
-    /// When the newest request was sent that the next one extends.
+    /// When the newest request was sent whose prefix the next one reuses.
     pub cache_used: Option<Stamp>,
     /// Milliseconds for which the vendor keeps the cache, if known.
     pub cache_ttl_ms: Option<u64>,
@@ -61,7 +61,7 @@ pub struct Session {
     pub asking: Asking,
     /// Other clients that are attached.
     pub others: u64,
-    /// The newest record that was taken.
+    /// The newest record processed.
     pub seq: Seq,
     /// Start of the running turn, if known; `None`: no turn is running.
     pub began: Option<Stamp>,
@@ -69,16 +69,16 @@ pub struct Session {
     waits: UserWaits,
     /// When a failed request is retried, if it is waiting for that.
     pub retry_at: Option<Instant>,
-    /// Calls that run.
+    /// Running calls.
     pub running: Vec<(CallId, String)>,
-    /// The daemon may have had another life: the next prompt brings keys and variables again.
+    /// The daemon may have restarted: the next prompt sends keys and variables again.
     pub unsure: bool,
     /// Keys were offered to it; once is enough.
     pub offered: bool,
 }
 
 impl Session {
-    /// From the moment of attaching; a `snapshot` says more.
+    /// Creates the state on attaching; a `snapshot` completes it.
     #[must_use]
     pub fn new(id: SessionId, pid: Pid) -> Self {
         Self {
@@ -122,7 +122,7 @@ impl Session {
         matches!(self.state, State::Running | State::Waiting) || self.compacting
     }
 
-    /// The command that a user runs in it.
+    /// The user's running command.
     #[must_use]
     pub fn user_command(&self) -> Option<&ChildSpawned> {
         self.children.iter().find(|child| child.user.is_some())
@@ -163,7 +163,7 @@ impl Session {
         }
     }
 
-    /// Takes the state at the moment of attaching.
+    /// Applies the snapshot received on attaching.
     pub fn snapshot(&mut self, snapshot: &Snapshot, at: Stamp) {
         self.summary(&snapshot.session, at);
         self.queue = Queue::new(snapshot.seq, snapshot.queue.clone());
@@ -233,7 +233,7 @@ impl Session {
         }
     }
 
-    /// Takes what an event says of the session.
+    /// Applies an event.
     pub fn fold(&mut self, event: &DecodedEvent, now: Instant) {
         if let Some(live) = event.live() {
             self.live(live.clone(), event.at);
@@ -339,7 +339,7 @@ impl Session {
             Body::TodoUpdated(updated) => self.todos = updated.todos,
             Body::Usage(usage) => {
                 self.usage.add(&UsageTotals::of(&usage));
-                // Summaries, samples and extractions are no part of the conversation.
+                // Summaries, samples and extractions are not part of the conversation.
                 if usage.reported && usage.purpose == Purpose::Answer {
                     self.context_tokens = usage.prompt_tokens.saturating_add(usage.output_tokens);
                     let took = i64::try_from(usage.duration_ms).unwrap_or(i64::MAX);
@@ -353,7 +353,7 @@ impl Session {
     /// Tracks running work, which no snapshot holds.
     fn runs(&mut self, body: Body, at: Stamp) {
         match body {
-            // The last that began is the one that runs.
+            // The last command started is the running one.
             Body::TurnStarted(_) if self.busy() => self.began = Some(at),
             Body::TurnEnded(_) => self.running.clear(),
             Body::ToolStarted(started) => self.running.push((started.call, started.tool)),
@@ -365,7 +365,7 @@ impl Session {
             }
             Body::ChildSpawned(child) => self.children.push(child),
             Body::ChildExited(child) => self.children.retain(|known| known.pid != child.pid),
-            // Nothing here shows it: the transcript does, or a snapshot has it.
+            // Not shown here: it is in the transcript, or in a snapshot.
             _ => {}
         }
     }

@@ -34,7 +34,7 @@ pub(super) fn vertical(from: usize, to: usize, bytes: &mut String) {
 }
 
 /// Writes the changed rows of the viewport, and `lines` above it. Old and new rows are compared at their places on
-/// the screen: a live line that settles where it is is not written again.
+/// the screen: a live line that settles in place is not written again.
 pub(super) fn draw_panel(
     drawn: &mut Drawn,
     lines: Vec<Row>,

@@ -270,7 +270,7 @@ fn created(model: &mut Model, created: &CreateOutput) -> Vec<Effect> {
     let command = model.first_command.take();
     let effects = daemon::go_on_to(model, &created.session.to_string());
     // Text typed meanwhile was meant for it.
-    model.composer.take_up(None);
+    model.composer.restore_draft(None);
     let command = command.map(|command| {
         Effect::Call(Call::Shell(ShellParams {
             session: created.session.to_string(),
@@ -340,7 +340,7 @@ fn taken_back(model: &mut Model, session: &str, text: &str) {
     let language = model.look.language;
     let here = model.session.as_ref().map(|here| here.id);
     match session.parse().ok().filter(|of| Some(*of) != here) {
-        Some(elsewhere) => model.composer.lay_for(elsewhere, text, language),
+        Some(elsewhere) => model.composer.store_draft_for(elsewhere, text, language),
         None => model.composer.prepend(text, language),
     }
 }

@@ -36,7 +36,7 @@ pub fn session_update(model: &mut Model, follow: u64, update: SessionUpdate) -> 
             }
             model.called = Some((session, pid.to_string()));
             model.link = Link::Replaying;
-            model.composer.take_up(Some(session));
+            model.composer.restore_draft(Some(session));
             if follow > 1 {
                 let words = language.fill(Msg::SessionBegins, &[&pid.to_string()]);
                 model.transcript.divide(words);
@@ -85,7 +85,7 @@ pub fn session_update(model: &mut Model, follow: u64, update: SessionUpdate) -> 
 pub fn fresh(model: &mut Model) -> Vec<Effect> {
     let_go(model);
     model.link = Link::None;
-    model.composer.take_up(None);
+    model.composer.restore_draft(None);
     vec![Effect::Unfollow]
 }
 
@@ -118,10 +118,10 @@ fn let_go(model: &mut Model) {
     model.follow += 1;
     interaction::leave(model);
     if let Some(session) = model.session.take() {
-        model.composer.lay_aside(Some(session.id));
+        model.composer.store_draft(Some(session.id));
         model.seen.insert(session.id, session.seq);
     } else if model.link == Link::None {
-        model.composer.lay_aside(None);
+        model.composer.store_draft(None);
     }
     model.transcript.reset();
     model.dialog = None;

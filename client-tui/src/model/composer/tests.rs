@@ -34,19 +34,19 @@ fn every_session_keeps_its_draft_with_its_caret_and_its_pastes() {
     composer.buffer.insert("look: ");
     composer.paste(&long, Language::English);
     composer.buffer.go(2);
-    composer.lay_aside(one);
+    composer.store_draft(one);
     assert!(composer.is_empty() && !composer.buffer.undo());
-    composer.take_up(two);
+    composer.restore_draft(two);
     assert!(composer.is_empty());
     composer.set("of two");
     // Sending another text keeps the pastes of the first.
     assert_eq!(composer.take(), "of two");
-    composer.take_up(one);
+    composer.restore_draft(one);
     assert_eq!(composer.text(), format!("look: {long}"));
     assert_eq!(composer.buffer.caret(), 2);
-    composer.lay_aside(one);
+    composer.store_draft(one);
     composer.set("typed while it loads");
-    composer.take_up(one);
+    composer.restore_draft(one);
     assert_eq!(composer.text(), format!("look: {long}typed while it loads"));
     assert_eq!(composer.buffer.after(), "");
 }
@@ -60,30 +60,30 @@ fn a_draft_covered_by_the_history_is_stored_and_restored_whole() {
     composer.set("draft");
     composer.buffer.go(2);
     assert!(composer.older());
-    composer.lay_aside(one);
+    composer.store_draft(one);
     assert!(composer.is_empty());
     // Where the way through the history is open when it comes.
     assert!(composer.older());
-    composer.lay_aside(two);
-    composer.take_up(one);
+    composer.store_draft(two);
+    composer.restore_draft(one);
     assert_eq!(
         (composer.text().as_str(), composer.buffer.caret()),
         ("draft", 2)
     );
     assert!(!composer.newer(), "the way through the history has ended");
-    composer.lay_aside(one);
-    composer.take_up(two);
+    composer.store_draft(one);
+    composer.restore_draft(two);
     assert!(composer.is_empty(), "nothing was written there");
     // Editing a prompt from the history makes it the draft.
     assert!(composer.older());
     composer.buffer.insert(" more");
-    composer.lay_aside(two);
-    composer.take_up(two);
+    composer.store_draft(two);
+    composer.restore_draft(two);
     assert_eq!(composer.text(), "said more");
     // While one loads, the way through the history may begin.
-    composer.lay_aside(one);
+    composer.store_draft(one);
     assert!(composer.older());
-    composer.take_up(one);
+    composer.restore_draft(one);
     assert!(!composer.newer());
     assert_eq!(composer.text(), "said more");
 }
