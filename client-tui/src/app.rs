@@ -17,12 +17,12 @@ use proto::params::session::CreateParams;
 use tokio::sync::mpsc;
 use tokio::task::{AbortHandle, JoinSet};
 
-use crate::effect::{Answer, Call, Effect, Leave};
+use crate::effect::{Answer, Call, Effect, ExitReport};
 use crate::event::{Event, Signal};
 use crate::input::{Input, Signals};
 use crate::model::list::ListOf;
 use crate::model::session::Session;
-use crate::model::{Dialog, Link, Look, Model, Place};
+use crate::model::{Dialog, LaunchContext, Link, Look, Model};
 use crate::render::Cache;
 use crate::screen::Screen;
 use crate::terminal::{self, Out, Surroundings, Terminal};
@@ -31,7 +31,7 @@ use crate::{clipboard, editor, perform, render, update};
 use settings::Settings;
 use tasks::ours;
 
-/// What the daemon tells is drawn this often at most: 30 frames a second.
+/// Shortest time between two frames that only daemon events caused: 30 frames a second.
 const FRAME: Duration = Duration::from_millis(33);
 
 /// How often something that moves, moves.
@@ -46,7 +46,7 @@ const WAITING: usize = 1024;
 /// How the interface is started.
 pub struct Options {
     pub client: Client,
-    /// What this client may do.
+    /// The client's role.
     pub role: Role,
     pub open: Open,
     pub cwd: PathBuf,
@@ -56,7 +56,7 @@ pub struct Options {
     pub fullscreen: Option<bool>,
 }
 
-/// What is shown first.
+/// The first screen to show.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Open {
     /// Nothing: the first prompt makes a session.
@@ -68,18 +68,18 @@ pub enum Open {
     Processes,
 }
 
-/// Runs the interface until the person leaves.
+/// Runs the interface until the user leaves.
 ///
 /// # Errors
 /// The terminal cannot be read or written.
-pub async fn run(options: Options) -> io::Result<Leave> {
+pub async fn run(options: Options) -> io::Result<ExitReport> {
     let open = options.open.clone();
     let mut app = App::start(options).await?;
     let left = app.live(open).await;
     match (left, app.finish().await) {
         (Ok(leave), Ok(())) => Ok(leave),
-        // The terminal has gone, and with it whoever would be told.
-        (Err(error), _) | (_, Err(error)) if is_gone(&error) => Ok(Leave {
+        // The terminal is gone, so nobody would read a report.
+        (Err(error), _) | (_, Err(error)) if is_gone(&error) => Ok(ExitReport {
             code: 0,
             words: Vec::new(),
         }),
@@ -87,7 +87,7 @@ pub async fn run(options: Options) -> io::Result<Leave> {
     }
 }
 
-/// Whether the terminal could not be written because there is none any more.
+/// Whether writing failed because the terminal is gone.
 fn is_gone(error: &io::Error) -> bool {
     // EIO is what a terminal says that was hung up.
     error.raw_os_error() == Some(rustix::io::Errno::IO.raw_os_error()) || terminal::is_gone()
@@ -111,8 +111,8 @@ struct App {
     tasks: JoinSet<()>,
     /// The end of the transcript when it was drawn last, while it is scrolled.
     below: Option<Below>,
-    /// Not all of the transcript that has settled is printed yet: the next frame goes on at once.
-    behind: bool,
+    /// Some settled entries are not printed yet: draw the next frame at once.
+    has_unprinted: bool,
     /// Something has changed since it was drawn.
     dirty: bool,
     drawn: Instant,
@@ -125,7 +125,7 @@ impl App {
         let surroundings = Surroundings::read();
         let look = settings.look(&surroundings, terminal::size()?, options.fullscreen);
         let template = options.template;
-        let place = Place {
+        let place = LaunchContext {
             model: template.options.model.clone().unwrap_or(settings.model),
             approval_mode: settings.approval_mode.unwrap_or_default(),
             home: std::env::home_dir(),
@@ -158,19 +158,19 @@ impl App {
             follower: None,
             tasks: JoinSet::new(),
             below: None,
-            behind: false,
+            has_unprinted: false,
             dirty: true,
             drawn: now,
             beaten: now,
         })
     }
 
-    /// Until the person leaves.
-    async fn live(&mut self, open: Open) -> io::Result<Leave> {
+    /// Runs until the user leaves.
+    async fn live(&mut self, open: Open) -> io::Result<ExitReport> {
         let first = self.first(open);
         let mut left = self.perform(first).await?;
         self.draw()?;
-        // What it takes to colour code is loaded while the person reads.
+        // Load the syntax definitions while the user reads.
         std::thread::spawn(render::highlight::warm);
         loop {
             if let Some(leave) = left {
@@ -180,10 +180,10 @@ impl App {
         }
     }
 
-    /// What opens at the start.
+    /// Opens the first screen.
     fn first(&mut self, open: Open) -> Vec<Effect> {
         match open {
-            // What a new session here would not follow is asked about once, before it is made.
+            // Ask once about held-back project settings, before a session is created.
             Open::New if self.model.place.role == Role::Drive => {
                 self.model.greet();
                 if let Some(prompt) = self.model.place.template.prompt.take() {
@@ -208,9 +208,9 @@ impl App {
     }
 
     /// Waits for something, takes all that is there, and draws if it is time.
-    async fn turn(&mut self) -> io::Result<Option<Leave>> {
+    async fn turn(&mut self) -> io::Result<Option<ExitReport>> {
         let beat = self.beaten + BEAT;
-        let frame = match self.behind {
+        let frame = match self.has_unprinted {
             true => self.drawn,
             false => self.drawn + FRAME,
         };
@@ -222,7 +222,7 @@ impl App {
         let first = tokio::select! {
             biased;
             () = terminal::panicked() => {
-                // It has told, with the terminal as it was: that is the end, as of a panic in a task.
+                // The hook has restored the terminal and reported the panic: end as after a panic in a task.
                 std::panic::resume_unwind(Box::new("a panic elsewhere"));
             }
             signal = self.signals.next() => {
@@ -258,7 +258,7 @@ impl App {
             let had_toast = self.model.toast.is_some();
             let tick = matches!(event, Event::Tick);
             let effects = self.update(event);
-            // Time alone changes what moves, and what runs out.
+            // Animations and expiring toasts change with time alone.
             self.dirty |= !tick || self.spins() || had_toast != self.model.toast.is_some();
             if let Some(leave) = self.perform(effects).await? {
                 return Ok(Some(leave));
@@ -271,11 +271,11 @@ impl App {
             };
             pending = pending.or_else(|| self.resized());
         }
-        if self.dirty && (urgent || self.behind || self.drawn.elapsed() >= FRAME) {
+        if self.dirty && (urgent || self.has_unprinted || self.drawn.elapsed() >= FRAME) {
             let before = self.drawn;
             self.draw()?;
             if urgent {
-                // What the daemon says to a key does not wait for the frame of the key.
+                // The daemon's answer to a key need not wait for the next frame time.
                 self.drawn = before;
             }
         }
@@ -294,8 +294,8 @@ impl App {
         signal.or_else(|| self.input.next().now_or_never())
     }
 
-    /// The size of the terminal, where it is another one than is drawn for: its signal is lost at times, when keys come
-    /// with it.
+    /// The terminal's size, if it differs from the size of the last frame. The signal for a resize is sometimes lost
+    /// when keys arrive with it.
     fn resized(&self) -> Option<Event> {
         let (columns, rows) = terminal::size().ok()?;
         let drawn = (self.model.look.columns, self.model.look.rows);
@@ -308,7 +308,7 @@ impl App {
         self.model.toast.is_some() || list || self.spins()
     }
 
-    /// Whether anything on the screen changes all the time. What waits for the person does not.
+    /// Whether anything on the screen is animated. A session that waits for the user is not.
     fn spins(&self) -> bool {
         let model = &self.model;
         matches!(model.link, Link::Lost(_) | Link::Away(_) | Link::Replaying)
@@ -316,8 +316,8 @@ impl App {
             || model.session.as_ref().is_some_and(Session::works)
     }
 
-    /// Does what is wanted. Answers with how the interface ends, where it does.
-    async fn perform(&mut self, effects: Vec<Effect>) -> io::Result<Option<Leave>> {
+    /// Performs effects. Returns how the interface ends, if it does.
+    async fn perform(&mut self, effects: Vec<Effect>) -> io::Result<Option<ExitReport>> {
         for effect in effects {
             match effect {
                 Effect::Call(call) => self.call(call),
@@ -358,7 +358,7 @@ impl App {
                 }),
                 Effect::OfferKeys => {
                     let client = self.client.clone();
-                    // Where it fails the session waits on, and says so.
+                    // If this fails, the session keeps waiting and shows that it does.
                     self.tasks.spawn(async move {
                         let _ = client.offer_credentials().await;
                     });
@@ -368,7 +368,7 @@ impl App {
         Ok(None)
     }
 
-    /// Writes what is not of a frame. A terminal that knows little does not get it.
+    /// Writes escape sequences that are not part of a frame. Plain terminals get none.
     fn bytes(&mut self, bytes: &str) -> io::Result<()> {
         match self.surroundings.plain {
             true => Ok(()),
@@ -389,7 +389,7 @@ impl App {
         let event = Event::Answered { follow, answer };
         let effects = self.update(event);
         self.dirty = true;
-        // What an answer of the terminal leads to never ends the interface.
+        // The effects of a terminal's answer never end the interface.
         Box::pin(self.perform(effects)).await.map(drop)
     }
 
@@ -400,7 +400,7 @@ impl App {
         self.terminal.restore();
         let command = editor::command(|name| std::env::var(name).ok());
         let edited = editor::edit(&command, &text, self.model.look.language).await;
-        // What was pressed there was for the editor.
+        // These keys were meant for the editor.
         let mut others = Vec::new();
         while let Some(signal) = self.signals.next().now_or_never() {
             if signal != Signal::Interrupt {

@@ -1,4 +1,4 @@
-//! Text to the clipboard: by the terminal (OSC 52), which is where the person sits, also over ssh and in tmux.
+//! Copies text to the clipboard through the terminal (OSC 52), which is local to the user even over ssh and in tmux.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -13,8 +13,8 @@ use crate::messages::edge::Msg;
 /// Bytes of base64 that terminals take: xterm's limit, and others follow it.
 const ENCODED_MAX: usize = 74_994;
 
-/// Asks the terminal to put the text on the clipboard. One that is too long for that, or any where there is no `terminal`
-/// that would know what is asked, is written to a file of its own, which only this person can read.
+/// Asks the terminal to put the text on the clipboard. A text that is too long for that, or any text without a
+/// `terminal` that supports it, is written to a separate file that only this user can read.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! The person's own editor on the draft.
+//! Opens the draft in the user's editor.
 //!
 //! Who calls it has given the terminal back and stopped reading from it, and takes it again afterwards.
 
@@ -14,7 +14,7 @@ use crate::effect::Trouble;
 use crate::messages::Language;
 use crate::messages::edge::Msg;
 
-/// Where no variable says which.
+/// Editor to run if no variable names one.
 const DEFAULT: &str = "vi";
 
 /// The words of the command: of `$VISUAL`, of `$EDITOR`, or `vi`. Split at blanks.
@@ -26,12 +26,12 @@ pub fn command(variable: impl Fn(&str) -> Option<String>) -> Vec<String> {
     named.next().unwrap_or_else(|| vec![DEFAULT.to_owned()])
 }
 
-/// Opens the editor with the draft and waits until it ends: what it left, without the final newline. Interrupts that a
-/// person types in the editor reach this process too and are events there, nothing more.
+/// Opens the editor with the draft and waits until it exits. Returns the edited text without the final newline.
+/// Interrupts typed in the editor reach this process too and are ordinary events here.
 ///
 /// # Errors
 ///
-/// There is no such editor, or it failed: then what it left is not taken.
+/// The editor does not exist, or it failed: then its text is discarded.
 pub async fn edit(command: &[String], draft: &str, language: Language) -> Result<String, Trouble> {
     let say = |message: Msg, values: &[&str]| Trouble::new(language.fill(message, values), "");
     let failed = |message: Msg| move |error: io::Error| say(message, &[&error.to_string()]);
@@ -57,7 +57,7 @@ pub async fn edit(command: &[String], draft: &str, language: Language) -> Result
     take_back(&file).map_err(failed(Msg::EditorRead))
 }
 
-/// Writes the draft where only this person can read it, and whatever the editor leaves beside it.
+/// Writes the draft into a directory that only this user can read, as the editor may leave files beside it.
 fn hand_over(draft: &str) -> io::Result<TempDir> {
     let place = (tempfile::Builder::new().prefix("reasonix-"))
         .permissions(fs::Permissions::from_mode(0o700))

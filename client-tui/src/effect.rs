@@ -22,38 +22,38 @@ use proto::params::session::{
 use proto::params::{command, history, hook, memory, process, rules};
 use proto::{CallId, Pid, Seq};
 
-/// Something to be done.
+/// An effect to perform.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Effect {
     /// Calls the daemon.
     Call(Call),
-    /// Follows another session from now on: pid, id or name. What was followed is let go.
+    /// Follows another session: pid, id or name. The previous one is no longer followed.
     Follow {
         follow: u64,
         session: String,
     },
-    /// Lets go of the session that is followed; nothing is.
+    /// Stops following the session.
     Unfollow,
     /// Ends the interface.
-    Leave(Leave),
+    Leave(ExitReport),
     /// Gives the terminal back and stops the process, as the shell's job control does.
     Suspend,
-    /// The screen may show anything: draw all of it anew.
+    /// Redraw the whole screen: its contents are unknown.
     Redraw,
-    /// What the transcript looks like has changed: what is on the screen of it is printed again.
+    /// The transcript's look has changed: print its visible part again.
     Reprint,
     Bell,
-    /// The title of the terminal's window. Cleaned by who sets it.
+    /// Sets the title of the terminal's window. Cleaned by the sender.
     Title(String),
-    /// A notification of the terminal (OSC 9), where nobody looks.
+    /// Send a terminal notification (OSC 9) if the window is unfocused.
     Notify(String),
     /// Puts text on the clipboard.
     Copy(String),
-    /// Opens the person's editor with this text; comes back as [`Answer::Edited`].
+    /// Opens the user's editor with this text; the result is [`Answer::Edited`].
     Edit(String),
-    /// Reads a directory for the menu of files; comes back as [`Answer::Directory`].
+    /// Reads a directory for the menu of files; the result is [`Answer::Directory`].
     Directory(PathBuf),
-    /// Reads the names of all that is below a directory, for the same menu; comes back as [`Answer::Tree`].
+    /// Reads all paths below a directory, for the same menu; the result is [`Answer::Tree`].
     Tree(PathBuf),
     /// Offers this process's keys to a session that lost its own.
     OfferKeys,
@@ -62,7 +62,7 @@ pub enum Effect {
 /// A call of the daemon.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Call {
-    /// Makes a session, with its first prompt.
+    /// Creates a session, with its first prompt.
     Create(Box<CreateParams>),
     /// The keys and lost variables of this process are added where `renew` says so. `takeover`: it is a headless run's
     /// session, which becomes a person's first.
@@ -73,16 +73,16 @@ pub enum Call {
     },
     /// Runs a shell command of the user.
     Shell(ShellParams),
-    /// Stops the turn. Prompts that wait are taken back first, so that the stop does not send them.
+    /// Stops the turn. Queued prompts are taken back first, so that stopping does not send them.
     Interrupt {
         session: String,
         queue: Vec<QueuedPrompt>,
     },
     Signal(SignalParams),
     Set(Box<SetParams>),
-    /// Answers what waits for the user.
+    /// Answers an interaction.
     Answer(AnswerParams),
-    /// `edit`: its words are written again when it is taken back.
+    /// `edit`: its text goes back into the composer.
     Unqueue {
         params: UnqueueParams,
         edit: Option<String>,
@@ -90,15 +90,15 @@ pub enum Call {
     EditQueued(EditParams),
     Reorder(ReorderParams),
     Sessions(ListParams),
-    /// The session that a text names, to go to it.
+    /// Finds the session that a text names, to go to it.
     Find(String),
-    /// The models that sessions of this directory can have.
+    /// Models available to sessions of this directory.
     Models(ProviderListParams),
     Processes(process::ListParams),
     /// All open questions, of all sessions.
     Waiting,
     KillProcess(Pid),
-    /// `undo`: to take back what the newest turn did to files.
+    /// `undo`: to undo the newest turn's changes to files.
     Checkpoints {
         session: String,
         undo: bool,
@@ -116,7 +116,7 @@ pub enum Call {
     Hooks(hook::ListParams),
     ReloadHooks(hook::ReloadParams),
     Delete(DeleteParams),
-    /// `unasked`: nobody wants to know, so only what is held back is told.
+    /// `unasked`: the user did not ask, so only report if something is held back.
     Trust {
         params: TrustGetParams,
         unasked: bool,
@@ -135,19 +135,19 @@ pub enum Call {
     Preview {
         session: String,
     },
-    /// Reads durable events before what is shown, for reading back.
+    /// Reads durable events from before the ones on the screen.
     Earlier {
         session: String,
         before: Seq,
     },
-    /// Reads all that a call printed.
+    /// Reads the whole output of a call.
     Output {
         session: String,
         call: CallId,
     },
 }
 
-/// What became of an effect.
+/// The answer to an effect.
 #[derive(Debug)]
 pub enum Answer {
     /// A call failed.
@@ -155,7 +155,7 @@ pub enum Answer {
         call: Call,
         trouble: Trouble,
     },
-    /// A call succeeded, which an event shows, or which needs no values.
+    /// A call succeeded whose result arrives as an event, or that has none.
     Done(Call),
     Created(CreateOutput),
     Reloaded(ReloadOutput),
@@ -170,9 +170,9 @@ pub enum Answer {
         taken_back: Vec<String>,
     },
     Sessions(ListOutput),
-    /// There is a session that is called so.
+    /// A session with this name exists.
     Found(Box<SessionSummary>),
-    /// `keys`: variables of keys that this process has.
+    /// `keys`: names of the key variables that this process has.
     Models {
         list: ProviderListOutput,
         keys: Vec<String>,
@@ -195,7 +195,7 @@ pub enum Answer {
     },
     Commands(command::ListOutput),
     Memory(memory::ListOutput),
-    /// `reloaded`: they were read again.
+    /// `reloaded`: read from disk again.
     Hooks {
         reloaded: bool,
         output: hook::ListOutput,
@@ -211,7 +211,7 @@ pub enum Answer {
         rule: String,
         output: rules::RevokeOutput,
     },
-    /// Where it was written, and how many bytes.
+    /// Path of the written file and its size in bytes.
     Exported {
         file: PathBuf,
         bytes: u64,
@@ -230,12 +230,12 @@ pub enum Answer {
         text: String,
     },
     Edited(Result<String, Trouble>),
-    /// What a directory holds: names, those of directories with a slash at the end.
+    /// The names in a directory; names of directories end with a slash.
     Directory {
         directory: PathBuf,
         names: Vec<String>,
     },
-    /// The paths of what is below a directory, those of directories with a slash at the end.
+    /// The paths below a directory. Names of directories end with a slash.
     Tree {
         root: PathBuf,
         paths: Vec<String>,
@@ -246,27 +246,27 @@ pub enum Answer {
     },
 }
 
-/// How a text came to the clipboard.
+/// How a text was copied.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Copied {
-    /// The terminal was asked to; whether it did is not known.
+    /// The terminal was asked to copy it; its success is unknown.
     Terminal,
-    /// It is too long for a terminal: it was written here.
+    /// Too long for the terminal: written to this file.
     File(PathBuf),
 }
 
-/// Why something did not work, for a person.
+/// A failure, with a message for the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trouble {
     pub what: String,
-    /// What to do about it; empty where there is nothing.
+    /// What the user can do about it; may be empty.
     pub hint: String,
-    /// The daemon's name of the failure, where it said one.
+    /// The daemon's name for the failure, if it gave one.
     pub name: Option<proto::ErrorName>,
 }
 
 impl Trouble {
-    /// One of our own.
+    /// A failure of the client itself.
     pub fn new(what: impl Into<String>, hint: impl Into<String>) -> Self {
         Self {
             what: what.into(),
@@ -293,9 +293,9 @@ impl From<client::CallError> for Trouble {
 
 /// How the interface ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Leave {
-    /// For the program that started us.
+pub struct ExitReport {
+    /// The exit code.
     pub code: u8,
-    /// What is reported below the transcript, when the terminal is as it was.
+    /// Lines to print below the transcript after the terminal is restored.
     pub words: Vec<String>,
 }

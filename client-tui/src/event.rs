@@ -1,4 +1,4 @@
-//! What can happen to the interface. Everything that changes the model comes as one of these.
+//! Events of the interface. Everything that changes the model comes as one of these.
 
 use client::DecodedEvent;
 use crossterm::event::KeyEvent;
@@ -6,11 +6,11 @@ use proto::Failure;
 
 use crate::effect::Answer;
 
-/// Something happened.
+/// An event.
 #[derive(Debug)]
 pub enum Event {
     Key(KeyEvent),
-    /// A paste, as the terminal gave it but for the ends of lines, which are newlines.
+    /// A paste, unchanged except that line ends are newlines.
     Paste(String),
     /// Columns and rows.
     Resize(u16, u16),
@@ -18,14 +18,14 @@ pub enum Event {
     Focus(bool),
     /// Turns of the mouse wheel in full screen, up where negative.
     Wheel(i16),
-    /// Time went by; comes while something moves or runs out.
+    /// Time has passed; sent while something is animated or will expire.
     Tick,
-    /// Of the session that is followed. `follow`: which following it is; what comes of an earlier one is old.
-    Heard {
+    /// An event of the followed session. `follow` numbers the subscription; events of earlier ones are stale.
+    Session {
         follow: u64,
-        heard: Heard,
+        update: SessionUpdate,
     },
-    /// What became of an effect. `follow`: which session was followed when it was wanted.
+    /// The answer to an effect. `follow`: the subscription when the effect was requested.
     Answered {
         follow: u64,
         answer: Answer,
@@ -33,10 +33,10 @@ pub enum Event {
     Signal(Signal),
 }
 
-/// What the follower of a session tells.
+/// Events from a session's subscription.
 #[derive(Debug)]
-pub enum Heard {
-    /// It is attached: this is the session.
+pub enum SessionUpdate {
+    /// Attached to this session.
     Attached {
         session: proto::SessionId,
         pid: proto::Pid,
@@ -44,13 +44,13 @@ pub enum Heard {
     Record(Box<DecodedEvent>),
     /// The connection was lost and is being made again.
     Lost,
-    /// It is there again. A `sync`, or a `snapshot`, follows.
+    /// Connected again. A `sync`, or a `snapshot`, follows.
     Reconnected,
     /// The log cannot be written at present.
     Unwritable(Box<Failure>),
-    /// There is no daemon, and nobody starts one: why, and what to do. It is looked for on and on.
+    /// The daemon is missing and nobody starts one: the reason and a hint. The client keeps looking for it.
     Away(crate::effect::Trouble),
-    /// It cannot be followed any more: why, and what to do.
+    /// It can no longer be followed: the reason and a hint.
     Ended(crate::effect::Trouble),
 }
 
@@ -61,6 +61,6 @@ pub enum Signal {
     Terminate,
     /// The terminal is gone.
     HangUp,
-    /// The shell has brought us back to the foreground.
+    /// The shell has moved us back to the foreground.
     Continue,
 }

@@ -1,4 +1,4 @@
-//! What holds for any words of a model on their way to the screen: a target for fuzzing, see `tests/fuzz/README.md`.
+//! Fuzz target: properties that hold for any model text on its way to the screen, see `tests/fuzz/README.md`.
 
 use ratatui::text::Line;
 
@@ -7,8 +7,8 @@ use crate::render::markdown::Markdown;
 use crate::render::wrap;
 use crate::theme::Theme;
 
-/// Markdown: pieces make no difference, what is whole stays, and rows fit and hold nothing that a terminal obeys. The
-/// first byte is the size of the pieces in characters, the second the width.
+/// Markdown: chunk boundaries make no difference, finished blocks stay, rows fit and hold no control characters. The
+/// first byte is the chunk size in characters, the second the width.
 pub fn markdown(data: &[u8]) {
     let [size, width, rest @ ..] = data else {
         return;

@@ -1,9 +1,9 @@
-//! What the person and the system do to the interface, as events: keys, pastes, the window, signals.
+//! User and system input as events: keys, pastes, the window, signals.
 //!
-//! Terminals without bracketed paste (an old Windows console, some ways through ssh) give a paste as keys, as if it were
-//! typed: the first Enter in it would send the beginning of a prompt. So keys that all wait at the same moment and hold
-//! an Enter with more behind it are taken for a paste. Where a terminal has once marked a paste this is not done any
-//! more: keys are keys there, however fast they come.
+//! Terminals without bracketed paste (an old Windows console, some ssh setups) deliver a paste as keys, as if it were
+//! typed: the first Enter in it would send half a prompt. So keys that all wait at the same moment and hold an Enter
+//! followed by more keys are taken for a paste. Once a terminal has marked a paste, this is off: keys are keys,
+//! however fast they arrive.
 
 use std::collections::VecDeque;
 use std::future::poll_fn;
@@ -27,10 +27,10 @@ const TAKEN_MAX: usize = 4_096;
 /// Fewer keys at once are no paste.
 const PASTE_MIN: usize = 3;
 
-/// How often it is looked whether the terminal is still there. The signal tells as a rule, unless it is ignored.
+/// How often to check that the terminal still exists. Usually SIGHUP reports it, unless it is ignored.
 const LOOK: Duration = Duration::from_secs(5);
 
-/// The person's side of the terminal.
+/// The input side of the terminal.
 pub struct Input<S = EventStream> {
     /// `None` while something else reads from the terminal, or after it ended.
     stream: Option<S>,
@@ -83,7 +83,7 @@ impl<S: Stream<Item = io::Result<Raw>> + Unpin> Input<S> {
     }
 
     /// The next event. The end of input is a hang-up, once; then nothing comes any more. Dropping the future loses
-    /// nothing: what was taken from the terminal waits in here.
+    /// nothing: events read from the terminal are buffered in here.
     pub async fn next(&mut self) -> Event {
         poll_fn(|context| self.poll(context)).await
     }
@@ -118,7 +118,7 @@ impl<S: Stream<Item = io::Result<Raw>> + Unpin> Input<S> {
                     }
                     break;
                 }
-                Poll::Ready(Some(Ok(raw))) => self.heard(raw, &mut run),
+                Poll::Ready(Some(Ok(raw))) => self.read_raw(raw, &mut run),
                 Poll::Ready(Some(Err(_)) | None) => {
                     self.flush(&mut run);
                     self.end();
@@ -128,7 +128,7 @@ impl<S: Stream<Item = io::Result<Raw>> + Unpin> Input<S> {
         self.flush(&mut run);
     }
 
-    fn heard(&mut self, raw: Raw, run: &mut Vec<KeyEvent>) {
+    fn read_raw(&mut self, raw: Raw, run: &mut Vec<KeyEvent>) {
         match raw {
             Raw::Key(key) if key.kind == KeyEventKind::Release => {}
             Raw::Key(key) if written(&key).is_some() => run.push(key),
@@ -140,7 +140,7 @@ impl<S: Stream<Item = io::Result<Raw>> + Unpin> Input<S> {
         }
     }
 
-    /// What is not a key that writes. Of several sizes or turns of the wheel at once the sum is what counts.
+    /// Takes any event except a plain character key. Several resizes or wheel turns at once are merged into one.
     fn push(&mut self, raw: Raw) {
         let event = match raw {
             Raw::Key(key) => Event::Key(key),
@@ -194,7 +194,7 @@ fn written(key: &KeyEvent) -> Option<char> {
     }
 }
 
-/// The signals that this process listens to from now on, in place of what they would do to it.
+/// The signals that this process handles itself, in place of their default actions.
 pub struct Signals {
     listeners: [(Signal, Listener); 4],
 }

@@ -126,12 +126,12 @@ pub struct Binding {
     /// As `ctrl-p`, `shift-enter`, `?`; each does the same.
     pub keys: &'static [&'static str],
     pub action: Action,
-    /// What it does, where the action's own words do not fit.
+    /// Description of this binding, if the action's own does not fit.
     own_about: Option<Words>,
 }
 
 impl Binding {
-    /// What it does, in words.
+    /// The description.
     #[must_use]
     pub fn about(&self) -> Words {
         let of_action = Words(self.action.english(), self.action.chinese());
@@ -301,7 +301,7 @@ pub fn row_of(context: Context, action: Action) -> Option<&'static Binding> {
     rows.find(|row| row.context == context && row.action == action)
 }
 
-/// The first key of an action, as it is written for people; empty where it has none.
+/// The first key of an action, as written for users; empty if it has none.
 #[must_use]
 pub fn shown(context: Context, action: Action) -> String {
     row_of(context, action).map_or_else(String::new, Binding::shown)

@@ -1,7 +1,7 @@
 //! The terminal interface: events in, calls out. It holds no agent logic.
 //!
 //! Model, update, view: `event`s from keyboard and daemon change the [`model`] in `update`, which is pure and answers
-//! with `effect`s; `view` makes rows of the model; `screen` writes what has changed of them.
+//! with `effect`s; `view` renders the model as rows; `screen` writes the rows that have changed.
 
 mod app;
 mod clipboard;

@@ -192,7 +192,7 @@ async fn read(
     Ok(events)
 }
 
-/// Why a session was not written to a file, for a person.
+/// A message on why a session was not written to a file.
 fn unwritten(file: &Path, error: &std::io::Error, language: Language) -> Trouble {
     let name = client::text::line(&file.display().to_string());
     match error.kind() {
@@ -213,7 +213,7 @@ pub async fn settings(client: &Client, cwd: &Path) -> Vec<config::Value> {
     checked.map_or_else(|_| Vec::new(), |checked| checked.values)
 }
 
-/// The model of a session that names none, as `provider/model`; empty where it is not known.
+/// The model of a session that names none, as `provider/model`; empty if unknown.
 pub async fn default_model(client: &Client, cwd: &Path) -> String {
     let params = config::CheckParams {
         cwd: cwd.to_str().map(str::to_owned),
@@ -223,7 +223,7 @@ pub async fn default_model(client: &Client, cwd: &Path) -> String {
     default.unwrap_or_default()
 }
 
-/// Names in a directory, those of directories with a slash at the end, sorted. Empty where it cannot be read.
+/// Names in a directory, sorted; names of directories end with a slash. Empty if it cannot be read.
 #[must_use]
 pub fn names(directory: &Path) -> Vec<String> {
     let Ok(entries) = std::fs::read_dir(directory) else {
@@ -242,8 +242,8 @@ pub fn names(directory: &Path) -> Vec<String> {
     names
 }
 
-/// Paths of what is below a directory, nearest first, those of directories with a slash at the end: without what git
-/// ignores, without hidden names and `node_modules`. Stops at [`NAMES_MAX`] paths or after [`TREE_TIME`].
+/// Paths below a directory, nearest first; directories end with a slash. Leaves out files that git ignores, hidden
+/// names and `node_modules`. Stops at [`NAMES_MAX`] paths or after [`TREE_TIME`].
 #[must_use]
 pub fn tree(root: &Path) -> Vec<String> {
     let started = std::time::Instant::now();

@@ -1,8 +1,8 @@
-//! What is written to the terminal: rows that have changed, at the place where the cursor stands.
+//! Writes to the terminal: only rows that have changed, relative to the cursor.
 //!
-//! Not on a screen that is ours but at the end of what was there before, as a shell's prompt: finished lines go into the
-//! terminal's own scrollback and stay there, below them a viewport of as many rows as it needs is drawn again and again.
-//! All moves are relative, so that nothing must be asked of the terminal. What covers everything is drawn on the
+//! The interface does not own the screen. It draws below the existing contents, like a shell's prompt: finished lines
+//! go into the terminal's own scrollback and stay there; below them, a viewport of as many rows as it needs is
+//! redrawn in place. All moves are relative, so the terminal is never queried. Full-screen views are drawn on the
 //! alternate screen, by the same code.
 
 mod drawn;
@@ -23,7 +23,7 @@ use resized::Above;
 
 use crate::terminal::{KEYS_OFF, KEYS_ON};
 use crate::view::Panel;
-use crate::view::transcript::{Place, PrintedLine};
+use crate::view::transcript::{PartIndex, PrintedLine};
 
 /// Printed lines that are remembered: more than any screen has rows.
 const REMEMBERED_MAX: usize = 1_000;
@@ -49,21 +49,22 @@ pub struct Screen<W: Write> {
     rows: usize,
     /// How many colours the terminal has.
     pub colours: Depth,
-    /// The terminal is known to break rows at the new edge when it gets narrower. Where it is not known, lines that such
-    /// a terminal pushes into its scrollback are printed once more rather than that one that cuts rows loses them.
+    /// The terminal is known to reflow rows when it gets narrower. If that is unknown, lines that a reflowing
+    /// terminal pushes into its scrollback are printed twice, so that a terminal that truncates rows does not lose
+    /// them.
     pub reflows: bool,
-    /// The terminal knows little: it is not asked to tell keys apart.
+    /// A plain terminal: do not ask it to distinguish more keys.
     pub plain: bool,
     inline: Drawn,
-    /// What is on the alternate screen while that is shown.
+    /// Contents of the alternate screen while it is shown.
     cover: Option<Drawn>,
     cover_wanted: bool,
     doubt: Doubt,
     /// Rows of the screen when the inline viewport was drawn last.
     rows_before: usize,
     above: Above,
-    /// What the next frame prints again, and from which part on.
-    again: Option<(Option<Place>, Vec<PrintedLine>)>,
+    /// Lines that the next frame prints again, and the part that they begin with.
+    again: Option<(Option<PartIndex>, Vec<PrintedLine>)>,
     /// The lines above the viewport, the newest last.
     printed: VecDeque<Remembered>,
     /// Whether the alternate screen is shown, for who restores the terminal after a panic.
@@ -71,7 +72,7 @@ pub struct Screen<W: Write> {
 }
 
 impl<W: Write> Screen<W> {
-    /// A screen of this size. The cursor stands where the first row is to be.
+    /// A screen of this size. The first row is drawn at the cursor.
     pub fn new(out: W, columns: u16, rows: u16) -> Self {
         Self {
             out,
@@ -92,15 +93,15 @@ impl<W: Write> Screen<W> {
         }
     }
 
-    /// Tells here from now on whether the alternate screen is shown.
+    /// From now on, sets this flag while the alternate screen is shown.
     pub fn share(&mut self, covered: Arc<AtomicBool>) {
         covered.store(self.cover.is_some(), Ordering::Relaxed);
         self.covered = covered;
     }
 
-    /// One frame: `above` goes into the scrollback for good, the panel is what stands below it.
+    /// Draws one frame: `above` goes into the scrollback for good, the panel below it.
     ///
-    /// While the screen is covered there is no place for lines: they come when it is not any more
+    /// While the screen is covered, lines cannot be printed: print them once it is uncovered
     /// ([`is_covered`](Self::is_covered)).
     ///
     /// # Errors
@@ -154,24 +155,23 @@ impl<W: Write> Screen<W> {
         self.forget_cover();
     }
 
-    /// What stands of the transcript on the screen looks otherwise now: the next frame, a [`reprint`](Self::reprint), prints
-    /// it anew.
+    /// The look of the visible transcript has changed: the next frame, a [`reprint`](Self::reprint), prints it again.
     pub fn outdated(&mut self) {
         self.doubt = self.doubt.max(Doubt::Width);
     }
 
-    /// What was printed cannot be printed again: it is the shell's from now on, and stays as it stands.
+    /// The printed lines cannot be printed again: they belong to the shell from now on and stay unchanged.
     pub fn forget(&mut self) {
         self.printed.clear();
     }
 
-    /// Something else wrote to the terminal: the next frame, a [`reprint`](Self::reprint), draws the whole screen anew.
+    /// Something else wrote to the terminal: the next frame, a [`reprint`](Self::reprint), redraws the whole screen.
     pub fn redraw(&mut self) {
         self.doubt = Doubt::All;
         self.forget_cover();
     }
 
-    /// Whether what stands of the transcript on the screen may be broken: the next frame is to be a
+    /// Whether the visible transcript may be broken: then the next frame must be a
     /// [`reprint`](Self::reprint).
     #[must_use]
     pub fn stale(&self) -> bool {
@@ -180,20 +180,20 @@ impl<W: Write> Screen<W> {
 
     /// Parts of the transcript that are whole among what a [`reprint`](Self::reprint) draws over, in order.
     #[must_use]
-    pub fn parts(&self) -> Vec<Place> {
+    pub fn parts(&self) -> Vec<PartIndex> {
         let over = self.printed.len() - self.overwritten();
         let over = self.printed.iter().skip(over);
         over.filter_map(|row| row.begins).collect()
     }
 
-    /// With the next frame what is on the screen of the transcript is printed again: from the part `from`, one of
-    /// [`parts`](Self::parts), as it is in `again`; what stands above it, as it was.
-    pub fn reprint(&mut self, from: Option<Place>, again: Vec<PrintedLine>) {
+    /// The next frame prints the visible transcript again: from the part `from`, one of [`parts`](Self::parts), as in
+    /// `again`; lines above it, unchanged.
+    pub fn reprint(&mut self, from: Option<PartIndex>, again: Vec<PrintedLine>) {
         self.again = Some((from, again));
     }
 
-    /// Gives the terminal back: the viewport is erased, the cursor stands on a fresh line below the transcript, with
-    /// `above` as its last lines. A frame after that begins anew from where the cursor stands then.
+    /// Gives the terminal back: erases the viewport and leaves the cursor on a fresh line below the transcript, with
+    /// `above` as its last lines. A later frame starts from wherever the cursor is then.
     ///
     /// # Errors
     ///
@@ -259,7 +259,7 @@ impl<W: Write> Screen<W> {
         }
     }
 
-    /// Goes to where all is drawn anew. The lines that are printed again there.
+    /// Moves to where everything is redrawn. Returns the lines to print again there.
     fn again(&mut self, bytes: &mut String) -> Vec<Remembered> {
         let Some((from, again)) = self.again.take() else {
             self.settle_doubt(false, bytes);

@@ -14,7 +14,7 @@ pub struct Row {
     /// Other names of the same.
     pub aliases: &'static [&'static str],
     pub command: Command,
-    /// What may or must stand behind it: `[NAME]`, `TEXT`; empty: nothing.
+    /// Usage of the arguments: `[NAME]`, `TEXT`; empty if there are none.
     pub arguments: &'static str,
     /// The least role that may say it.
     pub role: Role,
@@ -28,7 +28,7 @@ const WATCH_SESSION: (Role, bool) = (Role::Watch, true);
 const DRIVE: (Role, bool) = (Role::Drive, false);
 const DRIVE_SESSION: (Role, bool) = (Role::Drive, true);
 
-/// A row for each command: its name, aliases, arguments, role and need of a session, and what it does.
+/// A row for each command: its name, aliases, arguments, role, whether it needs a session, and its description.
 macro_rules! commands {
     ($($command:ident $name:literal [$($alias:literal),*] $arguments:literal $needs:ident = $english:literal, $chinese:literal;)*) => {
         /// A command.
@@ -105,7 +105,7 @@ pub enum Line<'a> {
     /// Not for us: it goes to the model as it is. Two slashes begin a prompt that begins with one.
     Prompt(&'a str),
     Command(&'static Row, &'a str),
-    /// The word is no command.
+    /// An unknown command.
     Unknown(&'a str),
 }
 
@@ -125,7 +125,7 @@ impl Row {
     }
 }
 
-/// Reads what was written.
+/// Parses a submitted line.
 #[must_use]
 pub fn parse(text: &str) -> Line<'_> {
     let line = text.trim();
@@ -139,7 +139,7 @@ pub fn parse(text: &str) -> Line<'_> {
     let (word, arguments) = said.split_once(char::is_whitespace).unwrap_or((said, ""));
     match named(word) {
         Some(row) => Line::Command(row, arguments.trim()),
-        // A path or the like: what people paste is no command.
+        // A path or the like: pasted text is often not a command.
         None if word.contains(['/', '.', '*']) => Line::Prompt(line),
         None => Line::Unknown(word),
     }

@@ -1,6 +1,6 @@
-//! The terminal as we want it while the interface runs, and as it was afterwards, whatever happens in between.
+//! Sets the terminal up while the interface runs, and restores it afterwards, whatever happens in between.
 //!
-//! Nothing is ever asked of the terminal: an answer may not come, and what comes late looks like keys.
+//! The terminal is never queried: an answer may not come, and a late one looks like keys.
 
 pub mod bytes;
 pub mod surroundings;
@@ -45,9 +45,9 @@ pub struct Terminal {
 #[derive(Debug)]
 struct State {
     options: Options,
-    /// What we changed is to be changed back.
+    /// The terminal's modes must be restored.
     entered: AtomicBool,
-    /// The alternate screen is shown; the [`Screen`] tells.
+    /// The alternate screen is shown; set by the [`Screen`].
     covered: Arc<AtomicBool>,
     /// When we went on after we had stopped ourselves: the signal of that is not news.
     suspended: Mutex<Option<Instant>>,
@@ -91,8 +91,8 @@ impl Terminal {
         Ok(screen)
     }
 
-    /// Takes it again after [`restore`](Self::restore). After something else may have changed it (the shell, while this
-    /// process was stopped) it is made sure of once more; then the whole screen is to be drawn anew.
+    /// Takes it again after [`restore`](Self::restore). Something else (the shell, while this process was stopped)
+    /// may have changed the modes, so they are set again; then the whole screen must be redrawn.
     ///
     /// # Errors
     ///
@@ -107,20 +107,20 @@ impl Terminal {
         Out.write_all(bytes::enter(self.state.options, again).as_bytes())
     }
 
-    /// Gives it back, as it was. May be called any number of times. The screen has left before.
+    /// Restores it. May be called any number of times. The screen must have left before.
     pub fn restore(&self) {
         self.state.restore();
     }
 
-    /// Gives it back and stops this process and what runs in front with it, as the terminal itself does on Ctrl-Z where
-    /// it is not raw. Returns when the shell brings us back, with the terminal taken again.
+    /// Gives it back and stops the foreground process group, as the terminal itself does on Ctrl-Z outside raw mode.
+    /// Returns when the shell continues us, with the terminal taken again.
     ///
     /// # Errors
     ///
     /// It is gone.
     pub fn suspend(&self) -> io::Result<()> {
         self.restore();
-        // It fails only where nobody could bring us back; then we go on.
+        // This fails only if nobody could continue us; then we go on.
         let _ = kill_current_process_group(Signal::TSTP);
         // The signal may stop us a moment later: not with the terminal taken.
         thread::sleep(Duration::from_millis(20));
@@ -128,8 +128,8 @@ impl Terminal {
         self.resume()
     }
 
-    /// [`Signal::Continue`](crate::event::Signal::Continue) came: takes the terminal again where somebody else had
-    /// stopped this process, and so whether the whole screen is to be drawn anew.
+    /// [`Signal::Continue`](crate::event::Signal::Continue) came: takes the terminal again if another process had
+    /// stopped this one. Returns whether the whole screen must be redrawn.
     ///
     /// # Errors
     ///
@@ -151,14 +151,14 @@ impl Drop for Terminal {
 }
 
 impl State {
-    /// Whether the signal that we go on is that of our own stop. It comes at once; where nothing had stopped us it never
-    /// does, and one that comes much later is somebody else's.
+    /// Whether the continue signal belongs to our own stop. It comes at once; if nothing had stopped us it never
+    /// comes, and one that comes much later was sent by another process.
     fn is_own(&self, now: Instant) -> bool {
         let suspended = lock(&self.suspended).take();
         suspended.is_some_and(|since| now.saturating_duration_since(since) < OWN_MAX)
     }
 
-    /// Where the terminal is gone there is nobody to tell.
+    /// If the terminal is gone, nobody can read an error.
     fn restore(&self) {
         if !self.entered.swap(false, Ordering::SeqCst) {
             return;
@@ -185,11 +185,12 @@ pub async fn panicked() {
     PANICKED.notified().await;
 }
 
-/// Makes a panic restore the terminal before it tells, and known to who waits for [`panicked`], once for the process.
+/// Installs a panic hook, once per process: it restores the terminal before the panic is reported, and wakes waiters
+/// on [`panicked`].
 fn hook() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        let tell = panic::take_hook();
+        let report = panic::take_hook();
         panic::set_hook(Box::new(move |what| {
             // A panic while it is locked comes from nowhere: nothing panics in there.
             let current = CURRENT.try_lock().ok().and_then(|state| state.clone());
@@ -197,7 +198,7 @@ fn hook() {
                 state.restore();
                 let _ = Out.write_all(b"\r\n\x1b[J");
             }
-            tell(what);
+            report(what);
             PANICKED.notify_one();
         }));
     });
@@ -207,7 +208,7 @@ fn hook() {
 ///
 /// # Errors
 ///
-/// There is no terminal, or it does not know.
+/// There is no terminal, or it has no known size.
 pub fn size() -> io::Result<(u16, u16)> {
     let size = rustix::termios::tcgetwinsize(stdio::stdout())?;
     match (size.ws_col, size.ws_row) {
@@ -217,7 +218,7 @@ pub fn size() -> io::Result<(u16, u16)> {
     }
 }
 
-/// Whether a person can use the interface here: both ways lead to a terminal.
+/// Whether the interface can be used here: both input and output are a terminal.
 #[must_use]
 pub fn is_there() -> bool {
     stdio::stdin().is_terminal() && stdio::stdout().is_terminal()
@@ -229,11 +230,10 @@ pub fn is_gone() -> bool {
     hung_up(stdio::stdin())
 }
 
-/// Makes the terminal tell again that keys wait in it, where some do.
+/// Makes the terminal report pending keys again, if there are any.
 ///
-/// Crossterm is notified once of what there is to be read. Where a new size is reported at the same moment it takes that alone,
-/// and keys that came with it would wait until the next one is pressed; so would the rest of more than it takes at a
-/// time.
+/// Crossterm is notified once of pending input. If a new size is reported at the same moment it reads that alone, and
+/// keys that came with it would wait until the next key press; so would input beyond one read.
 pub fn remind() {
     let stdin = stdio::stdin();
     let mut asked = [PollFd::new(&stdin, PollFlags::IN)];
@@ -243,7 +243,7 @@ pub fn remind() {
             .iter()
             .any(|one| one.revents().contains(PollFlags::IN));
     if waits && let Ok(same) = tcgetattr(stdin) {
-        // Set to what it is, it wakes who waits for it.
+        // Setting the current attributes again wakes the waiting reader.
         let _ = tcsetattr(stdin, OptionalActions::Now, &same);
     }
 }

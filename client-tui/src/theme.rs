@@ -16,27 +16,27 @@ pub enum Theme {
     None,
 }
 
-/// What a piece of text is.
+/// The role of a piece of text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Ink {
     /// Ordinary words.
     Text,
-    /// What matters less: reasoning, hints, times.
+    /// Less important text: reasoning, hints, times.
     Dim,
-    /// What matters more.
+    /// Emphasised text.
     Strong,
-    /// What the person said.
+    /// The user's text.
     User,
     /// A prompt in the transcript, and the bar before it.
     Prompt,
-    /// What a tool does.
+    /// A tool's activity.
     Tool,
     Good,
     Warning,
     Error,
     /// The product's own colour: the prompt's mark, the selected row's mark.
     Accent,
-    /// A question to the person.
+    /// A question to the user.
     Question,
     Heading,
     /// Code within words, and code without highlighting.
@@ -47,7 +47,7 @@ pub enum Ink {
     Border,
     Added,
     Removed,
-    /// Behind an added line, and behind a removed one.
+    /// Background of an added line, and of a removed one.
     AddedLine,
     RemovedLine,
     /// The changed part of a changed line.
@@ -110,7 +110,7 @@ fn modifier(theme: Theme, ink: Ink) -> Modifier {
         (Ink::Selected, Theme::Sixteen | Theme::None) => Modifier::REVERSED,
         (Ink::Warning | Ink::Error | Ink::Accent, Theme::None) => Modifier::BOLD,
         (Ink::AddedPart | Ink::RemovedPart, Theme::Sixteen | Theme::None) => Modifier::UNDERLINED,
-        // Where there are 256 colours the background may be that of the line.
+        // With 256 colours, the background may come from the line.
         (Ink::AddedPart | Ink::RemovedPart, _) => Modifier::BOLD,
         _ => Modifier::empty(),
     }

@@ -1,4 +1,4 @@
-//! The drawing half of the loop: what goes into the scrollback, and what stands on the screen.
+//! The drawing half of the loop: lines for the scrollback, and the viewport.
 
 use std::io;
 use std::time::Instant;
@@ -32,19 +32,19 @@ impl App {
         let rows = again + above.len();
         let panel = view::draw(model, &self.printed, &mut self.cache, rows);
         self.screen.draw(above, &panel)?;
-        self.dirty = self.behind;
+        self.dirty = self.has_unprinted;
         self.model.shown(Instant::now());
         Ok(())
     }
 
-    /// What is read of the transcript in full screen stays where it is, and within what there is.
+    /// Keeps the full-screen scroll position within the transcript.
     fn scroll(&mut self) {
         let model = &mut self.model;
         if model.scroll == 0 || !model.look.fullscreen {
             self.below = None;
             return;
         }
-        // What lies over it does not move it.
+        // A covering dialog does not move it.
         if model.dialog.as_ref().is_none_or(|dialog| !dialog.covers()) {
             let rows = view::page_rows(model, &mut self.cache);
             model.scroll = transcript::scrolled(
@@ -60,7 +60,7 @@ impl App {
 
     /// Lines for the scrollback: as many as make `most` rows, where the screen has a place for them.
     fn settled(&mut self, most: usize) -> Vec<PrintedLine> {
-        self.behind = false;
+        self.has_unprinted = false;
         // While a session is replayed nobody knows yet which of its rows are the newest.
         if self.screen.is_covered() || self.model.link == Link::Replaying {
             return Vec::new();
@@ -70,7 +70,7 @@ impl App {
         } = &self.model;
         let printed = &mut self.printed;
         let rows = transcript::settled(transcript, printed, look, &mut self.cache, most);
-        self.behind = transcript::waits(transcript, printed);
+        self.has_unprinted = transcript::waits(transcript, printed);
         rows
     }
 
@@ -82,7 +82,7 @@ impl App {
         self.screen.leave(above)
     }
 
-    /// Has what is on the screen of the transcript printed again, as it looks now. Its rows.
+    /// Prints the visible transcript again, in its current look. Returns its rows.
     fn reprint(&mut self) -> usize {
         let again = transcript::again(
             &self.model.transcript,

@@ -1,4 +1,4 @@
-//! What the settings and the environment say of how the interface looks.
+//! The interface's look from settings and environment.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use crate::perform;
 use crate::terminal::Surroundings;
 use crate::theme::Theme;
 
-/// What the settings say of the interface.
+/// Settings of the interface.
 pub(super) struct Settings {
     theme: Option<Theme>,
     language: Option<Language>,
@@ -19,7 +19,7 @@ pub(super) struct Settings {
     fullscreen: bool,
     pub(super) mouse: bool,
     bell: bool,
-    /// What new sessions do with calls that no rule decides.
+    /// The approval mode of new sessions.
     pub(super) approval_mode: Option<ApprovalMode>,
     /// The model of a session that names none.
     pub(super) model: String,

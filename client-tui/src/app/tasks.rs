@@ -1,4 +1,4 @@
-//! What goes on beside the loop: calls on their way, and the following of a session. Its ends come back as events.
+//! Background tasks of the loop: pending calls, and the session's subscription. Results come back as events.
 
 use std::io;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use tokio::task::JoinError;
 
 use super::App;
 use crate::effect::{Answer, Call, Trouble};
-use crate::event::{Event, Heard};
+use crate::event::{Event, SessionUpdate};
 use crate::perform;
 
 /// Durable events from before that are shown of a session.
@@ -18,7 +18,7 @@ const BACKLOG: u64 = 400;
 /// How often it is looked whether a daemon is there again that was stopped.
 const LOOK_AGAIN: Duration = Duration::from_secs(1);
 
-/// How long calls that are on their way may take when the person leaves.
+/// How long pending calls may take when the user leaves.
 const LAST_CALLS: Duration = Duration::from_millis(800);
 
 impl App {
@@ -54,7 +54,7 @@ impl App {
         }
     }
 
-    /// Waits a moment for what is on its way, and gives the terminal back.
+    /// Waits a moment for pending calls, then gives the terminal back.
     pub(super) async fn finish(mut self) -> io::Result<()> {
         self.unfollow();
         let tasks = async {
@@ -62,13 +62,13 @@ impl App {
                 ours(ended);
             }
         };
-        // What takes longer is lost with us: the daemon has it or not.
+        // Calls that take longer are abandoned; the daemon may have received them.
         let _ = tokio::time::timeout(LAST_CALLS, tasks).await;
         self.leave()
     }
 }
 
-/// A task that panicked is a bug of ours: the interface ends by it, with the terminal as it was.
+/// A panicked task is a bug of ours: the interface ends, with the terminal restored.
 pub(super) fn ours(ended: Result<(), JoinError>) {
     if let Err(error) = ended
         && error.is_panic()
@@ -77,50 +77,50 @@ pub(super) fn ours(ended: Result<(), JoinError>) {
     }
 }
 
-/// Where comes from what is heard.
+/// Source of a session's events.
 trait Source {
     /// The next of it. After an error that passes it can be asked again.
-    fn next(&mut self) -> impl Future<Output = Result<Heard, CallError>> + Send;
+    fn next(&mut self) -> impl Future<Output = Result<SessionUpdate, CallError>> + Send;
 }
 
 /// A session of the daemon.
 struct Daemon {
     client: Client,
     session: String,
-    /// It keeps where it is also while there is no daemon.
+    /// Keeps its position while there is no daemon.
     followed: Option<Follow>,
 }
 
 impl Source for Daemon {
-    async fn next(&mut self) -> Result<Heard, CallError> {
+    async fn next(&mut self) -> Result<SessionUpdate, CallError> {
         if let Some(following) = &mut self.followed {
-            return heard(following).await;
+            return next_update(following).await;
         }
         let from = From::Snapshot { backlog: BACKLOG };
         let mut following = self.client.follow(&self.session, from, true).await?;
-        // A person may wait as long as they like.
+        // Reconnect without a time limit: the user can leave at any time.
         following.bear(Duration::MAX);
         let attached = self.followed.insert(following).attached();
-        Ok(Heard::Attached {
+        Ok(SessionUpdate::Attached {
             session: attached.session,
             pid: attached.pid,
         })
     }
 }
 
-/// Reports what is heard of a session until nobody listens. Where there is no daemon, or it does not answer, it looks again.
+/// Reports a session's events until the receiver is dropped. Reconnects if the daemon is missing or does not answer.
 async fn following(mut source: impl Source, sender: mpsc::Sender<Event>, follow: u64) {
-    let tell = |heard| {
+    let send = |update| {
         let sender = sender.clone();
-        async move { sender.send(Event::Heard { follow, heard }).await.is_ok() }
+        async move { sender.send(Event::Session { follow, update }).await.is_ok() }
     };
     let mut away = false;
     loop {
         let error = match source.next().await {
             Err(error) => error,
-            Ok(heard) => {
+            Ok(update) => {
                 away = false;
-                match tell(heard).await {
+                match send(update).await {
                     true => continue,
                     false => return,
                 }
@@ -129,17 +129,17 @@ async fn following(mut source: impl Source, sender: mpsc::Sender<Event>, follow:
         let passes = passes(&error);
         let trouble = Trouble::from(error);
         if !passes {
-            tell(Heard::Ended(trouble)).await;
+            send(SessionUpdate::Ended(trouble)).await;
             return;
         }
-        if !std::mem::replace(&mut away, true) && !tell(Heard::Away(trouble)).await {
+        if !std::mem::replace(&mut away, true) && !send(SessionUpdate::Away(trouble)).await {
             return;
         }
         tokio::time::sleep(LOOK_AGAIN).await;
     }
 }
 
-/// Whether it may be otherwise in a while: there is no daemon, or one that does not answer.
+/// Whether the error may go away by itself: the daemon is missing or does not answer.
 fn passes(error: &CallError) -> bool {
     matches!(
         error,
@@ -147,12 +147,12 @@ fn passes(error: &CallError) -> bool {
     )
 }
 
-async fn heard(following: &mut Follow) -> Result<Heard, CallError> {
+async fn next_update(following: &mut Follow) -> Result<SessionUpdate, CallError> {
     Ok(match following.heard().await? {
-        client::Heard::Followed(Followed::Event(event)) => Heard::Record(event),
-        client::Heard::Followed(Followed::Reconnected) => Heard::Reconnected,
-        client::Heard::Lost => Heard::Lost,
-        client::Heard::Unwritable(failure) => Heard::Unwritable(failure),
+        client::Heard::Followed(Followed::Event(event)) => SessionUpdate::Record(event),
+        client::Heard::Followed(Followed::Reconnected) => SessionUpdate::Reconnected,
+        client::Heard::Lost => SessionUpdate::Lost,
+        client::Heard::Unwritable(failure) => SessionUpdate::Unwritable(failure),
     })
 }
 

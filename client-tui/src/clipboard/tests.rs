@@ -5,7 +5,7 @@ fn a_short_text_goes_to_the_terminal() {
     let mut out = Vec::new();
     let copied = copy(Some(&mut out), "héllo\u{1b}", Language::English).unwrap();
     assert_eq!(copied, Copied::Terminal);
-    // What is copied is encoded: nothing of it is obeyed.
+    // The copied text is encoded, so the terminal obeys none of it.
     assert_eq!(out, b"\x1b]52;c;aMOpbGxvGw==\x1b\\");
 }
 

@@ -1,6 +1,6 @@
 use super::*;
 
-/// What a script of the shell as the editor makes of a draft. The file is `$0`.
+/// Edits a draft with a shell script as the editor. The file is `$0`.
 async fn edited(script: &str, draft: &str) -> Result<String, Trouble> {
     let command = ["sh", "-c", script].map(str::to_owned);
     edit(&command, draft, Language::English).await
@@ -19,7 +19,7 @@ fn the_variables_say_which_editor() {
 }
 
 #[tokio::test]
-async fn what_the_editor_leaves_is_the_draft_without_the_final_newline() {
+async fn the_edited_draft_loses_its_final_newline() {
     assert_eq!(
         edited("echo more >> $0", "one\n").await.unwrap(),
         "one\nmore"
@@ -42,7 +42,7 @@ async fn the_draft_is_private() {
 }
 
 #[tokio::test]
-async fn an_editor_that_fails_or_is_missing_is_told() {
+async fn an_editor_that_fails_or_is_missing_is_reported() {
     let trouble = edited("exit 3", "draft").await.unwrap_err();
     assert!(trouble.what.contains("exit status: 3"), "{trouble:?}");
     let missing = ["/nowhere/at-all".to_owned()];

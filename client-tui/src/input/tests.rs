@@ -3,8 +3,8 @@ use futures::{FutureExt as _, StreamExt as _, stream};
 
 use super::*;
 
-/// What comes of what waits in the terminal at the same moment, in words; the terminal stays.
-fn heard(raw: Vec<Raw>) -> Vec<String> {
+/// The events for input that waits in the terminal at the same moment, as strings.
+fn events(raw: Vec<Raw>) -> Vec<String> {
     let raw = stream::iter(raw.into_iter().map(Ok)).chain(stream::pending());
     drain(&mut Input::of(raw))
 }
@@ -39,24 +39,24 @@ fn wheel(kind: MouseEventKind) -> Raw {
 
 #[tokio::test]
 async fn keys_that_come_at_once_with_an_enter_in_between_are_a_paste() {
-    assert_eq!(heard(keys("ls\nrm")), [r#"Paste("ls\nrm")"#]);
-    assert_eq!(heard(keys("ls\n")), ["l", "s", "Enter"]);
-    assert_eq!(heard(keys("\ny")), ["Enter", "y"]);
+    assert_eq!(events(keys("ls\nrm")), [r#"Paste("ls\nrm")"#]);
+    assert_eq!(events(keys("ls\n")), ["l", "s", "Enter"]);
+    assert_eq!(events(keys("\ny")), ["Enter", "y"]);
     let mut raw = keys("a\nb");
     raw.push(Raw::Key(KeyCode::Up.into()));
     raw.extend(keys("c"));
-    assert_eq!(heard(raw), [r#"Paste("a\nb")"#, "Up", "c"]);
+    assert_eq!(events(raw), [r#"Paste("a\nb")"#, "Up", "c"]);
 }
 
 #[tokio::test]
 async fn where_pastes_are_marked_keys_are_keys() {
     let mut raw = vec![Raw::Paste("x\ry\r\nz".to_owned())];
     raw.extend(keys("a\nb"));
-    assert_eq!(heard(raw), [r#"Paste("x\ny\nz")"#, "a", "Enter", "b"]);
+    assert_eq!(events(raw), [r#"Paste("x\ny\nz")"#, "a", "Enter", "b"]);
 }
 
 #[tokio::test]
-async fn what_means_nothing_is_dropped_and_what_adds_up_is_one() {
+async fn meaningless_events_are_dropped_and_repeated_ones_are_merged() {
     let release = KeyEvent::new_with_kind(
         KeyCode::Char('x'),
         KeyModifiers::NONE,
@@ -72,7 +72,7 @@ async fn what_means_nothing_is_dropped_and_what_adds_up_is_one() {
         Raw::Resize(60, 20),
         Raw::FocusLost,
     ];
-    assert_eq!(heard(raw), ["Wheel(-1)", "Resize(60, 20)", "Focus(false)"]);
+    assert_eq!(events(raw), ["Wheel(-1)", "Resize(60, 20)", "Focus(false)"]);
 }
 
 #[tokio::test]

@@ -7,7 +7,7 @@ fn every_name_of_the_table_is_a_key_and_does_one_thing() {
     let mut seen = HashSet::new();
     for row in BINDINGS {
         for name in row.keys {
-            let key = key(name).unwrap_or_else(|| panic!("`{name}` is no key"));
+            let key = key(name).unwrap_or_else(|| panic!("`{name}` is not a key"));
             assert!(
                 seen.insert((row.context, *name)),
                 "`{name}` twice in {:?}",

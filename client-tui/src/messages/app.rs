@@ -1,10 +1,10 @@
-//! Words about what was done, and what could not be.
+//! Texts about completed and failed actions.
 
 super::catalog! {
     Watching = "this client is not allowed to do that; attach with `--role drive`", "此客户端无权这样做：请用 `--role drive` 连接后再操作";
     /// 0: the version, 1: the model, 2: the directory.
     Greeting = "Reasonix {0} · {1} · {2} · `/help` lists commands and keys", "Reasonix {0} · {1} · {2} · `/help` 列出命令与按键";
-    /// The same where no model is known.
+    /// The greeting if no model is known.
     GreetingPlain = "Reasonix {0} · {1} · `/help` lists commands and keys", "Reasonix {0} · {1} · `/help` 列出命令与按键";
     NoSession = "no session yet: send a prompt first", "还没有会话：请先发送提示词";
     Wait = "the session is being created", "会话正在创建";
@@ -110,12 +110,12 @@ super::catalog! {
     RulesDeny = "denied", "从不执行";
     RulesAsk = "ask first", "需要询问";
     RulesAllow = "run without asking", "无需询问即可执行";
-    /// {0}: the rule, {1}: its layer and where it stands.
+    /// {0}: the rule, {1}: its layer and file.
     RuleFrom = "  {0}  ({1})", "  {0}（{1}）";
     RulesNone = "no rules are in effect: Reasonix asks before anything is changed", "没有生效的规则：任何改动都会先询问";
     RulesProblems = "invalid or without effect", "无效或不起作用";
     RulesRevoke = "`/permissions revoke RULE` removes a rule", "`/permissions revoke 规则` 移除一条规则";
-    /// {0}: the rule, {1}: where it was.
+    /// {0}: the rule, {1}: the file it was in.
     RuleRevoked = "removed {0} from {1}", "已从 {1} 中移除 {0}";
     NeedsYou = "reasonix needs your answer: {0}", "reasonix 等待你处理：{0}";
     TurnDone = "reasonix has finished: {0}", "reasonix 已完成：{0}";

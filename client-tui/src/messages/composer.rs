@@ -2,7 +2,7 @@
 
 super::catalog! {
     Placeholder = "Ask a question or describe a task. `/` commands, `@` files, `?` help", "提问或下达任务。`/` 命令，`@` 文件，`?` 帮助";
-    /// Where there is no room for more.
+    /// If there is no room for more.
     PlaceholderShort = "`/` commands, `@` files, `?` help", "`/` 命令，`@` 文件，`?` 帮助";
     /// In place of that, for a client that may not prompt; the second of each is for little room.
     Watching = "Watching only: this client cannot prompt or answer. `/` commands, `?` help", "仅旁观：此客户端不能提问或答复。`/` 命令，`?` 帮助";
@@ -12,7 +12,7 @@ super::catalog! {
     /// How many lines, which paste of this draft.
     PastedLines = "[pasted {0} lines #{1}]", "[粘贴 {0} 行 #{1}]";
     PastedCharacters = "[pasted {0} characters #{1}]", "[粘贴 {0} 字符 #{1}]";
-    /// Behind a command that needs a session, before there is one.
+    /// Follows a command that needs a session, before there is one.
     NeedsSession = "needs a session", "需要先有会话";
     /// What a command of a project that is not trusted does.
     NotTrusted = "project, not trusted: {0}", "项目，未受信任：{0}";

@@ -19,10 +19,10 @@ super::catalog! {
     ReadConfirm = "Read to the end first ({0})", "请先读到末尾（{0}）";
     /// 0: the tool, where the title does not name it.
     Tool = "tool: {0}", "工具：{0}";
-    /// 0: what it covers.
+    /// 0: the scope of the rule.
     KeySession = "yes, {0} for the session", "允许，本会话内：{0}";
     KeySessionShort = "session", "本会话";
-    /// 0: what it covers.
+    /// 0: the scope of the rule.
     KeyAlways = "always allow: {0}", "始终允许：{0}";
     KeyAlwaysShort = "always", "始终";
     KeyEdit = "edit the command first", "先修改命令";

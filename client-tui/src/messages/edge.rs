@@ -1,4 +1,4 @@
-//! Words of what is at the edge: the person's editor, the clipboard.
+//! Texts about the user's editor and the clipboard.
 
 super::catalog! {
     /// The program of `$VISUAL` or `$EDITOR`, and why.

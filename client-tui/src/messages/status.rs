@@ -1,4 +1,4 @@
-//! Words of the status line, of what stands above the composer, and of the end.
+//! Texts of the status line, of the rows above the composer, and of the exit report.
 
 super::catalog! {
     Idle = "idle", "空闲";

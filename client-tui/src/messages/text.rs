@@ -1,4 +1,4 @@
-//! Words within what is drawn of texts: Markdown and diffs.
+//! Texts within rendered Markdown and diffs.
 
 super::catalog! {
     /// Before the description of an image; `]` follows it.

@@ -1,4 +1,4 @@
-//! What the person writes: text with a caret, its history, the menus of commands and files, what was pasted.
+//! The composer: text with a caret, its history, the menus of commands and files, pasted chips.
 
 pub mod chips;
 pub mod history;
@@ -18,8 +18,8 @@ use crate::messages::composer::Msg;
 const PASTE_LINES: usize = 10;
 const PASTE_CHARACTERS: usize = 1000;
 
-/// So many characters that come back, of the editor or of what could not be sent, stand there to be read and written
-/// on. A paste is a chip far earlier: nobody wrote it.
+/// Up to this many characters that return from the editor or a failed send are put back as plain text, to be edited.
+/// A paste becomes a chip much earlier, as nobody typed it.
 const LAID_OUT: usize = 10_000;
 
 /// The composer.
@@ -32,7 +32,7 @@ pub struct Composer {
     /// `None`: its keys are off.
     pub vim: Option<vim::Vim>,
     /// Drafts of sessions that were left; `None`: of one that is still to be made.
-    aside: HashMap<Option<SessionId>, history::Draft>,
+    drafts: HashMap<Option<SessionId>, history::Draft>,
 }
 
 impl Composer {
@@ -44,45 +44,45 @@ impl Composer {
         composer
     }
 
-    /// Whether nothing is written.
+    /// Whether the text is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.buffer.as_str().is_empty()
     }
 
-    /// Takes what is written, with pasted texts in their places, and remembers it in the history.
+    /// Takes the text, with pasted texts expanded, and adds it to the history.
     pub fn take(&mut self) -> String {
         let text = self.text();
         self.history.push(self.buffer.as_str());
         self.empty();
         let killed = std::iter::once(self.buffer.killed());
-        let aside = self.aside.values().map(|draft| draft.text.as_str());
-        let texts = self.history.texts().chain(killed).chain(aside);
+        let drafts = self.drafts.values().map(|draft| draft.text.as_str());
+        let texts = self.history.texts().chain(killed).chain(drafts);
         self.chips.retain(texts);
         text
     }
 
-    /// Lays what is written aside until its session is here again; `None`: one that is still to be made.
-    pub fn lay_aside(&mut self, session: Option<SessionId>) {
+    /// Stores the draft until its session is shown again; `None`: the session is not created yet.
+    pub fn store_draft(&mut self, session: Option<SessionId>) {
         let draft = self.written();
         if !draft.text.is_empty() {
-            self.aside.insert(session, draft);
+            self.drafts.insert(session, draft);
         }
         self.empty();
     }
 
-    /// Lays text from outside aside for a session that is not here, as its draft; where it has one, into the history.
-    pub fn lay_for(&mut self, session: SessionId, text: &str, language: Language) {
-        if self.aside.contains_key(&Some(session)) {
+    /// Stores text from outside as the draft of another session; if that has a draft already, adds it to the history.
+    pub fn store_draft_for(&mut self, session: SessionId, text: &str, language: Language) {
+        if self.drafts.contains_key(&Some(session)) {
             return self.remember(text);
         }
         let text = self.laid(text, language);
         let caret = text.len();
-        self.aside
+        self.drafts
             .insert(Some(session), history::Draft { text, caret });
     }
 
-    /// What is written. What the history shows is not: the draft that the way through it began with is.
+    /// The current draft. If an unchanged history entry is shown, the draft from before it.
     fn written(&mut self) -> history::Draft {
         let shown = self.buffer.as_str();
         self.history.end(shown).unwrap_or_else(|| history::Draft {
@@ -91,9 +91,9 @@ impl Composer {
         })
     }
 
-    /// Puts what was laid aside for this session before what was written since it is being loaded.
-    pub fn take_up(&mut self, session: Option<SessionId>) {
-        let Some(draft) = self.aside.remove(&session) else {
+    /// Puts the stored draft of this session before anything typed while the session was loading.
+    pub fn restore_draft(&mut self, session: Option<SessionId>) {
+        let Some(draft) = self.drafts.remove(&session) else {
             return;
         };
         let since = self.written();
@@ -105,7 +105,7 @@ impl Composer {
         self.put(&text, caret);
     }
 
-    /// Nothing is written, and nothing of what was can be undone.
+    /// Clears the text and its undo history.
     fn empty(&mut self) {
         self.history.leave();
         self.buffer.reset();
@@ -115,27 +115,27 @@ impl Composer {
         }
     }
 
-    /// What is written, with pasted texts in their places.
+    /// The text, with pasted texts expanded.
     #[must_use]
     pub fn text(&self) -> String {
         self.chips.expand(self.buffer.as_str())
     }
 
-    /// Puts text in place of what is written, the caret at its end. Can be undone.
+    /// Replaces the text, with the caret at its end. Can be undone.
     pub fn set(&mut self, text: &str) {
         let text = chips::plain(text);
         self.history.leave();
         self.put(&text, text.len());
     }
 
-    /// The same with text from outside, which may be long: more than can be laid out at every key is a chip.
+    /// The same with text from outside, which may be long: text too long to lay out at every key becomes a chip.
     pub fn restore(&mut self, text: &str, language: Language) {
         let text = self.laid(text, language);
         self.history.leave();
         self.put(&text, text.len());
     }
 
-    /// Puts a text before what is written.
+    /// Inserts a text before the current one.
     pub fn prepend(&mut self, text: &str, language: Language) {
         let written = self.written().text;
         let text = self.laid(text, language);
@@ -147,7 +147,7 @@ impl Composer {
         }
     }
 
-    /// Text from outside as it stands in the buffer.
+    /// Text from outside in the form in which the buffer holds it.
     fn laid(&mut self, text: &str, language: Language) -> String {
         let text = chips::plain(text);
         match text.chars().nth(LAID_OUT).is_some() {
@@ -156,7 +156,7 @@ impl Composer {
         }
     }
 
-    /// A prompt that was said before, here or elsewhere, for the history: the newest. One that is among the newest already
+    /// Adds a prompt that was sent before, here or elsewhere, to the history as the newest. One among the newest already
     /// came from here.
     pub fn remember(&mut self, text: &str) {
         let text = chips::plain(text);
@@ -176,7 +176,7 @@ impl Composer {
         self.vim.as_ref().is_some_and(|vim| vim.normal)
     }
 
-    /// Takes a paste at the caret: as it is, or as a chip where it is long.
+    /// Inserts a paste at the caret: as text, or as a chip if it is long.
     pub fn paste(&mut self, text: &str, language: Language) {
         let text = chips::plain(text);
         let (lines, characters) = (text.lines().count(), text.chars().count());
@@ -188,7 +188,7 @@ impl Composer {
         self.buffer.insert(&chip);
     }
 
-    /// Makes a chip of it: what stands for it in the buffer, the text itself where there are too many.
+    /// Stores the text as a chip and returns the chip's character, or the text itself if there are too many chips.
     fn chip(&mut self, text: String, number: usize, language: Language) -> String {
         let (lines, characters) = (text.lines().count(), text.chars().count());
         let (what, count) = match lines {
@@ -207,7 +207,7 @@ impl Composer {
         }
     }
 
-    /// Shows the prompt before; whether there was one.
+    /// Shows the next older prompt. Returns whether there was one.
     pub fn older(&mut self) -> bool {
         let buffer = &self.buffer;
         let entry = self.history.older(|| history::Draft {
@@ -221,7 +221,7 @@ impl Composer {
         true
     }
 
-    /// Shows the prompt behind, the draft at last; whether there was one.
+    /// Shows the next newer prompt, in the end the draft. Returns whether there was one.
     pub fn newer(&mut self) -> bool {
         let Some(draft) = self.history.newer() else {
             return false;
@@ -234,14 +234,14 @@ impl Composer {
         let all = 0..self.buffer.as_str().len();
         self.buffer.replace(all, text);
         self.buffer.go(caret);
-        // What nobody typed opens no menu, which would take the keys that go on through the history.
+        // Text that nobody typed opens no menu: a menu would take the keys that move through the history.
         self.menu.close(text);
         if self.is_normal() {
             vim::settle(&mut self.buffer);
         }
     }
 
-    /// Moves a row up or down in rows of this width, keeping the column; whether there was one.
+    /// Moves a row up or down in rows of this width, keeping the column. Returns whether there was one.
     pub fn row(&mut self, down: bool, width: usize) -> bool {
         let laid = rows::Rows::new(self.buffer.as_str(), &self.chips, width);
         let (row, column) = laid.place(self.buffer.caret());

@@ -5,40 +5,40 @@ use std::time::Instant;
 use proto::state::ApprovalMode;
 
 use super::list::ListDialog;
-use super::seen::Seen;
+use super::seen::ReadProgress;
 use crate::effect::Effect;
 use crate::messages::dialog::Msg;
 
-/// What is asked, and what a yes does; a no does nothing.
+/// A confirmation: the question, and the action on yes. A no does nothing.
 #[derive(Debug)]
 pub struct Confirm {
     pub title: Msg,
-    /// What would happen, a line each.
+    /// The consequences, one per line.
     pub words: Vec<String>,
-    pub then: Then,
-    /// Rows of the words above what is shown, where they are more than fit.
+    pub then: ConfirmedAction,
+    /// Scroll offset in rows, if the text does not fit.
     pub scroll: usize,
     /// How much of the words was on the screen.
-    pub seen: Seen,
+    pub seen: ReadProgress,
     /// A yes came before all words were on the screen.
     pub is_refused: bool,
-    /// When it came to the screen, or a key was pressed last that was not for it: keys soon after it do not count.
+    /// When it appeared, or the last stray key was pressed: keys soon after that do not count.
     pub since: Instant,
-    /// It was drawn: the moment is that of the screen, before it that of its coming.
+    /// Already drawn: `since` then counts from the drawing, before that from the opening.
     pub drawn: bool,
-    /// The list that it was asked over, which is there again when it is answered.
+    /// The list below it, which is shown again afterwards.
     pub back: Option<Box<ListDialog>>,
 }
 
 impl Confirm {
     #[must_use]
-    pub fn new(title: Msg, words: Vec<String>, then: Then, now: Instant) -> Self {
+    pub fn new(title: Msg, words: Vec<String>, then: ConfirmedAction, now: Instant) -> Self {
         Self {
             title,
             words,
             then,
             scroll: 0,
-            seen: Seen::default(),
+            seen: ReadProgress::default(),
             is_refused: false,
             since: now,
             drawn: false,
@@ -47,9 +47,9 @@ impl Confirm {
     }
 }
 
-/// What a yes does.
+/// The action on yes.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Then {
+pub enum ConfirmedAction {
     Do(Vec<Effect>),
     ApprovalMode(ApprovalMode),
     /// Stops the turn of this session and leaves.

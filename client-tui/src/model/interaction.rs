@@ -1,4 +1,4 @@
-//! An interaction while it is open on the screen, and which interactions do not come up by themselves.
+//! The open interaction, and which interactions are postponed.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -12,43 +12,43 @@ use ratatui::text::Line;
 
 use self::command::CommandBox;
 use super::line::Input;
-use super::seen::Seen;
+use super::seen::ReadProgress;
 use crate::keymap::Context;
 use crate::render::Made;
 
-/// An interaction and what the user has chosen and written so far.
+/// An interaction with the user's choices and text so far.
 #[derive(Debug)]
 pub struct InteractionDialog {
     pub interaction: Interaction,
-    /// When it came to the screen, or a key was pressed last that was not for it: keys soon after it do not count.
+    /// When it appeared, or the last stray key was pressed: keys soon after that do not count.
     pub since: Instant,
-    /// It was drawn: the moment is that of the screen, before it that of its coming.
+    /// Already drawn: `since` then counts from the drawing, before that from the opening.
     pub drawn: bool,
-    /// Rows above what is shown, if it does not fit; `None`: the marked option is kept in sight.
+    /// Scroll offset in rows, if it does not fit; `None`: keep the marked option visible.
     pub scroll: Option<usize>,
-    pub part: Part,
-    /// How much of what is judged was on the screen.
-    pub seen: Seen,
-    /// The selected scope, which a yes for more than once takes.
+    pub part: InputFocus,
+    /// How much of the body was on the screen.
+    pub seen: ReadProgress,
+    /// The selected scope, for approvals of more than one call.
     pub scope: usize,
-    /// Which of the questions is on the screen.
+    /// Index of the question on the screen.
     pub at: usize,
     /// The draft of each reply.
     pub drafts: Vec<Draft>,
-    /// Enter came, and nothing was chosen.
+    /// Enter was pressed without a choice.
     pub nothing: bool,
-    /// The command as far as it was changed, while the box is closed.
+    /// The edited command, while the box is closed.
     pub command: Option<CommandBox>,
-    /// What is judged, in rows: drawing and scrolling both need them.
+    /// The body in rows: both drawing and scrolling need them.
     pub body: Rows,
 }
 
-/// Rows as they were made last, and how: those of a long diff take longer than a key may.
+/// The newest rows and their inputs: rendering a long diff is too slow to repeat at every key.
 #[derive(Debug, Default)]
 pub struct Rows(RefCell<Option<(Made, Rc<Vec<Line<'static>>>)>>);
 
 impl Rows {
-    /// The rows, made where they are not there as they would be made now.
+    /// The rows: cached ones if they were made with the same inputs, else new ones.
     pub fn rows(
         &self,
         made: Made,
@@ -64,30 +64,30 @@ impl Rows {
     }
 }
 
-/// What the keys are for.
+/// The part of the dialog that receives keys.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Part {
+pub enum InputFocus {
     /// The answer.
     #[default]
     Answer,
     /// The list of scopes, with the marked one.
     Scopes(usize),
-    /// Words: the note that goes with a no, or a reply in the user's own words.
+    /// A text field: the note of a denial, or a free-text reply.
     Words(Input),
-    /// The command, which is changed before it runs.
+    /// The command, edited before it runs.
     Command(CommandBox),
 }
 
 /// The draft of a reply to one question.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Draft {
-    /// The option that is marked. None at first: nothing is answered by Enter alone.
+    /// The marked option. None at first, so that Enter alone answers nothing.
     pub mark: Option<usize>,
-    /// Options that are chosen.
+    /// The chosen options.
     pub chosen: BTreeSet<usize>,
-    /// Words of one's own.
+    /// A free-text reply.
     pub other: Option<String>,
-    /// Words of one's own that were left in the middle: they are there again when they are gone on with.
+    /// An unfinished free-text reply: it is restored when its field opens again.
     pub begun: String,
 }
 
@@ -102,8 +102,8 @@ impl InteractionDialog {
             since: now,
             drawn: false,
             scroll: None,
-            part: Part::Answer,
-            seen: Seen::default(),
+            part: InputFocus::Answer,
+            seen: ReadProgress::default(),
             scope: 0,
             at: 0,
             drafts: vec![Draft::default(); count],
@@ -113,7 +113,7 @@ impl InteractionDialog {
         }
     }
 
-    /// It comes to the screen again, with what was chosen and written.
+    /// It comes to the screen again, with the choices and text so far.
     #[must_use]
     pub fn again(self, now: Instant) -> Self {
         Self {
@@ -149,7 +149,7 @@ impl InteractionDialog {
         Some(change(question, self.drafts.get_mut(self.at)?))
     }
 
-    /// Every reply, as the daemon takes it.
+    /// All replies, for the daemon.
     #[must_use]
     pub fn replies(&self) -> Vec<Reply> {
         let form = self.form();
@@ -211,24 +211,24 @@ impl Draft {
     }
 }
 
-/// What became here of the interactions of a session.
+/// The client's state of a session's interactions.
 #[derive(Debug, Default)]
 pub struct Asking {
-    /// They come up again only when they are asked for.
-    pub aside: Vec<ShownInteraction>,
-    /// What was chosen and written of them so far.
+    /// Postponed interactions: they open again only on request.
+    pub postponed: Vec<ShownInteraction>,
+    /// Choices and text of the interactions so far.
     pub kept: Vec<InteractionDialog>,
     /// Answered from here; the daemon has not reported it yet.
     pub sent: Vec<ShownInteraction>,
-    /// What was answered last, and by whom, until it has been told.
+    /// The newest answer and its author, until it has been shown.
     pub answered: Option<InteractionResolved>,
 }
 
 impl Asking {
-    /// Whether it may come up by itself.
+    /// Whether it may open by itself.
     #[must_use]
     pub fn comes_up(&self, asked: &ShownInteraction) -> bool {
-        !self.aside.contains(asked) && !self.sent.contains(asked)
+        !self.postponed.contains(asked) && !self.sent.contains(asked)
     }
 }
 

@@ -1,5 +1,4 @@
-//! A line that is written within a dialog: a note, words of one's own, what is looked for. It is edited by the keys of the
-//! composer.
+//! A single-line text field in a dialog: a note, a reply, a search query. It is edited by the keys of the composer.
 
 use crossterm::event::KeyEvent;
 use unicode_segmentation::UnicodeSegmentation;
@@ -18,7 +17,7 @@ pub struct Input {
 }
 
 impl Input {
-    /// The line with this text, the caret behind it.
+    /// A field with this text, the caret at its end.
     #[must_use]
     pub fn new(text: &str) -> Self {
         let mut input = Self::default();
@@ -26,19 +25,19 @@ impl Input {
         input
     }
 
-    /// What is written.
+    /// The text.
     #[must_use]
     pub fn text(&self) -> &str {
         self.text.as_str()
     }
 
-    /// What is written without blanks around it; `None`: nothing is.
+    /// The text, trimmed; `None` if it is blank.
     #[must_use]
     pub fn words(&self) -> Option<String> {
         Some(self.text().trim().to_owned()).filter(|words| !words.is_empty())
     }
 
-    /// Writes a text at the caret: cleaned, on one line. What is too long stays out.
+    /// Inserts a text at the caret, cleaned and on one line. Text beyond the limit is dropped.
     pub fn insert(&mut self, text: &str) {
         let mut text = client::text::line(&text.replace("\r\n", "\n").replace('\r', "\n"));
         let room = BYTES_MAX.saturating_sub(self.text().len());
@@ -64,7 +63,7 @@ impl Input {
     /// The part of the line that fits into `width` cells with the caret in it, and the caret's column there.
     #[must_use]
     pub fn part(&self, width: usize) -> (String, usize) {
-        let (left, right) = (self.text.before(), self.text.behind());
+        let (left, right) = (self.text.before(), self.text.after());
         let mut column: usize = left.graphemes(true).map(wrap::width).sum();
         let mut shown = left;
         let room = width.saturating_sub(1);

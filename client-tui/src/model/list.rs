@@ -1,6 +1,6 @@
-//! Lists that a person picks from: sessions, turns, prompts that wait, what runs, what waits for somebody.
+//! Lists that a user picks from: sessions, turns, queued prompts, running processes, open interactions.
 //!
-//! What the daemon told last is kept as it came; [`rows`] makes words of it, for showing and for searching alike.
+//! The daemon's newest answer is kept as it came; [`rows`] turns it into text, for showing and for searching alike.
 
 #[cfg(test)]
 pub mod fixtures;
@@ -25,57 +25,57 @@ use super::line::Input;
 pub struct ListDialog {
     pub what: ListOf,
     pub content: Content,
-    /// What the marked row is of; `None` until there are rows.
+    /// The key of the marked row; `None` until there are rows.
     pub selected: Option<Key>,
-    /// Where that row stood when it was marked: what takes its place is marked when it goes.
+    /// Index of that row when it was marked: if the row disappears, the row that takes its place is marked.
     pub place: usize,
-    /// What took its place, and since when that is marked.
+    /// The row that took its place, and since when it is marked.
     pub slid: Option<(Key, Instant)>,
     /// The key that was pressed last, and when: terminals do not say which is held down.
     pub pressed: Option<(KeyCode, Instant)>,
-    /// Since when the same row is marked.
+    /// When the mark last moved.
     pub rested: Instant,
     pub filter: Filter,
-    /// When it is asked for again what stands in it. Lists that do not move never do.
+    /// When the contents are requested again. Static lists are never refreshed.
     pub due: Instant,
-    /// The wall clock when the newest answer came: ages are told against it.
+    /// Wall-clock time of the newest answer: ages are relative to it.
     pub at: Stamp,
-    /// What sessions said last, of those that were asked for; `None`: on its way.
+    /// Last messages of sessions, as far as requested; `None`: still loading.
     pub previews: HashMap<SessionId, Option<Preview>>,
-    /// The second step of going back: what is taken back.
+    /// The second step of a rewind: choosing what to restore.
     pub restore: Option<Restore>,
-    /// There are older ones that are not listed.
+    /// There are older entries that are not listed.
     pub more: bool,
     /// Why there is nothing to show.
     pub failed: Option<String>,
 }
 
-/// What is listed.
+/// Kinds of lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ListOf {
     /// All sessions, to switch between. `here`: only those of this directory.
     Sessions { here: bool },
-    /// Turns to go back to.
+    /// Turns to rewind to.
     Turns,
-    /// Prompts that wait.
+    /// Queued prompts.
     Queue,
-    /// What runs; takes the whole screen.
+    /// Running sessions; takes the whole screen.
     Processes,
-    /// What waits for a person, in all sessions.
+    /// Open interactions, in all sessions.
     Inbox,
-    /// Models to switch to. What is typed filters at once.
+    /// Models to switch to. Typing filters at once.
     Models,
 }
 
-/// What stands in a list.
+/// The contents of a list.
 #[derive(Debug)]
 pub enum Content {
-    /// The answer is on its way.
+    /// The contents are being loaded.
     Loading,
-    /// In the order in which they are shown.
+    /// In display order.
     Sessions(Vec<SessionSummary>),
     Turns(CheckpointsOutput),
-    /// It stands in the session that is followed.
+    /// Read from the followed session.
     Queue,
     Processes(process::ListOutput),
     /// Oldest first.
@@ -83,18 +83,18 @@ pub enum Content {
     Models(Vec<models::Offer>),
 }
 
-/// What a row is of: stays the same however often the list is refreshed.
+/// Identifies a row; stable across refreshes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Key {
-    /// A session that is still to be made.
+    /// A new session.
     New,
     Session(SessionId),
-    /// An operating-system process, by its number there, and the session that it is of.
+    /// An operating-system process: its pid, and its session.
     Child {
         session: Pid,
         os_pid: u32,
     },
-    /// Taking the newest rewind back.
+    /// Undoing the newest rewind.
     Undo,
     Turn(u64),
     Prompt(PromptId),
@@ -104,47 +104,47 @@ pub enum Key {
     Model(String),
 }
 
-/// What is taken back.
+/// Parts to restore.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Choice {
     Both,
     Conversation,
     Code,
-    /// Both, also files that somebody else has changed since.
+    /// Both, including files changed by others since.
     Force,
     Cancel,
 }
 
-/// Words that rows must hold, in any way.
+/// A query that rows must match.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filter {
     pub input: Input,
-    /// Typed letters go into it.
+    /// It receives typed letters.
     pub open: bool,
 }
 
-/// What was said last in a session. Cleaned.
+/// The last messages of a session. Cleaned.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Preview {
     pub prompt: String,
     pub answer: String,
 }
 
-/// Going back, with the turn chosen.
+/// A rewind to the chosen turn.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Restore {
-    /// The turn that is gone back before; `None`: the newest rewind is taken back.
+    /// The turn to rewind to before; `None`: undo the newest rewind.
     pub turn: Option<u64>,
-    /// The last turn that stays.
+    /// The last turn to keep.
     pub to_turn: u64,
-    /// What was said in it, for the composer.
+    /// The prompt's text, for the composer.
     pub prompt: String,
-    /// What would happen, or why that is not known; `None`: it is being asked.
+    /// The effect of the rewind, or why it is unknown; `None`: requested.
     pub effect: Option<Result<RewindOutput, String>>,
 }
 
 impl ListDialog {
-    /// An empty one. What stands in it is on its way, but for the queue, which is there.
+    /// An empty list. Its contents are still being loaded, except for the queue, which is known.
     #[must_use]
     pub fn new(what: ListOf, now: Instant) -> Self {
         Self {
@@ -177,7 +177,7 @@ impl ListDialog {
         matches!(self.what, ListOf::Processes)
     }
 
-    /// How often it is asked for anew; `None`: once is enough.
+    /// How often the contents are requested again; `None`: once is enough.
     #[must_use]
     pub fn period(&self) -> Option<Duration> {
         match self.what {
@@ -187,7 +187,7 @@ impl ListDialog {
         }
     }
 
-    /// The place of the marked row among `rows`: where what it is of stands, else where it stood.
+    /// The index of the marked row among `rows`: the row with the marked key, else the index where it was.
     #[must_use]
     pub fn position(&self, rows: &[rows::Row]) -> usize {
         let instead = self.slid.as_ref().map(|(key, _)| key);
@@ -196,13 +196,13 @@ impl ListDialog {
             .unwrap_or_else(|| self.place.min(rows.len().saturating_sub(1)))
     }
 
-    /// What the marked row is of.
+    /// The key of the marked row.
     #[must_use]
     pub fn current<'a>(&self, rows: &'a [rows::Row]) -> Option<&'a Key> {
         rows.get(self.position(rows)).map(|row| &row.key)
     }
 
-    /// The session of this id, among those that are listed.
+    /// The listed session with this id.
     #[must_use]
     pub fn session(&self, id: SessionId) -> Option<&SessionSummary> {
         let sessions = match &self.content {
@@ -213,7 +213,7 @@ impl ListDialog {
         sessions.iter().find(|session| session.session == id)
     }
 
-    /// The process of this number.
+    /// The listed process with this pid.
     #[must_use]
     pub fn child(&self, os_pid: u32) -> Option<&process::ChildProcess> {
         let Content::Processes(list) = &self.content else {

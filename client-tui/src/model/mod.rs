@@ -1,5 +1,5 @@
-//! All that the interface knows. `update` changes it; `view` reads it. What only the drawing knows the loop writes back:
-//! the size after somebody else had the terminal, how far can be scrolled, and that a question was seen
+//! The interface's state. `update` changes it; `view` reads it. The loop writes back what only drawing can tell:
+//! the size after another program used the terminal, the scroll limit, and that a question was shown
 //! ([`Model::shown`]).
 
 pub mod composer;
@@ -28,7 +28,7 @@ use crate::messages::dialog::Msg as Title;
 use crate::render::{short, wrap};
 use crate::theme::Theme;
 
-/// How long a line of ours stands above the composer.
+/// How long a toast stays above the composer.
 pub const TOAST: Duration = Duration::from_secs(6);
 
 /// Cells of the mark before the greeting.
@@ -37,7 +37,7 @@ const GREETING_MARK: usize = 2;
 /// Cells of a path in which its end can still be read.
 const PATH_MIN: usize = 16;
 
-/// Keys pressed so soon after a question was drawn, or after another key that was not for it, were meant for something
+/// Keys pressed this soon after a question was drawn, or after a stray key, were meant for something
 /// else: they do not answer it.
 pub const TYPED_AHEAD: Duration = Duration::from_millis(300);
 
@@ -45,61 +45,61 @@ pub const TYPED_AHEAD: Duration = Duration::from_millis(300);
 #[derive(Debug)]
 pub struct Model {
     pub look: Look,
-    pub place: Place,
-    /// What is followed; `None` before the first prompt of a new session.
+    pub place: LaunchContext,
+    /// The followed session; `None` before the first prompt of a new session.
     pub session: Option<session::Session>,
     pub transcript: transcript::Transcript,
     pub composer: composer::Composer,
-    /// What lies over the composer, or over all.
+    /// The dialog over the composer, or over the whole screen.
     pub dialog: Option<Dialog>,
     pub link: Link,
     pub toast: Option<Toast>,
     /// The moment of the event that is being handled. Durations only.
     pub now: Instant,
-    /// The wall clock at that moment, for ages of what the daemon tells. Whoever hands events in sets it.
+    /// The wall clock at that moment, for ages of the daemon's data. Set by whoever passes events in.
     pub clock: Stamp,
-    /// When the interface began.
+    /// When the interface started.
     pub started: Instant,
-    /// Whether the terminal's window has the focus; terminals that do not tell are taken to have it.
+    /// Whether the terminal's window has the focus. Terminals that do not report it count as focused.
     pub focused: bool,
-    /// When Ctrl-C, or Esc on an empty line, was pressed last: twice means more.
+    /// The last press of Ctrl-C, or of Esc on an empty line: a second press does more.
     pub pressed: Option<(Pressed, Instant)>,
-    /// The newest record of each session that was seen here: what came since is unread.
+    /// The newest record shown here of each session: later ones are unread.
     pub seen: HashMap<SessionId, Seq>,
-    /// What was chosen and written of questions of sessions that were left.
+    /// Choices and text of open questions in sessions that were left.
     pub asking: Vec<(SessionId, Pid, interaction::Asking)>,
-    /// Which following is the newest: events of earlier ones are old.
+    /// Number of the newest subscription: events of earlier ones are stale.
     pub follow: u64,
-    /// Rows above the end of the transcript in full screen; 0: it follows what comes.
+    /// Rows above the end of the transcript in full screen; 0: follow new output.
     pub scroll: usize,
     /// How often the spinner has moved.
     pub beat: u64,
-    /// The title of the window as it was set last.
+    /// The last title set for the window.
     pub title: String,
-    /// The session that is gone to or followed, and what it is called: its id says nothing to a person.
+    /// The session being switched to or followed, and its display name: its id means nothing to a user.
     pub called: Option<(SessionId, String)>,
-    /// A prompt is on its way that makes the session.
+    /// A prompt that creates the session has been sent.
     pub creating: bool,
-    /// A line that may be a custom command, sent before the list of these came; it is sent when it comes.
+    /// A line that may be a custom command, submitted before their list arrived; it is sent when the list arrives.
     pub awaits_commands: Option<(String, When)>,
-    /// A command of the user that runs in the session that is being made.
+    /// A user's command to run in the session that is being created.
     pub first_command: Option<String>,
-    /// The draft was given at the start: it is sent as soon as nothing here has to be asked about first.
+    /// The draft was given on the command line: send it as soon as no question is open.
     pub sends_draft: bool,
-    /// What is reported of a session when all that was before is shown.
+    /// Notices about the session to show after its replay.
     pub news: Vec<(Tone, String)>,
-    /// It was started to show what runs, and ends with that.
+    /// Started by `top`: shows running sessions, and exits with that view.
     pub top: bool,
 }
 
-/// A key that means more when it is pressed twice.
+/// A key that does more when it is pressed twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pressed {
     Interrupt,
     Back,
 }
 
-/// How everything looks, and what of it is shown.
+/// How everything looks, and which parts are shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Look {
     pub theme: Theme,
@@ -110,14 +110,14 @@ pub struct Look {
     pub fullscreen: bool,
     /// The terminal understands links (OSC 8).
     pub links: bool,
-    /// What tools printed is open.
+    /// Output of tools is unfolded.
     pub output: bool,
-    /// Reasoning is open.
+    /// Reasoning is unfolded.
     pub reasoning: bool,
-    /// The list of things to do is shown.
+    /// The todo list is shown.
     pub todos: bool,
     pub vim: bool,
-    /// Bell and notification when it waits or ends while nobody looks.
+    /// Ring and notify when the session waits or ends while the window is unfocused.
     pub bell: bool,
 }
 
@@ -141,24 +141,24 @@ impl Default for Look {
 
 /// Where the interface was started, and what new sessions are made with.
 #[derive(Clone, Debug)]
-pub struct Place {
-    /// Absolute.
+pub struct LaunchContext {
+    /// The absolute path of the directory.
     pub cwd: PathBuf,
-    /// Of the person, to write paths short.
+    /// The user's home directory, to shorten paths.
     pub home: Option<PathBuf>,
-    /// A new session but for its id and prompt: directory, environment, keys, model.
+    /// Template of a new session, without id and prompt: directory, environment, keys, model.
     pub template: CreateParams,
-    /// What this client may do.
+    /// The client's role.
     pub role: Role,
-    /// The approval mode that a new session gets where the template says none.
+    /// The approval mode of a new session if the template has none.
     pub approval_mode: ApprovalMode,
-    /// The model that a new session gets, for the status line; empty where it is not known.
+    /// The model that a new session gets, for the status line; empty if unknown.
     pub model: String,
 }
 
 #[cfg(test)]
-impl Place {
-    /// A directory, and nothing known beside it: whoever drives, and what the daemon's settings say by default.
+impl LaunchContext {
+    /// A directory with default settings and the role `Drive`.
     #[must_use]
     pub fn of(cwd: impl Into<PathBuf>) -> Self {
         Self {
@@ -172,42 +172,42 @@ impl Place {
     }
 }
 
-/// The way to the daemon.
+/// The connection to the session.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Link {
     /// Nothing is followed.
     None,
-    /// Attached; what was before is being replayed.
+    /// Attached; earlier events are being replayed.
     Replaying,
     Live,
-    /// Lost since then, and being made again.
+    /// Lost since then, and being restored.
     Lost(Instant),
-    /// There is no daemon since then, or it does not answer; it is looked for.
+    /// Since then there is no daemon, or it does not answer; the client keeps looking for it.
     Away(Instant),
-    /// It cannot be followed any more.
+    /// The session can no longer be followed.
     Ended(crate::effect::Trouble),
 }
 
-/// A line of ours above the composer, for a while.
+/// A temporary notice above the composer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Toast {
     pub tone: Tone,
     pub words: String,
-    /// When it goes.
+    /// When it expires.
     pub until: Instant,
     pub about: Option<ToastAbout>,
 }
 
-/// What a toast reports of a question. It goes early when that is past.
+/// The question that a toast is about. The toast goes early when that is over.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ToastAbout {
-    /// This question was set aside: it goes when the question is open on the screen, or answered.
+    /// This question was postponed: the notice goes when the question is on the screen again, or answered.
     SetAside(client::form::ShownInteraction),
-    /// A question was answered elsewhere: it goes when another one opens, which it would seem to speak of.
+    /// A question was answered elsewhere: the notice goes when another question opens, to avoid confusion.
     Answered,
 }
 
-/// What lies over the composer, or over all. The composer's draft stays.
+/// A dialog over the composer, or over the whole screen. The composer's draft stays.
 #[derive(Debug)]
 pub enum Dialog {
     Interaction(interaction::InteractionDialog),
@@ -231,7 +231,7 @@ impl Dialog {
 impl Model {
     /// The interface at its start: nothing is followed.
     #[must_use]
-    pub fn new(look: Look, place: Place, now: Instant) -> Self {
+    pub fn new(look: Look, place: LaunchContext, now: Instant) -> Self {
         Self {
             composer: composer::Composer::new(look.vim),
             look,
@@ -262,7 +262,7 @@ impl Model {
         }
     }
 
-    /// The first line of a new session: what this is, and where help is.
+    /// The first line of a new session: the program's name and version, and how to get help.
     pub fn greet(&mut self) {
         let place = &self.place;
         let cwd = short::path(&place.cwd.to_string_lossy(), place.home.as_deref());
@@ -274,14 +274,14 @@ impl Model {
             model => language.fill(Msg::Greeting, &[version, &client::text::line(model), cwd]),
         };
         let row = usize::from(self.look.columns).saturating_sub(GREETING_MARK);
-        // On the same row as the rest where enough of it can be read there, else on a row of its own.
+        // On the same row as the rest if enough of it is readable there, else on a separate row.
         let beside = row.saturating_sub(wrap::width(&words("")));
         let room = if beside < PATH_MIN { row } else { beside };
         let words = words(&short::path_within(&cwd, room));
         self.transcript.say(Tone::Info, words);
     }
 
-    /// A line above the composer, for a while.
+    /// Shows a temporary notice above the composer.
     pub fn toast(&mut self, tone: Tone, words: impl Into<String>) {
         self.toast = Some(Toast {
             tone,
@@ -291,7 +291,7 @@ impl Model {
         });
     }
 
-    /// Words of the daemon with the session called as a person knows it.
+    /// A message of the daemon, with the session's id replaced by its display name.
     #[must_use]
     pub fn calls(&self, words: &str) -> String {
         match &self.called {
@@ -300,14 +300,14 @@ impl Model {
         }
     }
 
-    /// A failure above the composer, with what to do about it.
+    /// Shows a failure above the composer, with its hint.
     pub fn trouble(&mut self, trouble: &crate::effect::Trouble) {
         let what = self.look.language.translate(&trouble.what);
         let words = match trouble.hint.is_empty() {
             true => what.into_owned(),
             false => format!("{what} · {}", self.look.language.translate(&trouble.hint)),
         };
-        // What the daemon says for a shell has a command of its own here.
+        // Commands that the daemon suggests for a shell have equivalents here.
         let words = words
             .replace("`reasonix models`", "`/model`")
             .replace("`reasonix ls`", "`/sessions`");
@@ -316,12 +316,12 @@ impl Model {
     }
 
     /// Asks for a yes or no before something is done.
-    pub fn confirm(&mut self, title: Title, words: Vec<String>, then: confirm::Then) {
+    pub fn confirm(&mut self, title: Title, words: Vec<String>, then: confirm::ConfirmedAction) {
         let confirm = confirm::Confirm::new(title, words, then, self.now);
         self.dialog = Some(Dialog::Confirm(confirm));
     }
 
-    /// The screen shows what is so now: a question that was not there before counts keys from here on.
+    /// A frame was drawn: a question that has just appeared counts keys from here on.
     pub fn shown(&mut self, now: Instant) {
         let asked = match &mut self.dialog {
             Some(Dialog::Interaction(dialog)) => (&mut dialog.since, &mut dialog.drawn),
@@ -333,19 +333,19 @@ impl Model {
         }
     }
 
-    /// The mode that is in force, or that a new session will get.
+    /// The effective mode, or the one of a new session.
     #[must_use]
     pub fn mode(&self) -> Mode {
         self.options().mode.unwrap_or_default()
     }
 
-    /// Whether the session, or the one that will be made, changes nothing.
+    /// Whether the session, or a new one, is read-only.
     #[must_use]
     pub fn only_reads(&self) -> bool {
         self.options().read_only.unwrap_or_default()
     }
 
-    /// The approval mode that is in force, or that a new session will get.
+    /// The effective approval mode, or the one of a new session.
     #[must_use]
     pub fn approval_mode(&self) -> ApprovalMode {
         match &self.session {
@@ -364,13 +364,13 @@ impl Model {
         session.map_or(template, |session| &session.options)
     }
 
-    /// What this client may do in the session that it follows.
+    /// The client's role in the followed session.
     #[must_use]
     pub fn role(&self) -> Role {
         self.place.role
     }
 
-    /// Whether it may prompt, stop and change. Where it may not, that is told.
+    /// Whether the client may prompt, stop and change the session. If not, shows a notice.
     pub fn may_drive(&mut self) -> bool {
         let may = self.role() == Role::Drive;
         if !may {
@@ -380,7 +380,7 @@ impl Model {
         may
     }
 
-    /// Whether there is no connection: what would be sent might arrive at any time, or never. Says so, if it is so.
+    /// Whether there is no connection: a message sent now might arrive at any time, or never. If so, shows a notice.
     pub fn is_apart(&mut self, words: Msg) -> bool {
         let apart = matches!(self.link, Link::Lost(_) | Link::Away(_));
         if apart {

@@ -1,4 +1,4 @@
-//! Something to read on the whole screen: the transcript, help, changes.
+//! The full-screen pager: the transcript, help, changes.
 
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -11,40 +11,40 @@ use crate::model::line::Input;
 use crate::model::transcript::{Entry, EntryKind, Transcript};
 use crate::render::sheet::Sheet;
 
-/// A part of what is read: generation and id of an entry of the transcript, or 0 and a place.
+/// Identifies a part of the document: generation and id of a transcript entry, or 0 and an index.
 pub type PartId = (u64, u64);
 
-/// What is read, and where.
+/// The open document and the position in it.
 #[derive(Debug)]
 pub struct Pager {
-    pub what: Reading,
+    pub what: PagerContent,
     pub at: At,
     /// The part that a key would open.
     pub selected: Option<PartId>,
-    /// Whether parts are open, but for those that were turned over one by one.
+    /// Whether parts are open, except those toggled one by one.
     pub open: bool,
     pub turned: HashSet<PartId>,
-    /// As it was written, in place of drawn.
+    /// Show the source text instead of rendered Markdown.
     pub raw: bool,
-    /// The question whose whole text this is.
+    /// The question whose full text is shown.
     pub judged: Option<ShownInteraction>,
     /// The end was on the screen.
     pub is_read: bool,
     pub search: Search,
     pub earlier: Earlier,
     pub outputs: Outputs,
-    /// What was measured and made of it so far: nothing but a cache.
+    /// Cached heights and rows.
     pub sheet: Box<RefCell<Sheet>>,
 }
 
-/// What is read.
+/// The document in the pager.
 #[derive(Debug)]
-pub enum Reading {
-    /// The transcript, each part to be opened.
+pub enum PagerContent {
+    /// The transcript, whose parts can be opened.
     Transcript,
     /// Keys and commands.
     Help,
-    /// Lines that were made before.
+    /// Ready-made lines.
     Lines { title: String, lines: Vec<String> },
     /// Unified diffs, one a file: path and diff.
     Diff {
@@ -53,57 +53,57 @@ pub enum Reading {
     },
 }
 
-/// Where the screen stands in it.
+/// The position of the screen in the document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum At {
     /// The first row of the screen: a row of a part.
     Row { part: usize, row: usize },
-    /// At the end, also when more comes.
+    /// At the end, even when more arrives.
     End,
 }
 
-/// What is looked for.
+/// The search.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Search {
-    /// What is being written; `None`: nothing is.
+    /// The query being typed, if any.
     pub typing: Option<Input>,
-    /// Empty: nothing was looked for.
+    /// Empty: no search yet.
     pub query: String,
-    /// Where it was found last.
+    /// The newest match.
     pub found: Option<(PartId, usize)>,
     pub notice: SearchNotice,
 }
 
-/// What is said about the last search.
+/// The outcome of the last search.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SearchNotice {
     #[default]
     Nothing,
-    /// It is nowhere.
+    /// There are no matches.
     Missing,
-    /// It was found only behind the end, or before the beginning.
+    /// Found only by wrapping around the end or the beginning.
     Wrapped,
 }
 
-/// What was read back of the time before the transcript.
+/// Entries from before the transcript, loaded on demand.
 #[derive(Debug, Default)]
 pub struct Earlier {
-    /// The generation of the transcript that it stands before: another one has another beginning.
+    /// The generation of the transcript that it precedes: another one has another beginning.
     pub generation: u64,
-    /// All of it, oldest first. Ids are made of the records: they stay whatever is read yet.
+    /// All earlier entries, oldest first. Ids come from the records, so they do not change as more is read.
     pub entries: VecDeque<Entry>,
-    /// The oldest records up to the beginning of a turn: what comes before them belongs to the same turn, so they are
-    /// taken again together with it.
+    /// The oldest records up to the beginning of a turn: earlier records belong to the same turn, so these are
+    /// processed again together with them.
     pub head: Vec<DecodedEvent>,
-    /// Entries that were made of them.
+    /// Number of entries made from them.
     pub of_head: usize,
     /// Calls of the transcript that began before it, as they are now that their beginning is known; by entry.
     pub lent: HashMap<u64, Entry>,
-    /// The oldest record; `None`: nothing was read back.
+    /// The oldest record; `None`: nothing was loaded.
     pub first: Option<Seq>,
-    /// More was asked for.
+    /// More was requested.
     pub asked: bool,
-    /// There is no more, or it cannot be read.
+    /// There are no earlier records, or they cannot be read.
     pub ended: bool,
 }
 
@@ -111,11 +111,11 @@ pub struct Earlier {
 /// first.
 #[derive(Debug, Default)]
 pub struct Outputs {
-    /// One was asked for.
+    /// One was requested.
     pub asked: bool,
-    /// Those that were asked for, whatever came of it.
+    /// All calls requested so far, whatever the outcome.
     pub known: HashSet<CallId>,
-    /// Bytes of those.
+    /// Total bytes of their outputs.
     pub bytes: u64,
 }
 
@@ -123,7 +123,7 @@ impl Earlier {
     /// The generation of its entries. Counted from above: the transcript itself counts from below.
     pub const GENERATION: u64 = u64::MAX;
 
-    /// Takes what was just before it. A turn that is cut by the two is one again.
+    /// Takes the records just before it. A turn that was split between the two is joined.
     pub fn take(&mut self, mut records: Vec<DecodedEvent>, transcript: &Transcript) {
         let Some(first) = records.iter().find_map(|event| event.seq) else {
             return;
@@ -131,12 +131,12 @@ impl Earlier {
         self.first = Some(first);
         let mut rest = std::mem::take(&mut self.head);
         self.entries.drain(..self.of_head.min(self.entries.len()));
-        // The record of its beginning ends all that was before.
+        // The record of its start ends everything before it.
         let begins = |event: &DecodedEvent| matches!(event.body(), Some(Body::TurnStarted(_)));
         let turn = rest.iter().position(begins).map_or(rest.len(), |at| at + 1);
-        let behind = rest.split_off(turn);
+        let newer = rest.split_off(turn);
         records.append(&mut rest);
-        let _ = self.put(&behind, transcript);
+        let _ = self.put(&newer, transcript);
         self.of_head = self.put(&records, transcript);
         self.head = records;
     }
@@ -198,18 +198,18 @@ impl Earlier {
 }
 
 impl Pager {
-    /// Opened: the transcript at its end, everything else at its beginning.
+    /// Opens the pager: a transcript at its end, anything else at its beginning.
     #[must_use]
-    pub fn new(what: Reading) -> Self {
+    pub fn new(what: PagerContent) -> Self {
         let at = match what {
-            Reading::Transcript => At::End,
-            Reading::Help | Reading::Lines { .. } | Reading::Diff { .. } => {
+            PagerContent::Transcript => At::End,
+            PagerContent::Help | PagerContent::Lines { .. } | PagerContent::Diff { .. } => {
                 At::Row { part: 0, row: 0 }
             }
         };
         Self {
             at,
-            open: matches!(what, Reading::Diff { .. }),
+            open: matches!(what, PagerContent::Diff { .. }),
             what,
             selected: None,
             turned: HashSet::new(),
@@ -223,7 +223,7 @@ impl Pager {
         }
     }
 
-    /// Whether a part shows all that it holds.
+    /// Whether a part is unfolded.
     #[must_use]
     pub fn is_open(&self, part: PartId) -> bool {
         self.open != self.turned.contains(&part)

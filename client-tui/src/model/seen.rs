@@ -1,4 +1,4 @@
-//! How much of a dialog was on the screen: a yes counts only for what was shown whole (I24). Pure.
+//! Tracks how much of a dialog was on the screen: a yes counts only if all of it was shown (I24). Pure.
 
 /// The rows of a dialog's body that are on the screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,17 +13,17 @@ pub struct Visible {
     pub is_readable: bool,
 }
 
-/// What was on the screen so far.
+/// The rows that were on the screen so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Seen {
+pub struct ReadProgress {
     /// Rows from the first one without a gap.
     rows: usize,
     width: usize,
     all: bool,
 }
 
-impl Seen {
-    /// Takes what is on the screen now.
+impl ReadProgress {
+    /// Records the rows on the screen now.
     pub fn note(&mut self, visible: &Visible) {
         if self.width != visible.width {
             self.rows = 0;
@@ -68,7 +68,7 @@ mod tests {
 
     #[test]
     fn it_is_all_seen_only_without_a_gap_and_at_one_width() {
-        let mut seen = Seen::default();
+        let mut seen = ReadProgress::default();
         seen.note(&rows(0, 8));
         seen.note(&rows(12, 20));
         assert!(!seen.is_all());
@@ -87,7 +87,7 @@ mod tests {
 
     #[test]
     fn a_window_that_is_too_small_shows_nothing() {
-        let mut seen = Seen::default();
+        let mut seen = ReadProgress::default();
         seen.note(&Visible {
             is_readable: false,
             ..rows(0, 20)

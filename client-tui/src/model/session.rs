@@ -1,4 +1,4 @@
-//! The session that is followed, as events change it.
+//! The followed session, updated by events.
 
 use std::time::{Duration, Instant};
 
@@ -17,36 +17,36 @@ use proto::{Body, CallId, Pid, Seq, SessionId, SessionOptions, Stamp};
 
 use super::interaction::Asking;
 
-/// So long before its end it is told how long the vendor's cache keeps the conversation: two minutes.
+/// Shows the remaining lifetime of the vendor's cache in its last two minutes.
 pub const CACHE_LAST_MS: u64 = 120_000;
 
-/// What is known of it.
+/// The client's state of a session.
 #[derive(Debug)]
 pub struct Session {
     pub id: SessionId,
     pub pid: Pid,
     pub cwd: String,
     pub options: SessionOptions,
-    /// What lists call it, as of the newest snapshot: its name then, else its first prompt.
+    /// Its title in lists, as of the newest snapshot: its name, else its first prompt.
     pub title: String,
-    /// `provider/model` that is asked again when the turn has ended: the one of the options stands in for it.
+    /// `provider/model` to return to when the turn has ended: the one in the options replaces it until then.
     pub instead_of: Option<String>,
     pub state: State,
     pub waiting_for: Option<WaitingFor>,
     /// Why the state was entered.
     pub cause: String,
-    /// Why it takes no more work, where it cannot be written.
+    /// Why the session is read-only, if it is.
     pub read_only: Option<String>,
-    /// Its context is compacted just now.
+    /// Its context is being compacted.
     pub compacting: bool,
     pub usage: UsageTotals,
     /// Tokens of the newest request and its answer.
     pub context_tokens: u64,
-    /// 0: not known.
+    /// 0: unknown.
     pub context_window: u64,
-    /// When the newest request was sent that the next one extends.
+    /// When the newest request was sent whose prefix the next one reuses.
     pub cache_used: Option<Stamp>,
-    /// So many milliseconds the vendor's cache keeps that, where it is known.
+    /// Milliseconds for which the vendor keeps the cache, if known.
     pub cache_ttl_ms: Option<u64>,
     pub turns: u64,
     pub queue: Queue,
@@ -55,30 +55,30 @@ pub struct Session {
     todos_before_prompt: bool,
     /// Commands in the background.
     pub children: Vec<ChildSpawned>,
-    /// What it asks a person.
+    /// Open interactions.
     pub open: Vec<Interaction>,
-    /// What became here of those questions.
+    /// The client's state of those interactions.
     pub asking: Asking,
     /// Other clients that are attached.
     pub others: u64,
-    /// The newest record that was taken.
+    /// The newest record processed.
     pub seq: Seq,
-    /// When the running turn began, or what is known of it; `None`: none runs.
+    /// Start of the running turn, if known; `None`: no turn is running.
     pub began: Option<Stamp>,
     /// The waits of that turn for the user.
     waits: UserWaits,
-    /// When the next try of a request begins, where it waits for one.
+    /// When a failed request is retried, if it is waiting for that.
     pub retry_at: Option<Instant>,
-    /// Calls that run.
+    /// Running calls.
     pub running: Vec<(CallId, String)>,
-    /// The daemon may have had another life: the next prompt brings keys and variables again.
+    /// The daemon may have restarted: the next prompt sends keys and variables again.
     pub unsure: bool,
     /// Keys were offered to it; once is enough.
     pub offered: bool,
 }
 
 impl Session {
-    /// From the moment of attaching; a `snapshot` says more.
+    /// Creates the state on attaching; a `snapshot` completes it.
     #[must_use]
     pub fn new(id: SessionId, pid: Pid) -> Self {
         Self {
@@ -116,19 +116,19 @@ impl Session {
         }
     }
 
-    /// Whether a turn runs or waits for somebody, or the context is compacted.
+    /// Whether a turn is running or waiting for the user, or the context is being compacted.
     #[must_use]
     pub fn busy(&self) -> bool {
         matches!(self.state, State::Running | State::Waiting) || self.compacting
     }
 
-    /// The command that a user runs in it.
+    /// The user's running command.
     #[must_use]
     pub fn user_command(&self) -> Option<&ChildSpawned> {
         self.children.iter().find(|child| child.user.is_some())
     }
 
-    /// Whether what it does changes all the time. What waits for a person does not.
+    /// Whether the session's display is animated. A session that waits for the user is not.
     #[must_use]
     pub fn works(&self) -> bool {
         let needs_person = self.waiting_for.is_some_and(WaitingFor::needs_person);
@@ -163,13 +163,13 @@ impl Session {
         }
     }
 
-    /// Takes the state at the moment of attaching.
+    /// Applies the snapshot received on attaching.
     pub fn snapshot(&mut self, snapshot: &Snapshot, at: Stamp) {
         self.summary(&snapshot.session, at);
         self.queue = Queue::new(snapshot.seq, snapshot.queue.clone());
         self.todos.clone_from(&snapshot.todos);
         self.todos_before_prompt = false;
-        // What runs is in the replay that follows; who is there, by number.
+        // The replay that follows lists background commands; the number of attached clients comes with it.
         self.children.clear();
         self.running.clear();
         self.others = snapshot.session.attached.saturating_sub(1);
@@ -210,7 +210,8 @@ impl Session {
         (!self.busy()).then(|| ttl.saturating_sub(age))
     }
 
-    /// Milliseconds until there is something else to tell of that: when the last minutes begin, then each second.
+    /// Milliseconds until the display of the cache's lifetime changes: when its last two minutes begin, then each
+    /// second.
     #[must_use]
     pub fn cache_changes_in(&self, now: Stamp) -> Option<u64> {
         match self.cache_left(now)? {
@@ -232,7 +233,7 @@ impl Session {
         }
     }
 
-    /// Takes what an event says of the session.
+    /// Applies an event.
     pub fn fold(&mut self, event: &DecodedEvent, now: Instant) {
         if let Some(live) = event.live() {
             self.live(live.clone(), event.at);
@@ -250,7 +251,7 @@ impl Session {
             Body::TodoUpdated(_) => self.todos_before_prompt = false,
             _ => {}
         }
-        // What a replay says of before the snapshot, the snapshot has, but for what runs.
+        // The snapshot already holds the records from before it, except for background commands.
         if seq > self.seq {
             self.seq = seq;
             self.record(body, event.at, now);
@@ -264,7 +265,7 @@ impl Session {
             Live::Snapshot(snapshot) => self.snapshot(&snapshot, at),
             Live::Sync(sync) => {
                 self.open = sync.interactions;
-                // Who came and went while we were not there was told to nobody.
+                // Clients that came and went while we were disconnected were not reported.
                 self.others = sync.attached.saturating_sub(1);
             }
             Live::ClientJoined(_) => self.others = self.others.saturating_add(1),
@@ -338,7 +339,7 @@ impl Session {
             Body::TodoUpdated(updated) => self.todos = updated.todos,
             Body::Usage(usage) => {
                 self.usage.add(&UsageTotals::of(&usage));
-                // Summaries, samples and extractions are no part of the conversation.
+                // Summaries, samples and extractions are not part of the conversation.
                 if usage.reported && usage.purpose == Purpose::Answer {
                     self.context_tokens = usage.prompt_tokens.saturating_add(usage.output_tokens);
                     let took = i64::try_from(usage.duration_ms).unwrap_or(i64::MAX);
@@ -349,10 +350,10 @@ impl Session {
         }
     }
 
-    /// What runs, which no snapshot has.
+    /// Tracks running work, which no snapshot holds.
     fn runs(&mut self, body: Body, at: Stamp) {
         match body {
-            // The last that began is the one that runs.
+            // The last command started is the running one.
             Body::TurnStarted(_) if self.busy() => self.began = Some(at),
             Body::TurnEnded(_) => self.running.clear(),
             Body::ToolStarted(started) => self.running.push((started.call, started.tool)),
@@ -364,7 +365,7 @@ impl Session {
             }
             Body::ChildSpawned(child) => self.children.push(child),
             Body::ChildExited(child) => self.children.retain(|known| known.pid != child.pid),
-            // Nothing here shows it: the transcript does, or a snapshot has it.
+            // Not shown here: it is in the transcript, or in a snapshot.
             _ => {}
         }
     }

@@ -1,4 +1,4 @@
-//! The transcript as this interface keeps it: answers as Markdown, without what is shown elsewhere on the screen.
+//! The client's transcript: answers as Markdown, without entries that are shown elsewhere on the screen.
 
 use client::transcript::{self as shared, AnswerText};
 use proto::item::Finish;
@@ -12,10 +12,10 @@ pub use shared::{Status, Thought, ToolOutcome, ToolRun, printed};
 pub type Transcript = shared::Transcript<Markdown>;
 /// Something that was said or done.
 pub type Entry = shared::Entry<Markdown>;
-/// What it is.
+/// Kinds of entries.
 pub type EntryKind = shared::EntryKind<Markdown>;
 
-/// A completed turn that took less is not told to have ended.
+/// A completed turn shorter than this gets no entry for its end.
 const LONG_MS: u64 = 10_000;
 
 impl AnswerText for Markdown {
@@ -35,7 +35,7 @@ impl AnswerText for Markdown {
         self.whole() > 0
     }
 
-    /// Questions come up by themselves, and what is the case now stands in the status line.
+    /// Questions open as dialogs, and the current state is in the status line.
     fn shows(kind: &EntryKind) -> bool {
         match kind {
             EntryKind::Interaction(_) | EntryKind::Todos(_) => false,

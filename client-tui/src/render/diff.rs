@@ -25,7 +25,7 @@ const BOTH_NUMBERS: usize = 60;
 /// Cells that the words of a line have at least, or the numbers go.
 const WORDS_MIN: usize = 12;
 
-/// What diffs say of a line that the file ends within.
+/// The note in diffs about a missing newline at the end of a file.
 const NO_NEWLINE: &str = "\\ No newline at end of file";
 
 /// The lines of a unified diff of the file at this path, with the colours of its language where the theme has them.
@@ -44,7 +44,7 @@ pub fn lines(path: &str, diff: &str, look: &Look, width: usize) -> Vec<Line<'sta
     out
 }
 
-/// What stands before the words of a line.
+/// Columns before the text of a line: line numbers and marks.
 struct Gutter {
     /// Columns of numbers: 0, 1 or 2.
     columns: usize,
@@ -134,7 +134,7 @@ impl Gutter {
     }
 }
 
-/// The words with those parts in another style; what has none of its own has that of the line.
+/// The text with these parts in another style; parts without their own style keep that of the line.
 fn marked(code: &Line<'static>, text: &str, parts: &[Range<usize>], part: Style) -> Line<'static> {
     let mut spans = Vec::new();
     let mut at = 0;

@@ -1,4 +1,4 @@
-//! Code in colours. What that takes is loaded when it is needed first.
+//! Syntax highlighting. Its definitions are loaded on first use.
 //!
 //! Line by line, with what a line leaves open carried to the next one, so code that grows is not read again. Long code
 //! and long lines stay plain: colours are not worth waiting for.
@@ -39,7 +39,7 @@ pub fn warm() {
     }
 }
 
-/// A language by what stands behind the fence, or by the end of a file's name.
+/// A language by the info string of a fence, or by a file extension.
 fn find(token: &str) -> Option<&'static SyntaxReference> {
     let token = token.trim().trim_start_matches(['.', '{']);
     let end = token.find([',', ' ', '{', '}', ':', ';']);
@@ -71,7 +71,7 @@ pub struct Highlighter {
 }
 
 impl Highlighter {
-    /// At the beginning of code in this language; `None` where it is not known.
+    /// The state at the beginning of code in this language; `None` if it is unknown.
     #[must_use]
     pub fn of(language: &str) -> Option<Self> {
         find(language).map(|syntax| Self {
@@ -88,7 +88,7 @@ impl Highlighter {
             .unwrap_or_else(|| plain(line, theme))
     }
 
-    /// The next line in colours, `None` where it stays plain: it is too long, or too much came before it.
+    /// Highlights the next line. `None` if it stays plain: it is too long, or too much came before it.
     pub fn coloured(&mut self, line: &str, theme: Theme) -> Option<Line<'static>> {
         let mut spans: Vec<Span<'static>> = Vec::new();
         let read = self.read(line, |part, stack| {

@@ -1,9 +1,9 @@
-//! Markdown that grows: blocks that are whole never change again, whatever comes behind them.
+//! Markdown that grows: finished blocks never change, whatever text follows.
 //!
-//! Lines are looked at one by one, as soon as they are complete. What is whole after a line depends on the lines up to
-//! it alone, never on the pieces that they came in. A block is drawn from its own part of the text, with the link
-//! targets that stood in it or before it: so it always looks the same. Within an open code fence some lines make a
-//! block, as the whole of it may be long.
+//! Lines are parsed one by one, as soon as they are complete. Which blocks are finished after a line depends only on
+//! the lines so far, never on how the text was split into chunks. A block is drawn from its own part of the text,
+//! with the link targets defined in it or before it, so it always looks the same. Within an open code fence a block
+//! is a few lines, because the whole fence may be long.
 
 mod code;
 mod links;
@@ -39,11 +39,11 @@ pub struct Markdown {
 #[derive(Clone, Debug)]
 struct Block {
     range: Range<usize>,
-    what: What,
+    what: BlockKind,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum What {
+enum BlockKind {
     /// `links`: how many link targets stood in it and before it.
     Prose { links: usize },
     /// Lines of the code in that fence.
@@ -63,7 +63,7 @@ impl Markdown {
         self.settle(true);
     }
 
-    /// All of it as it was written, but for what terminals obey.
+    /// The whole source text, without control characters.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.cleaned
@@ -101,11 +101,11 @@ impl Markdown {
         };
         let rows = self.rows(block, &found, look, width, coloured);
         let apart = match found.what {
-            What::Prose { .. } => true,
-            What::Code { first, .. } => first,
+            BlockKind::Prose { .. } => true,
+            BlockKind::Code { first, .. } => first,
         };
-        let behind = self.first.is_some_and(|first| first < block);
-        let before = (apart && behind && !rows.is_empty()).then(Line::default);
+        let follows = self.first.is_some_and(|first| first < block);
+        let before = (apart && follows && !rows.is_empty()).then(Line::default);
         before.into_iter().chain(rows).collect()
     }
 
@@ -119,10 +119,10 @@ impl Markdown {
     ) -> Vec<Line<'static>> {
         let text = self.cleaned.get(block.range.clone()).unwrap_or_default();
         match block.what {
-            What::Prose { links } => {
+            BlockKind::Prose { links } => {
                 prose::rows(text, &self.links.up_to(links), look, width, coloured)
             }
-            What::Code { fence, first } => {
+            BlockKind::Code { fence, first } => {
                 let fence = self.fences.get(fence);
                 fence.map_or_else(Vec::new, |fence| {
                     let colours = coloured && look.theme.highlights();

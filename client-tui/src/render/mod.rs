@@ -16,19 +16,19 @@ use crate::messages::Language;
 use crate::model::Look;
 use crate::theme::Theme;
 
-/// Lines that were made, kept as long as what they were made of and how stays the same.
+/// A cache of rendered lines, valid while their inputs and look stay the same.
 #[derive(Debug, Default)]
 pub struct Cache {
     kept: HashMap<Key, (Made, Rc<Vec<Line<'static>>>)>,
     /// Lines in all that are kept.
     lines: usize,
-    /// How many lines there are, also of what is not kept.
+    /// Line counts, also of entries whose lines are not cached.
     counts: HashMap<Key, (Made, usize)>,
-    /// What it was made for: transcript and look.
+    /// The transcript and look that the cache is for.
     made_for: Option<(u64, Made)>,
 }
 
-/// What the lines are of: entry of the transcript (generation and id) and part of it.
+/// The source of the lines: a transcript entry (generation and id) and a part of it.
 pub type Key = (u64, u64, usize);
 
 /// How they were made: another look, another text.
@@ -37,7 +37,7 @@ pub struct Made {
     pub theme: Theme,
     pub language: Language,
     pub width: usize,
-    /// Anything else that the lines depend on: what is open, how long the text is.
+    /// Anything else that the lines depend on: which parts are open, how long the text is.
     pub version: u64,
 }
 
@@ -61,7 +61,7 @@ const KEPT_MAX: usize = 50_000;
 const COUNTS_MAX: usize = 500_000;
 
 impl Cache {
-    /// For this transcript and look from now on: what was made for others will not be wanted again.
+    /// Sets the transcript and look. Drops lines made for others.
     pub fn prepare(&mut self, generation: u64, look: &Look) {
         let made_for = Some((generation, Made::of(look, usize::from(look.columns), 0)));
         if self.made_for != made_for {
@@ -72,7 +72,7 @@ impl Cache {
         }
     }
 
-    /// The lines, made where they are not there as they would be made now.
+    /// The lines: cached ones if they were made with the same inputs, else new ones.
     pub fn lines(
         &mut self,
         key: Key,
@@ -98,7 +98,7 @@ impl Cache {
         lines
     }
 
-    /// How many lines there are, counted where that is not known. The lines themselves are not kept for that.
+    /// The number of lines, counted if it is unknown. The lines themselves are not cached for that.
     pub fn count(&mut self, key: Key, made: Made, count: impl FnOnce(&mut Self) -> usize) -> usize {
         if let Some((before, count)) = self.counts.get(&key)
             && *before == made

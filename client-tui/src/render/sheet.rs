@@ -1,4 +1,4 @@
-//! What was measured and made of what is read: heights of all parts, rows of those that were on the screen.
+//! A cache for the pager: heights of all parts, rows of those that were on the screen.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -42,7 +42,7 @@ pub struct Sheet {
 }
 
 impl Sheet {
-    /// Forgets what was made for another look. `raw`: as written.
+    /// Drops entries made for another look. `raw`: as written.
     pub fn prepare(&mut self, look: &Look, raw: bool) {
         let before = self.made.as_ref();
         if !before.is_some_and(|(made, form)| made == look && *form == raw) {
@@ -58,7 +58,7 @@ impl Sheet {
         self.kept = 0;
     }
 
-    /// What is known of a part's height, when it is open or folded.
+    /// A part's height, open or folded, if known.
     #[must_use]
     pub fn height(&self, part: PartId, open: bool) -> Option<Height> {
         self.heights.get(&(part, open)).copied()
@@ -69,7 +69,7 @@ impl Sheet {
         self.heights.insert((part, open), height);
     }
 
-    /// The rows of a part, where they were made.
+    /// The rows of a part, if they are cached.
     #[must_use]
     pub fn rows(&self, part: PartId, open: bool) -> Option<Rc<Vec<Line<'static>>>> {
         self.rows.get(&(part, open)).cloned()

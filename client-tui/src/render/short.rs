@@ -46,7 +46,7 @@ pub fn duration(time: Duration) -> String {
     }
 }
 
-/// The same of milliseconds, with tenths where it is short: `3.4 s`.
+/// A duration in milliseconds, with tenths if it is short: `3.4 s`.
 #[must_use]
 pub fn elapsed(ms: u64) -> String {
     match ms {
@@ -55,8 +55,8 @@ pub fn elapsed(ms: u64) -> String {
     }
 }
 
-/// What was paid, as far as it is known: `$0.12`, with `+` behind it where more was asked whose price is not known.
-/// `None`: nothing is known, or nothing was asked.
+/// The cost, as far as it is known: `$0.12`, with a trailing `+` if some requests have no known price. `None`: no
+/// cost is known, or there were no requests.
 #[must_use]
 pub fn cost(usage: &UsageTotals) -> Option<String> {
     if usage.requests == 0 || usage.requests <= usage.unknown_cost_calls && usage.cost_micros == 0 {
@@ -104,7 +104,7 @@ pub fn model(name: &str) -> &str {
     }
 }
 
-/// A path with `~` for the person's home.
+/// A path with `~` for the user's home.
 #[must_use]
 pub fn path(path: &str, home: Option<&Path>) -> String {
     let inside = home

@@ -5,7 +5,7 @@ fn lines(count: usize) -> Vec<Line<'static>> {
 }
 
 #[test]
-fn what_was_made_for_another_width_or_session_goes() {
+fn lines_made_for_another_width_or_session_are_dropped() {
     let (mut cache, mut look) = (Cache::default(), Look::default());
     let mut draw = |generation: u64, look: &Look| {
         cache.prepare(generation, look);

@@ -1,7 +1,8 @@
-//! Words to rows of a width: by cells, at blanks where there are some, never within a character that is drawn as one.
+//! Wraps text into rows of a width: by cells, at blanks if there are any, never within a character that is drawn as
+//! one.
 //!
-//! A row is a range of the text, so styles stay with the bytes that have them. What a terminal would obey is dropped
-//! here too, as the last of all doors; a tab becomes blanks.
+//! A row is a range of the text, so styles stay with their bytes. Control characters are dropped here too, as a last
+//! safeguard; a tab becomes blanks.
 
 use std::ops::Range;
 
@@ -13,7 +14,7 @@ use unicode_width::UnicodeWidthStr;
 /// Columns from one tab stop to the next.
 pub const TAB: usize = 4;
 
-/// Wraps a styled line to rows of at most `width` cells. A single character wider than that stands alone.
+/// Wraps a styled line into rows of at most `width` cells. A single character wider than that gets its own row.
 #[must_use]
 pub fn line(line: &Line<'static>, width: usize) -> Vec<Line<'static>> {
     hanging(line, width, &Line::default(), &Line::default())
@@ -28,11 +29,11 @@ pub fn hanging(
     rest: &Line<'static>,
 ) -> Vec<Line<'static>> {
     let text = Text::of(line);
-    let (before, behind) = (cells(first), cells(rest));
+    let (before, after) = (cells(first), cells(rest));
     let rows = ranges(
         &text.text,
         width.saturating_sub(before),
-        width.saturating_sub(behind),
+        width.saturating_sub(after),
     );
     rows.into_iter()
         .enumerate()
@@ -64,8 +65,8 @@ pub fn hard(line: &Line<'static>, width: usize) -> Vec<Line<'static>> {
 /// Characters a cell that are looked at: more than any writing has, with all its marks.
 const CELL: usize = 16;
 
-/// As much of a text's beginning as can be seen in `width` cells and more, so that what is long is not looked at wholly
-/// to [`cut`] it then.
+/// The beginning of a text that fills `width` cells and a little more, so that [`cut`] need not process the whole of
+/// a long text.
 #[must_use]
 pub fn beginning(text: &str, width: usize) -> &str {
     let most = (width + 1).saturating_mul(CELL);
@@ -133,21 +134,21 @@ pub fn clip(spans: Vec<Span<'static>>, width: usize) -> Vec<Span<'static>> {
 fn head(text: &str, room: usize) -> &str {
     let mut used = 0;
     let clusters = text.grapheme_indices(true);
-    let mut behind = clusters.filter_map(|(at, cluster)| {
+    let mut after = clusters.filter_map(|(at, cluster)| {
         used += cluster_width(cluster);
         (used > room).then_some(at)
     });
-    let end = behind.next().unwrap_or(text.len());
+    let end = after.next().unwrap_or(text.len());
     text.get(..end).unwrap_or(text)
 }
 
-/// A text in rows of at most `width` cells with all that is in it, blanks too: broken behind a blank where one is near the
-/// end of the row, else wherever the edge is. For what is judged.
+/// Wraps a text into rows of at most `width` cells and keeps all of it, blanks too. A row breaks after a blank if one
+/// is near its end, else at the edge. For texts that the user must judge.
 #[must_use]
 pub fn whole(text: &str, width: usize) -> Vec<String> {
     let mut rows = Vec::new();
     let (mut row, mut used) = (String::new(), 0);
-    // Behind the last blank: the byte there, and the cells before it.
+    // After the last blank: the byte there, and the cells before it.
     let mut stop = (0, 0);
     for cluster in text.graphemes(true) {
         let cells = cluster_width(cluster);
@@ -183,8 +184,8 @@ fn cluster_width(cluster: &str) -> usize {
     }
 }
 
-/// Appends a piece of a line. `stop`: where in `out` the newest stop of a tab is. Widths are those of the whole line: a
-/// piece may end in the middle of what is one letter on the screen.
+/// Appends a part of a line. `stop`: where in `out` the newest tab stop is. Widths are those of the whole line,
+/// because a part may end in the middle of a grapheme cluster.
 fn expand(text: &str, stop: &mut usize, out: &mut String) {
     let plain = !text.contains(|character: char| character.is_control());
     if plain {
@@ -282,10 +283,10 @@ fn ranges(text: &str, first: usize, rest: usize) -> Vec<Range<usize>> {
     let (mut rows, mut limit, mut rest_of) = (Vec::new(), first.max(1), clusters.as_slice());
     loop {
         let count = fitting(rest_of, limit);
-        let (row, behind) = rest_of.split_at(count);
-        rows.push(trimmed(row, limit, behind.is_empty()));
-        let blanks = behind.iter().take_while(|next| next.is_blank()).count();
-        rest_of = behind.get(blanks..).unwrap_or_default();
+        let (row, after) = rest_of.split_at(count);
+        rows.push(trimmed(row, limit, after.is_empty()));
+        let blanks = after.iter().take_while(|next| next.is_blank()).count();
+        rest_of = after.get(blanks..).unwrap_or_default();
         limit = rest.max(1);
         if rest_of.is_empty() {
             return rows;
@@ -293,7 +294,7 @@ fn ranges(text: &str, first: usize, rest: usize) -> Vec<Range<usize>> {
     }
 }
 
-/// How many characters go into the next row, at least one where there is one.
+/// How many characters fit into the next row; at least one, unless there are none.
 fn fitting(clusters: &[Cluster<'_>], limit: usize) -> usize {
     let (mut used, mut chance, mut words) = (0, None, false);
     let mut before: Option<&Cluster<'_>> = None;

@@ -1,11 +1,11 @@
-//! A viewport on the screen: only what is other than before is written, by moves from where the cursor is.
+//! A viewport on the screen: writes only the rows that differ, with moves relative to the cursor.
 
 use std::fmt::Write as _;
 
 use super::paint::{Depth, Row};
 use crate::view::Panel;
 
-/// A viewport as it stands on the screen.
+/// The viewport as it was last drawn.
 #[derive(Debug, Default)]
 pub(super) struct Drawn {
     pub(super) rows: Vec<Row>,
@@ -33,8 +33,8 @@ pub(super) fn vertical(from: usize, to: usize, bytes: &mut String) {
     };
 }
 
-/// Writes what of the viewport has changed, `lines` above it. The rows of old and new are compared where they stand on
-/// the screen: a line that is where it was while it was alive is not written again.
+/// Writes the changed rows of the viewport, and `lines` above it. Old and new rows are compared at their places on
+/// the screen: a live line that settles in place is not written again.
 pub(super) fn draw_panel(
     drawn: &mut Drawn,
     lines: Vec<Row>,
@@ -88,7 +88,7 @@ pub(super) fn draw_panel(
     });
 }
 
-/// Writes the rows that differ from those that stand there; the row where the cursor is left.
+/// Writes the rows that differ from the drawn ones. Returns the row in which the cursor is left.
 fn write_rows(drawn: &Drawn, new: &[Row], bytes: &mut String) -> usize {
     let mut at = drawn.cursor.unwrap_or_default().row;
     // The cursor's own row is there even before anything is.
@@ -99,14 +99,15 @@ fn write_rows(drawn: &Drawn, new: &[Row], bytes: &mut String) -> usize {
         }
         vertical(at, index.min(there - 1), bytes);
         bytes.push('\r');
-        // Below the last row the terminal scrolls where it must.
+        // Below the last row a line feed scrolls the terminal.
         for _ in there..=index {
             bytes.push('\n');
         }
         there = there.max(index + 1);
         at = index;
         if drawn.doubtful && index + 1 == new.len() {
-            // Last, not first: tmux, and others, keep in their scrollback what is erased from the first row on.
+            // Erase last, not first: tmux and others keep rows in their scrollback that are erased from the first row
+            // on.
             bytes.push_str("\x1b[J");
         } else if drawn.doubtful || drawn.rows.get(index).is_some_and(|old| outlasts(old, row)) {
             // Before the text: after a row up to the edge its last cell would go too. And tmux remembers a row as long as
@@ -123,8 +124,8 @@ fn write_rows(drawn: &Drawn, new: &[Row], bytes: &mut String) -> usize {
     at
 }
 
-/// Whether something of the old row would be seen behind the new one. Terminals do not agree on the cells of everything
-/// beyond ASCII.
+/// Whether a rest of the old row would be visible after the new one. Terminals do not agree on the widths of
+/// everything beyond ASCII.
 fn outlasts(old: &Row, new: &Row) -> bool {
     old.cells > new.cells || !old.bytes.is_ascii()
 }

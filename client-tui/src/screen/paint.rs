@@ -23,7 +23,7 @@ pub enum Depth {
 /// A row, drawn.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Row {
-    /// What is written: text and changes of style, nothing that moves.
+    /// The output: text and changes of style, no cursor moves.
     pub bytes: String,
     /// Cells that it takes; never more than the columns that it was made for.
     pub cells: usize,
@@ -35,20 +35,23 @@ impl Row {
         let mut row = Self::default();
         let mut pen = Pen::default();
         for span in &line.spans {
-            pen.take(Look::of(line.style.patch(span.style), depth), &mut row);
+            pen.take(
+                Attributes::of(line.style.patch(span.style), depth),
+                &mut row,
+            );
             if !row.push(&span.content, columns) {
                 break;
             }
         }
         // As ratatui does: a line's own background reaches to the edge.
-        let ground = Look::of(line.style, depth);
+        let ground = Attributes::of(line.style, depth);
         if ground.fills() && row.cells < columns {
             pen.take(ground, &mut row);
             let blanks = columns - row.cells;
             row.bytes.extend(std::iter::repeat_n(' ', blanks));
             row.cells = columns;
         }
-        pen.take(Look::default(), &mut row);
+        pen.take(Attributes::default(), &mut row);
         row
     }
 
@@ -80,7 +83,7 @@ impl Row {
     }
 }
 
-/// The last defence: what comes here should have been cleaned long before.
+/// The last safeguard: text should have been cleaned long before.
 fn harmless(character: char) -> Option<char> {
     match character {
         '\t' => Some(' '),
@@ -91,13 +94,13 @@ fn harmless(character: char) -> Option<char> {
 
 /// A style as a terminal of some depth has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Look {
+struct Attributes {
     fg: Color,
     bg: Color,
     modifier: Modifier,
 }
 
-impl Default for Look {
+impl Default for Attributes {
     fn default() -> Self {
         Self {
             fg: Color::Reset,
@@ -107,7 +110,7 @@ impl Default for Look {
     }
 }
 
-impl Look {
+impl Attributes {
     fn of(style: Style, depth: Depth) -> Self {
         Self {
             fg: lower(style.fg.unwrap_or(Color::Reset), depth),
@@ -122,28 +125,28 @@ impl Look {
     }
 }
 
-/// What the terminal writes with at present.
+/// The terminal's current attributes.
 #[derive(Debug, Default)]
 struct Pen {
-    look: Look,
+    look: Attributes,
 }
 
 impl Pen {
-    /// Changes only what differs. What is off is shown by a reset, which every terminal knows.
-    fn take(&mut self, look: Look, row: &mut Row) {
+    /// Changes only the attributes that differ. Turns attributes off with a reset, which every terminal supports.
+    fn take(&mut self, look: Attributes, row: &mut Row) {
         if look == self.look {
             return;
         }
         let mut codes = String::new();
         let mut from = self.look;
-        if look == Look::default() {
+        if look == Attributes::default() {
             row.bytes.push_str("\x1b[m");
             self.look = look;
             return;
         }
         if !look.modifier.contains(from.modifier) {
             codes.push_str("0;");
-            from = Look::default();
+            from = Attributes::default();
         }
         for (modifier, code) in MODIFIERS {
             if look.modifier.contains(*modifier) && !from.modifier.contains(*modifier) {
@@ -238,7 +241,7 @@ fn nearest(wanted: [u8; 3], among: std::ops::RangeInclusive<u8>) -> u8 {
     among.min_by_key(distance).unwrap_or_default()
 }
 
-/// What the colours of the usual palette look like.
+/// The colours of the usual palette.
 fn palette(index: u8) -> [u8; 3] {
     const STEPS: [u8; 6] = [0, 95, 135, 175, 215, 255];
     let step = |index: u8| STEPS[usize::from(index % 6)];

@@ -3,7 +3,7 @@
 use ratatui::text::Line;
 
 use crate::render::wrap;
-use crate::view::transcript::{Place, PrintedLine};
+use crate::view::transcript::{PartIndex, PrintedLine};
 
 /// A row above the viewport.
 #[derive(Clone, Debug)]
@@ -11,8 +11,8 @@ pub(super) struct Remembered {
     pub(super) line: Line<'static>,
     pub(super) cells: usize,
     /// The part of the transcript that begins with it.
-    pub(super) begins: Option<Place>,
-    /// It was broken at the edge: the next row goes on with it.
+    pub(super) begins: Option<PartIndex>,
+    /// Broken at the edge: the next row continues it.
     goes_on: bool,
 }
 
@@ -27,8 +27,8 @@ impl From<PrintedLine> for Remembered {
     }
 }
 
-/// These rows as they stand there, but that they are broken at another edge. None of them is the beginning of a part any
-/// more: they stay what they are.
+/// These rows broken at another edge. None of them counts as the beginning of a part any more, so they are never
+/// printed again in another look.
 pub(super) fn broken<'a>(
     rows: impl Iterator<Item = &'a Remembered>,
     columns: usize,

@@ -1,4 +1,4 @@
-//! What stands where after a change of size or look, and the way back to where it is drawn anew.
+//! Positions on the screen after a change of size or look, and the moves to where redrawing begins.
 
 use std::io::Write;
 
@@ -11,7 +11,7 @@ use super::{Doubt, Screen};
 pub(super) struct Above {
     least: usize,
     most: usize,
-    /// Blank rows below the viewport, so many at most.
+    /// Blank rows below the viewport, at most.
     blank: usize,
 }
 
@@ -25,13 +25,13 @@ impl Above {
         }
     }
 
-    /// These rows are drawn anew, as rows of the viewport's.
+    /// Rows above the viewport that are redrawn as part of it.
     fn drawn_over(&mut self, rows: usize) {
         self.least = self.least.saturating_sub(rows);
         self.most = self.most.saturating_sub(rows);
     }
 
-    /// So many rows came, and there is place for `room`.
+    /// `rows` more rows were printed, and there is space for `room`.
     pub(super) fn printed(&mut self, rows: usize, room: usize) {
         self.least = (self.least + rows).min(room);
         self.most = (self.most + rows).min(room);
@@ -47,12 +47,12 @@ impl Above {
 }
 
 impl<W: Write> Screen<W> {
-    /// Rows of the screen that stand above the inline viewport for certain.
+    /// Rows of the screen that are above the inline viewport for certain.
     pub fn above(&self) -> usize {
         self.above.least
     }
 
-    /// Goes up to where the viewport begins, or what is visible of the transcript above it; what is below is drawn anew.
+    /// Moves up to where the viewport begins, or the visible transcript above it; everything below is redrawn.
     pub(super) fn settle_doubt(&mut self, transcript: bool, bytes: &mut String) {
         let doubt = self.doubt;
         if doubt == Doubt::None {
@@ -69,7 +69,7 @@ impl<W: Write> Screen<W> {
         if doubt == Doubt::All {
             self.above = Above::default();
         } else if self.reflows && transcript {
-            // How many rows stand above those is not known; they are the terminal's.
+            // The number of rows above those is unknown; they are the terminal's.
             self.above.least = 0;
         }
         if doubt == Doubt::All {
@@ -95,12 +95,12 @@ impl<W: Write> Screen<W> {
         above + column / self.columns + self.wrapped(lines)
     }
 
-    /// Printed lines that are drawn over where the visible ones are drawn anew: more than these, it may be, where the
-    /// terminal has cut its rows.
+    /// Printed lines that are overwritten when the visible ones are redrawn. There may be more if the terminal has
+    /// truncated its rows.
     pub(super) fn overwritten(&self) -> usize {
         let visible = self.visible();
         if self.doubt == Doubt::All {
-            // A window that got higher behind what covers it may show the end of its scrollback again.
+            // A window that became higher while covered may show the end of its scrollback again.
             let grown = self.rows.saturating_sub(self.rows_before);
             return (visible + grown).min(self.printed.len());
         }
@@ -131,14 +131,14 @@ impl<W: Write> Screen<W> {
         fits.count()
     }
 
-    /// Rows that so many of the newest printed lines take where they are broken at the edge.
+    /// Rows that the newest `lines` printed lines take when broken at the edge.
     fn wrapped(&self, lines: usize) -> usize {
         let newest = self.printed.iter().rev().take(lines);
         newest.map(|row| height(row.cells, self.columns)).sum()
     }
 }
 
-/// Rows that a line takes where it is broken at the edge.
+/// Rows that a line takes when broken at the edge.
 fn height(cells: usize, columns: usize) -> usize {
     cells.div_ceil(columns).max(1)
 }

@@ -10,7 +10,7 @@ use super::*;
 struct Scene {
     screen: Screen<Vec<u8>>,
     parser: vt100::Parser,
-    /// All that was written.
+    /// All bytes written so far.
     tape: Vec<u8>,
     /// Lines that were printed: each is a part by itself.
     count: usize,
@@ -35,7 +35,7 @@ impl Scene {
         scene
     }
 
-    /// What was written since comes to the terminal.
+    /// Feeds the terminal the bytes written since.
     fn settle(&mut self) -> String {
         let bytes = std::mem::take(self.screen.out());
         self.parser.process(&bytes);
@@ -77,7 +77,7 @@ impl Scene {
         self.screen.resize(columns, rows);
     }
 
-    /// What is visible, without blank rows at the end.
+    /// The visible rows, without blank rows at the end.
     fn visible(&self) -> Vec<String> {
         trimmed(rows(self.parser.screen()))
     }
@@ -98,7 +98,7 @@ impl Scene {
         trimmed(all)
     }
 
-    /// Row from the end of what was printed, column, and whether it is shown.
+    /// The cursor: its row, counted from the end of the printed rows, its column, and whether it is visible.
     fn cursor(&self) -> (u16, u16, bool) {
         let (row, column) = self.parser.screen().cursor_position();
         (row, column, !self.parser.screen().hide_cursor())
@@ -127,7 +127,7 @@ fn lines(texts: &[&str]) -> Vec<Line<'static>> {
 fn parts(first: usize, texts: &[&str]) -> Vec<PrintedLine> {
     let part = |(entry, line)| PrintedLine {
         line,
-        begins: Some(Place { entry, part: 0 }),
+        begins: Some(PartIndex { entry, part: 0 }),
     };
     (first..).zip(lines(texts)).map(part).collect()
 }
@@ -140,7 +140,7 @@ fn panel(rows: &[&str], cursor: Option<(u16, u16)>) -> Panel {
 }
 
 #[test]
-fn the_panel_stands_where_the_shell_left_off() {
+fn the_panel_starts_where_the_shell_stopped() {
     let mut scene = Scene::new(20, 6, &["$ reasonix"]);
     scene.draw(&[], &panel(&["> hi", "status"], Some((0, 4))));
     assert_eq!(scene.visible(), ["$ reasonix", "> hi", "status"]);
@@ -163,7 +163,7 @@ fn only_rows_that_changed_are_written() {
     let written = scene.draw(&[], &panel(&["one", "2", "three"], Some((2, 1))));
     assert!(written.contains('2') && !written.contains("one") && !written.contains("three"));
     assert_eq!(scene.visible(), ["one", "2", "three"]);
-    // A line that settles where it stood is not written again.
+    // A live line that settles in place is not written again.
     let written = scene.draw(&["one"], &panel(&["2", "three"], Some((1, 1))));
     assert!(!written.contains("one") && !written.contains("three"));
 }
@@ -189,7 +189,7 @@ fn a_panel_that_is_too_high_shows_its_end() {
 }
 
 #[test]
-fn rows_up_to_the_edge_leave_nothing_behind() {
+fn rows_up_to_the_edge_leave_no_rest() {
     let mut scene = Scene::new(10, 4, &[]);
     scene.draw(
         &[],
@@ -226,7 +226,7 @@ fn styles_do_not_leak_and_blanks_are_not_coloured() {
 }
 
 #[test]
-fn what_covers_leaves_the_rest_as_it_was() {
+fn a_covering_screen_leaves_the_rest_unchanged() {
     let mut scene = Scene::new(20, 4, &["$"]);
     scene.draw(&["one"], &panel(&[">", "status"], Some((0, 2))));
     scene.screen.cover(true);
@@ -266,7 +266,7 @@ fn a_terminal_that_knows_little_is_not_asked_about_keys() {
 }
 
 #[test]
-fn full_screen_gives_back_what_was_there() {
+fn full_screen_restores_the_earlier_screen() {
     let mut scene = Scene::new(20, 4, &["$ ls", "$ reasonix"]);
     scene.screen.cover(true);
     scene.draw(&[], &panel(&["a", "b", "c", "d"], Some((3, 0))));
@@ -277,14 +277,14 @@ fn full_screen_gives_back_what_was_there() {
 }
 
 #[test]
-fn leaving_erases_the_panel_and_stands_below_the_transcript() {
+fn leaving_erases_the_panel_and_ends_below_the_transcript() {
     let mut scene = Scene::new(20, 6, &["$ reasonix"]);
     scene.draw(&["one"], &panel(&["menu", ">", "status"], Some((1, 1))));
     scene.screen.leave(parts(1, &["two"])).unwrap();
     scene.settle();
     assert_eq!(scene.visible(), ["$ reasonix", "one", "two"]);
     assert_eq!(scene.cursor(), (3, 0, true));
-    // Brought back by the shell, it begins anew below what that wrote.
+    // After the shell continues it, it starts again below the shell's output.
     scene.parser.process(b"$ fg\r\n");
     scene.draw(&[], &panel(&[">", "status"], Some((0, 1))));
     assert_eq!(
@@ -312,7 +312,7 @@ fn whatever_was_written_there_a_redraw_shows_the_screen_again() {
 }
 
 #[test]
-fn a_change_of_look_prints_what_is_visible_again_and_only_once() {
+fn a_change_of_look_reprints_the_visible_part_once() {
     let mut scene = Scene::new(20, 5, &["$"]);
     let bottom = panel(&[">", "status"], Some((0, 1)));
     scene.draw(&["one", "two", "three", "four"], &bottom);
@@ -323,7 +323,7 @@ fn a_change_of_look_prints_what_is_visible_again_and_only_once() {
 }
 
 #[test]
-fn what_nobody_can_print_again_stays_as_it_stands() {
+fn rows_that_cannot_be_reprinted_stay_unchanged() {
     let mut scene = Scene::new(20, 8, &["$"]);
     let bottom = panel(&[">", "status"], Some((0, 1)));
     scene.draw(&["old one", "old two"], &bottom);
@@ -333,7 +333,7 @@ fn what_nobody_can_print_again_stays_as_it_stands() {
     scene.reprint(&[], &bottom);
     let kept = ["$", "old one", "old two", ">", "status"];
     assert_eq!(scene.all(), kept);
-    // What is new is ours, and only that is printed again.
+    // Only new lines are ours, and only they are printed again.
     scene.draw(&["new"], &bottom);
     scene.resize(30, 8);
     assert_eq!(scene.screen.parts().len(), 1);
@@ -383,7 +383,7 @@ fn another_height_loses_nothing_of_the_transcript() {
 }
 
 /// Makes the window another width, in both kinds of terminal: nothing of the old panel may remain on the screen, and
-/// the transcript stands on it whole.
+/// the whole transcript is on it.
 fn check_width(columns: u16, rows: u16, reflow: bool) {
     let wide = "W".repeat(40);
     let old = panel(&["old menu", &wide, "old status"], Some((1, 39)));
@@ -439,7 +439,7 @@ fn another_width_leaves_nothing_of_the_old_panel() {
 }
 
 #[test]
-fn what_the_shell_wrote_before_stays_where_our_rows_are_told_exactly() {
+fn shell_output_stays_if_our_rows_are_known_exactly() {
     let mut scene = Scene::new(40, 12, &["$ one", "$ two"]);
     scene.draw(&["line"], &panel(&["old"], Some((0, 0))));
     scene.reflow(20, 12);
@@ -448,7 +448,7 @@ fn what_the_shell_wrote_before_stays_where_our_rows_are_told_exactly() {
 }
 
 #[test]
-fn a_size_that_was_another_for_a_moment_makes_the_covering_anew() {
+fn a_brief_resize_redraws_the_covering_screen() {
     let mut scene = Scene::new(20, 5, &[]);
     scene.screen.cover(true);
     let panel = Panel::of(lines(&["one", "two", "three", "four", "five"]));
@@ -501,7 +501,7 @@ fn nothing_is_doubled_where_rows_are_broken_at_the_edge() {
     let mut again = parts(from.entry * 2, &wrapped[from.entry * 2..]);
     for (index, row) in again.iter_mut().enumerate() {
         let entry = from.entry + index / 2;
-        row.begins = (index % 2 == 0).then_some(Place { entry, part: 0 });
+        row.begins = (index % 2 == 0).then_some(PartIndex { entry, part: 0 });
     }
     scene.screen.reprint(Some(from), again);
     scene.draw(&[], &bottom);
@@ -519,7 +519,7 @@ fn straddling() -> (Scene, Panel) {
         &["one 0123456789", "two 0123456789", "three", "four", "five"],
     );
     for (row, begins) in rows.iter_mut().zip([Some(0), None, None, Some(1), None]) {
-        row.begins = begins.map(|part| Place { entry: 0, part });
+        row.begins = begins.map(|part| PartIndex { entry: 0, part });
     }
     scene.screen.draw(rows, &bottom).unwrap();
     scene.settle();
@@ -527,9 +527,9 @@ fn straddling() -> (Scene, Panel) {
 }
 
 #[test]
-fn of_a_part_that_has_begun_in_the_scrollback_the_rows_stay_what_they_are() {
+fn rows_of_a_part_begun_in_the_scrollback_stay_unchanged() {
     let (mut scene, bottom) = straddling();
-    let second = Place { entry: 0, part: 1 };
+    let second = PartIndex { entry: 0, part: 1 };
     assert_eq!(scene.screen.parts(), [second]);
     scene.screen.outdated();
     let again = parts(1, &["FOUR", "FIVE", "SIX"]);
@@ -552,7 +552,7 @@ fn of_a_part_that_has_begun_in_the_scrollback_the_rows_stay_what_they_are() {
 #[test]
 fn rows_that_stay_are_broken_at_a_new_edge_and_joined_at_the_next() {
     let (mut scene, bottom) = straddling();
-    let second = Place { entry: 0, part: 1 };
+    let second = PartIndex { entry: 0, part: 1 };
     let mut again = parts(1, &["BOTH"]);
     again[0].begins = Some(second);
     for (columns, rows, two) in [(10, 6, "two 012345|6789"), (30, 6, "two 0123456789")] {
@@ -570,7 +570,7 @@ fn rows_that_stay_are_broken_at_a_new_edge_and_joined_at_the_next() {
 }
 
 #[test]
-fn after_a_high_panel_only_what_it_has_left_on_the_screen_is_printed_again() {
+fn after_a_high_panel_only_the_visible_rest_is_reprinted() {
     let mut scene = Scene::new(20, 10, &["$"]);
     let bottom = panel(&[">", "status"], Some((0, 1)));
     let texts = ["1", "2", "3", "4", "5", "6", "7", "8"];
@@ -640,7 +640,7 @@ fn check_frames((columns, rows): (u16, u16), frames: &[Frame]) {
         if !covered {
             scrolled = scrolled.max(over);
         }
-        // What has gone into the scrollback does not come back.
+        // Lines that went into the scrollback do not come back.
         let top = if covered { 0 } else { scrolled };
         assert_eq!(scene.visible(), trimmed(wanted[top..].to_vec()));
         if !covered {

@@ -1,4 +1,4 @@
-//! What is written to a terminal beside text. Pure.
+//! Escape sequences to write to a terminal. Pure.
 
 use super::Options;
 
@@ -10,14 +10,14 @@ pub const KEYS_OFF: &str = "\x1b[<1u";
 /// Rings.
 pub const BELL: &str = "\x07";
 
-/// The same flag where it was pushed before.
+/// The same flag if it was pushed before.
 const KEYS_AGAIN: &str = "\x1b[=1;1u";
-/// Pastes are marked, the focus is told.
+/// Turns on bracketed paste and focus reports.
 const MODES_ON: &str = "\x1b[?2004h\x1b[?1004h";
 const MODES_OFF: &str = "\x1b[?1004l\x1b[?2004l";
 const TITLE_SAVE: &str = "\x1b[22;0t";
 const TITLE_RESTORE: &str = "\x1b[23;0t";
-/// A bar, between the characters where what is typed will stand.
+/// A bar cursor, between characters, where typed text goes.
 const CURSOR_BAR: &str = "\x1b[6 q";
 const CURSOR_USUAL: &str = "\x1b[0 q";
 /// Buttons and wheel, with places beyond column 223; no moves.
@@ -29,7 +29,7 @@ const USUAL: &str = "\x1b[m\x1b[?7h\x1b[?25h\x1b[?2026l";
 /// Characters of a title or a notification: more of them nobody sees.
 const WORDS_MAX: usize = 200;
 
-/// What takes the terminal. `again`: it is ours already, but somebody may have changed it.
+/// Sequences that set up the terminal. `again`: it is set up already, but may have been changed.
 pub(super) fn enter(options: Options, again: bool) -> String {
     let mut bytes = MODES_ON.to_owned();
     if !options.plain {
@@ -43,7 +43,7 @@ pub(super) fn enter(options: Options, again: bool) -> String {
     bytes
 }
 
-/// What gives it back.
+/// Sequences that restore it.
 pub(super) fn restore(options: Options, covered: bool) -> String {
     let mut bytes = String::new();
     if covered {
@@ -69,8 +69,7 @@ pub fn title(words: &str) -> String {
     format!("\x1b]2;{}\x07", safe(words))
 }
 
-/// Shows a notification on the person's desktop, where the terminal can. `tmux` hands it on where it is let
-/// (`allow-passthrough`).
+/// Shows a desktop notification, if the terminal can. `tmux` passes it on if `allow-passthrough` is on.
 #[must_use]
 pub fn notify(words: &str, tmux: bool) -> String {
     let mut words = safe(words);

@@ -1,17 +1,18 @@
-//! What the environment tells about the terminal and its person. Pure: nothing is asked of the terminal.
+//! Detects the terminal's features and the user's preferences from the environment. Pure: the terminal is not
+//! queried.
 
 use crate::messages::Language;
 use crate::screen::Depth;
 use crate::theme::Theme;
 
-/// What is known of the terminal before anything is drawn.
+/// Features of the terminal that are known before anything is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Surroundings {
     pub colours: Depth,
-    /// What the setting `auto` means here.
+    /// The value of the setting `auto` here.
     pub theme: Theme,
     pub language: Language,
-    /// It understands links (OSC 8), as far as one can tell.
+    /// It probably understands links (OSC 8).
     pub links: bool,
     /// It breaks rows at the new edge when it gets narrower, for certain.
     pub reflows: bool,
@@ -116,7 +117,7 @@ fn reflows(get: Get<'_>, term: &str) -> bool {
         || PROGRAMS.contains(&program.as_str())
 }
 
-/// By the number of the background's colour, the last of `COLORFGBG`; dark where nothing is said.
+/// The theme by the background's colour number, the last of `COLORFGBG`; dark if it is not set.
 fn theme(colours: Depth, ground: Option<&str>) -> Theme {
     let ground = ground.and_then(|value| value.rsplit(';').next()?.parse::<u8>().ok());
     match (colours, ground) {

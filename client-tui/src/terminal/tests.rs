@@ -15,7 +15,7 @@ fn of(variables: &str) -> Surroundings {
 }
 
 #[test]
-fn the_environment_tells_how_many_colours_there_are() {
+fn the_environment_determines_the_colour_depth() {
     for (variables, depth) in [
         ("TERM=xterm-256color COLORTERM=truecolor", Depth::True),
         ("TERM=xterm-256color", Depth::Ansi256),
@@ -59,7 +59,7 @@ fn the_language_is_ours_or_that_of_the_locale() {
 }
 
 #[test]
-fn what_is_between_us_and_the_terminal_is_known() {
+fn multiplexers_and_remote_shells_are_detected() {
     assert!(of("TERM=xterm-256color").links);
     assert!(!of("TERM=screen").links && !of("TERM=linux").links);
     assert!(of("TERM=screen TMUX=/x").links && of("TERM=screen TMUX=/x").tmux);
@@ -93,7 +93,7 @@ fn all_that_is_switched_on_is_switched_off() {
                 };
                 assert!(restored.contains(&off), "{mode} of {options:?}");
             }
-            // A second time nothing is saved over what was saved.
+            // A second time, the saved modes are not saved again.
             let again = bytes::enter(options, true);
             assert!(!again.contains("[>") && !again.contains("[22"));
         }

@@ -1,4 +1,4 @@
-//! What became of effects.
+//! Answers to effects.
 
 use client::amounts;
 use client::transcript::words;
@@ -24,14 +24,14 @@ use super::{
 use crate::effect::{Answer, Call, Copied, Effect, Trouble};
 use crate::messages::app::Msg;
 use crate::messages::dialog::Msg as Title;
-use crate::model::confirm::Then;
-use crate::model::pager::Reading;
+use crate::model::confirm::ConfirmedAction;
+use crate::model::pager::PagerContent;
 use crate::model::{Model, Tone};
 use crate::render::short;
 use crate::update::pager::outputs;
 
-/// Takes an answer to what was wanted while this following was the newest. Where the person has gone on to another
-/// session since, it changes nothing of that one.
+/// Handles the answer to a call that was made under subscription `follow`. If the user has gone to another session
+/// since, the answer changes nothing in that one.
 pub fn take(model: &mut Model, follow: u64, answer: Answer) -> Vec<Effect> {
     let language = model.look.language;
     let here = follow == model.follow;
@@ -134,7 +134,7 @@ fn of_session(model: &mut Model, answer: Answer) -> Vec<Effect> {
             InspectOutput::Budget { nodes } => budget(model, &nodes),
             other => context(model, &other),
         },
-        // The question at the start: nothing is said where nothing is held back, and nothing is asked over another dialog.
+        // The trust question at the start: say nothing if nothing is held back, and do not ask over another dialog.
         Answer::Trust {
             unasked: true,
             output: trust,
@@ -165,7 +165,7 @@ fn of_session(model: &mut Model, answer: Answer) -> Vec<Effect> {
     Vec::new()
 }
 
-/// A call failed. `here`: it was made of the session that is followed, or there is no other since.
+/// A call failed. `here`: the call was for the followed session, or no other is followed since.
 fn failed(model: &mut Model, here: bool, call: Call, trouble: Trouble) {
     match call {
         Call::Answer(params) => interaction::refused(model, &params, &trouble),
@@ -176,7 +176,7 @@ fn failed(model: &mut Model, here: bool, call: Call, trouble: Trouble) {
         | Call::Preview { .. } => {
             list::take(model, Answer::Failed { call, trouble });
         }
-        // What would happen is asked by lists, but for an undo.
+        // Lists request these previews, except for an undo.
         Call::Checkpoints { undo: false, .. }
         | Call::Rewind(RewindParams {
             dry_run: true,
@@ -269,8 +269,8 @@ fn created(model: &mut Model, created: &CreateOutput) -> Vec<Effect> {
     model.creating = false;
     let command = model.first_command.take();
     let effects = daemon::go_on_to(model, &created.session.to_string());
-    // What was written meanwhile was written for it.
-    model.composer.take_up(None);
+    // Text typed meanwhile was meant for it.
+    model.composer.restore_draft(None);
     let command = command.map(|command| {
         Effect::Call(Call::Shell(ShellParams {
             session: created.session.to_string(),
@@ -281,7 +281,7 @@ fn created(model: &mut Model, created: &CreateOutput) -> Vec<Effect> {
     effects.into_iter().chain(command).collect()
 }
 
-/// What could not be sent stands in the composer again, unless something else does.
+/// Puts a prompt that could not be sent back into the composer, unless the composer is in use.
 fn not_sent(model: &mut Model, prompt: &str, trouble: &Trouble) {
     let language = model.look.language;
     if let Some(session) = &mut model.session {
@@ -316,18 +316,18 @@ fn set(model: &mut Model, params: SetParams) -> Vec<Effect> {
     }))
 }
 
-/// The vendor's cache starts anew with a change: whether that is meant.
+/// The change invalidates the vendor's cache: ask for confirmation.
 fn confirm(model: &mut Model, yes: Call, trouble: &Trouble) {
     let words = vec![client::text::line(&trouble.what)];
     interaction::keep(model);
     model.confirm(
         Title::TitleConfirm,
         words,
-        Then::Do(vec![Effect::Call(yes)]),
+        ConfirmedAction::Do(vec![Effect::Call(yes)]),
     );
 }
 
-/// What the record of it does not say: what it would come to, or why nothing was done.
+/// Reports a preview, or why nothing was done. The session's record covers the rest.
 fn compacted(model: &mut Model, params: &CompactParams, done: &CompactOutput) {
     if params.preview || done.why.is_some() {
         let words = words::compacted(model.look.language, params.preview, params.undo, done);
@@ -335,12 +335,12 @@ fn compacted(model: &mut Model, params: &CompactParams, done: &CompactOutput) {
     }
 }
 
-/// A prompt that waited is written again, where its session is.
+/// A queued prompt goes back into the composer of its session.
 fn taken_back(model: &mut Model, session: &str, text: &str) {
     let language = model.look.language;
     let here = model.session.as_ref().map(|here| here.id);
     match session.parse().ok().filter(|of| Some(*of) != here) {
-        Some(elsewhere) => model.composer.lay_for(elsewhere, text, language),
+        Some(elsewhere) => model.composer.store_draft_for(elsewhere, text, language),
         None => model.composer.prepend(text, language),
     }
 }
@@ -353,7 +353,7 @@ fn undo(model: &mut Model, checkpoints: &CheckpointsOutput) -> Vec<Effect> {
     commands::undo(model, &turns)
 }
 
-/// What the record of it does not say.
+/// Reports the details that the session's record leaves out.
 fn rewound(model: &mut Model, params: &RewindParams, done: &RewindOutput) {
     let language = model.look.language;
     for note in &done.notes {
@@ -417,7 +417,7 @@ fn context(model: &mut Model, inspected: &InspectOutput) {
     }
 }
 
-/// What the day, the project and the session have used, and may use: a line each.
+/// Usage and limits of the day, the project and the session, one line each.
 fn budget(model: &mut Model, nodes: &[BudgetNode]) {
     let language = model.look.language;
     for node in nodes {
@@ -480,7 +480,7 @@ fn stats(model: &mut Model, params: &StatsParams, stats: &StatsOutput) -> Vec<Ef
         lines.extend(rows.iter().map(row));
     }
     let title = language.say(Msg::StatsTitle).to_owned();
-    pager::open(model, Reading::Lines { title, lines })
+    pager::open(model, PagerContent::Lines { title, lines })
 }
 
 fn used(model: &Model, usage: &UsageTotals) -> String {
@@ -497,7 +497,7 @@ fn used(model: &Model, usage: &UsageTotals) -> String {
     )
 }
 
-/// What a project's config would set, and whether it shall.
+/// Shows the settings in a project's config, and asks whether to trust them.
 fn held_back(model: &mut Model, cwd: String, trust: TrustOutput) {
     let language = model.look.language;
     if trust.held_back.is_empty() {
@@ -515,7 +515,11 @@ fn held_back(model: &mut Model, cwd: String, trust: TrustOutput) {
         connection: false,
     });
     interaction::keep(model);
-    model.confirm(Title::TitleTrust, words, Then::Do(vec![Effect::Call(yes)]));
+    model.confirm(
+        Title::TitleTrust,
+        words,
+        ConfirmedAction::Do(vec![Effect::Call(yes)]),
+    );
 }
 
 #[cfg(test)]

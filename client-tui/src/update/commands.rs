@@ -21,9 +21,9 @@ use crate::keymap::Action;
 use crate::messages::Language;
 use crate::messages::app::Msg;
 use crate::messages::dialog::Msg as Title;
-use crate::model::confirm::Then;
+use crate::model::confirm::ConfirmedAction;
 use crate::model::list::ListOf;
-use crate::model::pager::Reading;
+use crate::model::pager::PagerContent;
 use crate::model::transcript::EntryKind;
 use crate::model::{Link, Model, Tone};
 use crate::slash::{Command, Row};
@@ -72,13 +72,13 @@ pub fn refused(model: &Model, row: &'static Row, arguments: &str) -> Option<Stri
 
 /// Does what a command says.
 pub fn run(model: &mut Model, row: &'static Row, arguments: &str) -> Vec<Effect> {
-    // Where it needs one, there is one.
+    // A session exists if the command needs one.
     let session = model
         .session
         .as_ref()
         .map_or(String::new(), |session| session.id.to_string());
     match row.command {
-        Command::Help => pager::open(model, Reading::Help),
+        Command::Help => pager::open(model, PagerContent::Help),
         Command::New => daemon::fresh(model),
         Command::Resume if !arguments.is_empty() => called(Call::Find(arguments.to_owned())),
         Command::Resume => list::open(model, ListOf::Sessions { here: true }),
@@ -87,7 +87,7 @@ pub fn run(model: &mut Model, row: &'static Row, arguments: &str) -> Vec<Effect>
         Command::Inbox => list::open(model, ListOf::Inbox),
         Command::Queue => list::open(model, ListOf::Queue),
         Command::Rewind => list::open(model, ListOf::Turns),
-        Command::View => pager::open(model, Reading::Transcript),
+        Command::View => pager::open(model, PagerContent::Transcript),
         Command::Todos => everywhere::act(model, Action::Todos),
         Command::Steer => submit::prompt(model, arguments.to_owned(), When::Steer),
         Command::Clear => clear(model, session),
@@ -295,7 +295,7 @@ pub fn undo(model: &mut Model, turns: &[u64]) -> Vec<Effect> {
         model.toast(Tone::Info, language.say(Msg::NoTurn));
         return Vec::new();
     }
-    // First what would happen: where that is nothing, nothing is written.
+    // Ask for a preview first: if nothing would change, nothing is written.
     vec![Effect::Call(Call::Rewind(RewindParams {
         session: session.id.to_string(),
         to_turn: Some(newest.next().copied().unwrap_or(0)),
@@ -305,7 +305,7 @@ pub fn undo(model: &mut Model, turns: &[u64]) -> Vec<Effect> {
     }))]
 }
 
-/// What `/undo` would do is known: it is done, where it is anything.
+/// The preview of `/undo` has arrived: do it, unless nothing would change.
 pub fn undone(model: &mut Model, params: RewindParams, foreseen: &RewindOutput) -> Vec<Effect> {
     let touches = |file: &RewoundFile| file.result != RewoundResult::Same;
     if !foreseen.files.iter().any(touches) {
@@ -320,7 +320,7 @@ pub fn undone(model: &mut Model, params: RewindParams, foreseen: &RewindOutput) 
 }
 
 /// Asks before something is done that cannot be taken back easily.
-fn sure(model: &mut Model, words: Vec<String>, then: Then) -> Vec<Effect> {
+fn sure(model: &mut Model, words: Vec<String>, then: ConfirmedAction) -> Vec<Effect> {
     model.confirm(Title::TitleConfirm, words, then);
     Vec::new()
 }
@@ -341,7 +341,7 @@ fn clear(model: &mut Model, session: String) -> Vec<Effect> {
         what: What::Conversation,
         ..RewindParams::default()
     });
-    sure(model, words, Then::Do(yes))
+    sure(model, words, ConfirmedAction::Do(yes))
 }
 
 fn forget(model: &mut Model, session: String) -> Vec<Effect> {
@@ -358,7 +358,7 @@ fn forget(model: &mut Model, session: String) -> Vec<Effect> {
         session,
         confirm: true,
     });
-    sure(model, words, Then::Do(vec![Effect::Call(yes)]))
+    sure(model, words, ConfirmedAction::Do(vec![Effect::Call(yes)]))
 }
 
 fn quit(model: &mut Model) -> Vec<Effect> {
@@ -366,7 +366,7 @@ fn quit(model: &mut Model) -> Vec<Effect> {
     let Some(session) = busy.filter(|_| model.role() == Role::Drive) else {
         return vec![everywhere::leave(model, 0)];
     };
-    let stop = Then::Stop(session.id.to_string());
+    let stop = ConfirmedAction::Stop(session.id.to_string());
     let language = model.look.language;
     let words = vec![
         language.say(Msg::QuitWhat).to_owned(),
@@ -375,7 +375,7 @@ fn quit(model: &mut Model) -> Vec<Effect> {
     sure(model, words, stop)
 }
 
-/// What the tools of this session have changed, as they told it, oldest first.
+/// Changes made by this session's tools, as they reported them, oldest first.
 fn diff(model: &mut Model) -> Vec<Effect> {
     let language = model.look.language;
     let mut diffs = Vec::new();
@@ -403,7 +403,7 @@ fn diff(model: &mut Model) -> Vec<Effect> {
         return Vec::new();
     }
     let title = language.say(Msg::DiffTitle).to_owned();
-    pager::open(model, Reading::Diff { title, diffs })
+    pager::open(model, PagerContent::Diff { title, diffs })
 }
 
 fn stats(session: Option<String>) -> Vec<Effect> {

@@ -11,7 +11,7 @@ use proto::params::command::{CommandInfo, ListParams};
 use crate::effect::{Call, Effect};
 use crate::keymap::{self, Action, Context};
 use crate::model::Model;
-use crate::model::composer::menu::{Around, CommandChoice, Reads, written};
+use crate::model::composer::menu::{CommandChoice, MenuContext, Reads, written};
 use crate::model::composer::{self, vim};
 
 /// Takes a key; `None`: it means nothing here.
@@ -41,7 +41,7 @@ pub fn walked(model: &mut Model, root: PathBuf, paths: Vec<String>) {
     model.composer.menu.walked(root, paths);
 }
 
-/// The custom commands have come, for the menu of commands. What waited for them is sent.
+/// The custom commands have arrived for the menu. A prompt that waited for them is sent.
 pub fn commands_came(model: &mut Model, commands: Vec<CommandInfo>) -> Vec<Effect> {
     let role = model.place.role;
     model.composer.menu.commands_came(commands, role);
@@ -180,7 +180,7 @@ fn enter(model: &mut Model) -> Vec<Effect> {
     Vec::new()
 }
 
-/// A row up or down; through the history where there is none.
+/// A row up or down; at the edge, through the history.
 fn vertical(model: &mut Model, down: bool) {
     let width = composer::rows::width(usize::from(model.look.columns));
     let composer = &mut model.composer;
@@ -208,7 +208,7 @@ fn menu(model: &mut Model, action: Action) -> Option<Vec<Effect>> {
     Some(Vec::new())
 }
 
-/// Completes a command. `send`: and says it, where nothing must stand behind it.
+/// Completes a command. `send`: also runs it, if it needs no arguments.
 fn command(model: &mut Model, choice: &CommandChoice, send: bool) -> Option<Vec<Effect>> {
     let chosen = model.composer.menu.selected > 0;
     let buffer = &mut model.composer.buffer;
@@ -231,8 +231,8 @@ fn command(model: &mut Model, choice: &CommandChoice, send: bool) -> Option<Vec<
     Some(Vec::new())
 }
 
-/// Completes a path: a directory is opened, behind a file one writes on. `send`: one that is written in full is left to
-/// the text, which is sent.
+/// Completes a path: opens a directory, or goes on after a file. `send`: leaves a complete path to the text, which is
+/// sent.
 fn file(model: &mut Model, send: bool) -> Option<Vec<Effect>> {
     let composer = &mut model.composer;
     let Some((typed, name)) = composer.menu.file() else {
@@ -244,7 +244,7 @@ fn file(model: &mut Model, send: bool) -> Option<Vec<Effect>> {
     if send && done && buffer.before().get(typed.at..) == Some(path.trim_end()) {
         return None;
     }
-    let blank = done && buffer.behind().starts_with(' ');
+    let blank = done && buffer.after().starts_with(' ');
     if blank {
         path.truncate(path.trim_end().len());
     }
@@ -255,7 +255,7 @@ fn file(model: &mut Model, send: bool) -> Option<Vec<Effect>> {
     Some(Vec::new())
 }
 
-/// Brings the menu up to what is written now.
+/// Updates the menu for the current text.
 fn refresh(model: &mut Model) -> Vec<Effect> {
     let commands_of = commands_of(model);
     let composer = &mut model.composer;
@@ -268,7 +268,7 @@ fn refresh(model: &mut Model) -> Vec<Effect> {
         .as_ref()
         .map(|session| Path::new(&session.cwd));
     let cwd = session.filter(|cwd| cwd.is_absolute());
-    let around = Around {
+    let around = MenuContext {
         cwd: cwd.unwrap_or(&model.place.cwd),
         home: model.place.home.as_deref(),
         role: model.place.role,

@@ -8,7 +8,7 @@ use super::everywhere;
 use super::interaction::{scrolled, scrolls, stray, swallow};
 use crate::effect::{Call, Effect};
 use crate::keymap::{self, Action, Context};
-use crate::model::confirm::Then;
+use crate::model::confirm::ConfirmedAction;
 use crate::model::list::ListDialog;
 use crate::model::{Dialog, Model};
 use crate::view;
@@ -52,7 +52,7 @@ fn scroll(model: &mut Model, action: Action) {
     confirm.scroll = scrolled(action, (confirm.scroll.min(last), last, page));
 }
 
-/// The list as it was, which asks at once what has become of it.
+/// The list as it was; it is refreshed at once.
 fn again(list: ListDialog, now: Instant) -> ListDialog {
     ListDialog {
         due: now,
@@ -62,11 +62,13 @@ fn again(list: ListDialog, now: Instant) -> ListDialog {
     }
 }
 
-fn yes(model: &mut Model, then: Then) -> Vec<Effect> {
+fn yes(model: &mut Model, then: ConfirmedAction) -> Vec<Effect> {
     match then {
-        Then::Do(effects) => effects,
-        Then::ApprovalMode(approval_mode) => everywhere::approval_mode_is(model, approval_mode),
-        Then::Stop(session) => vec![
+        ConfirmedAction::Do(effects) => effects,
+        ConfirmedAction::ApprovalMode(approval_mode) => {
+            everywhere::approval_mode_is(model, approval_mode)
+        }
+        ConfirmedAction::Stop(session) => vec![
             Effect::Call(Call::Interrupt {
                 session,
                 queue: Vec::new(),

@@ -10,7 +10,7 @@ pub fn is_wrong(arguments: &str) -> bool {
     copied(arguments).is_none()
 }
 
-/// Why there is no such answer, in words; `None`: there is one, or none at all, which [`run`] tells.
+/// Why the answer cannot be copied; `None`: it can, or there is no answer at all, which [`run`] reports.
 pub fn refused(model: &Model, arguments: &str) -> Option<String> {
     let language = model.look.language;
     let Some(Copied::Answer(back)) = copied(arguments) else {
@@ -67,9 +67,9 @@ fn last_code(markdown: &str) -> Option<String> {
     last
 }
 
-/// What `/copy` is asked for.
+/// The argument of `/copy`.
 enum Copied {
-    /// An answer: so many before the last one.
+    /// An answer: this many before the last one.
     Answer(usize),
     /// The code of the last answer.
     Code,

@@ -1,4 +1,4 @@
-//! What the session that is followed tells.
+//! Events of the followed session.
 
 use client::DecodedEvent;
 use client::form::Form;
@@ -10,22 +10,22 @@ use proto::state::WaitingFor;
 
 use super::interaction;
 use crate::effect::{Effect, Trouble};
-use crate::event::Heard;
+use crate::event::SessionUpdate;
 use crate::messages::Language;
 use crate::messages::app::Msg;
 use crate::model::list::ListOf;
-use crate::model::pager::Reading;
+use crate::model::pager::PagerContent;
 use crate::model::session::Session;
 use crate::model::{Dialog, Link, Model, Tone};
 
-/// Takes what was heard. What an earlier following still brings is dropped.
-pub fn heard(model: &mut Model, follow: u64, heard: Heard) -> Vec<Effect> {
+/// Handles an event. Events of an earlier subscription are dropped.
+pub fn session_update(model: &mut Model, follow: u64, update: SessionUpdate) -> Vec<Effect> {
     if follow != model.follow {
         return Vec::new();
     }
     let language = model.look.language;
-    match heard {
-        Heard::Attached { session, pid } => {
+    match update {
+        SessionUpdate::Attached { session, pid } => {
             if model
                 .session
                 .as_ref()
@@ -36,27 +36,27 @@ pub fn heard(model: &mut Model, follow: u64, heard: Heard) -> Vec<Effect> {
             }
             model.called = Some((session, pid.to_string()));
             model.link = Link::Replaying;
-            model.composer.take_up(Some(session));
+            model.composer.restore_draft(Some(session));
             if follow > 1 {
                 let words = language.fill(Msg::SessionBegins, &[&pid.to_string()]);
                 model.transcript.divide(words);
             }
         }
-        Heard::Record(event) => return record(model, &event),
-        Heard::Lost => model.link = Link::Lost(model.now),
-        Heard::Reconnected => {
+        SessionUpdate::Record(event) => return record(model, &event),
+        SessionUpdate::Lost => model.link = Link::Lost(model.now),
+        SessionUpdate::Reconnected => {
             model.link = Link::Replaying;
             model.transcript.divide(language.say(Msg::Reconnected));
             if let Some(session) = &mut model.session {
                 session.unsure = true;
             }
         }
-        Heard::Unwritable(failure) => {
+        SessionUpdate::Unwritable(failure) => {
             let why = client::text::line(&language.translate(&failure.message));
             let words = language.fill(Msg::Unwritable, &[&why]);
             model.transcript.say(Tone::Warning, words);
         }
-        Heard::Away(trouble) => {
+        SessionUpdate::Away(trouble) => {
             model.transcript.say(Tone::Warning, trouble.what);
             if !trouble.hint.is_empty() {
                 model.transcript.say(Tone::Warning, trouble.hint);
@@ -66,7 +66,7 @@ pub fn heard(model: &mut Model, follow: u64, heard: Heard) -> Vec<Effect> {
                 _ => model.now,
             });
         }
-        Heard::Ended(trouble) => {
+        SessionUpdate::Ended(trouble) => {
             let what = model.calls(&trouble.what);
             let trouble = Trouble { what, ..trouble };
             let what = language.translate(&trouble.what);
@@ -81,11 +81,11 @@ pub fn heard(model: &mut Model, follow: u64, heard: Heard) -> Vec<Effect> {
     Vec::new()
 }
 
-/// Leaves what is followed: the next prompt makes a session.
+/// Leaves the followed session: the next prompt creates one.
 pub fn fresh(model: &mut Model) -> Vec<Effect> {
     let_go(model);
     model.link = Link::None;
-    model.composer.take_up(None);
+    model.composer.restore_draft(None);
     vec![Effect::Unfollow]
 }
 
@@ -99,12 +99,12 @@ pub fn go_to(model: &mut Model, session: &str) -> Vec<Effect> {
     }]
 }
 
-/// The same where it was not chosen at this moment: what the person opened since stays, unless it is of the session that
-/// is left.
+/// The same for a switch that the user did not choose just now: a dialog opened since stays, unless it belongs to the
+/// session that is left.
 pub fn go_on_to(model: &mut Model, session: &str) -> Vec<Effect> {
     let stays = |open: &Dialog| match open {
         Dialog::List(list) => !matches!(list.what, ListOf::Turns | ListOf::Queue),
-        Dialog::Pager(pager) => !matches!(pager.what, Reading::Transcript),
+        Dialog::Pager(pager) => !matches!(pager.what, PagerContent::Transcript),
         Dialog::Interaction(_) | Dialog::Confirm(_) => false,
     };
     let open = model.dialog.take_if(|open| stays(open));
@@ -113,15 +113,15 @@ pub fn go_on_to(model: &mut Model, session: &str) -> Vec<Effect> {
     effects
 }
 
-/// What the session that is left has shown counts as seen; what was written for it waits until it is here again.
+/// Marks everything shown of the session as seen, and stores its draft until the session is shown again.
 fn let_go(model: &mut Model) {
     model.follow += 1;
     interaction::leave(model);
     if let Some(session) = model.session.take() {
-        model.composer.lay_aside(Some(session.id));
+        model.composer.store_draft(Some(session.id));
         model.seen.insert(session.id, session.seq);
     } else if model.link == Link::None {
-        model.composer.lay_aside(None);
+        model.composer.store_draft(None);
     }
     model.transcript.reset();
     model.dialog = None;
@@ -150,7 +150,7 @@ fn record(model: &mut Model, event: &DecodedEvent) -> Vec<Effect> {
     }
     model.transcript.fold(event);
     if let Some(body) = event.body() {
-        // What was missed while the connection was lost may be answered long since.
+        // Events missed while the connection was lost may be answered already.
         let live = model.link == Link::Live;
         let new = event.seq > Some(known) && !first && live;
         return durable(model, body, new);
@@ -162,7 +162,7 @@ fn record(model: &mut Model, event: &DecodedEvent) -> Vec<Effect> {
         model.link = Link::Live;
         let language = model.look.language;
         let apart = [Msg::Apart, Msg::StaysOpen].map(|words| language.say(words));
-        // That there is no connection is not true any more.
+        // The notice about the lost connection is no longer true.
         model
             .toast
             .take_if(|toast| apart.contains(&toast.words.as_str()));
@@ -170,8 +170,8 @@ fn record(model: &mut Model, event: &DecodedEvent) -> Vec<Effect> {
     keys(model)
 }
 
-/// What is reported below what was there before, where the person looks first: why it can only be read, and what happened
-/// while nobody was there.
+/// Notices to show below the replay, where the user looks first: why the session is read-only, and what happened
+/// while nobody was attached.
 fn news(language: Language, snapshot: &Snapshot) -> Vec<(Tone, String)> {
     let mut news = Vec::new();
     if let Some(why) = &snapshot.session.read_only {
@@ -214,7 +214,7 @@ fn durable(model: &mut Model, body: &Body, new: bool) -> Vec<Effect> {
     effects
 }
 
-/// Bell and notification, where nobody looks.
+/// Rings the bell and sends a notification if the window is unfocused.
 fn call(model: &Model, message: Msg, words: &str) -> Vec<Effect> {
     if model.focused || !model.look.bell {
         return Vec::new();

@@ -7,13 +7,13 @@ use proto::hello::Role;
 use proto::state::{ApprovalMode, Mode};
 
 use super::{commands, interaction, list, pager};
-use crate::effect::{Call, Effect, Leave};
+use crate::effect::{Call, Effect, ExitReport};
 use crate::keymap::Action;
 use crate::messages::app::Msg;
 use crate::messages::dialog::Msg as Title;
-use crate::model::confirm::Then;
+use crate::model::confirm::ConfirmedAction;
 use crate::model::list::ListOf;
-use crate::model::pager::Reading;
+use crate::model::pager::PagerContent;
 use crate::model::session::Session;
 use crate::model::{Link, Model, Pressed, Tone};
 use crate::view::status;
@@ -32,7 +32,7 @@ pub fn act(model: &mut Model, action: Action) -> Vec<Effect> {
         Action::Leave => vec![leave(model, 0)],
         Action::Suspend => vec![Effect::Suspend],
         Action::Redraw => vec![Effect::Redraw],
-        Action::Help => pager::open(model, Reading::Help),
+        Action::Help => pager::open(model, PagerContent::Help),
         Action::Sessions => list::open(model, ListOf::Sessions { here: false }),
         Action::Attention => match interaction::reopen(model) {
             true => Vec::new(),
@@ -95,14 +95,14 @@ fn page(model: &Model) -> usize {
     usize::from(model.look.rows / 2).max(1)
 }
 
-/// Says which of two ways it is now, and shows what is on the screen so.
+/// Reports the switch's new state, and prints the visible transcript again.
 fn report_switch(model: &mut Model, on: bool, yes: Msg, no: Msg) -> Vec<Effect> {
     let words = model.look.language.say(if on { yes } else { no });
     model.toast(Tone::Info, words);
     vec![Effect::Reprint]
 }
 
-/// Ctrl-C: stops what runs, else clears what is written; twice leaves at once.
+/// Ctrl-C: stops running work, else clears the composer; twice leaves at once.
 pub fn interrupt(model: &mut Model) -> Vec<Effect> {
     if again(model, Pressed::Interrupt) {
         return vec![leave(model, INTERRUPTED)];
@@ -118,14 +118,14 @@ pub fn interrupt(model: &mut Model) -> Vec<Effect> {
         return vec![call];
     }
     if model.dialog.is_none() && !model.composer.is_empty() {
-        // What was written is in the history.
+        // The cleared text is in the history.
         model.composer.take();
     }
     model.toast(Tone::Info, language.say(Msg::AgainLeaves));
     Vec::new()
 }
 
-/// Esc: stops what runs; twice on an empty line goes back to a turn.
+/// Esc: stops running work; twice on an empty line opens the list of turns to rewind to.
 fn back(model: &mut Model) -> Vec<Effect> {
     if let Some(call) = stop(model) {
         return vec![call];
@@ -151,7 +151,7 @@ fn again(model: &mut Model, key: Pressed) -> bool {
     })
 }
 
-/// What stops the turn, or the user's command; `None`: none runs, or it is not ours to stop.
+/// The effect that stops the turn or the user's command; `None`: nothing runs, or this client may not stop it.
 fn stop(model: &Model) -> Option<Effect> {
     let session = model.session.as_ref()?;
     let runs = session.busy() || session.user_command().is_some();
@@ -165,7 +165,7 @@ fn stop(model: &Model) -> Option<Effect> {
 
 /// Leaves; the session stays.
 pub fn leave(model: &Model, code: u8) -> Effect {
-    Effect::Leave(Leave {
+    Effect::Leave(ExitReport {
         code,
         words: status::summary(model),
     })
@@ -187,7 +187,7 @@ pub fn set_approval_mode(model: &mut Model, approval_mode: ApprovalMode) -> Vec<
     model.confirm(
         Title::TitleConfirm,
         words,
-        Then::ApprovalMode(approval_mode),
+        ConfirmedAction::ApprovalMode(approval_mode),
     );
     Vec::new()
 }

@@ -1,14 +1,14 @@
-//! `/hooks`: what runs when, whether it can, and how it went last.
+//! `/hooks`: when each hook runs, whether it can, and its last outcome.
 
 use proto::params::hook::{HookStatus, ListOutput, ListParams, ReloadParams};
 
 use crate::effect::{Call, Effect};
 use crate::messages::app::Msg;
-use crate::model::pager::Reading;
+use crate::model::pager::PagerContent;
 use crate::model::{Model, Tone};
 use crate::update::pager;
 
-/// Asks for them, or has them read again. Before the first prompt there is no session, and nothing to read again.
+/// Requests the hooks, or a reload. Before the first prompt there is no session, and nothing to reload.
 pub fn asked(model: &Model, arguments: &str) -> Vec<Effect> {
     let session = model.session.as_ref().map(|session| session.id.to_string());
     let call = match (session, arguments) {
@@ -24,7 +24,7 @@ pub fn asked(model: &Model, arguments: &str) -> Vec<Effect> {
     vec![Effect::Call(call)]
 }
 
-/// Shows what came.
+/// Shows the list.
 pub fn shown(model: &mut Model, reloaded: bool, list: &ListOutput) -> Vec<Effect> {
     let language = model.look.language;
     if reloaded && list.problems.is_empty() {
@@ -47,7 +47,7 @@ pub fn shown(model: &mut Model, reloaded: bool, list: &ListOutput) -> Vec<Effect
             .map(|problem| client::text::line(problem)),
     );
     let title = language.say(Msg::HooksTitle).to_owned();
-    pager::open(model, Reading::Lines { title, lines })
+    pager::open(model, PagerContent::Lines { title, lines })
 }
 
 fn of(model: &Model, hook: &HookStatus) -> Vec<String> {

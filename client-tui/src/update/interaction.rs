@@ -13,9 +13,9 @@ use crate::effect::{Call, Effect, Trouble};
 use crate::keymap::{self, Action, Context};
 use crate::messages::app;
 use crate::messages::dialog::Msg;
-use crate::model::interaction::{Asking, InteractionDialog, Part, Rows};
+use crate::model::interaction::{Asking, InputFocus, InteractionDialog, Rows};
 use crate::model::line::Input;
-use crate::model::pager::Reading;
+use crate::model::pager::PagerContent;
 use crate::model::seen::Visible;
 use crate::model::session::Session;
 use crate::model::{Dialog, Link, Model, TYPED_AHEAD, ToastAbout, Tone};
@@ -42,13 +42,13 @@ pub fn key(model: &mut Model, key: &KeyEvent) -> Option<Vec<Effect>> {
     let Some(Dialog::Interaction(dialog)) = &mut model.dialog else {
         return None;
     };
-    if let Some(visible) = visible.filter(|_| matches!(dialog.part, Part::Answer)) {
+    if let Some(visible) = visible.filter(|_| matches!(dialog.part, InputFocus::Answer)) {
         dialog.seen.note(&visible);
     }
-    // Enter decides nothing: there is no default.
+    // Enter decides nothing, as no choice is the default.
     let known =
         action.is_some_and(|action| action != Action::Accept || context == Context::Question);
-    let answers = matches!(dialog.part, Part::Answer);
+    let answers = matches!(dialog.part, InputFocus::Answer);
     if answers && !reads(action) && stray(&mut dialog.since, now, known, key) {
         return swallow(key);
     }
@@ -56,21 +56,21 @@ pub fn key(model: &mut Model, key: &KeyEvent) -> Option<Vec<Effect>> {
         dialog.nothing = false;
     }
     match (&mut dialog.part, action, reach) {
-        (Part::Words(_), ..) => return write(model, key, action),
-        (Part::Command(_), ..) => return command::key(model, key, action),
+        (InputFocus::Words(_), ..) => return write(model, key, action),
+        (InputFocus::Command(_), ..) => return command::key(model, key, action),
         (_, None, _) => return swallow(key),
-        (Part::Scopes(_), Some(action), _) => list_scopes(dialog, key, action),
-        (Part::Answer, Some(Action::SetAside), _) => return Some(set_aside(model)),
-        (Part::Answer, Some(Action::ReadAll), _) => return Some(read_all(model)),
-        (Part::Answer, Some(action), Some(reach)) => {
+        (InputFocus::Scopes(_), Some(action), _) => list_scopes(dialog, key, action),
+        (InputFocus::Answer, Some(Action::SetAside), _) => return Some(set_aside(model)),
+        (InputFocus::Answer, Some(Action::ReadAll), _) => return Some(read_all(model)),
+        (InputFocus::Answer, Some(action), Some(reach)) => {
             if matches!(key.code, KeyCode::Char(_)) {
-                // It may be a letter of something that is being written.
+                // It may be a letter that the user types into a field.
                 dialog.since = now;
             }
             dialog.scroll = Some(scrolled(action, reach));
         }
-        (Part::Answer, Some(_), None) if !may => {}
-        (Part::Answer, Some(action), None) => match (context, action) {
+        (InputFocus::Answer, Some(_), None) if !may => {}
+        (InputFocus::Answer, Some(action), None) => match (context, action) {
             (Context::Approval, _) if is_new(key) => {
                 return Some(match unread(dialog, action, visible.as_ref()) {
                     Some(why) => refuse(model, why),
@@ -86,13 +86,13 @@ pub fn key(model: &mut Model, key: &KeyEvent) -> Option<Vec<Effect>> {
     Some(Vec::new())
 }
 
-/// Takes a paste. It answers nothing: where words are being written it is written there.
+/// Takes a paste. It answers nothing: if a text field is open, it goes there.
 pub fn paste(model: &mut Model, text: &str) -> Vec<Effect> {
     if let Some(Dialog::Interaction(dialog)) = &mut model.dialog {
         match &mut dialog.part {
-            Part::Words(words) => words.insert(text),
-            Part::Command(edited) => edited.insert(text),
-            Part::Answer | Part::Scopes(_) => {}
+            InputFocus::Words(words) => words.insert(text),
+            InputFocus::Command(edited) => edited.insert(text),
+            InputFocus::Answer | InputFocus::Scopes(_) => {}
         }
     }
     Vec::new()
@@ -103,14 +103,14 @@ pub(super) fn scrolls(action: Action) -> bool {
     matches!(action, ScrollUp | ScrollDown | PageUp | PageDown)
 }
 
-/// Whether an action only looks, or puts the question aside: it is done at any time.
+/// Whether an action only scrolls or postpones the question: such actions are always allowed.
 fn reads(action: Option<Action>) -> bool {
     action.is_some_and(|action| {
         scrolls(action) || matches!(action, Action::SetAside | Action::ReadAll)
     })
 }
 
-/// Where an action scrolls to. `reach`: where it is now, the last place to scroll to, and how many rows are shown.
+/// The scroll position after an action. `reach`: the current position, the last one, and the number of rows shown.
 pub(super) fn scrolled(action: Action, (at, last, page): (usize, usize, usize)) -> usize {
     let page = page.saturating_sub(1).max(1);
     match action {
@@ -126,7 +126,7 @@ pub(super) fn scrolled(action: Action, (at, last, page): (usize, usize, usize)) 
 fn list_scopes(dialog: &mut InteractionDialog, key: &KeyEvent, action: Action) {
     let form = Form::of(&dialog.interaction);
     let scopes = form.decision().map_or(0, |form| form.scopes.len());
-    let Part::Scopes(marked) = &mut dialog.part else {
+    let InputFocus::Scopes(marked) = &mut dialog.part else {
         return;
     };
     match action {
@@ -136,16 +136,16 @@ fn list_scopes(dialog: &mut InteractionDialog, key: &KeyEvent, action: Action) {
         }
         Action::Accept if is_new(key) => {
             dialog.scope = *marked;
-            dialog.part = Part::Answer;
+            dialog.part = InputFocus::Answer;
         }
-        Action::SetAside => dialog.part = Part::Answer,
+        Action::SetAside => dialog.part = InputFocus::Answer,
         _ => {}
     }
 }
 
 /// Why a yes does not count yet.
 enum Unread {
-    /// So many rows were not on the screen.
+    /// This many rows were not on the screen.
     Rows(usize),
     TooSmall,
 }
@@ -185,14 +185,14 @@ fn read_all(model: &mut Model) -> Vec<Effect> {
     let title = model.look.language.say(dialog.form().title).to_owned();
     let lines = view::interaction::whole(dialog, &model.look);
     let asked = shown(model);
-    let effects = super::pager::open(model, Reading::Lines { title, lines });
+    let effects = super::pager::open(model, PagerContent::Lines { title, lines });
     if let Some(Dialog::Pager(pager)) = &mut model.dialog {
         pager.judged = asked;
     }
     effects
 }
 
-/// What is judged was read to its end in the pager.
+/// The body was read to its end in the pager.
 pub(super) fn was_read(model: &mut Model, asked: &ShownInteraction) {
     let Some(session) = &mut model.session else {
         return;
@@ -219,7 +219,7 @@ fn decide(model: &mut Model, action: Action) -> Vec<Effect> {
         Action::AllowSession => ApprovalDecision::AllowSession,
         Action::AllowAlways => ApprovalDecision::AllowAlways,
         Action::Deny => {
-            dialog.part = Part::Words(Input::default());
+            dialog.part = InputFocus::Words(Input::default());
             return Vec::new();
         }
         Action::EditCommand => {
@@ -227,7 +227,7 @@ fn decide(model: &mut Model, action: Action) -> Vec<Effect> {
             return Vec::new();
         }
         Action::EditScope if !shape.scopes.is_empty() => {
-            dialog.part = Part::Scopes(dialog.scope);
+            dialog.part = InputFocus::Scopes(dialog.scope);
             return Vec::new();
         }
         _ => return Vec::new(),
@@ -253,7 +253,7 @@ fn choose(dialog: &mut InteractionDialog, action: Action, key: &KeyEvent) {
             words.or_else(|| draft.other.clone()).unwrap_or_default()
         });
         if let Some(words) = words {
-            dialog.part = Part::Words(Input::new(&words));
+            dialog.part = InputFocus::Words(Input::new(&words));
         }
         return;
     }
@@ -280,18 +280,18 @@ fn number(key: &KeyEvent) -> Option<usize> {
     digit.checked_sub(1)
 }
 
-/// A key while words are being written.
+/// A key in the text field.
 fn write(model: &mut Model, key: &KeyEvent, action: Option<Action>) -> Option<Vec<Effect>> {
     let Some(Dialog::Interaction(dialog)) = &mut model.dialog else {
         return None;
     };
-    let Part::Words(input) = &mut dialog.part else {
+    let InputFocus::Words(input) = &mut dialog.part else {
         return None;
     };
     match action {
         Some(Action::SetAside) => {
             let begun = input.text().to_owned();
-            dialog.part = Part::Answer;
+            dialog.part = InputFocus::Answer;
             dialog.change_draft(|_, draft| draft.begun = begun);
         }
         Some(Action::Accept) if is_new(key) => {
@@ -301,7 +301,7 @@ fn write(model: &mut Model, key: &KeyEvent, action: Option<Action>) -> Option<Ve
                 let answer = form.decide(ApprovalDecision::Deny, None, words);
                 return Some(send(model, answer));
             }
-            dialog.part = Part::Answer;
+            dialog.part = InputFocus::Answer;
             let written = words.is_some();
             dialog.change_draft(|_, draft| draft.other = words);
             if written {
@@ -365,9 +365,9 @@ fn shown(model: &Model) -> Option<ShownInteraction> {
     }
 }
 
-/// Whether a key at this moment was meant for something else: the question has just come, keys of what is being written
-/// come still, or this one means nothing here (`known`). From a stray key on it must be quiet for as long again: who
-/// writes on, however long, answers nothing.
+/// Whether a key at this moment was meant for something else: the question has just appeared, the user is still
+/// typing, or the key has no meaning here (`known`). After a stray key the same quiet time starts again: continuous
+/// typing never answers anything.
 pub(super) fn stray(since: &mut Instant, now: Instant, known: bool, key: &KeyEvent) -> bool {
     let early = now.saturating_duration_since(*since) < TYPED_AHEAD;
     if (early || !known) && keymap::find(Context::Everywhere, key).is_none() {
@@ -384,18 +384,18 @@ pub(super) fn swallow(key: &KeyEvent) -> Option<Vec<Effect>> {
     }
 }
 
-/// Whether the key was pressed anew, as far as the terminal tells: most report a key that is held down as pressed again
-/// and again. There `stray` is what keeps a burst from answering.
+/// Whether this is a new key press, as far as the terminal reports it: most report a held key as repeated presses.
+/// For those, `stray` keeps a burst from answering.
 pub(super) fn is_new(key: &KeyEvent) -> bool {
     key.kind != KeyEventKind::Repeat
 }
 
-/// Puts the question that is on the screen aside: it stays open, and does not come up by itself.
+/// Postpones the question on the screen: it stays open, and does not come up by itself.
 pub(super) fn set_aside(model: &mut Model) -> Vec<Effect> {
     if let Some(asked) = shown(model) {
         keep(model);
         if let Some(session) = &mut model.session {
-            session.asking.aside.push(asked.clone());
+            session.asking.postponed.push(asked.clone());
         }
         let key = keymap::shown(Context::Everywhere, Action::Attention);
         let words = model.look.language.fill(Msg::SetAside, &[&key]);
@@ -407,7 +407,7 @@ pub(super) fn set_aside(model: &mut Model) -> Vec<Effect> {
     Vec::new()
 }
 
-/// Takes the question off the screen with what was chosen and written of it: it is there again when the question is.
+/// Takes the question off the screen and keeps its choices and text until the question is shown again.
 pub(super) fn keep(model: &mut Model) {
     let open = model
         .dialog
@@ -417,15 +417,15 @@ pub(super) fn keep(model: &mut Model) {
     }
 }
 
-/// The session is left: what was chosen and written of its questions, and what was set aside, waits for it.
+/// The session is left: keeps the choices and text of its questions, and which ones are postponed.
 pub(super) fn leave(model: &mut Model) {
     keep(model);
     let Some(session) = &mut model.session else {
         return;
     };
     let asking = std::mem::take(&mut session.asking);
-    let (aside, mut kept) = (asking.aside, asking.kept);
-    if aside.is_empty() && kept.is_empty() {
+    let (postponed, mut kept) = (asking.postponed, asking.kept);
+    if postponed.is_empty() && kept.is_empty() {
         return;
     }
     for dialog in &mut kept {
@@ -436,7 +436,7 @@ pub(super) fn leave(model: &mut Model) {
         model.asking.remove(0);
     }
     let asking = Asking {
-        aside,
+        postponed,
         kept,
         ..Asking::default()
     };
@@ -454,31 +454,36 @@ pub(super) fn arrive(model: &mut Model) {
     }
 }
 
-/// Its questions that were set aside come up by themselves again: who goes there goes there to answer them.
+/// Postponed questions of this session come up by themselves again: the user goes there to answer them.
 pub(super) fn come_up_again(model: &mut Model, session: Pid) {
     let left = model.asking.iter_mut();
     for (_, _, asking) in left.filter(|(_, pid, _)| *pid == session) {
-        asking.aside.clear();
+        asking.postponed.clear();
     }
 }
 
-/// Opens the oldest interaction that is not set aside, if nothing else is on the screen; closes one that was answered
-/// elsewhere. Called after every event.
+/// Opens the oldest interaction that is not postponed, if no dialog is open; closes one that was answered elsewhere.
+/// Called after every event.
 pub fn offer(model: &mut Model) -> Vec<Effect> {
     close(model);
-    // What is replayed may have been answered since: that is known when the replay is at its end.
+    // A replayed question may have been answered since: that is known at the end of the replay.
     if model.dialog.is_none() && model.link != Link::Replaying {
         open(model, |session, asked| session.asking.comes_up(asked));
     }
     Vec::new()
 }
 
-/// Opens the oldest question again that was set aside; false: there is none in this session.
+/// Opens the oldest postponed question again; false: there is none in this session.
 pub fn reopen(model: &mut Model) -> bool {
-    let found = open(model, |session, asked| session.asking.aside.contains(asked));
+    let found = open(model, |session, asked| {
+        session.asking.postponed.contains(asked)
+    });
     let asked = shown(model);
     if let (true, Some(asked), Some(session)) = (found, asked, &mut model.session) {
-        session.asking.aside.retain(|aside| *aside != asked);
+        session
+            .asking
+            .postponed
+            .retain(|postponed| *postponed != asked);
     }
     found
 }
@@ -489,7 +494,7 @@ pub fn refused(model: &mut Model, params: &AnswerParams, trouble: &Trouble) {
         id: params.interaction_id.clone(),
         shown_hash: params.shown_hash.clone(),
     };
-    // What another one has answered is not asked again: the session tells of it soon.
+    // If another client has answered, do not ask again: the session will report the answer.
     if trouble.name != Some(ErrorName::AlreadyResolved)
         && let Some(session) = &mut model.session
     {
@@ -528,7 +533,7 @@ fn open(model: &mut Model, wanted: impl Fn(&Session, &ShownInteraction) -> bool)
     found
 }
 
-/// Closes what is not asked any more, and forgets what became of questions that are answered.
+/// Closes dialogs of questions that are no longer open, and drops the state of answered ones.
 fn close(model: &mut Model) {
     let shown = shown(model);
     let Some(session) = &mut model.session else {
@@ -538,10 +543,10 @@ fn close(model: &mut Model) {
         return;
     };
     let open: Vec<_> = session.open.iter().map(ShownInteraction::from).collect();
-    // What is asked is known when the replay is at its end.
+    // The open questions are known at the end of the replay.
     if model.link != Link::Replaying {
         let asking = &mut session.asking;
-        asking.aside.retain(|asked| open.contains(asked));
+        asking.postponed.retain(|asked| open.contains(asked));
         asking.sent.retain(|asked| open.contains(asked));
         asking
             .kept

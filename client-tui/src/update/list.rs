@@ -1,4 +1,4 @@
-//! Keys of the list, and what it asks the daemon for.
+//! Keys of the list, and its requests to the daemon.
 
 mod accept;
 mod filter;
@@ -103,7 +103,7 @@ fn slid(model: &Model) -> bool {
     slid.is_some_and(|(_, since)| model.now.saturating_duration_since(*since) < SLID)
 }
 
-/// Whether a key is held down: it comes soon after its like. What ends something is not done by it again.
+/// Whether a key is held down: it repeats quickly. Destructive actions ignore repeats.
 fn held(model: &mut Model, key: &KeyEvent) -> bool {
     let now = model.now;
     let Some(dialog) = dialog_mut(model) else {
@@ -115,7 +115,7 @@ fn held(model: &mut Model, key: &KeyEvent) -> bool {
         || before.is_some_and(|(code, at)| code == key.code && soon(at))
 }
 
-/// Takes a paste: words to filter by. Where none are being written it is for nobody.
+/// Inserts a paste into the filter. If no filter is being edited, drops it.
 pub fn paste(model: &mut Model, text: &str) -> Vec<Effect> {
     if dialog(model).is_some_and(|dialog| dialog.filter.open) {
         filter::write(model, text);
@@ -123,7 +123,7 @@ pub fn paste(model: &mut Model, text: &str) -> Vec<Effect> {
     Vec::new()
 }
 
-/// Opens a list, and asks for what stands in it.
+/// Opens a list, and requests its contents.
 pub fn open(model: &mut Model, what: ListOf) -> Vec<Effect> {
     if matches!(what, ListOf::Turns | ListOf::Queue) && model.session.is_none() {
         let words = model.look.language.say(Msg::NoSession);
@@ -138,7 +138,7 @@ pub fn open(model: &mut Model, what: ListOf) -> Vec<Effect> {
     ask(model)
 }
 
-/// Time went by: a list that shows what runs asks again, and what the marked session said is read.
+/// On a tick: refreshes a live list, and loads the marked session's last messages.
 pub fn tick(model: &mut Model) -> Vec<Effect> {
     let Some(dialog) = dialog(model) else {
         return Vec::new();
@@ -151,7 +151,7 @@ pub fn tick(model: &mut Model) -> Vec<Effect> {
     effects
 }
 
-/// Asks for what stands in the list.
+/// Requests the list's contents.
 fn ask(model: &mut Model) -> Vec<Effect> {
     let due = model.now + LOST;
     let Some(dialog) = dialog_mut(model) else {
@@ -262,7 +262,7 @@ fn select(model: &mut Model, rows: &[Row], place: usize) {
     dialog.slid = None;
 }
 
-/// What the marked row is of.
+/// The key of the marked row.
 fn current(model: &Model) -> Option<Key> {
     let dialog = dialog(model)?;
     let rows = rows(dialog, model);

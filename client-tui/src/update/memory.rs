@@ -4,7 +4,7 @@ use proto::params::memory::{FactInfo, ListOutput, ListParams};
 
 use crate::effect::{Call, Effect};
 use crate::messages::app::Msg;
-use crate::model::pager::Reading;
+use crate::model::pager::PagerContent;
 use crate::model::{Model, Tone};
 use crate::update::pager;
 
@@ -19,7 +19,7 @@ pub fn asked(model: &Model) -> Vec<Effect> {
     }))]
 }
 
-/// Shows what came.
+/// Shows the list.
 pub fn shown(model: &mut Model, list: &ListOutput) -> Vec<Effect> {
     let language = model.look.language;
     if list.facts.is_empty() && list.problems.is_empty() {
@@ -40,7 +40,7 @@ pub fn shown(model: &mut Model, list: &ListOutput) -> Vec<Effect> {
     let problems = list.problems.iter();
     lines.extend(problems.map(|problem| client::text::line(problem)));
     let title = language.say(Msg::MemoryTitle).to_owned();
-    pager::open(model, Reading::Lines { title, lines })
+    pager::open(model, PagerContent::Lines { title, lines })
 }
 
 fn of(model: &Model, fact: &FactInfo) -> Vec<String> {

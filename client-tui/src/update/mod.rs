@@ -1,4 +1,4 @@
-//! Events change the model. Pure: what is to be done in the world comes back as effects.
+//! Events change the model. Pure: I/O to perform is returned as effects.
 
 pub mod answers;
 
@@ -21,7 +21,7 @@ use std::time::Instant;
 
 use crossterm::event::{KeyEvent, KeyEventKind};
 
-use crate::effect::{Effect, Leave};
+use crate::effect::{Effect, ExitReport};
 use crate::event::{Event, Signal};
 use crate::keymap;
 use crate::model::{Dialog, Model};
@@ -73,12 +73,12 @@ fn happened(model: &mut Model, event: Event) -> Vec<Effect> {
         }
         Event::Tick => tick(model),
         Event::Signal(signal) => self::signal(model, signal),
-        Event::Heard { follow, heard } => daemon::heard(model, follow, heard),
+        Event::Session { follow, update } => daemon::session_update(model, follow, update),
         Event::Answered { follow, answer } => answers::take(model, follow, answer),
     }
 }
 
-/// What has run out goes; what shows what runs asks again.
+/// Removes expired toasts and notices; refreshes live lists.
 fn tick(model: &mut Model) -> Vec<Effect> {
     model.beat += 1;
     if model
@@ -95,8 +95,8 @@ fn signal(model: &mut Model, signal: Signal) -> Vec<Effect> {
     match signal {
         Signal::Interrupt => everywhere::interrupt(model),
         Signal::Terminate => vec![everywhere::leave(model, TERMINATED)],
-        // Nobody reads what would be told.
-        Signal::HangUp => vec![Effect::Leave(Leave {
+        // Nobody would read a report.
+        Signal::HangUp => vec![Effect::Leave(ExitReport {
             code: 0,
             words: Vec::new(),
         })],
@@ -110,7 +110,7 @@ fn key(model: &mut Model, key: &KeyEvent) -> Vec<Effect> {
     let toast = model.toast.clone().filter(|_| before.is_some());
     let effects = pressed(model, key);
     if model.pressed == before {
-        // Twice means one behind the other. What a second one would have done is not so any more.
+        // Only consecutive presses count as twice, so the hint about a second press goes away.
         model.pressed = None;
         if toast.is_some() && model.toast == toast {
             model.toast = None;

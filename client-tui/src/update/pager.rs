@@ -10,13 +10,13 @@ use proto::Seq;
 
 use crate::effect::{Call, Effect, Trouble};
 use crate::keymap::{self, Action, Context};
-use crate::model::pager::{At, Earlier, Pager, PartId, Reading, SearchNotice};
+use crate::model::pager::{At, Earlier, Pager, PagerContent, PartId, SearchNotice};
 use crate::model::{Dialog, Model};
 use crate::view::pager::document;
 use client::DecodedEvent;
 
 /// Opens something to read.
-pub fn open(model: &mut Model, what: Reading) -> Vec<Effect> {
+pub fn open(model: &mut Model, what: PagerContent) -> Vec<Effect> {
     let mut pager = Pager::new(what);
     pager.earlier.generation = model.transcript.generation;
     let mut effects = earlier(&mut pager, model);
@@ -43,24 +43,24 @@ pub fn key(model: &mut Model, key: &KeyEvent) -> Option<Vec<Effect>> {
         }
         pager.search.notice = SearchNotice::Nothing;
         match keymap::find(Context::Pager, key) {
-            Some(Action::Close) => Taken::Closes,
+            Some(Action::Close) => KeyOutcome::Closes,
             Some(action) => act(pager, model, action),
-            None => Taken::Not,
+            None => KeyOutcome::Not,
         }
     })?;
     match taken {
-        Taken::Not => None,
-        Taken::Stays => with(model, earlier),
-        Taken::Closes => {
+        KeyOutcome::Not => None,
+        KeyOutcome::Stays => with(model, earlier),
+        KeyOutcome::Closes => {
             model.dialog = None;
             Some(Vec::new())
         }
     }
 }
 
-/// What became of a key.
+/// The outcome of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Taken {
+enum KeyOutcome {
     /// It means nothing here.
     Not,
     Stays,
@@ -130,7 +130,7 @@ fn with<T>(model: &mut Model, act: impl FnOnce(&mut Pager, &Model) -> T) -> Opti
 }
 
 /// Does what a key says.
-fn act(pager: &mut Pager, model: &Model, action: Action) -> Taken {
+fn act(pager: &mut Pager, model: &Model, action: Action) -> KeyOutcome {
     let layout = document(pager, model);
     let page = isize::try_from(layout.rows.saturating_sub(1).max(1)).unwrap_or(1);
     let to = match action {
@@ -144,7 +144,7 @@ fn act(pager: &mut Pager, model: &Model, action: Action) -> Taken {
     };
     if let Some(to) = to {
         pager.at = to;
-        return Taken::Stays;
+        return KeyOutcome::Stays;
     }
     match action {
         Action::NextPart => select(pager, model, true),
@@ -161,9 +161,9 @@ fn act(pager: &mut Pager, model: &Model, action: Action) -> Taken {
         }
         Action::Search => search::begin(pager),
         Action::SearchNext => search::next(pager, model),
-        _ => return Taken::Not,
+        _ => return KeyOutcome::Not,
     }
-    Taken::Stays
+    KeyOutcome::Stays
 }
 
 /// Stays at the part that is at the top now, whatever becomes of heights.
@@ -176,20 +176,20 @@ fn hold(pager: &mut Pager, model: &Model) {
 fn select(pager: &mut Pager, model: &Model, down: bool) {
     let layout = document(pager, model);
     let top = layout.top();
-    let (first, behind) = layout.visible(top);
+    let (first, end) = layout.visible(top);
     let selected = pager.selected.and_then(|id| layout.index(id));
-    let selected = selected.filter(|index| (first..behind).contains(index));
+    let selected = selected.filter(|index| (first..end).contains(index));
     let stops = |index: &usize| layout.part(*index).is_some_and(|part| part.stops());
     let found = match (down, selected) {
         (true, Some(index)) => (index + 1..layout.count()).find(stops),
         (true, None) => (first..layout.count()).find(stops),
         (false, Some(index)) => (0..index).rev().find(stops),
-        (false, None) => (0..behind).rev().find(stops),
+        (false, None) => (0..end).rev().find(stops),
     };
     let Some(index) = found else { return };
-    let jumps = !matches!(pager.what, Reading::Transcript);
+    let jumps = !matches!(pager.what, PagerContent::Transcript);
     let begins = index > first || index == first && top.1 == 0;
-    let seen = begins && index < behind && !jumps;
+    let seen = begins && index < end && !jumps;
     let id = layout.part(index).map(|part| part.id());
     pager.selected = id;
     if !seen {
@@ -200,15 +200,15 @@ fn select(pager: &mut Pager, model: &Model, down: bool) {
     }
 }
 
-/// The part that a key opens: the selected one where it is on the screen, else the first there that can be opened.
+/// The part that a key opens: the selected one if it is on the screen, else the first one there that can be opened.
 fn current(pager: &Pager, model: &Model) -> Option<(usize, PartId)> {
     let layout = document(pager, model);
-    let (first, behind) = layout.visible(layout.top());
+    let (first, end) = layout.visible(layout.top());
     let opens = |index: usize| {
         let part = layout.part(index)?;
         part.opens().then(|| (index, part.id()))
     };
-    let mut seen = (first..behind).filter_map(opens);
+    let mut seen = (first..end).filter_map(opens);
     let selected = seen.clone().find(|(_, id)| pager.selected == Some(*id));
     selected.or_else(|| seen.next())
 }
@@ -227,14 +227,14 @@ fn turn(pager: &mut Pager, model: &Model) {
     pager.turn(id);
 }
 
-/// The session as it is named in what is asked and answered.
+/// The session's id, as used in calls and answers.
 fn shown(model: &Model) -> Option<String> {
     model.session.as_ref().map(|session| session.id.to_string())
 }
 
-/// Asks for what was before, where the screen stands at the beginning and there is more.
+/// Requests earlier records, if the screen is at the beginning and there are more.
 fn earlier(pager: &mut Pager, model: &Model) -> Vec<Effect> {
-    let reads = matches!(pager.what, Reading::Transcript);
+    let reads = matches!(pager.what, PagerContent::Transcript);
     renewed(pager, model);
     if !reads || pager.earlier.asked || pager.earlier.ended {
         return Vec::new();
@@ -251,7 +251,7 @@ fn earlier(pager: &mut Pager, model: &Model) -> Vec<Effect> {
     }
 }
 
-/// The first record of what is read. Where the transcript has none yet, all of the session's are before it.
+/// The first record of the document. If the transcript has none yet, all records of the session are before it.
 fn beginning(pager: &Pager, model: &Model) -> Option<Seq> {
     let mut entries = model.transcript.entries.iter();
     pager
@@ -261,7 +261,7 @@ fn beginning(pager: &Pager, model: &Model) -> Option<Seq> {
         .or_else(|| Some(model.session.as_ref()?.seq.next()))
 }
 
-/// Forgets what was read back, where the transcript has begun anew since.
+/// Drops earlier entries if the transcript has been rebuilt since.
 fn renewed(pager: &mut Pager, model: &Model) {
     let generation = model.transcript.generation;
     if pager.earlier.generation != generation {
@@ -269,12 +269,12 @@ fn renewed(pager: &mut Pager, model: &Model) {
             generation,
             ..Earlier::default()
         };
-        // Pieces are numbered anew: what was made of the old ones is not theirs.
+        // Parts have new numbers: cached rows of the old ones are invalid.
         *pager.sheet = RefCell::default();
     }
 }
 
-/// Puts earlier events before what is read; the screen stays where it is.
+/// Puts earlier events before the document; the screen stays where it is.
 fn before(pager: &mut Pager, model: &Model, events: &[DecodedEvent]) {
     let known = beginning(pager, model);
     let is_new = |event: &&DecodedEvent| event.seq.is_some() && event.seq < known;
@@ -289,7 +289,7 @@ fn before(pager: &mut Pager, model: &Model, events: &[DecodedEvent]) {
     let id = layout.part(top).map(|part| part.id());
     let at_end = pager.at == At::End;
     pager.earlier.take(records, &model.transcript);
-    // What was cut between two pages looks another way now.
+    // Entries that were split between two pages look different now.
     *pager.sheet = RefCell::default();
     if !at_end {
         let layout = document(pager, model);

@@ -5,22 +5,22 @@ use proto::params::rules::{List, ListOutput, ListParams, RevokeOutput, RevokePar
 use super::pager;
 use crate::effect::{Call, Effect};
 use crate::messages::app::Msg;
-use crate::model::pager::Reading;
+use crate::model::pager::PagerContent;
 use crate::model::{Model, Tone};
 
-/// What stands behind `/permissions`.
-enum Wanted<'a> {
+/// The arguments of `/permissions`.
+enum PermissionsCommand<'a> {
     All,
     Revoke(&'a str),
 }
 
-fn wanted(arguments: &str) -> Option<Wanted<'_>> {
+fn wanted(arguments: &str) -> Option<PermissionsCommand<'_>> {
     if arguments.is_empty() {
-        return Some(Wanted::All);
+        return Some(PermissionsCommand::All);
     }
     let (verb, rule) = arguments.split_once(char::is_whitespace)?;
     let rule = rule.trim();
-    (verb == "revoke" && !rule.is_empty()).then_some(Wanted::Revoke(rule))
+    (verb == "revoke" && !rule.is_empty()).then_some(PermissionsCommand::Revoke(rule))
 }
 
 /// Whether it is nothing that can be asked for.
@@ -28,18 +28,18 @@ pub(super) fn is_wrong(arguments: &str) -> bool {
     wanted(arguments).is_none()
 }
 
-/// Asks for the rules of the session, or of the directory where there is none; or takes one back.
+/// Requests the rules of the session, or of the directory if there is none; or revokes one.
 pub(super) fn ask(session: String, cwd: String, arguments: &str) -> Vec<Effect> {
     let session = Some(session).filter(|session| !session.is_empty());
     let cwd = session.is_none().then_some(cwd);
     let call = match wanted(arguments) {
         None => return Vec::new(),
-        Some(Wanted::All) => Call::Rules(ListParams {
+        Some(PermissionsCommand::All) => Call::Rules(ListParams {
             session,
             cwd,
             from: 0,
         }),
-        Some(Wanted::Revoke(rule)) => Call::Revoke(RevokeParams {
+        Some(PermissionsCommand::Revoke(rule)) => Call::Revoke(RevokeParams {
             rule: rule.to_owned(),
             session,
             cwd,
@@ -92,7 +92,7 @@ pub(super) fn show(model: &mut Model, found: &ListOutput) -> Vec<Effect> {
     lines.push(String::new());
     lines.push(language.say(Msg::RulesRevoke).to_owned());
     let title = language.say(Msg::RulesTitle).to_owned();
-    pager::open(model, Reading::Lines { title, lines })
+    pager::open(model, PagerContent::Lines { title, lines })
 }
 
 /// Reports where a rule was that was taken back.

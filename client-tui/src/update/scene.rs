@@ -1,4 +1,4 @@
-//! What tests of `update` share: a model, keys by their names, a session that is there.
+//! Fixtures for tests of `update`: a model, keys by their names, an attached session.
 
 use std::time::{Duration, Instant};
 
@@ -10,14 +10,14 @@ use crate::effect::{Call, Effect};
 use crate::event::Event;
 use crate::keymap;
 use crate::model::session::Session;
-use crate::model::{Link, Look, Model, Place};
+use crate::model::{LaunchContext, Link, Look, Model};
 
 /// An interface before its first prompt.
 pub fn fresh() -> Model {
-    let place = Place {
+    let place = LaunchContext {
         home: Some("/user/me".into()),
         model: "fake/model".to_owned(),
-        ..Place::of("/proj")
+        ..LaunchContext::of("/proj")
     };
     Model::new(Look::default(), place, Instant::now())
 }
@@ -39,11 +39,11 @@ pub fn busy() -> Model {
     model
 }
 
-/// Presses keys by their names in the table, a second after what was before.
+/// Presses keys by their names in the table, each a second after the previous event.
 pub fn press(model: &mut Model, keys: &[&str]) -> Vec<Effect> {
     let mut effects = Vec::new();
     for name in keys {
-        let key = keymap::key(name).unwrap_or_else(|| panic!("`{name}` is no key"));
+        let key = keymap::key(name).unwrap_or_else(|| panic!("`{name}` is not a key"));
         let now = model.now + Duration::from_secs(1);
         effects.extend(update(model, Event::Key(key), now));
     }
@@ -78,11 +78,11 @@ pub fn record(seq: u64, body: &proto::Body) -> Event {
     record_at(0, seq, body)
 }
 
-/// One that was written at this moment.
+/// A record written at this moment.
 pub fn record_at(at: i64, seq: u64, body: &proto::Body) -> Event {
     let data = body.to_json().unwrap();
     let event = event(Some(proto::Seq(seq)), body.kind(), &data);
-    heard(proto::Event {
+    session_event(proto::Event {
         at: proto::Stamp(at),
         ..event
     })
@@ -90,7 +90,7 @@ pub fn record_at(at: i64, seq: u64, body: &proto::Body) -> Event {
 
 /// Something live.
 pub fn live(live: &proto::live::Live) -> Event {
-    heard(event(None, live.kind(), &live.to_json().unwrap()))
+    session_event(event(None, live.kind(), &live.to_json().unwrap()))
 }
 
 fn event(seq: Option<proto::Seq>, kind: &str, data: &str) -> proto::Event {
@@ -104,10 +104,10 @@ fn event(seq: Option<proto::Seq>, kind: &str, data: &str) -> proto::Event {
     }
 }
 
-fn heard(event: proto::Event) -> Event {
-    Event::Heard {
+fn session_event(event: proto::Event) -> Event {
+    Event::Session {
         follow: 0,
-        heard: crate::event::Heard::Record(Box::new(event.into())),
+        update: crate::event::SessionUpdate::Record(Box::new(event.into())),
     }
 }
 

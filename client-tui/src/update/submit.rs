@@ -1,4 +1,4 @@
-//! What was written, sent: a prompt, or a command.
+//! Sends the submitted text: a prompt, or a command.
 
 use proto::params::session::{CreateParams, PromptParams, ShellParams, When};
 use proto::state::Kind;
@@ -41,7 +41,7 @@ pub fn send(model: &mut Model, when: When) -> Vec<Effect> {
             model.toast(Tone::Warning, words);
             Vec::new()
         }
-        // A command of the user's own. Behind a blank it is the beginning of a prompt.
+        // A custom command. After a blank it is the beginning of a prompt.
         Line::Prompt(prompt)
             if prompt.starts_with('!') && !text.starts_with(char::is_whitespace) =>
         {
@@ -49,7 +49,8 @@ pub fn send(model: &mut Model, when: When) -> Vec<Effect> {
             shell(model, command)
         }
         Line::Prompt(prompt) => {
-            // Two slashes begin a prompt that begins with one: the blank says to the daemon that it is no command.
+            // Two slashes begin a prompt that starts with one slash: the blank tells the daemon that it is not a
+            // command.
             let is_text = prompt.starts_with('/') && text.trim_start().starts_with("//");
             let blank = if is_text { " " } else { "" };
             let prompt = format!("{blank}{prompt}");
@@ -99,7 +100,7 @@ fn shell(model: &mut Model, command: String) -> Vec<Effect> {
     vec![Effect::Call(Call::Shell(params))]
 }
 
-/// Sends the prompt that was given at the start. Where a question came first, it stays written.
+/// Sends the prompt given on the command line. If a question came first, it stays in the composer.
 pub fn first(model: &mut Model) -> Vec<Effect> {
     let is_due = std::mem::take(&mut model.sends_draft) && model.dialog.is_none();
     match is_due {
@@ -115,7 +116,7 @@ pub fn prompt(model: &mut Model, text: String, when: When) -> Vec<Effect> {
         return Vec::new();
     }
     if matches!(model.link, Link::Ended(_)) {
-        // Why stands in the transcript.
+        // The reason is in the transcript.
         model.toast(Tone::Warning, language.say(Msg::EndedKeeps));
         return Vec::new();
     }
@@ -152,7 +153,7 @@ pub fn prompt(model: &mut Model, text: String, when: When) -> Vec<Effect> {
     })]
 }
 
-/// What a session is made for.
+/// The first input of a session.
 enum First {
     Prompt(String),
     Command(String),
@@ -195,7 +196,7 @@ fn is_custom(model: &Model, word: &str) -> bool {
     custom.iter().any(|command| command.name == word)
 }
 
-/// What is said of a word that is no command, with the one that is near, if any.
+/// The message for an unknown command, with the nearest known one, if any.
 fn unknown(model: &Model, word: &str) -> String {
     let shown = client::text::line(word);
     if let Some(here) = slash::foreign::here(word) {

@@ -1,4 +1,4 @@
-//! Keys that work everywhere, and every command: what comes out.
+//! Global keys, and every command: the resulting effects.
 
 use std::collections::HashSet;
 
@@ -10,10 +10,10 @@ use proto::{Pid, SessionId};
 
 use super::scene::{attached, busy, call, fresh, press, say, take, toast};
 use crate::effect::{Answer, Call, Effect, Trouble};
-use crate::event::{Event, Heard};
+use crate::event::{Event, SessionUpdate};
 use crate::keymap::{Action, BINDINGS, Context};
 use crate::model::list::ListOf;
-use crate::model::pager::Reading;
+use crate::model::pager::PagerContent;
 use crate::model::transcript::tests::scene::message;
 use crate::model::{Dialog, Model};
 use crate::slash::{COMMANDS, Command};
@@ -41,7 +41,8 @@ fn everywhere(action: Action) {
         Action::Redraw => assert_eq!(press(&mut model, &["ctrl-l"]), [Effect::Redraw]),
         Action::Help => {
             press(&mut model, &["f1"]);
-            let help = |pager: &crate::model::pager::Pager| matches!(pager.what, Reading::Help);
+            let help =
+                |pager: &crate::model::pager::Pager| matches!(pager.what, PagerContent::Help);
             assert!(matches!(&model.dialog, Some(Dialog::Pager(pager)) if help(pager)));
         }
         Action::Sessions => {
@@ -103,7 +104,7 @@ fn everywhere(action: Action) {
     }
 }
 
-fn is_read(model: &Model, is: impl Fn(&Reading) -> bool) -> bool {
+fn is_read(model: &Model, is: impl Fn(&PagerContent) -> bool) -> bool {
     matches!(&model.dialog, Some(Dialog::Pager(pager)) if is(&pager.what))
 }
 
@@ -121,7 +122,7 @@ fn every_key_that_works_everywhere_has_a_script() {
     }
 }
 
-/// What comes of the answers to `/resume 75`.
+/// The effects of the answers to `/resume 75`.
 fn resumed(model: &mut Model) {
     let unknown = Trouble {
         what: "There is no session `75`.".into(),
@@ -162,7 +163,7 @@ fn said(command: Command) {
     match command {
         Command::Help => {
             say(&mut model, "/help");
-            assert!(is_read(&model, |what| matches!(what, Reading::Help)));
+            assert!(is_read(&model, |what| matches!(what, PagerContent::Help)));
         }
         Command::New => {
             assert_eq!(say(&mut model, "/new"), [Effect::Unfollow]);
@@ -281,7 +282,7 @@ fn said(command: Command) {
             let answer = Answer::Failed {
                 call: Call::Reload(params.clone()),
                 trouble: Trouble {
-                    what: "The cache starts anew.".into(),
+                    what: "The cache will be lost.".into(),
                     hint: String::new(),
                     name: Some(proto::ErrorName::ConfirmNeeded),
                 },
@@ -305,7 +306,7 @@ fn said(command: Command) {
             };
             assert_eq!(set.options.model.as_deref(), Some("other/one"));
             let trouble = Trouble {
-                what: "The cache starts anew.".into(),
+                what: "The cache will be lost.".into(),
                 hint: String::new(),
                 name: Some(proto::ErrorName::ConfirmNeeded),
             };
@@ -378,7 +379,7 @@ fn said(command: Command) {
             let Some(Dialog::Pager(pager)) = &model.dialog else {
                 panic!("the facts are shown");
             };
-            let Reading::Lines { lines, .. } = &pager.what else {
+            let PagerContent::Lines { lines, .. } = &pager.what else {
                 panic!("as lines");
             };
             let wanted = [
@@ -452,7 +453,10 @@ fn said(command: Command) {
         }
         Command::View => {
             say(&mut model, "/view");
-            assert!(is_read(&model, |what| matches!(what, Reading::Transcript)));
+            assert!(is_read(&model, |what| matches!(
+                what,
+                PagerContent::Transcript
+            )));
         }
         Command::Copy => {
             assert!(say(&mut model, "/copy").is_empty());
@@ -485,7 +489,7 @@ fn said(command: Command) {
                 set.options.budget.and_then(|budget| budget.cost_micros),
                 Some(2_000_000)
             );
-            // What came of it is shown.
+            // The outcome is shown.
             let done = Answer::Done(Call::Set(set.clone()));
             let asked = Event::Answered {
                 follow: 0,
@@ -596,12 +600,12 @@ fn the_first_prompt_makes_the_session_and_is_not_lost_where_that_fails() {
 #[test]
 fn a_draft_stays_with_its_session() {
     let arrives = |model: &mut Model, session: SessionId, pid: u64| {
-        let heard = Heard::Attached {
+        let update = SessionUpdate::Attached {
             session,
             pid: Pid(pid),
         };
         let follow = model.follow;
-        super::scene::take(model, vec![Event::Heard { follow, heard }]);
+        super::scene::take(model, vec![Event::Session { follow, update }]);
     };
     let mut model = super::scene::attached();
     let seven = model.session.as_ref().map(|session| session.id).unwrap();
@@ -618,7 +622,7 @@ fn a_draft_stays_with_its_session() {
     assert_eq!(model.composer.text(), "for seven");
     super::daemon::fresh(&mut model);
     assert_eq!(model.composer.text(), "for a new one");
-    // The new one is made: what is written meanwhile goes with it.
+    // The new session is created: text typed meanwhile goes with it.
     let made = Answer::Created(proto::params::session::CreateOutput {
         session: SessionId::new(),
         pid: Pid(9),
@@ -702,7 +706,7 @@ fn a_key_in_between_makes_the_second_ctrl_c_a_first() {
 }
 
 #[test]
-fn an_unknown_command_stays_written_and_is_told() {
+fn an_unknown_command_stays_in_the_composer_and_is_reported() {
     let mut model = attached();
     model.composer.menu.commands_came(Vec::new(), Role::Drive);
     assert!(say(&mut model, "/expotr file").is_empty());
@@ -733,7 +737,7 @@ fn esc_twice_on_an_empty_line_goes_back_to_a_turn() {
 }
 
 #[test]
-fn what_a_second_key_would_have_done_is_not_told_behind_another_key() {
+fn the_hint_for_a_second_press_goes_after_another_key() {
     let mut model = attached();
     press(&mut model, &["ctrl-c"]);
     assert!(toast(&model).contains("Ctrl-C again"));
@@ -763,7 +767,7 @@ fn the_nearest_command_is_named() {
 }
 
 #[test]
-fn what_a_command_does_not_take_stays_written() {
+fn arguments_that_a_command_refuses_stay_in_the_composer() {
     let table = [
         ("/copy 0", "/copy [N|code]"),
         ("/copy all", "/copy [N|code]"),
@@ -772,16 +776,20 @@ fn what_a_command_does_not_take_stays_written() {
         ("/approval-mode maybe", "/approval-mode"),
         ("/theme nosuch", "/theme"),
     ];
-    for (written, told) in table {
+    for (written, message) in table {
         let mut model = attached();
         assert!(say(&mut model, written).is_empty(), "{written}");
         assert_eq!(model.composer.text(), written);
-        assert!(toast(&model).contains(told), "{written}: {}", toast(&model));
+        assert!(
+            toast(&model).contains(message),
+            "{written}: {}",
+            toast(&model)
+        );
         assert!(model.session.is_some());
     }
 }
 
-/// So many answers of the model.
+/// Adds this many answers of the model.
 fn answered(count: u64) -> Model {
     let mut model = attached();
     for n in 0..count {
@@ -795,7 +803,7 @@ fn answered(count: u64) -> Model {
 }
 
 #[test]
-fn an_answer_that_is_not_there_is_not_copied_and_how_many_there_are_is_told() {
+fn copying_a_missing_answer_reports_how_many_there_are() {
     let mut model = answered(2);
     assert_eq!(
         say(&mut model, "/copy 2"),
@@ -858,10 +866,10 @@ fn an_undo_is_written_only_where_it_changes_a_file() {
         (effects, toast(&model).to_owned())
     };
     for nothing in [vec![], vec![RewoundResult::Same]] {
-        let (effects, told) = happened(nothing);
+        let (effects, notice) = happened(nothing);
         assert!(
-            effects.is_empty() && told.starts_with("nothing to undo"),
-            "{told}"
+            effects.is_empty() && notice.starts_with("nothing to undo"),
+            "{notice}"
         );
     }
     for something in [RewoundResult::Restored, RewoundResult::ChangedSince] {

@@ -73,7 +73,7 @@ fn text(composer: &Composer, model: &Model, width: usize, most: usize) -> Panel 
     }
 }
 
-/// What can be done here, or that this client may not prompt.
+/// The placeholder: hints, or a note that this client may not prompt.
 fn placeholder(model: &Model, width: usize) -> String {
     let width = width.saturating_sub(MARK);
     let (long, short) = match model.role() {
@@ -130,20 +130,20 @@ fn menu(menu: &Menu, model: &Model, width: usize, most: usize) -> Vec<Line<'stat
             }
             Entries::None => return None,
         };
-        let behind = if selected { place.as_str() } else { "" };
+        let tail = if selected { place.as_str() } else { "" };
         let ink = if selected { Ink::Selected } else { ink };
-        Some(entry(&model.look, width, ink, (&words, &dim, behind)))
+        Some(entry(&model.look, width, ink, (&words, &dim, tail)))
     };
     shown.filter_map(line).collect()
 }
 
-/// A command with what may stand behind it.
+/// A command with its arguments.
 fn said(choice: &CommandChoice) -> String {
     let said = format!("/{} {}", choice.name(), choice.arguments());
     client::text::line(said.trim_end())
 }
 
-/// A command, filled up to a width, and what it does, or why it does nothing now.
+/// A command, padded to a width, and its description, or why it is unavailable now.
 fn command(choice: &CommandChoice, model: &Model, column: usize) -> (String, String) {
     let mut words = wrap::cut(&said(choice), column);
     let left = column.saturating_sub(wrap::width(&words));
@@ -170,7 +170,7 @@ fn is_off(choice: &CommandChoice, model: &Model) -> bool {
     matches!(choice, CommandChoice::Own(row) if row.session) && model.session.is_none()
 }
 
-/// A row of a menu: what it is, what it does, where in the menu it stands.
+/// A row of a menu: its name, its description, its position in the menu.
 fn entry(look: &Look, width: usize, ink: Ink, parts: (&str, &str, &str)) -> Line<'static> {
     let (words, dim, place) = parts;
     let style = |ink| look.theme.style(ink);

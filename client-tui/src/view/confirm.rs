@@ -54,7 +54,7 @@ pub fn reach(confirm: &Confirm, look: &Look) -> (usize, usize) {
     framed::reach(body(confirm, look, width).len(), room(look, 1))
 }
 
-/// Why a yes does not count yet, where one came, or where there is no room to show what it is about.
+/// Why a yes does not count yet, if one was pressed, or if there is no room to show the text.
 fn refusal(confirm: &Confirm, body: &[Line<'static>], look: &Look) -> Option<String> {
     if confirm.seen.is_all() {
         return None;
@@ -77,13 +77,13 @@ fn is_readable(rows: usize, look: &Look) -> bool {
     framed::is_readable(rows, room)
 }
 
-/// What is on the screen of the words.
+/// The visible part of the text.
 #[must_use]
 pub fn visible(confirm: &Confirm, look: &Look) -> Visible {
     let width = usize::from(look.columns);
     let body = body(confirm, look, width);
     let refusal = refusal(confirm, &body, look).is_some();
-    // One row less than there may be: what is on the screen for certain.
+    // Assume one row less than there may be, so that these rows are on the screen for certain.
     let (last, page) = framed::reach(body.len(), room(look, 1 + usize::from(refusal)));
     let at = confirm.scroll.min(last);
     Visible {

@@ -1,5 +1,5 @@
-//! What dialogs are made of: a rule with a title, rows of text that are judged, keys in words, and a part of what is too
-//! long with how much is left.
+//! Parts of dialogs: a rule with a title, rows of text to judge, key hints, and a window into a long text with the
+//! number of rows left.
 
 use client::form::blank::{self, Stretch};
 use ratatui::text::{Line, Span};
@@ -12,13 +12,13 @@ use crate::model::line::Input;
 use crate::render::wrap;
 use crate::theme::Ink;
 
-/// The mark of what others wrote: no words of theirs can pass for ours. The second one goes on with the same line.
+/// The mark before text from elsewhere, so that it cannot pass for our own. The second mark continues the same line.
 const MARKS: (&str, &str) = ("│ ", "┆ ");
 
-/// Rows that a line of ours takes at most within a dialog: there is no composer for it to stand above.
+/// Most rows of a notice within a dialog: there is no composer to show it above.
 pub(super) const TOAST: usize = 2;
 
-/// A rule across the screen with a title, and words at its end where there is room.
+/// A rule across the screen with a title, and text at its end if there is room.
 pub(super) fn title(words: &str, end: &str, look: &Look, width: usize) -> Line<'static> {
     let border = look.theme.style(Ink::Border);
     let words = wrap::cut(words, width.saturating_sub(4));
@@ -53,7 +53,7 @@ pub(super) fn judged(text: &str, ink: Ink, look: &Look, width: usize) -> Vec<Lin
                 let rows = wrap::whole(&line, inner(width)).into_iter();
                 out.extend(mark(rows.map(|row| vec![Span::styled(row, style)]), look));
             }
-            // A row of ours: it has no mark.
+            // Our own row: it has no mark.
             Stretch::Blank(_) => {
                 let folded = stretch.folded(look.language).unwrap_or_default();
                 out.extend(words(&folded, Ink::Warning, look, width));
@@ -102,8 +102,8 @@ pub(super) fn words(text: &str, ink: Ink, look: &Look, width: usize) -> Vec<Line
     wrap::line(&Line::from(said), width.max(2))
 }
 
-/// The same behind a mark; rows below the first begin where it does.
-pub(super) fn behind(
+/// The same after a mark; rows below the first are indented to it.
+pub(super) fn hanging(
     mark: &str,
     text: &str,
     ink: Ink,
@@ -116,7 +116,7 @@ pub(super) fn behind(
     wrap::hanging(&Line::from(said), width, &Line::from(mark), &indent)
 }
 
-/// A key and what it does, in words.
+/// A key and its description.
 pub(super) struct Hint {
     keys: String,
     words: String,
@@ -137,7 +137,7 @@ impl Hint {
     }
 }
 
-/// Keys in words, several on a row where they fit.
+/// Key hints, several on a row if they fit.
 pub(super) fn hints(hints: &[Hint], look: &Look, width: usize) -> Vec<Line<'static>> {
     let (strong, dim) = (look.theme.style(Ink::Strong), look.theme.style(Ink::Dim));
     let mut rows: Vec<Vec<Span<'static>>> = Vec::new();
@@ -168,14 +168,14 @@ pub(super) fn hints(hints: &[Hint], look: &Look, width: usize) -> Vec<Line<'stat
             let mut spans = vec![Span::raw(" ".repeat(indent))];
             spans.extend(line.spans);
             rows.push(spans);
-            // What is long stands alone.
+            // A long hint gets its own row.
             used = 0;
         }
     }
     rows.into_iter().map(Line::from).collect()
 }
 
-/// The row that is written in behind a mark, and the column of the caret in it.
+/// A text field after a mark, and the column of its caret.
 pub(super) fn input(
     mark: &'static str,
     input: &Input,
@@ -191,10 +191,10 @@ pub(super) fn input(
     (line, u16::try_from(column + before).unwrap_or(u16::MAX))
 }
 
-/// The mark of a line with words of the person's own.
+/// The mark of a text field.
 const OWN: &str = "› ";
 
-/// What is written as an answer: what it is, the row that is written in, and the keys.
+/// A text field for an answer: its label, the field, and the keys.
 pub(super) fn writing(
     what: &str,
     input: &Input,
@@ -216,7 +216,7 @@ pub(super) fn writing(
 pub(super) fn reach(rows: usize, room: usize) -> (usize, usize) {
     match rows <= room {
         true => (0, room),
-        // A row says what is left out.
+        // One row reports the rows left out.
         false => {
             let page = room.saturating_sub(1).max(1);
             (rows.saturating_sub(page), page)
@@ -252,7 +252,7 @@ pub(super) fn window(
             (_, "0") => say(Msg::Above, &[&above, keys.0, keys.1]),
             _ => say(Msg::AboveBelow, &[&above, &below, keys.0, keys.1]),
         };
-        // One row: the keys are what it can do without.
+        // One row only: the keys at its end may be cut off.
         let rows = self::words(&words, Ink::Warning, look, width);
         out.extend(rows.into_iter().take(1));
     }

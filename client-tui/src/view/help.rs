@@ -12,7 +12,7 @@ use crate::render::wrap;
 use crate::slash::{COMMANDS, Row};
 use crate::theme::Ink;
 
-/// Narrower than this, what a key does stands below it.
+/// On narrower screens, the description is below its key.
 const COLUMNS: usize = 72;
 /// The widest column of keys.
 const KEYS_MAX: usize = 32;
@@ -70,7 +70,7 @@ fn commands(language: Language) -> Vec<(String, &'static str)> {
         .collect()
 }
 
-/// A command as it is written: `/quit, /exit, /q`, `/fork [NAME]`.
+/// A command's usage: `/quit, /exit, /q`, `/fork [NAME]`.
 fn command(row: &Row) -> String {
     let mut words = format!("/{}", row.name);
     for alias in row.aliases {
@@ -124,7 +124,7 @@ fn table(look: &Look, rows: &[(String, &'static str)], width: usize) -> Vec<Line
     out
 }
 
-/// Words wrapped, each row of them behind so many blanks.
+/// Wrapped text, each row of it indented.
 fn indented(look: &Look, ink: Ink, words: &str, indent: usize, width: usize) -> Vec<Line<'static>> {
     let indent = indent.min(width / 2);
     let line = Line::from(Span::styled(words.to_owned(), look.theme.style(ink)));

@@ -1,4 +1,4 @@
-//! An interaction: what is judged or asked, and the keys that answer.
+//! An interaction: its body, and the keys that answer it.
 
 mod choices;
 mod command;
@@ -18,7 +18,7 @@ use super::framed::{self, Hint, hints, judged, marked, on_one_line, words};
 use super::{Panel, toast};
 use crate::keymap::{self, Action, Context};
 use crate::messages::dialog::Msg;
-use crate::model::interaction::{Draft, InteractionDialog, Part};
+use crate::model::interaction::{Draft, InputFocus, InteractionDialog};
 use crate::model::seen::Visible;
 use crate::model::session::Session;
 use crate::model::{Look, Model};
@@ -32,7 +32,7 @@ const BODY_MIN: usize = 6;
 /// Its parts, one below the other.
 struct Layout {
     head: Vec<Line<'static>>,
-    /// What scrolls: what is judged or asked, and scopes that are too long to stand beside their keys.
+    /// The scrollable part: the body, and scopes that are too long to show beside their keys.
     body: Rc<Vec<Line<'static>>>,
     covers: Vec<Line<'static>>,
     /// Rows of the body with the marked option.
@@ -79,7 +79,7 @@ impl Layout {
         }
     }
 
-    /// Where it is scrolled to, how far it can be, and how many rows of it are shown.
+    /// The scroll position, its maximum, and the number of rows shown.
     fn reach(&self, scroll: Option<usize>) -> (usize, usize, usize) {
         let rows = self.body.len() + self.covers.len();
         let (last, page) = framed::reach(rows, self.room);
@@ -90,7 +90,7 @@ impl Layout {
         (at, last, page)
     }
 
-    /// What is on the screen of what is judged.
+    /// The visible part of the body.
     fn visible(&self, scroll: Option<usize>) -> Visible {
         let count = self.body.len() + self.covers.len();
         let (at, _, page) = self.reach(scroll);
@@ -108,7 +108,7 @@ impl Layout {
 pub fn panel(dialog: &InteractionDialog, model: &Model, width: usize, rows: usize) -> Panel {
     let look = &model.look;
     let form = dialog.form();
-    if let (Part::Scopes(at), Some(shape)) = (&dialog.part, form.decision()) {
+    if let (InputFocus::Scopes(at), Some(shape)) = (&dialog.part, form.decision()) {
         let head = head(dialog, &form, model, width);
         return scopes::list(shape.scopes, *at, head, look, width, rows);
     }
@@ -134,8 +134,8 @@ pub fn panel(dialog: &InteractionDialog, model: &Model, width: usize, rows: usiz
         width,
     );
     let mut panel = Panel::of(layout.head);
-    // What is written goes before what it was: a window takes two rows at least.
-    let edits = matches!(dialog.part, Part::Command(_));
+    // The edited command goes before the original: a window takes two rows at least.
+    let edits = matches!(dialog.part, InputFocus::Command(_));
     if !edits || layout.room >= shown.len() {
         panel.below(Panel::of(shown));
     }
@@ -150,14 +150,14 @@ pub fn reach(dialog: &InteractionDialog, model: &Model) -> (usize, usize, usize)
     Layout::new(dialog, model, width, rows).reach(dialog.scroll)
 }
 
-/// What is on the screen of what is judged.
+/// The visible part of the body.
 #[must_use]
 pub fn visible(dialog: &InteractionDialog, model: &Model) -> Visible {
     let (width, rows) = super::dialog_room(&model.look);
     Layout::new(dialog, model, width, rows).visible(dialog.scroll)
 }
 
-/// All of what is judged, and what a yes would cover, a line each: for the pager.
+/// The whole body, and the scopes of a yes, one per line: for the pager.
 #[must_use]
 pub fn whole(dialog: &InteractionDialog, look: &Look) -> Vec<String> {
     let width = usize::from(look.columns);
@@ -169,7 +169,7 @@ pub fn whole(dialog: &InteractionDialog, look: &Look) -> Vec<String> {
     rows.iter().map(ToString::to_string).collect()
 }
 
-/// The dialog in a window where nothing of what is judged can be read: it says so first.
+/// The dialog in a window that is too small to show any of the body: it says so first.
 fn too_small(
     layout: Layout,
     dialog: &InteractionDialog,
@@ -188,7 +188,7 @@ fn too_small(
     framed::fitted(panel, rows)
 }
 
-/// The title, and what is reported at present.
+/// The title, and the current notice.
 fn head(
     dialog: &InteractionDialog,
     form: &Form<'_>,
@@ -229,7 +229,7 @@ fn position(model: &Model, asked: &ShownInteraction) -> String {
     }
 }
 
-/// What is judged, and the sentences below it.
+/// The body, and the sentences below it.
 fn content_rows(form: &Form<'_>, look: &Look, width: usize) -> Vec<Line<'static>> {
     let mut rows = Vec::new();
     if let Some(tool) = form.tool.filter(|_| form.shows_tool) {
@@ -274,7 +274,7 @@ fn content_rows(form: &Form<'_>, look: &Look, width: usize) -> Vec<Line<'static>
     rows
 }
 
-/// Markdown, rendered. What cannot be seen is written out before.
+/// Rendered Markdown. Invisible characters are spelled out first.
 fn markdown_rows(text: &str, look: &Look, width: usize) -> Vec<Line<'static>> {
     let written: Vec<String> = text.split('\n').map(client::text::exact).collect();
     let mut markdown = Markdown::default();
@@ -286,7 +286,7 @@ fn markdown_rows(text: &str, look: &Look, width: usize) -> Vec<Line<'static>> {
 }
 
 fn diff_rows(path: &str, diff: &str, look: &Look, width: usize) -> Vec<Line<'static>> {
-    // Tabs are how code is set; everything else that cannot be seen is written out.
+    // Tabs stay, as code is indented by them; other invisible characters are spelled out.
     let exact = |line: &str| {
         let parts: Vec<String> = line.split('\t').map(client::text::exact).collect();
         parts.join("\t")
@@ -303,16 +303,16 @@ fn diff_rows(path: &str, diff: &str, look: &Look, width: usize) -> Vec<Line<'sta
 fn watching(context: Context, look: &Look, width: usize) -> Panel {
     let say = look.language.say(Msg::Watching);
     let mut rows = words(say, Ink::Warning, look, width);
-    rows.extend(hints(&[aside(context, look)], look, width));
+    rows.extend(hints(&[answer_later(context, look)], look, width));
     Panel::of(rows)
 }
 
-fn aside(context: Context, look: &Look) -> Hint {
+fn answer_later(context: Context, look: &Look) -> Hint {
     Hint::of(context, Action::SetAside, look.language.say(Msg::KeyAside))
 }
 
-/// The rows below what is judged, and whether the scopes were too long for them. `rows`: all that there are, and those
-/// that belong to what is judged.
+/// The rows below the body, and whether the scopes were too long for them. `rows`: all rows available, and those that
+/// the body needs.
 fn decision_keys(
     dialog: &InteractionDialog,
     shape: &Decision<'_>,
@@ -326,7 +326,7 @@ fn decision_keys(
     if !model.may_answer() {
         return (watching(Context::Approval, look, width), false);
     }
-    if let Part::Words(note) = &dialog.part {
+    if let InputFocus::Words(note) = &dialog.part {
         let keys = [
             of(Action::Accept, say(Msg::KeySend)),
             of(Action::SetAside, say(Msg::KeyBack)),
@@ -335,7 +335,7 @@ fn decision_keys(
         return (framed::writing(title, note, &keys, look, width), false);
     }
     let room = rows.saturating_sub(1 + body);
-    if let Part::Command(edited) = &dialog.part {
+    if let InputFocus::Command(edited) = &dialog.part {
         return (
             command::panel(edited, look, width, rows.saturating_sub(1)),
             false,
@@ -406,11 +406,17 @@ fn option(
     let head = format!("{mark} {} {chosen} ", index + 1);
     let label = client::text::line(&choice.label);
     let ink = if is_marked { Ink::Strong } else { Ink::Text };
-    let mut lines = framed::behind(&head, &label, ink, look, width);
+    let mut lines = framed::hanging(&head, &label, ink, look, width);
     let description = client::text::line(&choice.description);
     if !description.trim().is_empty() {
         let indent = " ".repeat(wrap::width(&head));
-        lines.extend(framed::behind(&indent, &description, Ink::Dim, look, width));
+        lines.extend(framed::hanging(
+            &indent,
+            &description,
+            Ink::Dim,
+            look,
+            width,
+        ));
     }
     lines
 }
@@ -430,7 +436,7 @@ fn field_keys(
     }
     let last = dialog.at + 1 >= dialog.drafts.len();
     let accept = if last { Msg::KeyAnswer } else { Msg::KeyNext };
-    if let Part::Words(input) = &dialog.part {
+    if let InputFocus::Words(input) = &dialog.part {
         let keys = [
             of(Action::Accept, accept),
             of(Action::SetAside, Msg::KeyBack),
@@ -439,12 +445,12 @@ fn field_keys(
     }
     let ask = fields.questions.get(dialog.at);
     let several = ask.is_some_and(|ask| ask.multi_select);
-    let (told, ink) = match (dialog.nothing, several) {
+    let (message, ink) = match (dialog.nothing, several) {
         (true, _) => (Msg::Nothing, Ink::Warning),
         (false, true) => (Msg::ChooseSeveral, Ink::Dim),
         (false, false) => (Msg::ChooseOne, Ink::Dim),
     };
-    let mut rows = words(say(told), ink, look, width);
+    let mut rows = words(say(message), ink, look, width);
     let options = ask.map_or(0, |ask| ask.options.len());
     let mut keys = vec![Hint::named(format!("1–{options}"), say(Msg::KeyNumbers))];
     if several {
@@ -455,7 +461,7 @@ fn field_keys(
     if dialog.at > 0 {
         keys.push(of(Action::PreviousPart, Msg::KeyBefore));
     }
-    keys.push(aside(Context::Question, look));
+    keys.push(answer_later(Context::Question, look));
     rows.extend(hints(&keys, look, width));
     Panel::of(rows)
 }

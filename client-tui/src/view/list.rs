@@ -1,4 +1,4 @@
-//! Lists: rows, what is chosen, a preview where there is room.
+//! Lists: rows, the mark, a preview if there is room.
 
 mod aside;
 mod layout;
@@ -18,10 +18,10 @@ use crate::render::wrap::{self, clip};
 use crate::theme::Ink;
 use layout::pad;
 
-/// Rows of a list that stands above the status line.
+/// Most rows of a list above the status line.
 const INLINE_MAX: usize = 14;
 
-/// Columns from which on what is marked is shown beside the list.
+/// From this width on, the preview is beside the list.
 const BESIDE: usize = 100;
 
 /// Rows from which on it is shown below.
@@ -30,7 +30,7 @@ const BELOW: usize = 20;
 /// Rows that it takes below.
 const BELOW_ROWS: usize = 6;
 
-/// Its rows, at most `rows` of them; where it covers the screen, exactly so many.
+/// The list's rows, at most `rows` of them; exactly as many if it covers the screen.
 #[must_use]
 pub fn panel(dialog: &ListDialog, model: &Model, width: usize, rows: usize) -> Panel {
     let shown = self::rows(dialog, model);
@@ -48,7 +48,7 @@ pub fn panel(dialog: &ListDialog, model: &Model, width: usize, rows: usize) -> P
     panel
 }
 
-/// Above the status line: title, rows, keys; what is marked beside or below.
+/// Above the status line: title, rows, keys; the preview beside or below.
 fn inline(dialog: &ListDialog, model: &Model, shown: &[Row], width: usize, rows: usize) -> Panel {
     let most = rows.min(INLINE_MAX);
     let (title, cursor) = title(dialog, model, width);
@@ -68,7 +68,7 @@ fn inline(dialog: &ListDialog, model: &Model, shown: &[Row], width: usize, rows:
         let room = match (&dialog.restore, rows >= BELOW) {
             (_, true) if !known => 0,
             (None, true) => BELOW_ROWS,
-            // What would happen is told before it happens, however small the screen is.
+            // The effect of a rewind is shown before it is done, however small the screen is.
             (Some(_), true) => rows.saturating_sub(lines.len() + 2),
             (Some(_), false) => body.saturating_sub(lines.len()),
             (None, false) => 0,
@@ -94,7 +94,7 @@ fn inline(dialog: &ListDialog, model: &Model, shown: &[Row], width: usize, rows:
     panel
 }
 
-/// The whole screen: totals, heads, rows, what is known of the marked one, keys.
+/// The whole screen: totals, headings, rows, details of the marked row, keys.
 fn whole(dialog: &ListDialog, model: &Model, shown: &[Row], width: usize, rows: usize) -> Panel {
     let (title, cursor) = title(dialog, model, width);
     let mut panel = Panel {
@@ -124,7 +124,7 @@ fn whole(dialog: &ListDialog, model: &Model, shown: &[Row], width: usize, rows: 
     panel
 }
 
-/// What is listed and, where one is written or kept, the filter. With where the cursor stands in it.
+/// The list's title and, if there is one, the filter, with the position of the caret in it.
 fn title(dialog: &ListDialog, model: &Model, width: usize) -> (Line<'static>, Option<(u16, u16)>) {
     let theme = model.look.theme;
     let mut spans = vec![Span::styled(
@@ -149,7 +149,7 @@ fn title(dialog: &ListDialog, model: &Model, width: usize) -> (Line<'static>, Op
     if !filter.open && written.is_empty() {
         return (Line::from(clip(spans, width)), None);
     }
-    // The filter is seen whole as far as can be: the title makes room, and what was typed last counts.
+    // Show as much of the filter as possible: the title makes room, and the newest text has priority.
     let typed = wrap::width(written).min(width.saturating_sub(2));
     let mut spans = clip(spans, width.saturating_sub(typed + 5));
     let before: usize = spans.iter().map(|span| wrap::width(&span.content)).sum();
@@ -212,7 +212,7 @@ fn totals(dialog: &ListDialog, model: &Model) -> String {
     )
 }
 
-/// The rows of the list that fit, around the marked one; words where there are none.
+/// The rows that fit, around the marked one; a message if there are none.
 fn body_lines(
     dialog: &ListDialog,
     model: &Model,
@@ -275,13 +275,13 @@ fn emptiness(dialog: &ListDialog, model: &Model, shown: &[Row]) -> Option<String
     Some(language.say(message).to_owned())
 }
 
-/// A line of ours that is reported at present, for nothing else shows it while a list is open; else what keys do here.
+/// The current toast, as nothing else shows it while a list is open; else the key hints.
 fn last(dialog: &ListDialog, model: &Model, width: usize) -> Line<'static> {
     let toast = toast::rows(model, width, 1).pop();
     toast.unwrap_or_else(|| hints(dialog, model, width))
 }
 
-/// What keys do here.
+/// The key hints.
 fn hints(dialog: &ListDialog, model: &Model, width: usize) -> Line<'static> {
     use Action::{Accept, Approve, Close, Drop, Edit, Filter, Kill, MoveDown, MoveUp, Pause};
     let language = model.look.language;
@@ -316,7 +316,7 @@ fn hints(dialog: &ListDialog, model: &Model, width: usize) -> Line<'static> {
         for row in rows.filter_map(|(context, action)| keymap::row_of(*context, *action)) {
             let words = format!("{} {}", row.shown(), language.say(row.about()));
             groups.push(Group::new(0, Ink::Dim, words));
-            // A key without all of its words says nothing; a shorter one behind it may have room.
+            // A key without its full description says nothing; a shorter one after it may have room.
             if fit::cells(&groups) > width {
                 groups.pop();
             }

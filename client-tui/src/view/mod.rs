@@ -16,7 +16,7 @@ use ratatui::text::Line;
 use crate::model::{Dialog, Look, Model};
 use crate::render::{Cache, wrap};
 
-/// Rows, and where the terminal's cursor stands in them.
+/// Rows, and the position of the terminal's cursor in them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Panel {
     pub rows: Vec<Line<'static>>,
@@ -42,7 +42,7 @@ impl Panel {
 }
 
 /// All rows that are drawn now: of the viewport at the bottom, or of the whole screen where something covers it. `above`:
-/// rows of the screen that stand above the viewport for certain.
+/// rows of the screen that are above the viewport for certain.
 pub fn draw(
     model: &Model,
     printed: &transcript::Printed,
@@ -109,7 +109,7 @@ pub fn page_rows(model: &Model, cache: &mut Cache) -> usize {
     rows.saturating_sub(lower.rows.len())
 }
 
-/// What stands below the transcript.
+/// The rows below the transcript.
 fn lower(model: &Model, cache: &mut Cache, width: usize, rows: usize) -> Panel {
     let mut lower = Panel::default();
     match &model.dialog {

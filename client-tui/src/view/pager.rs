@@ -12,19 +12,19 @@ use crate::keymap::{Action, Context, shown};
 use crate::messages::pager::Msg;
 use crate::model::Model;
 use crate::model::line::Input;
-use crate::model::pager::{Pager, Reading, SearchNotice};
+use crate::model::pager::{Pager, PagerContent, SearchNotice};
 use crate::render::{Cache, short, wrap};
 use crate::theme::Ink;
 use client::text;
 
-pub use document::{Document, Place};
+pub use document::{Document, RowIndex};
 #[cfg(test)]
-pub use parts::Part;
+pub use parts::DocumentPart;
 
-/// Rows that are not text: the title, and what stands below.
+/// Rows that are not text: the title, and the bottom row.
 const FRAME: usize = 2;
 
-/// What is read, laid out for the whole screen as it is now.
+/// The document, laid out for the whole screen as it is now.
 pub fn document<'a>(pager: &'a Pager, model: &'a Model) -> Document<'a> {
     let rows = usize::from(model.look.rows).saturating_sub(FRAME);
     Document::new(pager, model, usize::from(model.look.columns), rows)
@@ -51,9 +51,9 @@ pub fn panel(pager: &Pager, model: &Model, _: &mut Cache, width: usize, rows: us
 fn title(pager: &Pager, model: &Model, width: usize) -> Line<'static> {
     let say = |message| model.look.language.say(message);
     let words = match &pager.what {
-        Reading::Transcript => say(Msg::Transcript).to_owned(),
-        Reading::Help => say(Msg::Help).to_owned(),
-        Reading::Lines { title, .. } | Reading::Diff { title, .. } => text::line(title),
+        PagerContent::Transcript => say(Msg::Transcript).to_owned(),
+        PagerContent::Help => say(Msg::Help).to_owned(),
+        PagerContent::Lines { title, .. } | PagerContent::Diff { title, .. } => text::line(title),
     };
     let left = vec![Group::new(0, Ink::Heading, wrap::cut(&words, width))];
     let mut right = Vec::new();
@@ -69,7 +69,7 @@ fn title(pager: &Pager, model: &Model, width: usize) -> Line<'static> {
     fit::line(&model.look, left, right, width)
 }
 
-/// The line that is looked for, while it is written.
+/// The search field, while it is open.
 fn typing(model: &Model, typed: &Input, width: usize) -> Panel {
     let (line, column) = framed::input("/", typed, &model.look, width);
     Panel {
@@ -78,8 +78,8 @@ fn typing(model: &Model, typed: &Input, width: usize) -> Panel {
     }
 }
 
-/// Where the screen stands, and the keys that matter most.
-fn bottom(document: &Document<'_>, top: Place, width: usize) -> Line<'static> {
+/// The position in the document, and the most important keys.
+fn bottom(document: &Document<'_>, top: RowIndex, width: usize) -> Line<'static> {
     let (pager, look) = (document.pager, &document.model.look);
     let language = look.language;
     let mut left = position(document, top);
@@ -92,8 +92,11 @@ fn bottom(document: &Document<'_>, top: Place, width: usize) -> Line<'static> {
         }
         SearchNotice::Wrapped => left.push(Group::new(1, Ink::Dim, language.say(Msg::Wrapped))),
     }
-    let parts = !matches!(pager.what, Reading::Lines { .. });
-    let opened = matches!(pager.what, Reading::Transcript | Reading::Diff { .. });
+    let parts = !matches!(pager.what, PagerContent::Lines { .. });
+    let opened = matches!(
+        pager.what,
+        PagerContent::Transcript | PagerContent::Diff { .. }
+    );
     let searched = !pager.search.query.is_empty();
     let keys = [
         (2, Action::Close, Msg::Close, true),
@@ -116,7 +119,7 @@ fn bottom(document: &Document<'_>, top: Place, width: usize) -> Line<'static> {
 }
 
 /// `12–34 of 200 · 17 %`; `~` where parts that nobody has seen yet are only estimated.
-fn position(document: &Document<'_>, top: Place) -> Vec<Group> {
+fn position(document: &Document<'_>, top: RowIndex) -> Vec<Group> {
     let language = document.model.look.language;
     let (before, all, exact) = document.measure(top);
     if all == 0 {

@@ -1,4 +1,4 @@
-//! The status line, and what stands between transcript and composer: the spinner, things to do, the queue, a toast.
+//! The status line, and the rows between transcript and composer: the spinner, todos, the queue, a toast.
 
 mod above;
 pub mod fit;
@@ -22,7 +22,7 @@ pub use above::above;
 pub use state::waits;
 pub use words::{summary, title};
 
-/// From so much on, the context is told as a warning.
+/// From this percentage on, the context is shown as a warning.
 const FULL: u64 = 80;
 
 /// The status line.
@@ -31,7 +31,7 @@ pub fn panel(model: &Model, width: usize) -> Panel {
     Panel::of(vec![line(model, width)])
 }
 
-/// What goes first where there is no room has the highest rank.
+/// If there is no room, the group with the highest rank is dropped first.
 fn line(model: &Model, width: usize) -> Line<'static> {
     let say = |message| model.look.language.say(message);
     let fill = |message, value: u64| model.look.language.fill(message, &[&value.to_string()]);
@@ -80,7 +80,7 @@ fn approval_mode(model: &Model) -> Group {
     Group::new(1, ink, model.approval_mode().as_str())
 }
 
-/// Model, context, cache, tokens, money: what is known of them.
+/// Model, context, cache, tokens, cost, as far as they are known.
 fn figures(model: &Model, session: &Session) -> Vec<Group> {
     let language = model.look.language;
     let mut groups = Vec::new();
@@ -127,7 +127,7 @@ fn figures(model: &Model, session: &Session) -> Vec<Group> {
     groups
 }
 
-/// Which session it is, and where it works.
+/// The session's name, and its directory.
 fn place(model: &Model) -> Vec<Group> {
     let mut groups = Vec::new();
     let cwd = match &model.session {

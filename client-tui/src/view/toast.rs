@@ -1,4 +1,4 @@
-//! A line of ours that is told for a while.
+//! A notice that is shown for a short time.
 
 use ratatui::text::{Line, Span};
 
@@ -6,7 +6,7 @@ use crate::model::{Model, Tone};
 use crate::render::wrap;
 use crate::theme::Ink;
 
-/// Its rows, at most `most` of them; none where nothing is reported at present.
+/// Its rows, at most `most` of them; none if there is no notice at present.
 pub fn rows(model: &Model, width: usize, most: usize) -> Vec<Line<'static>> {
     let Some(toast) = model.toast.as_ref().filter(|toast| toast.until > model.now) else {
         return Vec::new();
@@ -21,7 +21,7 @@ pub fn rows(model: &Model, width: usize, most: usize) -> Vec<Line<'static>> {
     let style = model.look.theme.style(ink);
     match most {
         1 => vec![Line::from(Span::styled(wrap::cut(&words, width), style))],
-        // The end of a failure says what to do: it is not cut off where there is room for it.
+        // The end of a failure message is the hint: it is not cut off if there is room for it.
         _ => {
             let rows = wrap::line(&Line::from(Span::styled(words, style)), width);
             rows.into_iter().take(most).collect()

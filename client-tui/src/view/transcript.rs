@@ -1,7 +1,7 @@
-//! Entries of the transcript as lines: what goes into the terminal's own scrollback, what is still alive, a page of all.
+//! Entries of the transcript as lines: for the terminal's own scrollback, for the live part, and for the full screen.
 //!
 //! An entry has parts (the blocks of an answer; others have one), and a part that is printed never changes. A blank line
-//! parts entries of different kinds; it belongs to the first row of the later one.
+//! separates entries of different kinds; it belongs to the first row of the later one.
 
 mod ink;
 mod notices;
@@ -17,9 +17,9 @@ use crate::model::transcript::{Entry, Transcript};
 use crate::render::Cache;
 use ink::{Inked, parts};
 use printed::since;
-pub use printed::{Place, Printed, PrintedLine, again, settled, waits};
+pub use printed::{PartIndex, Printed, PrintedLine, again, settled, waits};
 
-/// What is not printed yet: its last rows.
+/// The last rows of the part that is not printed yet.
 pub fn live(
     transcript: &Transcript,
     printed: &Printed,
@@ -53,14 +53,14 @@ pub fn page(
 ) -> Vec<Line<'static>> {
     let scroll = reached(transcript, look, cache, scroll, rows);
     let found = above(transcript, look, cache, scroll, rows);
-    // A short transcript stands at the bottom, by the composer.
+    // A short transcript is at the bottom, next to the composer.
     let missing = rows.saturating_sub(found.len());
     let mut page = vec![Line::default(); missing];
     page.extend(found);
     page
 }
 
-/// The last `rows` rows but for the newest `scroll` ones; fewer where there are no more.
+/// The last `rows` rows before the newest `scroll` ones; fewer if there are no more.
 fn above(
     transcript: &Transcript,
     look: &Look,
@@ -86,8 +86,8 @@ fn above(
     back.rows()
 }
 
-/// As far as it can be scrolled, where `scroll` is further: up to where `rows` rows show the first one. What is above
-/// those that are seen is not counted.
+/// Limits `scroll` to the position at which `rows` rows show the first one. Does not count rows above the visible
+/// ones.
 fn reached(
     transcript: &Transcript,
     look: &Look,
@@ -131,7 +131,7 @@ impl Below {
     }
 }
 
-/// Where `scroll` stands now, as far as that can be: what has come `below` since does not move what is read.
+/// The scroll position after new rows `below` have arrived: the visible rows stay, as far as possible.
 pub fn scrolled(
     transcript: &Transcript,
     look: &Look,

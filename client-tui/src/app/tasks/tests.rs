@@ -2,13 +2,13 @@ use std::collections::VecDeque;
 
 use super::*;
 
-/// What is told, in its order.
-struct Script(VecDeque<Result<Heard, CallError>>);
+/// The events and errors to return, in order.
+struct Script(VecDeque<Result<SessionUpdate, CallError>>);
 
 impl Source for Script {
-    async fn next(&mut self) -> Result<Heard, CallError> {
+    async fn next(&mut self) -> Result<SessionUpdate, CallError> {
         match self.0.pop_front() {
-            Some(told) => told,
+            Some(updates) => updates,
             None => std::future::pending().await,
         }
     }
@@ -21,41 +21,41 @@ fn silent() -> CallError {
     }
 }
 
-fn attached() -> Heard {
-    Heard::Attached {
+fn attached() -> SessionUpdate {
+    SessionUpdate::Attached {
         session: proto::SessionId::new(),
         pid: proto::Pid(7),
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_daemon_that_does_not_answer_is_waited_for_and_a_no_is_not() {
+async fn an_unresponsive_daemon_is_retried_and_a_refusal_is_not() {
     let seq = proto::Seq(3);
     let script = [
-        // Before it was ever attached: that is told when it is.
+        // Errors before the first attachment are reported once attached.
         Err(silent()),
         Err(silent()),
         Ok(attached()),
         Err(silent()),
-        Ok(Heard::Reconnected),
+        Ok(SessionUpdate::Reconnected),
         Err(silent()),
         Err(CallError::Gap { seq }),
     ];
     let (sender, mut events) = mpsc::channel(16);
     following(Script(script.into()), sender, 5).await;
-    let mut told = Vec::new();
+    let mut updates = Vec::new();
     while let Some(event) = events.recv().await {
-        told.push(match event {
-            Event::Heard { follow: 5, heard } => match heard {
-                Heard::Attached { .. } => "attached",
-                Heard::Reconnected => "reconnected",
-                Heard::Away(_) => "away",
-                Heard::Ended(_) => "ended",
+        updates.push(match event {
+            Event::Session { follow: 5, update } => match update {
+                SessionUpdate::Attached { .. } => "attached",
+                SessionUpdate::Reconnected => "reconnected",
+                SessionUpdate::Away(_) => "away",
+                SessionUpdate::Ended(_) => "ended",
                 other => panic!("{other:?}"),
             },
             other => panic!("{other:?}"),
         });
     }
     let wanted = ["away", "attached", "away", "reconnected", "away", "ended"];
-    assert_eq!(told, wanted);
+    assert_eq!(updates, wanted);
 }

@@ -25,13 +25,13 @@ pub struct Chip {
     pub text: String,
 }
 
-/// Whether this character stands for a paste.
+/// Whether this character represents a paste.
 #[must_use]
 pub fn is_chip(character: char) -> bool {
     (FIRST..=LAST).contains(&u32::from(character))
 }
 
-/// Text from outside as it may stand in the buffer: only line feeds, nothing that a terminal obeys, no chips.
+/// Text from outside, made safe for the buffer: only line feeds, no control characters, no chips.
 #[must_use]
 pub fn plain(text: &str) -> String {
     let lines = text.replace("\r\n", "\n").replace('\r', "\n");
@@ -41,7 +41,7 @@ pub fn plain(text: &str) -> String {
 }
 
 impl Chips {
-    /// Keeps a paste; the character that stands for it, `None` where there are too many.
+    /// Stores a paste. Returns the character that represents it, `None` if there are too many.
     pub fn add(&mut self, chip: Chip) -> Option<char> {
         let count = LAST - FIRST + 1;
         let free = (0..count)

@@ -1,18 +1,18 @@
-//! What was said before, and the way through it.
+//! Earlier prompts, and navigation through them.
 
 use std::collections::VecDeque;
 
 /// Entries at most.
 pub const MAX: usize = 100;
 
-/// A prompt that comes from the session is looked for among so many of the newest: it may be our own, come back.
+/// A prompt reported by the session is searched among this many of the newest: it may be our own.
 const RECENT: usize = 16;
 
-/// Earlier prompts, newest last. Chips stand in them as in the buffer.
+/// Earlier prompts, newest last. They contain chips, as in the buffer.
 #[derive(Debug, Default)]
 pub struct History {
     entries: VecDeque<String>,
-    /// Where the way through it stands, and the draft that it began with.
+    /// The position in the history, and the draft from before the navigation.
     at: Option<(usize, Draft)>,
 }
 
@@ -29,8 +29,8 @@ impl History {
         self.at = None;
     }
 
-    /// Ends the way through it. The draft that it began with comes back where what is shown is an entry as it was said;
-    /// where that was written on, the draft is the newest entry.
+    /// Ends the navigation. The draft comes back if the shown entry is unchanged; if it was edited, the draft becomes
+    /// the newest entry.
     pub fn end(&mut self, shown: &str) -> Option<Draft> {
         let (at, draft) = self.at.take()?;
         if self.entries.get(at).is_some_and(|entry| entry == shown) {
@@ -77,7 +77,7 @@ impl History {
         self.entries.get(at).map(String::as_str)
     }
 
-    /// The entry behind, the draft at last.
+    /// The next newer entry, in the end the draft.
     pub fn newer(&mut self) -> Option<Draft> {
         let (at, _) = self.at.as_mut()?;
         *at += 1;

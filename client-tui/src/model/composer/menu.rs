@@ -1,6 +1,6 @@
-//! The menus below the text: commands behind a `/`, files behind an `@`.
+//! The menus below the text: commands after a `/`, files after an `@`.
 //!
-//! No I/O: names are asked for and come later. Made anew only where what they depend on has changed.
+//! No I/O: names are requested and arrive later. A menu is rebuilt only if its inputs have changed.
 
 use std::path::{Path, PathBuf};
 
@@ -19,7 +19,7 @@ pub use choices::{CommandChoice, of_skills};
 
 /// Where menus look things up.
 #[derive(Clone, Copy, Debug)]
-pub struct Around<'a> {
+pub struct MenuContext<'a> {
     pub cwd: &'a Path,
     pub home: Option<&'a Path>,
     pub role: Role,
@@ -32,9 +32,9 @@ pub struct Menu {
     pub selected: usize,
     /// The text that it was closed at: it stays closed until that changes.
     closed: Option<String>,
-    /// What is typed behind the `/`.
+    /// The word after the `/`.
     word: Option<String>,
-    /// What is typed behind the `@`.
+    /// The path after the `@`.
     typed: Option<Typed>,
     /// The directory that was read last, with its names.
     listing: Option<(PathBuf, Vec<String>)>,
@@ -46,26 +46,26 @@ pub struct Menu {
     custom: Option<Vec<CommandInfo>>,
 }
 
-/// What can be taken.
+/// The entries of the menu.
 #[derive(Debug, Default)]
 pub enum Entries {
     #[default]
     None,
     Commands(Vec<CommandChoice>),
-    /// Files and directories: those of one directory first, then what is found anywhere below the session's.
+    /// Files and directories: those of one directory first, then matches anywhere below the session's directory.
     Files(Vec<FileEntry>),
 }
 
-/// A file or a directory that can be taken.
+/// A file or a directory in the menu.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileEntry {
-    /// Up to the last slash, with it, as it will stand in the text.
+    /// The path up to and including the last slash, as it will be in the text.
     pub parent: String,
     /// A directory's ends in a slash.
     pub name: String,
 }
 
-/// What the menu needs to be read for it.
+/// Names that the menu needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reads {
     /// The custom commands.
@@ -79,11 +79,11 @@ pub enum Reads {
 /// A path that is being typed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Typed {
-    /// Where the `@` stands.
+    /// Offset of the `@`.
     pub at: usize,
     /// Up to the last slash, with it; empty: the session's directory.
     pub parent: String,
-    /// What is behind it.
+    /// The name after the parent.
     pub name: String,
 }
 
@@ -126,7 +126,7 @@ impl Menu {
         };
     }
 
-    /// What the selected entry is, where it is a file or a directory.
+    /// The kind of the selected entry, if it is a file or a directory.
     #[must_use]
     pub fn typed(&self) -> Option<&Typed> {
         self.typed.as_ref()
@@ -150,7 +150,7 @@ impl Menu {
         }
     }
 
-    /// The path that is selected, and where it belongs.
+    /// The selected path, and the range that it replaces.
     #[must_use]
     pub fn file(&self) -> Option<(Typed, String)> {
         let file = self.entry()?;
@@ -161,8 +161,8 @@ impl Menu {
         Some((typed, file.name.clone()))
     }
 
-    /// After the text or the caret has moved. What is to be read for it, where that is not there.
-    pub fn refresh(&mut self, text: &str, caret: usize, around: Around) -> Vec<Reads> {
+    /// Call after the text or the caret has moved. Returns the names to read, if they are not known.
+    pub fn refresh(&mut self, text: &str, caret: usize, around: MenuContext) -> Vec<Reads> {
         if self.closed.as_deref() == Some(text) {
             return Vec::new();
         }
@@ -205,7 +205,7 @@ impl Menu {
         reads
     }
 
-    /// The custom commands have come. What is selected stays.
+    /// The custom commands have arrived. The selection stays.
     pub fn commands_came(&mut self, mut commands: Vec<CommandInfo>, role: Role) {
         commands.retain(|command| {
             command.hidden_by.is_none() && !COMMANDS.iter().any(|row| row.is_named(&command.name))
@@ -242,7 +242,7 @@ impl Menu {
         self.filter(true);
     }
 
-    /// The paths below a directory have come. What is selected stays.
+    /// The paths below a directory have arrived. The selection stays.
     pub fn walked(&mut self, root: PathBuf, paths: Vec<String>) {
         self.tree.walked(root, typeable(paths));
         if self.typed.is_none() || self.asked.is_some() {
@@ -301,11 +301,11 @@ fn command_word(text: &str) -> Option<&str> {
     (!none).then_some(word)
 }
 
-/// The path behind an `@` that the caret stands at the end of.
+/// The path after an `@`, if the caret is at its end.
 #[must_use]
 pub fn path(text: &str, caret: usize) -> Option<Typed> {
-    let (before, behind) = (text.get(..caret)?, text.get(caret..)?);
-    if behind.chars().next().is_some_and(is_letter) {
+    let (before, after) = (text.get(..caret)?, text.get(caret..)?);
+    if after.chars().next().is_some_and(is_letter) {
         return None;
     }
     let line = before.rfind('\n').map_or(0, |at| at + 1);
@@ -339,7 +339,7 @@ pub fn path(text: &str, caret: usize) -> Option<Typed> {
     })
 }
 
-/// Whether an `@` behind this begins a path: in an address or a path it does not.
+/// Whether an `@` after this text begins a path. Inside an address or a path it does not.
 fn begins(before: &str) -> bool {
     let last = before.chars().next_back();
     !last.is_some_and(|it| is_letter(it) || matches!(it, '/' | '.' | '-' | '+' | '@'))
@@ -351,14 +351,14 @@ fn is_letter(character: char) -> bool {
     class(character.encode_utf8(&mut [0; 4])) == Class::Word
 }
 
-fn directory(parent: &str, around: Around) -> Option<PathBuf> {
+fn directory(parent: &str, around: MenuContext) -> Option<PathBuf> {
     match parent.strip_prefix("~/") {
         Some(rest) => Some(around.home?.join(rest)),
         None => Some(around.cwd.join(parent)),
     }
 }
 
-/// What stands for a path in the text. `done`: it is written to its end.
+/// The text to insert for a path. `done`: the path is complete.
 #[must_use]
 pub fn written(parent: &str, name: &str, done: bool) -> String {
     let blank = parent.contains(char::is_whitespace) || name.contains(char::is_whitespace);

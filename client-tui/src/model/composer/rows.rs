@@ -1,4 +1,4 @@
-//! The text as rows of a width, and where in them an offset stands.
+//! The text as rows of a width, and the row and column of an offset.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -20,7 +20,7 @@ pub struct Rows<'a> {
 }
 
 impl<'a> Rows<'a> {
-    /// Breaks it into rows of at most `width` cells: at blanks where that leaves something, else anywhere between
+    /// Breaks the text into rows of at most `width` cells: at blanks if that leaves something, else anywhere between
     /// clusters.
     #[must_use]
     pub fn new(text: &'a str, chips: &'a Chips, width: usize) -> Self {
@@ -97,7 +97,7 @@ impl<'a> Rows<'a> {
         drawn.graphemes(true).map(wrap::width).sum()
     }
 
-    /// The row of an offset, and the cells before it there. Where a row is broken it stands in the lower one.
+    /// The row of an offset, and the cells before it there. An offset at a row break is in the lower row.
     #[must_use]
     pub fn place(&self, at: usize) -> (usize, usize) {
         let row = self.rows.partition_point(|row| row.start <= at);
@@ -139,7 +139,7 @@ impl<'a> Rows<'a> {
             .unwrap_or_default()
     }
 
-    /// What a row looks like: pieces, and whether each is a chip.
+    /// The pieces of a row, and whether each is a chip.
     #[must_use]
     pub fn pieces(&self, row: usize) -> Vec<(String, bool)> {
         let mut out: Vec<(String, bool)> = Vec::new();
@@ -158,8 +158,8 @@ impl<'a> Rows<'a> {
 /// Cells of the mark before the text.
 pub const MARK: usize = 2;
 
-/// Cells that the text has on a screen of so many columns: behind the mark, and with one left for the caret at the end of
-/// a full row.
+/// Cells for the text on a screen with this many columns: after the mark, and with one left for the caret at the end
+/// of a full row.
 #[must_use]
 pub fn width(columns: usize) -> usize {
     columns.saturating_sub(MARK + 1).max(1)

@@ -3,13 +3,13 @@ use proptest::prelude::*;
 use super::*;
 
 #[test]
-fn what_is_taken_is_gone_and_said_before() {
+fn taking_the_text_clears_it_and_adds_it_to_the_history() {
     let mut composer = Composer::new(false);
     assert!(composer.is_empty());
     composer.set("one\r\ntwo\u{1b}[0m");
     assert_eq!(composer.take(), "one\ntwo");
     assert!(composer.is_empty());
-    assert!(!composer.buffer.undo(), "what was sent is not undone");
+    assert!(!composer.buffer.undo(), "sending clears the undo history");
     assert!(composer.older() && !composer.older());
     assert_eq!(composer.text(), "one\ntwo");
     assert!(composer.newer() && !composer.newer());
@@ -17,7 +17,7 @@ fn what_is_taken_is_gone_and_said_before() {
 }
 
 #[test]
-fn what_is_cleared_or_replaced_can_be_undone() {
+fn clearing_and_replacing_can_be_undone() {
     let mut composer = Composer::new(false);
     composer.set("one");
     composer.set("");
@@ -34,25 +34,25 @@ fn every_session_keeps_its_draft_with_its_caret_and_its_pastes() {
     composer.buffer.insert("look: ");
     composer.paste(&long, Language::English);
     composer.buffer.go(2);
-    composer.lay_aside(one);
+    composer.store_draft(one);
     assert!(composer.is_empty() && !composer.buffer.undo());
-    composer.take_up(two);
+    composer.restore_draft(two);
     assert!(composer.is_empty());
     composer.set("of two");
-    // What is sent elsewhere forgets no paste of the first.
+    // Sending another text keeps the pastes of the first.
     assert_eq!(composer.take(), "of two");
-    composer.take_up(one);
+    composer.restore_draft(one);
     assert_eq!(composer.text(), format!("look: {long}"));
     assert_eq!(composer.buffer.caret(), 2);
-    composer.lay_aside(one);
+    composer.store_draft(one);
     composer.set("typed while it loads");
-    composer.take_up(one);
+    composer.restore_draft(one);
     assert_eq!(composer.text(), format!("look: {long}typed while it loads"));
-    assert_eq!(composer.buffer.behind(), "");
+    assert_eq!(composer.buffer.after(), "");
 }
 
 #[test]
-fn a_draft_that_the_history_covers_is_laid_aside_and_taken_up_whole() {
+fn a_draft_covered_by_the_history_is_stored_and_restored_whole() {
     let mut composer = Composer::new(false);
     let (one, two) = (Some(SessionId::new()), Some(SessionId::new()));
     composer.set("said");
@@ -60,30 +60,30 @@ fn a_draft_that_the_history_covers_is_laid_aside_and_taken_up_whole() {
     composer.set("draft");
     composer.buffer.go(2);
     assert!(composer.older());
-    composer.lay_aside(one);
+    composer.store_draft(one);
     assert!(composer.is_empty());
     // Where the way through the history is open when it comes.
     assert!(composer.older());
-    composer.lay_aside(two);
-    composer.take_up(one);
+    composer.store_draft(two);
+    composer.restore_draft(one);
     assert_eq!(
         (composer.text().as_str(), composer.buffer.caret()),
         ("draft", 2)
     );
     assert!(!composer.newer(), "the way through the history has ended");
-    composer.lay_aside(one);
-    composer.take_up(two);
+    composer.store_draft(one);
+    composer.restore_draft(two);
     assert!(composer.is_empty(), "nothing was written there");
-    // A prompt that was called up and changed is what is written.
+    // Editing a prompt from the history makes it the draft.
     assert!(composer.older());
     composer.buffer.insert(" more");
-    composer.lay_aside(two);
-    composer.take_up(two);
+    composer.store_draft(two);
+    composer.restore_draft(two);
     assert_eq!(composer.text(), "said more");
     // While one loads, the way through the history may begin.
-    composer.lay_aside(one);
+    composer.store_draft(one);
     assert!(composer.older());
-    composer.take_up(one);
+    composer.restore_draft(one);
     assert!(!composer.newer());
     assert_eq!(composer.text(), "said more");
 }

@@ -1,8 +1,8 @@
-//! The text that is written, its caret, undo, and what was deleted last.
+//! The composer's text buffer: caret, undo, and the text deleted last.
 //!
 //! A buffer of our own, not `ratatui-textarea`'s: that one counts characters, so its caret stops inside a cluster (`é` of
 //! two, a family, a flag), and it cannot hold a chip as one thing that undo brings back. Offsets are bytes; the caret
-//! always stands between two clusters.
+//! is always between two clusters.
 
 use std::ops::Range;
 
@@ -22,7 +22,7 @@ pub struct Text {
     done: Vec<Edit>,
     undone: Vec<Edit>,
     last: Last,
-    /// What was deleted by words or lines, or copied; comes back with a yank.
+    /// Text deleted by words or lines, or copied; a yank inserts it.
     killed: String,
     /// The column that moves up and down aim at, from the first of them on.
     pub goal: Option<usize>,
@@ -38,7 +38,7 @@ struct Edit {
     after: usize,
 }
 
-/// What was done last: some things join with the same before.
+/// The kind of the last edit: some kinds join with an equal edit before them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Last {
     #[default]
@@ -47,19 +47,19 @@ enum Last {
     Killed,
 }
 
-/// What a cluster is to moves by words.
+/// Classes of clusters for moves by words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
     Blank,
     /// Letters, digits and `_` of narrow scripts.
     Word,
-    /// Letters of wide scripts, which are written without blanks.
+    /// Letters of wide scripts, which have no blanks between words.
     Wide,
     Mark,
     Chip,
 }
 
-/// What a cluster is.
+/// The class of a cluster.
 #[must_use]
 pub fn class(cluster: &str) -> Class {
     let Some(first) = cluster.chars().next() else {
@@ -90,19 +90,19 @@ impl Text {
         self.caret
     }
 
-    /// What stands before the caret.
+    /// The text before the caret.
     #[must_use]
     pub fn before(&self) -> &str {
         self.part(0..self.caret)
     }
 
-    /// What stands behind the caret.
+    /// The text after the caret.
     #[must_use]
-    pub fn behind(&self) -> &str {
+    pub fn after(&self) -> &str {
         self.part(self.caret..self.text.len())
     }
 
-    /// A part of it; empty where there is none.
+    /// A part of it; empty if the range is invalid.
     #[must_use]
     pub fn part(&self, range: Range<usize>) -> &str {
         self.text.get(range).unwrap_or_default()
@@ -150,7 +150,7 @@ impl Text {
         rest.graphemes(true).next().unwrap_or_default()
     }
 
-    /// What the cluster at this place is; the end is blank.
+    /// The class of the cluster at this offset; the end counts as blank.
     #[must_use]
     pub fn class(&self, at: usize) -> Class {
         class(self.cluster(at))
@@ -186,7 +186,7 @@ impl Text {
         }
     }
 
-    /// The end of the word behind this place.
+    /// The end of the word after this offset.
     #[must_use]
     pub fn word_right(&self, from: usize) -> usize {
         let mut at = from;
@@ -203,7 +203,7 @@ impl Text {
         at
     }
 
-    /// Puts text in place of a part; the caret goes behind it.
+    /// Replaces a part; the caret moves to its end.
     pub fn replace(&mut self, range: Range<usize>, with: &str) {
         self.change(range, with, Last::Other);
     }
@@ -225,7 +225,7 @@ impl Text {
         }
     }
 
-    /// Deletes a part and keeps it for a yank. What is deleted one after the other comes back together.
+    /// Deletes a part and keeps it for a yank. Consecutive deletions are yanked together.
     pub fn kill(&mut self, range: Range<usize>) {
         if range.is_empty() {
             return;
@@ -240,7 +240,7 @@ impl Text {
         self.change(range, "", Last::Killed);
     }
 
-    /// What a yank brings.
+    /// The text that a yank inserts.
     #[must_use]
     pub fn killed(&self) -> &str {
         &self.killed
@@ -291,7 +291,7 @@ impl Text {
         true
     }
 
-    /// Empty, with nothing to undo. What was deleted can still be put back.
+    /// Clears the text and its undo history. Deleted text can still be yanked.
     pub fn reset(&mut self) {
         *self = Self {
             killed: std::mem::take(&mut self.killed),
@@ -311,7 +311,7 @@ impl Text {
         true
     }
 
-    /// Does again what was undone; whether there was anything.
+    /// Redoes an undone edit. Returns whether there was one.
     pub fn redo(&mut self) -> bool {
         let Some(edit) = self.undone.pop() else {
             return false;

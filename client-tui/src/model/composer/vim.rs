@@ -1,7 +1,7 @@
 //! Vim's keys: insert and normal mode, motions, `d` `c` `y` with them, counts. No marks, registers, visual mode.
 //!
-//! Keys of normal mode are no rows of the key table: they are a language of their own. What it deletes or copies is what a
-//! yank of the other keys brings, and is of whole lines where it ends with a line feed.
+//! Keys of normal mode are not rows of the key table: they are a language of their own. Text that it deletes or
+//! copies goes into the same yank buffer as with the other keys, and is linewise if it ends with a line feed.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use super::text::{Class, Text};
 /// Counts above this are nobody's intention.
 const COUNT_MAX: usize = 9999;
 
-/// The mode, and what was pressed of a command so far.
+/// The mode, and the keys of an incomplete command.
 #[derive(Debug, Default)]
 pub struct Vim {
     pub normal: bool,
@@ -23,11 +23,11 @@ pub struct Vim {
     awaits: Option<char>,
 }
 
-/// What else a key asks for.
+/// A request of a key that the text alone cannot fulfil.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Asks {
     Nothing,
-    /// So many rows up, or through the history.
+    /// This many rows up, or through the history.
     Up(usize),
     Down(usize),
 }
@@ -48,7 +48,7 @@ impl Vim {
         self.operator.is_some() || self.awaits.is_some() || self.g || self.counts != [None, None]
     }
 
-    /// Forgets what was begun.
+    /// Drops an incomplete command.
     pub fn forget(&mut self) {
         self.counts = [None, None];
         self.operator = None;
@@ -56,7 +56,7 @@ impl Vim {
         self.g = false;
     }
 
-    /// From insert to normal mode: the caret goes back onto what was written.
+    /// From insert to normal mode: the caret moves back onto the last character.
     pub fn enter_normal(&mut self, text: &mut Text) {
         self.normal = true;
         self.forget();
@@ -169,8 +169,8 @@ impl Vim {
             'k' => return Asks::Up(self.count()),
             'i' => self.insert(text, at),
             'a' => {
-                let behind = if at < end { text.next(at) } else { at };
-                self.insert(text, behind);
+                let after = if at < end { text.next(at) } else { at };
+                self.insert(text, after);
             }
             'I' => self.insert(text, indent(text, at)),
             'A' => self.insert(text, end),
@@ -246,7 +246,7 @@ impl Vim {
         })
     }
 
-    /// Does an operator over a motion, or over lines where it is pressed twice.
+    /// Applies an operator to a motion, or to lines if it is pressed twice.
     fn operate(&mut self, operator: char, key: char, text: &mut Text) {
         let at = text.caret();
         if key == operator {
@@ -254,7 +254,7 @@ impl Vim {
                 .fold(at, |at, _| (text.line_end(at) + 1).min(text.as_str().len()));
             return self.take_lines(operator, at, last, text);
         }
-        // As everybody expects: the blanks behind a changed word stay.
+        // As in Vim, `cw` keeps the blanks after the word.
         let key = match (operator, key, text.class(at)) {
             ('c', 'w', Class::Blank) => 'w',
             ('c', 'w', _) => return self.change_word(text),
@@ -285,7 +285,7 @@ impl Vim {
 
     fn change_word(&mut self, text: &mut Text) {
         let at = text.caret();
-        // The end of the word under the caret, which may be where it stands already.
+        // The end of the word under the caret, which may already be at that end.
         let mut end = run_end(text, at);
         for _ in 1..self.count() {
             end = text.next(word_end(text, text.previous(end)));
@@ -333,7 +333,7 @@ impl Vim {
     }
 }
 
-/// In normal mode the caret stands on something, where its line has anything.
+/// In normal mode the caret is on a character, if its line has any.
 pub fn settle(text: &mut Text) {
     let (at, goal) = (text.caret(), text.goal);
     if at == text.line_end(at) && at > text.line_start(at) {
@@ -342,7 +342,7 @@ pub fn settle(text: &mut Text) {
     }
 }
 
-fn put(text: &mut Text, behind: bool, count: usize) {
+fn put(text: &mut Text, after: bool, count: usize) {
     let kept = text.killed().to_owned();
     if kept.is_empty() {
         return;
@@ -350,7 +350,7 @@ fn put(text: &mut Text, behind: bool, count: usize) {
     let count = count.min(100);
     let at = text.caret();
     let (start, end) = (text.line_start(at), text.line_end(at));
-    match (kept.strip_suffix('\n'), behind) {
+    match (kept.strip_suffix('\n'), after) {
         (Some(lines), true) => {
             text.replace(end..end, &format!("\n{lines}").repeat(count));
             text.go(indent(text, end + 1));
@@ -359,12 +359,8 @@ fn put(text: &mut Text, behind: bool, count: usize) {
             text.replace(start..start, &kept.repeat(count));
             text.go(indent(text, start));
         }
-        (None, behind) => {
-            let at = if behind && at < end {
-                text.next(at)
-            } else {
-                at
-            };
+        (None, after) => {
+            let at = if after && at < end { text.next(at) } else { at };
             text.replace(at..at, &kept.repeat(count));
             text.go(text.previous(text.caret()));
         }
@@ -387,7 +383,7 @@ fn line(text: &Text, number: usize) -> usize {
     start.unwrap_or_default()
 }
 
-/// Where a character stands in the line, up to it (`t`) or on it (`f`), back with capitals.
+/// Finds a character in the line: up to it (`t`) or on it (`f`), backwards with capitals.
 fn find(text: &Text, way: char, character: char, count: usize) -> Option<Motion> {
     let (at, letter) = (text.caret(), character.to_string());
     let is = |place: &usize| text.cluster(*place).starts_with(&letter);

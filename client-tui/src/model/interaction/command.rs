@@ -1,4 +1,4 @@
-//! A command that is changed within the dialog. What it shows is what runs: characters that cannot be seen are left out.
+//! A command that is edited within the dialog. It runs exactly as shown: invisible characters are left out.
 
 use crossterm::event::KeyEvent;
 
@@ -19,7 +19,7 @@ pub struct CommandBox {
 }
 
 impl CommandBox {
-    /// With this command, the caret behind it.
+    /// With this command, the caret at its end.
     #[must_use]
     pub fn new(command: &str) -> Self {
         let mut edited = Self::default();
@@ -27,7 +27,7 @@ impl CommandBox {
         edited
     }
 
-    /// What is written.
+    /// The text.
     #[must_use]
     pub fn text(&self) -> &str {
         self.text.as_str()
@@ -39,14 +39,14 @@ impl CommandBox {
         self.text.caret()
     }
 
-    /// The command to run; `None`: nothing is written.
+    /// The command to run; `None` if it is blank.
     #[must_use]
     pub fn command(&self) -> Option<String> {
         let text = self.text();
         (!text.trim().is_empty()).then(|| text.to_owned())
     }
 
-    /// Writes a text at the caret. What is too long stays out.
+    /// Inserts a text at the caret. Text beyond the limit is dropped.
     pub fn insert(&mut self, text: &str) {
         let mut text: String = chips::plain(text).chars().filter(is_seen).collect();
         let room = BYTES_MAX.saturating_sub(self.text().len());
@@ -74,7 +74,7 @@ impl CommandBox {
         true
     }
 
-    /// Moves a row up or down, where there is one.
+    /// Moves a row up or down, if there is one.
     fn row(&mut self, down: bool, width: usize) {
         let chips = Chips::default();
         let laid = Rows::new(self.text.as_str(), &chips, width);
@@ -92,7 +92,7 @@ impl CommandBox {
     }
 }
 
-/// Whether a person sees the character, or where it leads.
+/// Whether the character is visible, or moves the text after it.
 fn is_seen(character: &char) -> bool {
     let mut bytes = [0; 4];
     let text: &str = character.encode_utf8(&mut bytes);

@@ -1,4 +1,4 @@
-//! What tests of dialogs are played with.
+//! Fixtures for tests of dialogs.
 
 use std::time::{Duration, Instant};
 
@@ -12,7 +12,7 @@ use crate::effect::Effect;
 use crate::event::Event;
 use crate::keymap;
 use crate::model::session::Session;
-use crate::model::{Link, Look, Model, Place};
+use crate::model::{LaunchContext, Link, Look, Model};
 use crate::render::Cache;
 use crate::update::update;
 use crate::view::Panel;
@@ -34,7 +34,7 @@ impl Scene {
     /// With these questions open, just drawn.
     pub fn fresh(approvals: Vec<Interaction>, questions: Vec<Interaction>) -> Self {
         let now = Instant::now();
-        let place = Place::of("/p");
+        let place = LaunchContext::of("/p");
         let mut model = Model::new(Look::default(), place, now);
         let mut session = Session::new(SessionId::new(), Pid(7));
         session.open = approvals.into_iter().chain(questions).collect();
@@ -49,8 +49,8 @@ impl Scene {
         self.model.session.as_mut().unwrap()
     }
 
-    /// The session tells of something durable.
-    pub fn tells(&mut self, kind: &str, data: serde_json::Value) {
+    /// The session reports a durable event.
+    pub fn report(&mut self, kind: &str, data: serde_json::Value) {
         let seq = self.session().seq.0 + 1;
         let event = serde_json::json!({
             "seq": seq, "session": 7, "at": Stamp(0), "turn": 1, "kind": kind, "data": data,
@@ -80,7 +80,7 @@ impl Scene {
         update(&mut self.model, Event::Paste(text.to_owned()), self.now)
     }
 
-    /// What the dialog looks like in a terminal of this size.
+    /// The dialog's rows in a terminal of this size.
     pub fn panel(&mut self, columns: u16, rows: u16) -> Panel {
         self.model.look.columns = columns;
         self.model.look.rows = rows;

@@ -31,7 +31,7 @@ fn it_is_edited_as_the_composer_is() {
 }
 
 #[test]
-fn what_is_pasted_stands_on_one_line_and_obeys_nothing() {
+fn a_paste_becomes_one_line_without_control_characters() {
     let mut input = Input::default();
     input.insert("one\r\ntwo\tthree\u{1b}[31m red\u{7}");
     assert_eq!(input.text(), "one two three red");
@@ -49,7 +49,7 @@ fn keys_that_write_nothing_are_not_taken() {
 
 proptest! {
     #[test]
-    fn the_caret_never_stands_within_a_character(
+    fn the_caret_is_never_within_a_character(
         steps in prop::collection::vec((0_usize..12, "[a \u{301}中👨\u{200d}👩🇩🇪é]{0,4}"), 0..30),
         width in 2_usize..20,
     ) {

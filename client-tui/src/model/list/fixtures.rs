@@ -18,12 +18,12 @@ use super::ListOf;
 use crate::effect::Answer;
 use crate::messages::Language;
 use crate::model::session::Session;
-use crate::model::{Look, Model, Place};
+use crate::model::{LaunchContext, Look, Model};
 
-/// The wall clock of every scene.
+/// The wall clock in every test.
 pub const NOW: Stamp = Stamp(1_790_000_000_000);
 
-/// What a hostile model, name or file may try.
+/// Text with which a hostile model, name or file may attack.
 pub const HOSTILE: &str = "\u{1b}]0;owned\u{7}\u{1b}[2J\u{202e}evil\r\n\u{9b}31mred\tend";
 
 /// Every list.
@@ -37,7 +37,7 @@ pub const ALL: [ListOf; 7] = [
     ListOf::Models,
 ];
 
-/// What the daemon says to a list that was opened, with these calls waiting; `None`: it is not asked.
+/// The daemon's answer to an opened list, with these open calls; `None`: the list makes no request.
 pub fn answer(what: ListOf, calls: Vec<Interaction>) -> Option<Answer> {
     Some(match what {
         ListOf::Sessions { .. } => Answer::Sessions(listed()),
@@ -229,9 +229,9 @@ pub fn model(columns: u16, rows: u16, language: Language) -> Model {
         language,
         ..Look::default()
     };
-    let place = Place {
+    let place = LaunchContext {
         home: Some("/user/ann".into()),
-        ..Place::of("/user/ann/code/app")
+        ..LaunchContext::of("/user/ann/code/app")
     };
     let mut model = Model::new(look, place, Instant::now() + Duration::from_secs(60));
     model.clock = NOW;

@@ -1,4 +1,4 @@
-//! The list of models: what is known of each, in words.
+//! The list of models, with descriptions.
 
 use proto::params::config::{ModelFacts, ModelPrice, ProviderListOutput, ProviderStatus};
 
@@ -13,7 +13,7 @@ use crate::theme::Ink;
 /// A model that can be chosen.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Offer {
-    /// `provider/model`. Cleaned of nothing: it is what the daemon is told.
+    /// `provider/model`. Not cleaned: it is sent to the daemon.
     pub name: String,
     pub facts: ModelFacts,
     pub key: KeyPresence,
@@ -105,7 +105,7 @@ pub fn row(offer: &Offer, model: &Model) -> Row {
     }
 }
 
-/// What is known of the marked one, a line each.
+/// Details of the marked model, one per line.
 #[must_use]
 pub fn about(offer: &Offer, language: Language) -> [String; 3] {
     let price = match &offer.facts.price {

@@ -1,4 +1,4 @@
-//! The rows of a list in words: what is shown of them is what the filter searches.
+//! The rows of a list as text: the filter searches the text that is shown.
 
 use client::form::{Form, kinds};
 use nucleo_matcher::pattern::{AtomKind, CaseMatching, Normalization, Pattern};
@@ -24,13 +24,13 @@ const LETTERS_MAX: usize = 200;
 #[derive(Clone, Debug)]
 pub struct Row {
     pub key: Key,
-    /// What it is like, in one cell.
+    /// Its status, in one cell.
     pub mark: (&'static str, Ink),
     /// As many as its list has columns.
     pub cells: Vec<Cell>,
 }
 
-/// What stands in a column of a row. Cleaned, one line.
+/// The contents of a column in a row. Cleaned, one line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cell {
     pub text: String,
@@ -85,7 +85,7 @@ pub fn rows(dialog: &ListDialog, model: &Model) -> Vec<Row> {
     found
 }
 
-/// How well what is written names the session of a row by its number: 0 whole, 1 its beginning, 2 not.
+/// How well the query matches the session number of a row: 0 fully, 1 as a prefix, 2 not at all.
 #[must_use]
 pub fn numbered(row: &Row, wanted: &str) -> u8 {
     let pid = row.cells.get(PID).map_or("", |cell| cell.text.as_str());
@@ -314,7 +314,7 @@ fn processes(list: &process::ListOutput, dialog: &ListDialog, model: &Model) -> 
     rows
 }
 
-/// Pid, state, age, model, context, tokens, cost, directory, what it does.
+/// Pid, state, age, model, context, tokens, cost, directory, activity.
 fn process(session: &SessionSummary, dialog: &ListDialog, model: &Model) -> Row {
     let language = model.look.language;
     let name = session.name.as_deref().map(client::text::line);
@@ -376,7 +376,7 @@ fn child(child: &ChildProcess, branch: &str, model: &Model) -> Row {
     }
 }
 
-/// Session, tool, what it wants, age.
+/// Session, tool, request, age.
 fn asked(asked: &Interaction, dialog: &ListDialog, model: &Model) -> Row {
     let language = model.look.language;
     let form = Form::of(asked);

@@ -1,4 +1,4 @@
-//! Parts of rows in words: ages, states, what is known of a session. All of it cleaned.
+//! Parts of rows as text: ages, states, details of a session. All of it cleaned.
 
 use std::ops::Range;
 use std::path::Path;
@@ -47,13 +47,13 @@ pub fn lasted(language: Language, ms: u64) -> String {
     language.fill(message, &[&count.to_string()])
 }
 
-/// What it cost, as far as that is known; empty where nothing is.
+/// The cost, as far as it is known; empty if unknown.
 #[must_use]
 pub fn cost(usage: &UsageTotals) -> String {
     short::cost(usage).unwrap_or_default()
 }
 
-/// How full the context is; empty where that is not known.
+/// How full the context is; empty if unknown.
 #[must_use]
 pub fn context(session: &SessionSummary) -> String {
     let full = short::percent(session.context_tokens, session.context_window);
@@ -69,7 +69,7 @@ pub fn model(name: &str) -> String {
 /// Cells that a directory takes at most in a row.
 const DIRECTORY_MAX: usize = 28;
 
-/// A path with `~` for the person's home.
+/// A path with `~` for the user's home.
 #[must_use]
 pub fn home(path: &str, home: Option<&Path>) -> String {
     client::text::line(&short::path(path, home))
@@ -103,14 +103,14 @@ pub fn head(text: &str) -> String {
     }
 }
 
-/// One line of what was written in Markdown, without the marks around its words.
+/// A Markdown text as one line, without its markup.
 #[must_use]
 pub fn plain(text: &str) -> String {
     let text = client::text::line(text);
     let mut marks: Vec<Range<usize>> = Vec::new();
     for (event, range) in Parser::new(&text).into_offset_iter() {
         let said = text.get(range.clone()).unwrap_or_default();
-        let (before, behind) = match event {
+        let (before, after) = match event {
             Event::Start(Tag::Strong) => (2, 2),
             Event::Start(Tag::Emphasis) => (1, 1),
             Event::Code(_) => {
@@ -125,14 +125,14 @@ pub fn plain(text: &str) -> String {
             _ => continue,
         };
         marks.push(range.start..range.start + before);
-        marks.push(range.end.saturating_sub(behind)..range.end);
+        marks.push(range.end.saturating_sub(after)..range.end);
     }
     let is_mark = |at: usize| marks.iter().any(|mark| mark.contains(&at));
     let letters = text.char_indices().filter(|(at, _)| !is_mark(*at));
     letters.map(|(_, letter)| letter).collect()
 }
 
-/// One line for what is to be judged: nothing in it is hidden.
+/// One line for text that the user must judge: nothing in it is hidden.
 #[must_use]
 pub fn exact(text: &str) -> String {
     client::text::exact(&head(text)).replace('\n', "⏎")
@@ -151,7 +151,7 @@ pub fn questions(session: &SessionSummary) -> u64 {
     session.pending_interactions
 }
 
-/// Whether it goes on only when a person does something.
+/// Whether it waits for the user.
 #[must_use]
 pub fn waits(session: &SessionSummary) -> bool {
     let needs_person = session.waiting_for.is_some_and(WaitingFor::needs_person);
@@ -171,7 +171,7 @@ pub fn mark(session: &SessionSummary) -> (&'static str, Ink) {
     }
 }
 
-/// The state in words, with what it waits for and how it exited.
+/// The state as text, with the reason for waiting and the exit status.
 #[must_use]
 pub fn state(language: Language, session: &SessionSummary, now: Stamp) -> String {
     let say = |message| language.say(message).to_owned();

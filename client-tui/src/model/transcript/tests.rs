@@ -90,8 +90,8 @@ fn folded(events: &[DecodedEvent]) -> Transcript {
     transcript
 }
 
-/// The entries, a line each; `…` behind what is live.
-fn told(events: &[DecodedEvent]) -> Vec<String> {
+/// The entries, a line each; a live one ends with `…`.
+fn entry_lines(events: &[DecodedEvent]) -> Vec<String> {
     let transcript = folded(events);
     let entries = transcript.entries.iter();
     entries
@@ -152,7 +152,7 @@ fn told(events: &[DecodedEvent]) -> Vec<String> {
 #[test]
 fn an_answer_grows_and_is_finished_by_its_message() {
     let thought = [reasoning(0, "Let me"), reasoning(6, " see")];
-    assert_eq!(told(&thought), ["thought Let me see…"]);
+    assert_eq!(entry_lines(&thought), ["thought Let me see…"]);
     let all = [
         thought.as_slice(),
         &[
@@ -163,18 +163,21 @@ fn an_answer_grows_and_is_finished_by_its_message() {
         ],
     ]
     .concat();
-    assert_eq!(told(&all), ["thought Let me see", "answer Hello…"]);
+    assert_eq!(entry_lines(&all), ["thought Let me see", "answer Hello…"]);
     let end = message(5, "Let me see", "\n\nHello, you", "stop");
     assert_eq!(
-        told(&[all.as_slice(), std::slice::from_ref(&end)].concat()),
+        entry_lines(&[all.as_slice(), std::slice::from_ref(&end)].concat()),
         ["thought Let me see", "answer Hello, you"]
     );
     // The same from the records alone.
-    assert_eq!(told(&[end]), ["thought Let me see", "answer Hello, you"]);
+    assert_eq!(
+        entry_lines(&[end]),
+        ["thought Let me see", "answer Hello, you"]
+    );
 }
 
 #[test]
-fn what_is_replayed_is_not_shown_twice() {
+fn replayed_events_are_not_shown_twice() {
     let records = [
         event(
             Some(1),
@@ -184,7 +187,7 @@ fn what_is_replayed_is_not_shown_twice() {
         message(2, "", "Hello", "stop"),
     ];
     let twice = [records.clone(), records].concat();
-    assert_eq!(told(&twice), ["user0 hi", "answer Hello"]);
+    assert_eq!(entry_lines(&twice), ["user0 hi", "answer Hello"]);
 }
 
 #[test]
@@ -192,15 +195,15 @@ fn a_superseded_attempt_goes_where_nothing_of_it_can_be_printed() {
     let begun = [reasoning(0, "hm"), text(0, "Hal")];
     let again = [partial(true), reasoning(0, "so"), text(0, "Hello")];
     assert_eq!(
-        told(&[begun.as_slice(), &again].concat()),
+        entry_lines(&[begun.as_slice(), &again].concat()),
         ["thought hm", "thought so", "answer Hello…"]
     );
     let only_thought = [&begun[..1], &again].concat();
-    assert_eq!(told(&only_thought), ["thought so", "answer Hello…"]);
+    assert_eq!(entry_lines(&only_thought), ["thought so", "answer Hello…"]);
 }
 
 #[test]
-fn of_a_superseded_attempt_stays_what_can_be_printed() {
+fn printable_blocks_of_a_superseded_attempt_stay() {
     let whole = "One.\n\nTwo.\n\nThr";
     let transcript = folded(&[text(0, whole)]);
     let EntryKind::Answer { text: markdown, .. } = &transcript.entries[0].kind else {
@@ -208,7 +211,7 @@ fn of_a_superseded_attempt_stays_what_can_be_printed() {
     };
     assert!(markdown.whole() > 0, "this is about blocks that are whole");
     assert_eq!(
-        told(&[text(0, whole), partial(true), text(0, "Hello")]),
+        entry_lines(&[text(0, whole), partial(true), text(0, "Hello")]),
         [
             &format!("answer {whole} (Interrupted)"),
             "starts again",
@@ -216,7 +219,7 @@ fn of_a_superseded_attempt_stays_what_can_be_printed() {
         ]
     );
     assert_eq!(
-        told(&[text(0, whole), message(3, "", "Other.", "stop")]),
+        entry_lines(&[text(0, whole), message(3, "", "Other.", "stop")]),
         [
             &format!("answer {whole} (Interrupted)"),
             "starts again",
@@ -230,7 +233,7 @@ fn a_reconnect_neither_doubles_nor_loses_a_character() {
     let live = |words: &str| sync(&json!([{"item": "m1.1", "offset": 0, "text": words}]));
     let end = message(9, "Let me see now", "Hello, you", "stop");
     assert_eq!(
-        told(&[
+        entry_lines(&[
             reasoning(0, "Let me"),
             // More was thought meanwhile.
             live("Hel"),
@@ -240,33 +243,36 @@ fn a_reconnect_neither_doubles_nor_loses_a_character() {
         ]),
         ["thought Let me see now", "answer Hello, you"]
     );
-    // It has begun anew meanwhile, under the same name.
-    assert_eq!(told(&[text(0, "Hal"), live("Other")]), ["answer Other…"]);
+    // Meanwhile the answer has started again, under the same name.
+    assert_eq!(
+        entry_lines(&[text(0, "Hal"), live("Other")]),
+        ["answer Other…"]
+    );
     // It is not reported, because it only thinks yet.
     assert_eq!(
-        told(&[reasoning(0, "Let"), sync(&json!([])), reasoning(3, " me")]),
+        entry_lines(&[reasoning(0, "Let"), sync(&json!([])), reasoning(3, " me")]),
         ["thought Let me…"]
     );
     // It was finished while we were away, and before the border.
     assert_eq!(
-        told(&[text(0, "Hel"), end, sync(&json!([]))]),
+        entry_lines(&[text(0, "Hel"), end, sync(&json!([]))]),
         ["thought Let me see now", "answer Hello, you"]
     );
 }
 
 #[test]
-fn a_stream_that_broke_is_told_and_may_be_finished_yet() {
+fn a_broken_stream_is_reported_and_may_still_finish() {
     let broken = [text(0, "w0 w1 "), partial(false)];
-    assert_eq!(told(&broken), ["answer w0 w1 …", "broke off"]);
+    assert_eq!(entry_lines(&broken), ["answer w0 w1 …", "broke off"]);
     let kept = message(6, "", "w0 w1 w2", "interrupted");
     assert_eq!(
-        told(&[broken.as_slice(), &[kept]].concat()),
+        entry_lines(&[broken.as_slice(), &[kept]].concat()),
         ["answer w0 w1 w2 (Interrupted)", "broke off"]
     );
     // Whatever is live when the turn ends is over.
     let end = ended(7, "interrupted", 5, &json!([]));
     assert_eq!(
-        told(&[text(0, "w0"), started(3, "c", "bash", "ls"), end]),
+        entry_lines(&[text(0, "w0"), started(3, "c", "bash", "ls"), end]),
         [
             "answer w0 (Interrupted)",
             "bash ls [] Interrupted",
@@ -276,7 +282,7 @@ fn a_stream_that_broke_is_told_and_may_be_finished_yet() {
 }
 
 #[test]
-fn only_what_was_in_the_background_is_told_to_have_ended_there() {
+fn only_background_commands_report_their_end() {
     let spawned = |seq, pid, kind| {
         let data = json!({"pid": pid, "kind": kind, "call": "c", "command": "sleep"});
         event(Some(seq), "child.spawned", &data)
@@ -285,7 +291,7 @@ fn only_what_was_in_the_background_is_told_to_have_ended_there() {
         let data = json!({"pid": pid, "code": 0});
         event(Some(seq), "child.exited", &data)
     };
-    // The first one began before what is known: most likely a call.
+    // The first one began before the known records: most likely it is a call.
     let events = [
         exited(1, 7),
         spawned(2, 8, "command"),
@@ -293,7 +299,10 @@ fn only_what_was_in_the_background_is_told_to_have_ended_there() {
         exited(4, 8),
         exited(5, 9),
     ];
-    assert_eq!(told(&events), ["child sleep false", "child sleep true"]);
+    assert_eq!(
+        entry_lines(&events),
+        ["child sleep false", "child sleep true"]
+    );
 }
 
 #[test]
@@ -305,16 +314,16 @@ fn a_call_runs_prints_and_ends() {
         output("c", 4, "\u{1b}[31mtwo\u{1b}[0m 10%\r"),
         output("c", 23, "20%\r\nthree"),
     ];
-    assert_eq!(told(&run), ["bash make [one\\n20%\\nthree]…"]);
+    assert_eq!(entry_lines(&run), ["bash make [one\\n20%\\nthree]…"]);
     let end = finished(2, "c", "ok", &line);
     assert_eq!(
-        told(&[run.as_slice(), &[end]].concat()),
+        entry_lines(&[run.as_slice(), &[end]].concat()),
         ["bash make [one\\n20%\\nthree] Ok"]
     );
 }
 
 #[test]
-fn what_a_call_prints_is_bounded_from_the_beginning_of_a_line() {
+fn output_of_a_call_is_truncated_at_a_line_start() {
     let mut events = vec![started(1, "c", "bash", "yes")];
     let line = format!("{}\n", "ä".repeat(300));
     for index in 0..60 {
@@ -329,25 +338,25 @@ fn what_a_call_prints_is_bounded_from_the_beginning_of_a_line() {
 }
 
 #[test]
-fn a_call_that_never_started_is_known_by_what_judged_it() {
+fn a_call_that_never_started_is_known_from_its_approval() {
     let decided = json!({"call": "c", "tool": "bash", "verdict": "deny", "rule": "r", "layer": "user",
         "read_only": false, "subject": "rm x", "input_sha256": ""});
     let why = json!({"type": "line", "text": "Denied by a rule."});
     let denied =
         json!([{"call": "c", "tool": "bash", "subject": "rm x", "why": "Denied by a rule."}]);
     assert_eq!(
-        told(&[
+        entry_lines(&[
             event(Some(1), "policy.decided", &decided),
             finished(2, "c", "denied", &why),
             ended(3, "blocked", 5, &denied),
         ]),
         ["bash rm x [] Denied", "ended Blocked 0"],
-        "why is told once"
+        "the reason is shown once"
     );
     assert_eq!(
-        told(&[ended(3, "blocked", 5, &denied)]),
+        entry_lines(&[ended(3, "blocked", 5, &denied)]),
         ["ended Blocked 1"],
-        "whoever did not see the call is told"
+        "without the call the reason is shown"
     );
 }
 
@@ -364,13 +373,16 @@ fn approval(seq: u64, decision: &str) -> Vec<DecodedEvent> {
 }
 
 #[test]
-fn a_no_and_a_yes_for_the_session_are_told_and_a_yes_for_once_is_not() {
-    assert!(told(&approval(1, "allow_once")).is_empty());
-    assert_eq!(told(&approval(1, "allow_session")), ["AllowSession rm x"]);
+fn denials_and_session_approvals_are_shown_and_single_approvals_are_not() {
+    assert!(entry_lines(&approval(1, "allow_once")).is_empty());
+    assert_eq!(
+        entry_lines(&approval(1, "allow_session")),
+        ["AllowSession rm x"]
+    );
     let mut events = approval(1, "deny");
     let why = json!({"type": "line", "text": "Denied by the user (ann): keep it"});
     events.push(finished(3, "c", "denied", &why));
-    assert_eq!(told(&events), ["Deny rm x", "bash rm x [] Denied"]);
+    assert_eq!(entry_lines(&events), ["Deny rm x", "bash rm x [] Denied"]);
     let transcript = folded(&events);
     let EntryKind::Tool(tool) = &transcript.entries[1].kind else {
         panic!("{transcript:?}");
@@ -385,16 +397,19 @@ fn a_no_and_a_yes_for_the_session_are_told_and_a_yes_for_once_is_not() {
 #[test]
 fn only_a_turn_that_took_long_or_ended_otherwise_leaves_a_line() {
     let none = json!([]);
-    assert!(told(&[ended(1, "completed", 9_000, &none)]).is_empty());
+    assert!(entry_lines(&[ended(1, "completed", 9_000, &none)]).is_empty());
     assert_eq!(
-        told(&[ended(1, "completed", 72_000, &none)]),
+        entry_lines(&[ended(1, "completed", 72_000, &none)]),
         ["ended Completed 0"]
     );
-    assert_eq!(told(&[ended(1, "failed", 5, &none)]), ["ended Failed 0"]);
+    assert_eq!(
+        entry_lines(&[ended(1, "failed", 5, &none)]),
+        ["ended Failed 0"]
+    );
 }
 
 #[test]
-fn facts_of_the_session_are_told_once_each() {
+fn session_notices_are_shown_once_each() {
     let id = "01890000-0000-7000-8000-0000000000aa";
     let cases: &[(&str, Value, &str)] = &[
         (
@@ -454,7 +469,11 @@ fn facts_of_the_session_are_told_once_each() {
     ];
     for (kind, data, words) in cases {
         let expected: &[&str] = if words.is_empty() { &[] } else { &[words] };
-        assert_eq!(told(&[event(Some(1), kind, data)]), expected, "{kind}");
+        assert_eq!(
+            entry_lines(&[event(Some(1), kind, data)]),
+            expected,
+            "{kind}"
+        );
     }
     let skipped = |seq| {
         event(
@@ -463,7 +482,7 @@ fn facts_of_the_session_are_told_once_each() {
             &json!({"skipped": "no git"}),
         )
     };
-    assert_eq!(told(&[skipped(1), skipped(2)]).len(), 1);
+    assert_eq!(entry_lines(&[skipped(1), skipped(2)]).len(), 1);
 }
 
 #[test]
@@ -473,7 +492,7 @@ fn questions_stand_with_their_answers() {
     let answered = json!({"interaction_id": "7.1", "call": "c",
         "answer": {"type": "questions", "replies": [{"labels": ["SQLite"]}]}, "by": "ann"});
     assert_eq!(
-        told(&[
+        entry_lines(&[
             event(Some(1), "interaction.opened", &asked),
             event(Some(2), "interaction.resolved", &answered)
         ]),
@@ -510,14 +529,14 @@ proptest! {
                 (Some(part), 0) => events.push(text(from, part)),
                 (Some(part), 1) => events.push(reasoning(from, part)),
                 (Some(_), _) => events.push(sync(&match words.get(..to) {
-                    Some(told) => json!([{"item": "m1.1", "offset": 0, "text": told}]),
+                    Some(draft) => json!([{"item": "m1.1", "offset": 0, "text": draft}]),
                     None => json!([]),
                 })),
                 (None, _) => {}
             }
         }
         events.push(message(5, &words, &words, "stop"));
-        let all = told(&events);
+        let all = entry_lines(&events);
         let of = |kind: &str| all.iter().filter_map(|line| line.strip_prefix(kind)).collect::<String>();
         prop_assert_eq!(of("answer "), words.clone(), "{:?}", &all);
         prop_assert_eq!(of("thought "), words, "{:?}", &all);

@@ -21,8 +21,8 @@ pub(super) fn parts(rows: &[Row]) -> Vec<Parts> {
     let mut out = vec![Vec::new(); rows.len()];
     let mut at = 0;
     while at < rows.len() {
-        let (removed, behind) = run(rows, at, Kind::Removed);
-        let (added, behind) = run(rows, behind, Kind::Added);
+        let (removed, end) = run(rows, at, Kind::Removed);
+        let (added, end) = run(rows, end, Kind::Added);
         for (old, new) in removed.into_iter().zip(added).take(LINES_MAX) {
             let texts = rows.get(old).zip(rows.get(new));
             let Some((before, after)) = texts.and_then(|(a, b)| compared(&a.text, &b.text)) else {
@@ -34,12 +34,12 @@ pub(super) fn parts(rows: &[Row]) -> Vec<Parts> {
                 }
             }
         }
-        at = behind.max(at + 1);
+        at = end.max(at + 1);
     }
     out
 }
 
-/// The rows of this kind that stand there, over the notes between them, and where they end.
+/// The rows of this kind from here on, skipping notes between them, and the index after them.
 fn run(rows: &[Row], from: usize, kind: Kind) -> (Vec<usize>, usize) {
     let mut found = Vec::new();
     let mut at = from;
@@ -54,7 +54,7 @@ fn run(rows: &[Row], from: usize, kind: Kind) -> (Vec<usize>, usize) {
     (found, at)
 }
 
-/// What is only in one of the two, by words.
+/// The parts that are only in one of the two, by words.
 fn compared(old: &str, new: &str) -> Option<(Parts, Parts)> {
     if old.len() > LINE_MAX || new.len() > LINE_MAX {
         return None;

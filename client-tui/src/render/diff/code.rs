@@ -1,5 +1,5 @@
-//! The lines of a diff in the colours of the file's language: those of the old file and those of the new one each by
-//! themselves, as what is open in one of them need not be so in the other.
+//! The lines of a diff, highlighted in the file's language. The old and the new file are highlighted separately, as a
+//! string or comment that is open in one of them need not be open in the other.
 
 use ratatui::text::Line;
 
@@ -43,7 +43,7 @@ impl Sides {
             }
             Kind::Note => None,
             Kind::Gap => {
-                // What the lines between have opened or closed is not known.
+                // The state after the hidden lines is unknown.
                 (self.old, self.new) = (self.begin.clone(), self.begin.clone());
                 None
             }

@@ -6,7 +6,7 @@ use ratatui::text::{Line, Span};
 
 use crate::render::wrap;
 
-/// These words on that background, where they have none of their own.
+/// Sets the background of the spans that have none.
 pub(super) fn under(spans: Vec<Span<'static>>, ground: Style) -> Line<'static> {
     let spans = spans.into_iter().map(|span| {
         let style = ground.patch(span.style);

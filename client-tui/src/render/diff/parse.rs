@@ -1,6 +1,6 @@
 //! A unified diff, line by line, with the numbers that its lines have.
 
-/// What a line of a diff is.
+/// Kinds of diff lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Context,
@@ -18,13 +18,13 @@ pub(super) struct Row {
     pub(super) kind: Kind,
     pub(super) old: Option<u64>,
     pub(super) new: Option<u64>,
-    /// With everything written out that cannot be seen, but tabs.
+    /// Invisible characters are spelled out, except tabs.
     pub(super) text: String,
 }
 
-/// Where in the two files the next line stands, and how many lines of the hunk are to come.
+/// The line numbers of the next line in both files, and how many lines of the hunk are left.
 #[derive(Default)]
-struct Place {
+struct HunkPosition {
     old: u64,
     new: u64,
     old_left: u64,
@@ -35,7 +35,7 @@ struct Place {
 pub(super) fn rows(diff: &str) -> Vec<Row> {
     let all_cr = carriage_returns(diff);
     let mut rows = Vec::new();
-    let mut place: Option<Place> = None;
+    let mut place: Option<HunkPosition> = None;
     for line in diff.strip_suffix('\n').unwrap_or(diff).split('\n') {
         if let Some(next) = hunk(line, place.as_ref()) {
             if place.is_some() {
@@ -65,7 +65,7 @@ pub(super) fn rows(diff: &str) -> Vec<Row> {
 }
 
 /// The beginning of a hunk: `@@ -1,7 +1,8 @@`.
-fn hunk(line: &str, place: Option<&Place>) -> Option<Place> {
+fn hunk(line: &str, place: Option<&HunkPosition>) -> Option<HunkPosition> {
     if place.is_some_and(|place| place.old_left + place.new_left > 0) {
         return None;
     }
@@ -81,7 +81,7 @@ fn hunk(line: &str, place: Option<&Place>) -> Option<Place> {
     let ((old, old_left), (new, new_left)) = (range(old)?, range(new)?);
     let most = u64::from(u32::MAX);
     let (old_left, new_left) = (old_left.min(most), new_left.min(most));
-    Some(Place {
+    Some(HunkPosition {
         old,
         new,
         old_left,
@@ -95,7 +95,7 @@ fn is_header(line: &str) -> bool {
     known.iter().any(|start| line.starts_with(start))
 }
 
-fn row(line: &str, place: Option<&mut Place>) -> Row {
+fn row(line: &str, place: Option<&mut HunkPosition>) -> Row {
     let note = |text: &str| Row {
         kind: Kind::Note,
         old: None,
@@ -103,7 +103,7 @@ fn row(line: &str, place: Option<&mut Place>) -> Row {
         text: safe(text),
     };
     let Some(place) = place else {
-        // No numbers: what came is no whole diff. The marks still count.
+        // Outside a hunk there are no line numbers, but the marks still count.
         let kind = match line.chars().next() {
             Some('+') => Kind::Added,
             Some('-') => Kind::Removed,
@@ -153,7 +153,7 @@ fn carriage_returns(diff: &str) -> bool {
     lines.peek().is_some() && lines.all(|line| line.ends_with('\r'))
 }
 
-/// The text with what cannot be seen written out. Tabs stay, and become blanks where the line is drawn.
+/// The text with invisible characters spelled out. Tabs stay, and become blanks when the line is drawn.
 fn safe(text: &str) -> String {
     let (text, end) = match text.strip_suffix('\r') {
         Some(text) => (text, "␍"),

@@ -142,7 +142,7 @@ fn changed_lines_have_the_colours_of_their_language_on_a_ground_of_their_own() {
 }
 
 #[test]
-fn what_cannot_be_seen_is_written_out() {
+fn invisible_characters_are_spelled_out() {
     let diff = "@@ -1,2 +1,2 @@\n-a\u{1b}[31m\r\n+a\u{202e}b\n c\n";
     assert_eq!(
         rows(diff, 80),

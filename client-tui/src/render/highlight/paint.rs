@@ -1,4 +1,4 @@
-//! What a piece of code is, and its colour. Contrast at least 4.5 : 1 on black, or on white.
+//! Kinds of code tokens, and their colours. Contrast at least 4.5 : 1 on black, or on white.
 
 use std::sync::OnceLock;
 
@@ -7,7 +7,7 @@ use syntect::parsing::{Scope, ScopeStack};
 
 use crate::theme::{Ink, Theme};
 
-/// What a piece of code is.
+/// The kind of a code token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Paint {
     Plain,
@@ -23,7 +23,7 @@ enum Paint {
     Removed,
 }
 
-/// The first row that fits the innermost scope counts; where none fits, the scope around it.
+/// The first row that matches the innermost scope wins; if none does, the scope around it is tried.
 const SCOPES: &[(&str, Paint)] = &[
     ("comment", Paint::Comment),
     ("constant.character.escape", Paint::Constant),

@@ -13,7 +13,7 @@ fn style(lines: &[ratatui::text::Line<'static>], words: &str) -> Style {
 }
 
 #[test]
-fn languages_are_found_by_what_people_write() {
+fn languages_are_found_by_their_usual_names() {
     for token in [
         "rust",
         "rs",
@@ -48,7 +48,7 @@ fn languages_are_found_by_what_people_write() {
 }
 
 #[test]
-fn what_differs_looks_different_and_the_words_stay() {
+fn different_kinds_look_different_and_the_text_stays() {
     for theme in [Theme::Dark, Theme::Light] {
         let mut code = Highlighter::of("rust").unwrap();
         let lines = [

@@ -5,13 +5,13 @@ use std::collections::HashMap;
 
 use ratatui::text::{Line, Span};
 
-use super::{Markdown, What};
+use super::{BlockKind, Markdown};
 use crate::model::Look;
 use crate::render::highlight::{self, Highlighter, LINES_MAX};
 use crate::render::wrap;
 use crate::theme::Ink;
 
-/// The code stands so far from the left.
+/// Indent of code.
 const INDENT: usize = 2;
 
 /// A fence that was opened.
@@ -75,13 +75,13 @@ impl Fence {
     }
 }
 
-/// The language in what stands behind a fence.
+/// The language in the info string of a fence.
 pub(super) fn label(info: &str) -> &str {
     let word = info.split_whitespace().next().unwrap_or_default();
     word.trim_matches(['{', '}', '.'])
 }
 
-/// A block of code within a fence. `state`: how far the code was read, where it gets colours.
+/// Part of a fenced code block. `state`: the highlighter's state, if the code gets colours.
 pub(super) fn part(
     fence: &Fence,
     first: bool,
@@ -103,7 +103,8 @@ impl Markdown {
     /// How far the code was read where this block begins.
     pub(super) fn colours_at(&self, block: usize, fence: &Fence) -> Option<Highlighter> {
         let mut kept = self.colours.try_borrow_mut().ok()?;
-        // Where it begins the state is that of its language: what is kept there is of code that ended just before.
+        // The fence's first block starts with a fresh state: a state stored at that index belongs to the code before
+        // it.
         let within = fence.block.saturating_add(1)..=block;
         let known = within.rev().find(|at| kept.contains_key(at));
         let (mut at, mut state) = match known.and_then(|at| Some((at, kept.get(&at)?.clone()))) {
@@ -117,7 +118,7 @@ impl Markdown {
         });
         while at < block && !state.is_spent() {
             let part = self.blocks.get(at)?;
-            debug_assert!(matches!(part.what, What::Code { .. }));
+            debug_assert!(matches!(part.what, BlockKind::Code { .. }));
             let text = self.cleaned.get(part.range.clone())?;
             text.lines().for_each(|line| state.skip(&fence.line(line)));
             at += 1;
@@ -127,7 +128,7 @@ impl Markdown {
     }
 }
 
-/// What stands above code: its language, or an empty row where there is nothing else to see.
+/// The row above code: its language, or an empty row if the code is empty and has no language.
 pub(super) fn head(language: &str, empty: bool, look: &Look, width: usize) -> Vec<Line<'static>> {
     match (language.is_empty(), empty) {
         (true, false) => Vec::new(),

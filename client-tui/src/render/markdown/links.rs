@@ -1,4 +1,4 @@
-//! Targets of links that are written apart from them: `[name]: https://…`.
+//! Reference definitions of links: `[name]: https://…`.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ pub(super) struct Links {
 }
 
 /// Those that stood before some place of the text.
-pub(super) struct Known<'a> {
+pub(super) struct DefinedLinks<'a> {
     links: &'a Links,
     count: usize,
 }
@@ -29,12 +29,12 @@ impl Links {
     }
 
     /// The first ones.
-    pub(super) fn up_to(&self, count: usize) -> Known<'_> {
-        Known { links: self, count }
+    pub(super) fn up_to(&self, count: usize) -> DefinedLinks<'_> {
+        DefinedLinks { links: self, count }
     }
 }
 
-impl Known<'_> {
+impl DefinedLinks<'_> {
     /// The target of this name.
     pub(super) fn target(&self, name: &str) -> Option<&str> {
         let (index, target) = self.links.targets.get(&plain(name))?;

@@ -1,4 +1,4 @@
-//! A part of the text as rows: a stack of what is open, each with its own width and what it puts before its rows.
+//! A part of the text as rows: a stack of open containers, each with its own width and prefix for its rows.
 
 mod inline;
 
@@ -8,7 +8,7 @@ use pulldown_cmark::{
 };
 use ratatui::text::{Line, Span};
 
-use super::links::Known;
+use super::links::DefinedLinks;
 use super::table::Table;
 use super::{code, settle};
 use crate::model::Look;
@@ -16,13 +16,13 @@ use crate::render::wrap;
 use crate::theme::Ink;
 use inline::Inline;
 
-/// What is nested so deep that less would be left is not indented further.
+/// Containers nested so deep that less width would be left are not indented further.
 const WIDTH_MIN: usize = 10;
 
 /// The rows of a part of the text. `coloured`: code in it has colours.
 pub(super) fn rows(
     source: &str,
-    links: &Known<'_>,
+    links: &DefinedLinks<'_>,
     look: &Look,
     width: usize,
     coloured: bool,
@@ -42,16 +42,16 @@ pub(super) fn rows(
 
 /// Something open that holds blocks.
 struct Frame {
-    what: What,
+    what: FrameKind,
     rows: Vec<Line<'static>>,
     width: usize,
-    /// What it puts before its rows has room.
+    /// The prefix of its rows has room.
     indented: bool,
-    /// Its blocks stand apart.
+    /// Blank rows separate its blocks.
     loose: bool,
 }
 
-enum What {
+enum FrameKind {
     /// The page, or a list: nothing before its rows. `next`: the number of the next item.
     Page,
     List {
@@ -83,7 +83,7 @@ struct Page<'a> {
 impl<'a> Page<'a> {
     fn new(look: &'a Look, width: usize) -> Self {
         let root = Frame {
-            what: What::Page,
+            what: FrameKind::Page,
             rows: Vec::new(),
             width,
             indented: true,
@@ -136,7 +136,7 @@ impl<'a> Page<'a> {
         match tag {
             Tag::Paragraph => {
                 if let Some(Frame {
-                    what: What::Item { .. },
+                    what: FrameKind::Item { .. },
                     loose,
                     ..
                 }) = self.frames.last_mut()
@@ -146,7 +146,7 @@ impl<'a> Page<'a> {
             }
             Tag::Heading { level, .. } => self.inline.heading(level_of(level)),
             Tag::BlockQuote(_) => {
-                self.open(What::Quote, 2, true);
+                self.open(FrameKind::Quote, 2, true);
                 self.inline.push(Ink::Quote);
             }
             Tag::CodeBlock(kind) => {
@@ -155,16 +155,16 @@ impl<'a> Page<'a> {
                     CodeBlockKind::Indented => String::new(),
                 };
                 let text = String::new();
-                self.open(What::Code { language, text }, 0, true);
+                self.open(FrameKind::Code { language, text }, 0, true);
             }
             Tag::HtmlBlock => self.open(
-                What::Html {
+                FrameKind::Html {
                     text: String::new(),
                 },
                 0,
                 true,
             ),
-            Tag::List(next) => self.open(What::List { next }, 0, false),
+            Tag::List(next) => self.open(FrameKind::List { next }, 0, false),
             Tag::Item => self.item(),
             Tag::Table(alignments) => self.table(alignments),
             Tag::TableHead | Tag::TableRow => {
@@ -214,14 +214,14 @@ impl<'a> Page<'a> {
 
     fn text(&mut self, words: &str) {
         match self.frames.last_mut().map(|frame| &mut frame.what) {
-            Some(What::Code { text, .. } | What::Html { text }) => text.push_str(words),
+            Some(FrameKind::Code { text, .. } | FrameKind::Html { text }) => text.push_str(words),
             _ => self.inline.text(words),
         }
     }
 
     fn item(&mut self) {
         let number = match self.frames.last_mut().map(|frame| &mut frame.what) {
-            Some(What::List { next: Some(next) }) => {
+            Some(FrameKind::List { next: Some(next) }) => {
                 let number = *next;
                 *next = next.saturating_add(1);
                 Some(number)
@@ -230,24 +230,24 @@ impl<'a> Page<'a> {
         };
         let marker = number.map_or_else(|| "• ".to_owned(), |number| format!("{number}. "));
         let indent = wrap::width(&marker);
-        self.open(What::Item { marker }, indent, false);
+        self.open(FrameKind::Item { marker }, indent, false);
     }
 
     fn task(&mut self, done: bool) {
         let drawn = if done { "☑ " } else { "☐ " };
         match self.frames.last_mut().map(|frame| &mut frame.what) {
-            Some(What::Item { marker }) if marker == "• " => drawn.clone_into(marker),
+            Some(FrameKind::Item { marker }) if marker == "• " => drawn.clone_into(marker),
             _ => self.inline.text(drawn),
         }
     }
 
     fn table(&mut self, alignments: Vec<Alignment>) {
-        self.open(What::Table(Table::new(alignments)), 0, true);
+        self.open(FrameKind::Table(Table::new(alignments)), 0, true);
     }
 
     fn open_table(&mut self) -> Option<&mut Table> {
         match self.frames.last_mut().map(|frame| &mut frame.what) {
-            Some(What::Table(table)) => Some(table),
+            Some(FrameKind::Table(table)) => Some(table),
             _ => None,
         }
     }
@@ -256,7 +256,7 @@ impl<'a> Page<'a> {
         self.frames.last().map_or(1, |frame| frame.width)
     }
 
-    fn open(&mut self, what: What, indent: usize, loose: bool) {
+    fn open(&mut self, what: FrameKind, indent: usize, loose: bool) {
         let width = self.width();
         let indented = width >= indent + WIDTH_MIN;
         self.frames.push(Frame {
@@ -272,7 +272,7 @@ impl<'a> Page<'a> {
     fn flush(&mut self) {
         if matches!(
             self.frames.last().map(|frame| &frame.what),
-            Some(What::Table(_))
+            Some(FrameKind::Table(_))
         ) {
             return;
         }
@@ -292,7 +292,7 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// Another block in what is open.
+    /// Adds a block to the open container.
     fn add(&mut self, rows: Vec<Line<'static>>) {
         let Some(frame) = self.frames.last_mut() else {
             return;
@@ -303,7 +303,7 @@ impl<'a> Page<'a> {
         frame.rows.extend(rows);
     }
 
-    /// What was opened last is complete.
+    /// Closes the innermost container.
     fn close(&mut self) {
         if self.frames.len() < 2 {
             return;
@@ -313,10 +313,10 @@ impl<'a> Page<'a> {
         };
         let theme = self.look.theme;
         let rows = match frame.what {
-            What::Page | What::List { .. } => frame.rows,
-            What::Quote if !frame.indented && !frame.rows.is_empty() => frame.rows,
-            What::Quote if !frame.indented => vec![Line::default()],
-            What::Quote => {
+            FrameKind::Page | FrameKind::List { .. } => frame.rows,
+            FrameKind::Quote if !frame.indented && !frame.rows.is_empty() => frame.rows,
+            FrameKind::Quote if !frame.indented => vec![Line::default()],
+            FrameKind::Quote => {
                 let bar = |row: Line<'static>| {
                     let bar = if row.spans.is_empty() { "│" } else { "│ " };
                     prefixed(row, Span::styled(bar, theme.style(Ink::Border)))
@@ -324,9 +324,9 @@ impl<'a> Page<'a> {
                 let empty = frame.rows.is_empty().then(Line::default);
                 frame.rows.into_iter().chain(empty).map(bar).collect()
             }
-            What::Item { marker } => {
+            FrameKind::Item { marker } => {
                 if let Some(Frame {
-                    what: What::List { .. },
+                    what: FrameKind::List { .. },
                     loose,
                     ..
                 }) = self.frames.last_mut()
@@ -336,11 +336,11 @@ impl<'a> Page<'a> {
                 let mark = Span::styled(marker, theme.style(Ink::Dim));
                 item(frame.rows, mark, frame.indented, frame.width)
             }
-            What::Code { language, text } => {
+            FrameKind::Code { language, text } => {
                 code::block(&language, &text, self.coloured, self.look, frame.width)
             }
-            What::Html { text } => html(&text, frame.width),
-            What::Table(table) => table.rows(self.look, frame.width),
+            FrameKind::Html { text } => html(&text, frame.width),
+            FrameKind::Table(table) => table.rows(self.look, frame.width),
         };
         self.add(rows);
     }
@@ -376,7 +376,7 @@ fn prefixed(mut row: Line<'static>, before: Span<'static>) -> Line<'static> {
     row
 }
 
-/// The rows of an item behind its mark, or below it where there is no room.
+/// The rows of an item after its mark, or below it if there is no room.
 fn item(
     rows: Vec<Line<'static>>,
     mark: Span<'static>,
@@ -400,7 +400,7 @@ fn item(
     out
 }
 
-/// HTML is shown as it was written.
+/// HTML is shown as source text.
 fn html(source: &str, width: usize) -> Vec<Line<'static>> {
     let source = text::clean(source);
     let lines = source.trim_end().lines();

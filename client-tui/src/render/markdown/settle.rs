@@ -3,7 +3,7 @@
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag};
 
 use super::code::Fence;
-use super::{Block, Markdown, What};
+use super::{Block, BlockKind, Markdown};
 
 /// Lines of code that make a block.
 const CODE_LINES: usize = 8;
@@ -14,7 +14,7 @@ const UNSETTLED: usize = 16 * 1024;
 /// So often a reading may be in vain before more must have come for the next one.
 const VAIN: usize = 4;
 
-/// What more text must have come since the last reading, above that.
+/// Beyond that, how much more text must have come since the last parse.
 const STEP: usize = 1024;
 
 /// How far the text is looked at. Offsets into the cleaned text.
@@ -24,7 +24,7 @@ pub(super) struct Settling {
     searched: usize,
     /// Lines before it were looked at.
     seen: usize,
-    /// What is before it is in whole blocks.
+    /// End of the finished blocks.
     settled: usize,
     /// How far the last reading went.
     read: usize,
@@ -96,7 +96,8 @@ impl Markdown {
         }
     }
 
-    /// Reads what is in no block yet. All blocks but the last one are whole; with `finish` that one too.
+    /// Parses the text that is not in a finished block. All blocks but the last are finished; with `finish` the last
+    /// one too.
     fn read(&mut self, finish: bool) {
         let from = self.settling.settled;
         let rest = self
@@ -107,7 +108,7 @@ impl Markdown {
         {
             self.settling.work += rest.len();
         }
-        let found = Found::of(rest);
+        let found = ParsedBlocks::of(rest);
         let fence = found
             .fence
             .and_then(|at| Fence::of(rest.get(at..)?).map(|fence| (at, fence)));
@@ -126,7 +127,7 @@ impl Markdown {
             }
             self.add(Block {
                 range: from + begin..from + until,
-                what: What::Prose {
+                what: BlockKind::Prose {
                     links: self.links.len(),
                 },
             });
@@ -194,7 +195,7 @@ impl Markdown {
         let first = self.is_first(fence);
         self.add(Block {
             range: self.settling.settled..self.settling.seen,
-            what: What::Code { fence, first },
+            what: BlockKind::Code { fence, first },
         });
         self.settling.settled = self.settling.seen;
     }
@@ -204,13 +205,13 @@ impl Markdown {
         fence.is_some_and(|fence| fence.block == self.blocks.len())
     }
 
-    /// What is in no whole block yet, with the line that is not complete.
+    /// The unfinished block, including the incomplete last line.
     pub(super) fn growing(&self) -> Option<Block> {
         let start = self.settling.settled;
         let rest = self.cleaned.get(start..)?;
         let last = self.cleaned.get(self.settling.seen..)?;
         let Some((fence, _)) = self.settling.fence else {
-            let what = What::Prose {
+            let what = BlockKind::Prose {
                 links: self.links.len(),
             };
             let count = if is_undecided(last) {
@@ -224,7 +225,7 @@ impl Markdown {
             let range = start..start + count;
             return shown.then_some(Block { range, what });
         };
-        // What may become the closing fence is not shown as code.
+        // A line that may become the closing fence is not shown as code.
         let closing = self
             .fences
             .get(fence)
@@ -235,7 +236,7 @@ impl Markdown {
             self.cleaned.len()
         };
         let first = self.is_first(fence);
-        let what = What::Code { fence, first };
+        let what = BlockKind::Code { fence, first };
         (end > start || first).then_some(Block {
             range: start..end,
             what,
@@ -252,9 +253,9 @@ fn is_undecided(line: &str) -> bool {
     line.chars().all(open)
 }
 
-/// What a reading found.
+/// The result of a parse.
 #[derive(Default)]
-struct Found {
+struct ParsedBlocks {
     /// Where blocks begin, always at the beginning of a line.
     starts: Vec<usize>,
     /// The first of them that is code in a fence.
@@ -263,7 +264,7 @@ struct Found {
     links: Vec<(usize, String, String)>,
 }
 
-impl Found {
+impl ParsedBlocks {
     fn of(text: &str) -> Self {
         let events = Parser::new_ext(text, options()).into_offset_iter();
         let mut found = Self::default();

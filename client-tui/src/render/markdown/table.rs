@@ -49,7 +49,7 @@ impl Table {
         }
     }
 
-    /// The width of each column: as it would be, or the widest ones cut down to what is there.
+    /// The width of each column: the natural one, or the widest ones reduced to fit.
     fn widths(&self, width: usize) -> Option<Vec<usize>> {
         let columns = self.alignments.len();
         let wide = |column: usize| {
@@ -96,7 +96,7 @@ impl Table {
             .iter()
             .map(|row| self.row(row, widths, look))
             .collect();
-        // Where a row takes more than one line it would not be seen where it ends.
+        // If a row takes more than one line, rules separate the rows.
         let apart = rows.iter().skip(1).any(|row| row.len() > 1);
         let mut out = vec![rule("┌", "┬", "┐")];
         for (index, row) in rows.into_iter().enumerate() {
@@ -133,7 +133,7 @@ impl Table {
         out
     }
 
-    /// Each row as lines of what stands above the column and what stands in it.
+    /// Each row as a record: lines with the heading of the column and the cell.
     fn records(&self, width: usize) -> Vec<Line<'static>> {
         let Some((head, rows)) = self.rows.split_first() else {
             return Vec::new();

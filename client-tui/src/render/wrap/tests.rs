@@ -41,7 +41,7 @@ fn chinese_breaks_anywhere_but_before_what_closes() {
 }
 
 #[test]
-fn what_stands_before_rows_takes_its_cells() {
+fn a_prefix_of_rows_takes_its_cells() {
     let rows = hanging(
         &Line::from("one two three"),
         9,
@@ -64,7 +64,7 @@ fn tabs_go_to_the_next_stop_and_controls_go() {
 }
 
 #[test]
-fn what_is_cut_says_so() {
+fn cut_text_ends_with_an_ellipsis() {
     assert_eq!(cut("abcdef", 4), "abc…");
     assert_eq!(cut("abcd", 4), "abcd");
     assert_eq!(cut("你好世界", 6), "你好…");
@@ -150,7 +150,7 @@ fn styled_words_are_cut_within_the_part_that_does_not_fit() {
 }
 
 #[test]
-fn what_is_written_out_whole_breaks_behind_blanks_and_keeps_them() {
+fn hard_wrapping_breaks_after_blanks_and_keeps_them() {
     assert_eq!(whole("cargo test  --all", 12), ["cargo test  ", "--all"]);
     assert_eq!(whole("a xxxxxxxxxx", 8), ["a xxxxxx", "xxxx"]);
     assert_eq!(whole("", 8), [""]);

@@ -9,7 +9,7 @@ fn drawn(line: &Line<'_>) -> String {
 }
 
 #[test]
-fn only_what_differs_of_a_style_is_written() {
+fn only_style_differences_are_written() {
     let line = Line::from(vec![
         "a".into(),
         "b".red(),
@@ -37,7 +37,7 @@ fn a_lines_own_background_reaches_to_the_edge() {
 }
 
 #[test]
-fn colours_become_what_the_terminal_has() {
+fn colours_are_reduced_to_the_terminals_depth() {
     let orange = Color::Rgb(255, 135, 0);
     assert_eq!(lower(orange, Depth::True), orange);
     assert_eq!(lower(orange, Depth::Ansi256), Color::Indexed(208));

@@ -5,9 +5,9 @@ use proto::params::session::UnqueueParams;
 use proto::{Pid, PromptId, SessionId};
 
 use super::*;
-use crate::event::{Event, Heard};
+use crate::event::{Event, SessionUpdate};
 use crate::model::Dialog;
-use crate::model::interaction::Part;
+use crate::model::interaction::InputFocus;
 use crate::model::interaction::scene::{Scene, approval};
 use crate::model::list::ListOf;
 use crate::update::scene::{attached, busy, call, fresh, press, take as taken, toast};
@@ -18,13 +18,13 @@ fn answered(model: &mut Model, follow: u64, answer: Answer) -> Vec<Effect> {
 
 fn arrives(model: &mut Model, session: SessionId, pid: u64) {
     let pid = Pid(pid);
-    let heard = Heard::Attached { session, pid };
+    let update = SessionUpdate::Attached { session, pid };
     let follow = model.follow;
-    taken(model, vec![Event::Heard { follow, heard }]);
+    taken(model, vec![Event::Session { follow, update }]);
 }
 
 #[test]
-fn escape_in_a_turn_gives_what_is_queued_back_to_the_prompt_line() {
+fn escape_in_a_turn_returns_queued_prompts_to_the_composer() {
     let mut model = busy();
     let session = model.session.as_mut().unwrap();
     let waiting = ["first", "second"].map(|text| {
@@ -77,7 +77,7 @@ fn a_prompt_that_was_taken_back_waits_in_its_session() {
     model.composer.set("");
     answered(&mut model, 0, unqueued(seven));
     assert_eq!(model.composer.text(), "words");
-    // What was begun meanwhile there is not lost.
+    // The text typed there meanwhile is not lost.
     model.composer.set("draft");
     daemon::fresh(&mut model);
     answered(&mut model, 0, unqueued(seven));
@@ -89,7 +89,7 @@ fn a_prompt_that_was_taken_back_waits_in_its_session() {
 }
 
 #[test]
-fn a_rewind_that_failed_is_told_also_where_its_session_was_left() {
+fn a_failed_rewind_is_reported_even_after_its_session_was_left() {
     let rewind = |dry_run, what| {
         Call::Rewind(RewindParams {
             dry_run,
@@ -105,7 +105,7 @@ fn a_rewind_that_failed_is_told_also_where_its_session_was_left() {
         (rewind(false, Which::Both), true),
         (rewind(true, Which::Code), true),
         (checkpoints(true), true),
-        // What a list asks for that is gone.
+        // Requests of a list that is closed.
         (rewind(true, Which::Both), false),
         (checkpoints(false), false),
     ];
@@ -120,7 +120,7 @@ fn a_rewind_that_failed_is_told_also_where_its_session_was_left() {
 }
 
 #[test]
-fn a_yes_or_no_over_a_question_keeps_what_was_written_of_it() {
+fn a_confirmation_over_a_question_keeps_its_text() {
     let mut scene = Scene::of(vec![approval(1, "ls")], Vec::new());
     scene.press(&["n", "w", "h", "y"]);
     let trust = TrustOutput {
@@ -142,14 +142,14 @@ fn a_yes_or_no_over_a_question_keeps_what_was_written_of_it() {
     let Some(Dialog::Interaction(dialog)) = &scene.model.dialog else {
         panic!("{:?}", scene.model.dialog)
     };
-    let Part::Words(note) = &dialog.part else {
+    let InputFocus::Words(note) = &dialog.part else {
         panic!("{:?}", dialog.part)
     };
     assert_eq!(note.text(), "why");
 }
 
 #[test]
-fn what_the_person_opened_while_a_session_was_made_stays_open() {
+fn a_dialog_opened_while_a_session_is_created_stays_open() {
     let made = |session| {
         Answer::Created(CreateOutput {
             session,
@@ -172,10 +172,10 @@ fn what_the_person_opened_while_a_session_was_made_stays_open() {
     assert!(matches!(effects[..], [Effect::Follow { .. }]));
     assert!(matches!(model.dialog, Some(Dialog::List(_))));
     let mut model = attached();
-    pager::open(&mut model, Reading::Help);
+    pager::open(&mut model, PagerContent::Help);
     answered(&mut model, 0, forked());
     assert!(matches!(model.dialog, Some(Dialog::Pager(_))));
-    // What is of the session that was left goes with it.
+    // Lists of the session that was left close with it.
     for what in [ListOf::Turns, ListOf::Queue] {
         let mut model = attached();
         list::open(&mut model, what);
@@ -185,7 +185,7 @@ fn what_the_person_opened_while_a_session_was_made_stays_open() {
 }
 
 #[test]
-fn what_is_too_long_to_lay_out_comes_back_as_one_thing() {
+fn a_text_too_long_to_edit_comes_back_as_a_chip() {
     let mut model = attached();
     let long = "words of a log\n".repeat(10_000);
     answered(&mut model, 0, Answer::Edited(Ok(long.clone())));

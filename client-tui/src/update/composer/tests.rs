@@ -5,12 +5,12 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use super::*;
 use crate::keymap::BINDINGS;
-use crate::model::{Look, Place};
+use crate::model::{LaunchContext, Look};
 
 fn model() -> Model {
-    let place = Place {
+    let place = LaunchContext {
         home: Some("/user/ann".into()),
-        ..Place::of("/proj")
+        ..LaunchContext::of("/proj")
     };
     Model::new(Look::default(), place, Instant::now())
 }
@@ -50,7 +50,7 @@ fn write(model: &mut Model, text: &str) {
     refresh(model);
 }
 
-/// Each row of the table for writing: a text, a key, the text afterwards. What is sent is gone, or not here.
+/// Each row of the table for editing: a text, a key, the text afterwards. Sent text is gone, or not here.
 const WRITING: &[(&str, &str, &str)] = &[
     ("hi|", "enter", "sent"),
     ("one\\|", "enter", "one\n|"),
@@ -292,7 +292,7 @@ fn files_are_found_anywhere_below_the_directory() {
     press(&mut model, "'see_@");
     list(&mut model, "/proj/", &["src/", "my_widgets/"]);
     press(&mut model, "'wid");
-    // What is selected stays when more comes.
+    // The selection stays when more entries arrive.
     let paths = [
         "src/",
         "src/ui/widget.rs",

@@ -7,9 +7,9 @@ fn scene(waited: u64) -> Scene {
     scene.model.dialog = Some(Dialog::Confirm(Confirm {
         title: crate::messages::dialog::Msg::TitleConfirm,
         words: vec!["It is gone for good.".to_owned()],
-        then: crate::model::confirm::Then::Do(vec![Effect::Bell]),
+        then: crate::model::confirm::ConfirmedAction::Do(vec![Effect::Bell]),
         scroll: 0,
-        seen: crate::model::seen::Seen::default(),
+        seen: crate::model::seen::ReadProgress::default(),
         is_refused: false,
         since: scene.now,
         drawn: false,
@@ -66,22 +66,19 @@ fn every_key_of_the_table_does_what_it_says() {
 }
 
 #[test]
-fn what_does_not_fit_is_scrolled_to_and_no_further_than_it_goes() {
+fn scrolling_reaches_the_last_row_and_no_further() {
     let mut scene = scene(300);
     let Some(Dialog::Confirm(confirm)) = &mut scene.model.dialog else {
         panic!("a yes or no is open")
     };
     confirm.words = (1..=60)
-        .map(|line| format!("line {line} of what is agreed to"))
+        .map(|line| format!("line {line} of the text"))
         .collect();
     let shows = |scene: &mut Scene, words: &str| {
         scene.rows(60, 20).iter().any(|row| row.starts_with(words))
     };
     assert!(shows(&mut scene, "line 1 ") && !shows(&mut scene, "line 60 "));
-    assert!(
-        shows(&mut scene, "y yes"),
-        "the keys stand there whatever is shown"
-    );
+    assert!(shows(&mut scene, "y yes"), "the keys are always shown");
     for _ in 0..9 {
         assert_eq!(scene.press(&["pagedown"]), []);
     }

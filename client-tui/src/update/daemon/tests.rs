@@ -5,13 +5,13 @@ use proto::state::{State, WaitingFor};
 use proto::{Body, Seq, Stamp};
 
 use crate::effect::Effect;
-use crate::event::{Event, Heard};
+use crate::event::{Event, SessionUpdate};
 use crate::model::transcript::EntryKind;
 use crate::model::{Link, Model};
 use crate::update::scene::{attached, live, record, record_at, take};
 
-fn heard(heard: Heard) -> Event {
-    Event::Heard { follow: 0, heard }
+fn session(update: SessionUpdate) -> Event {
+    Event::Session { follow: 0, update }
 }
 
 fn sync(seq: u64) -> Event {
@@ -56,13 +56,16 @@ fn marks(model: &Model) -> usize {
 }
 
 #[test]
-fn a_lost_connection_is_told_by_one_mark_when_it_is_there_again() {
+fn a_restored_connection_leaves_one_notice() {
     let mut model = attached();
     take(&mut model, vec![record(1, &state(State::Running)), sync(1)]);
-    take(&mut model, vec![heard(Heard::Lost)]);
+    take(&mut model, vec![session(SessionUpdate::Lost)]);
     assert!(matches!(model.link, Link::Lost(_)));
     assert_eq!(marks(&model), 0);
-    take(&mut model, vec![heard(Heard::Reconnected), sync(1)]);
+    take(
+        &mut model,
+        vec![session(SessionUpdate::Reconnected), sync(1)],
+    );
     assert_eq!((marks(&model), &model.link), (1, &Link::Live));
     let session = model.session.as_ref().unwrap();
     assert!(
@@ -75,12 +78,15 @@ fn a_lost_connection_is_told_by_one_mark_when_it_is_there_again() {
 fn without_a_daemon_a_prompt_stays_written_and_all_goes_on_when_one_is_there() {
     let mut model = attached();
     let trouble = crate::effect::Trouble::new("the daemon was stopped", "start it");
-    take(&mut model, vec![heard(Heard::Lost)]);
-    take(&mut model, vec![heard(Heard::Away(trouble))]);
+    take(&mut model, vec![session(SessionUpdate::Lost)]);
+    take(&mut model, vec![session(SessionUpdate::Away(trouble))]);
     assert!(matches!(model.link, Link::Away(_)));
     assert!(crate::update::scene::say(&mut model, "words").is_empty());
     assert_eq!(model.composer.text(), "words");
-    take(&mut model, vec![heard(Heard::Reconnected), sync(1)]);
+    take(
+        &mut model,
+        vec![session(SessionUpdate::Reconnected), sync(1)],
+    );
     assert_eq!(model.link, Link::Live);
     assert!(
         model.toast.is_none(),
@@ -91,12 +97,15 @@ fn without_a_daemon_a_prompt_stays_written_and_all_goes_on_when_one_is_there() {
 }
 
 #[test]
-fn who_is_there_is_counted_anew_after_every_outage() {
+fn attached_clients_are_counted_again_after_every_outage() {
     let mut model = attached();
     for _ in 0..3 {
         take(
             &mut model,
-            vec![heard(Heard::Lost), heard(Heard::Reconnected)],
+            vec![
+                session(SessionUpdate::Lost),
+                session(SessionUpdate::Reconnected),
+            ],
         );
         let presence = proto::live::ClientPresence {
             name: "other".to_owned(),
@@ -169,11 +178,11 @@ fn the_time_of_a_turn_leaves_waiting_for_the_user_out() {
 }
 
 #[test]
-fn what_an_earlier_following_brings_is_dropped() {
+fn events_of_an_earlier_subscription_are_dropped() {
     let mut model = attached();
-    let old = Event::Heard {
+    let old = Event::Session {
         follow: 99,
-        heard: Heard::Lost,
+        update: SessionUpdate::Lost,
     };
     take(&mut model, vec![old]);
     assert_eq!(model.link, Link::Live);
@@ -186,30 +195,37 @@ fn the_state_comes_from_records_and_unread_ones_are_known() {
     let session = model.session.as_ref().unwrap();
     assert!(session.busy());
     assert_eq!(model.seen.get(&session.id), Some(&Seq(5)));
-    // A replay of what is known changes nothing.
+    // A replay of known records changes nothing.
     take(&mut model, vec![record(4, &state(State::Idle))]);
     assert!(model.session.as_ref().unwrap().busy());
 }
 
 #[test]
-fn the_end_of_a_turn_rings_only_where_nobody_looks() {
+fn the_end_of_a_turn_rings_only_without_focus() {
     let mut model = attached();
     take(&mut model, vec![record(1, &state(State::Running))]);
     assert!(take(&mut model, vec![record(2, &ended())]).is_empty());
     take(&mut model, vec![Event::Focus(false)]);
     let effects = take(&mut model, vec![record(3, &ended())]);
-    let told = |effects: &[Effect]| matches!(effects, [Effect::Bell, Effect::Notify(words)] if words.contains("all done"));
-    assert!(told(&effects), "{effects:?}");
+    let notifies = |effects: &[Effect]| matches!(effects, [Effect::Bell, Effect::Notify(words)] if words.contains("all done"));
+    assert!(notifies(&effects), "{effects:?}");
     model.look.bell = false;
     assert!(take(&mut model, vec![record(4, &ended())]).is_empty());
 }
 
 #[test]
-fn what_was_missed_does_not_ring() {
+fn missed_events_do_not_ring() {
     let mut model = attached();
     take(&mut model, vec![record(1, &state(State::Running))]);
-    take(&mut model, vec![Event::Focus(false), heard(Heard::Lost)]);
-    let missed = vec![heard(Heard::Reconnected), record(2, &ended()), sync(2)];
+    take(
+        &mut model,
+        vec![Event::Focus(false), session(SessionUpdate::Lost)],
+    );
+    let missed = vec![
+        session(SessionUpdate::Reconnected),
+        record(2, &ended()),
+        sync(2),
+    ];
     assert!(take(&mut model, missed).is_empty());
     assert_eq!(take(&mut model, vec![record(3, &ended())]).len(), 2);
 }

@@ -8,22 +8,22 @@ use crate::effect::Effect;
 use crate::keymap::Action;
 use crate::model::composer::rows;
 use crate::model::interaction::command::CommandBox;
-use crate::model::interaction::{InteractionDialog, Part};
+use crate::model::interaction::{InputFocus, InteractionDialog};
 use crate::model::{Dialog, Model, TYPED_AHEAD};
 
-/// Opens the box with the command, or with what was written of it.
+/// Opens the box with the command, or with the earlier edits of it.
 pub(super) fn begin(dialog: &mut InteractionDialog, model_now: std::time::Instant) {
     let form = Form::of(&dialog.interaction);
     let Some(command) = form.decision().and_then(|form| form.command) else {
         return;
     };
     let begun = dialog.command.take();
-    dialog.part = Part::Command(begun.unwrap_or_else(|| CommandBox::new(command)));
-    // What is typed ahead or pasted without brackets is not sent by the line feed in it.
+    dialog.part = InputFocus::Command(begun.unwrap_or_else(|| CommandBox::new(command)));
+    // Text typed ahead, or pasted without brackets, is not sent by a line feed in it.
     dialog.since = model_now;
 }
 
-/// A key in the box: Enter sends what it shows, Esc goes back to the question.
+/// A key in the box: Enter sends the text as shown, Esc goes back to the question.
 pub(super) fn key(
     model: &mut Model,
     key: &KeyEvent,
@@ -33,13 +33,13 @@ pub(super) fn key(
     let Some(Dialog::Interaction(dialog)) = &mut model.dialog else {
         return None;
     };
-    let Part::Command(edited) = &mut dialog.part else {
+    let InputFocus::Command(edited) = &mut dialog.part else {
         return None;
     };
     match action {
         Some(Action::SetAside) => {
             dialog.command = Some(std::mem::take(edited));
-            dialog.part = Part::Answer;
+            dialog.part = InputFocus::Answer;
             dialog.since = now;
         }
         Some(Action::Accept) => {

@@ -58,7 +58,7 @@ fn shown(scene: &Scene) -> &str {
     }
 }
 
-fn part(scene: &Scene) -> &Part {
+fn part(scene: &Scene) -> &InputFocus {
     match &scene.model.dialog {
         Some(Dialog::Interaction(dialog)) => &dialog.part,
         other => panic!("no approval: {other:?}"),
@@ -87,7 +87,7 @@ fn yes_for_the_session_takes_the_first_scope_or_the_chosen_one() {
     assert_eq!(rule(&effects), "Bash(cargo test --all)");
     let mut scene = one();
     assert_eq!(scene.press(&["p", "down", "down", "y", "s", "enter"]), []);
-    assert_eq!(part(&scene), &Part::Answer);
+    assert_eq!(part(&scene), &InputFocus::Answer);
     assert_eq!(rule(&scene.press(&["s"])), "Bash(cargo test:*)");
     let mut scene = one();
     scene.press(&["p", "j", "esc"]);
@@ -99,7 +99,7 @@ fn without_scopes_there_is_no_yes_for_the_session() {
     let open = approval_with(1, "x", |approval| approval.scopes.clear());
     let mut scene = Scene::of(vec![open], Vec::new());
     assert_eq!(scene.press(&["s", "p", "s"]), []);
-    assert_eq!(part(&scene), &Part::Answer);
+    assert_eq!(part(&scene), &InputFocus::Answer);
 }
 
 #[test]
@@ -110,7 +110,7 @@ fn no_takes_a_note_and_esc_in_it_answers_nothing() {
     assert_eq!(sent(&one().press(&["n", "enter"])).note, None);
     let mut scene = one();
     assert_eq!(scene.press(&["n", "x", "esc"]), []);
-    assert_eq!((part(&scene), shown(&scene)), (&Part::Answer, "7.1"));
+    assert_eq!((part(&scene), shown(&scene)), (&InputFocus::Answer, "7.1"));
 }
 
 #[test]
@@ -133,7 +133,7 @@ fn keys_of_the_first_300_ms_and_a_burst_however_long_answer_nothing() {
         scene.later(299);
         assert_eq!(scene.press(&["y"]), []);
     }
-    assert_eq!((part(&scene), shown(&scene)), (&Part::Answer, "7.1"));
+    assert_eq!((part(&scene), shown(&scene)), (&InputFocus::Answer, "7.1"));
     scene.later(300);
     assert_eq!(scene.press(&["y"]).len(), 1);
 }
@@ -149,7 +149,7 @@ fn words_that_begin_later_answer_nothing_by_a_letter_in_them() {
 }
 
 #[test]
-fn to_look_and_to_set_aside_needs_no_quiet() {
+fn scrolling_and_postponing_need_no_quiet_time() {
     let long = (0..40).map(|n| format!("echo {n}\n")).collect::<String>();
     let mut scene = Scene::fresh(vec![approval(1, &long)], Vec::new());
     scene.press(&["y", "down", "pagedown"]);
@@ -177,10 +177,10 @@ fn a_key_that_is_held_down_answers_nothing() {
 fn a_paste_answers_nothing_and_in_a_note_it_stands_on_one_line() {
     let mut scene = one();
     assert_eq!(scene.paste("y\ny\n"), []);
-    assert_eq!((part(&scene), shown(&scene)), (&Part::Answer, "7.1"));
+    assert_eq!((part(&scene), shown(&scene)), (&InputFocus::Answer, "7.1"));
     scene.press(&["n"]);
     assert_eq!(scene.paste("not\nso\u{1b}[2J"), []);
-    assert_eq!(part(&scene), &Part::Words(Input::new("not so")));
+    assert_eq!(part(&scene), &InputFocus::Words(Input::new("not so")));
 }
 
 #[test]
@@ -196,7 +196,7 @@ fn the_oldest_comes_first_whatever_it_is_and_each_has_its_own_guard() {
 }
 
 #[test]
-fn what_was_set_aside_comes_back_when_it_is_asked_for() {
+fn a_postponed_question_comes_back_on_request() {
     let mut scene = Scene::of(vec![approval(1, "x"), approval(2, "y")], Vec::new());
     scene.press(&["esc"]);
     scene.later(300);
@@ -218,7 +218,7 @@ fn what_was_set_aside_comes_back_when_it_is_asked_for() {
 }
 
 #[test]
-fn that_it_was_set_aside_is_told_only_as_long_as_it_is_so() {
+fn the_notice_of_a_postponed_question_goes_with_it() {
     let mut scene = one();
     scene.press(&["esc"]);
     assert!(scene.model.toast.is_some());
@@ -235,7 +235,7 @@ fn that_it_was_set_aside_is_told_only_as_long_as_it_is_so() {
 }
 
 #[test]
-fn what_was_chosen_is_there_again_after_it_was_set_aside_or_covered() {
+fn choices_survive_postponing_and_covering_the_question() {
     for cover in [&["esc", "ctrl-q"][..], &["f1", "esc"], &["ctrl-p", "esc"]] {
         let mut scene = one();
         scene.press(&["p", "down", "enter"]);
@@ -252,7 +252,7 @@ fn answer_elsewhere(scene: &mut Scene) {
         "interaction_id": "7.1", "call": "c1", "by": "phone\u{1b}[31m",
         "answer": {"type": "approval", "decision": "deny"},
     });
-    scene.tells("interaction.resolved", answered);
+    scene.report("interaction.resolved", answered);
 }
 
 #[test]
@@ -262,7 +262,7 @@ fn answered_elsewhere_it_closes_and_says_by_whom() {
     assert!(scene.model.dialog.is_none());
     let words = scene.model.toast.take().unwrap().words;
     assert_eq!(words, "phone answered: denied");
-    // What was answered from here is not told.
+    // An answer from here is not reported.
     let mut scene = one();
     scene.press(&["y"]);
     answer_elsewhere(&mut scene);
@@ -273,7 +273,7 @@ fn answered_elsewhere_it_closes_and_says_by_whom() {
         "interaction_id": "7.1", "call": "c1", "by": "phone",
         "answer": {"type": "questions", "replies": [{"labels": ["a"]}]},
     });
-    scene.tells("interaction.resolved", answered);
+    scene.report("interaction.resolved", answered);
     assert!(scene.model.dialog.is_none());
     let words = scene.model.toast.take().unwrap().words;
     assert_eq!(words, "phone answered the question");
@@ -290,22 +290,22 @@ fn who_answered_a_question_is_not_reported_in_the_next_one() {
     answer_elsewhere(&mut scene);
     assert!(scene.model.toast.is_some());
     let next = serde_json::to_value(approval(2, "y")).unwrap();
-    scene.tells("interaction.opened", next);
+    scene.report("interaction.opened", next);
     assert_eq!((shown(&scene), &scene.model.toast), ("7.2", &None));
-    // What failed is reported there.
+    // The failure is reported there.
     let mut scene = one();
     answer_elsewhere(&mut scene);
     scene.model.toast(Tone::Error, "no disk");
     let next = serde_json::to_value(approval(2, "y")).unwrap();
-    scene.tells("interaction.opened", next);
+    scene.report("interaction.opened", next);
     assert!(scene.model.toast.is_some() && shown(&scene) == "7.2");
 }
 
 #[test]
-fn what_the_session_asks_comes_up_at_once() {
+fn a_question_of_the_session_opens_at_once() {
     let mut scene = Scene::fresh(Vec::new(), Vec::new());
     let asked = serde_json::to_value(approval(1, "x")).unwrap();
-    scene.tells("interaction.opened", asked);
+    scene.report("interaction.opened", asked);
     assert_eq!(shown(&scene), "7.1");
 }
 
@@ -315,7 +315,7 @@ fn other_content_is_another_question() {
     scene.press(&["n"]);
     scene.session().open[0].shown_hash = "other".to_owned();
     scene.tick();
-    assert_eq!(part(&scene), &Part::Answer);
+    assert_eq!(part(&scene), &InputFocus::Answer);
     assert_eq!(scene.press(&["y"]), []);
     scene.later(300);
     assert_eq!(sent(&scene.press(&["y"])).shown_hash, "other");
@@ -361,7 +361,7 @@ fn who_only_watches_answers_nothing() {
     let mut scene = one();
     scene.model.place.role = Role::Watch;
     assert_eq!(scene.press(&["y", "s", "n", "e", "p", "enter"]), []);
-    assert_eq!(part(&scene), &Part::Answer);
+    assert_eq!(part(&scene), &InputFocus::Answer);
     scene.press(&["esc"]);
     assert!(scene.model.dialog.is_none());
     let mut scene = one();
@@ -406,9 +406,9 @@ fn does(action: Action, name: &str) {
         Action::AllowOnce => sent(&effects).decision == ApprovalDecision::AllowOnce,
         Action::AllowSession => sent(&effects).decision == ApprovalDecision::AllowSession,
         Action::AllowAlways => sent(&effects).decision == ApprovalDecision::AllowAlways,
-        Action::Deny => matches!(part(&scene), Part::Words(_)),
-        Action::EditCommand => matches!(part(&scene), Part::Command(_)),
-        Action::EditScope => matches!(part(&scene), Part::Scopes(_)),
+        Action::Deny => matches!(part(&scene), InputFocus::Words(_)),
+        Action::EditCommand => matches!(part(&scene), InputFocus::Command(_)),
+        Action::EditScope => matches!(part(&scene), InputFocus::Scopes(_)),
         Action::ScrollUp => row(&scene) + 1 == before,
         Action::ScrollDown => row(&scene) == before + 1,
         Action::PageUp => row(&scene) + 1 < before,
@@ -449,13 +449,20 @@ fn it_scrolls_to_its_end_and_no_further() {
 }
 
 #[test]
-fn what_was_chosen_and_set_aside_is_there_again_in_a_session_that_was_left() {
-    use crate::event::Heard;
+fn choices_and_postponed_questions_survive_leaving_the_session() {
+    use crate::event::SessionUpdate;
     use crate::update::daemon;
     let attach = |scene: &mut Scene, session, pid| {
-        let heard = Heard::Attached { session, pid };
+        let attached = SessionUpdate::Attached { session, pid };
         let follow = scene.model.follow;
-        update(&mut scene.model, Event::Heard { follow, heard }, scene.now);
+        update(
+            &mut scene.model,
+            Event::Session {
+                follow,
+                update: attached,
+            },
+            scene.now,
+        );
     };
     let open = || vec![approval(1, "ls"), approval(2, "pwd")];
     let mut scene = Scene::of(open(), Vec::new());
@@ -483,7 +490,7 @@ fn what_was_chosen_and_set_aside_is_there_again_in_a_session_that_was_left() {
         let expected = if inbox { "7.1" } else { "7.2" };
         assert_eq!(shown(&scene), expected);
         if !inbox {
-            assert!(matches!(part(&scene), Part::Words(note) if note.text() == "why"));
+            assert!(matches!(part(&scene), InputFocus::Words(note) if note.text() == "why"));
         }
     }
 }
@@ -495,7 +502,7 @@ fn without_a_connection_nothing_is_answered_and_the_question_stays() {
     scene.model.link = lost.clone();
     assert_eq!(scene.press(&["y"]), []);
     assert_eq!(shown(&scene), "7.1");
-    assert!(scene.model.toast.is_some(), "it is told");
+    assert!(scene.model.toast.is_some(), "a toast says so");
     // Words of a no stay as well.
     assert_eq!(scene.press(&["n", "w", "h", "y", "enter"]), []);
     scene.model.link = crate::model::Link::Live;
@@ -546,7 +553,7 @@ fn plan_sent(effects: &[Effect]) -> (PlanDecision, Option<&str>) {
 }
 
 #[test]
-fn a_plan_is_answered_by_yes_or_by_what_is_missing() {
+fn a_plan_is_answered_by_yes_or_by_feedback() {
     let mut scene = planned();
     scene.later(300);
     let effects = scene.press(&["y"]);
@@ -586,7 +593,7 @@ fn a_plan_that_was_answered_elsewhere_closes_with_who_it_was() {
     let resolved = serde_json::json!({
         "interaction_id": "7.9", "call": "c9", "by": "ann", "answer": {"type": "plan", "decision": "approve"},
     });
-    scene.tells("interaction.resolved", resolved);
+    scene.report("interaction.resolved", resolved);
     assert!(scene.model.dialog.is_none());
     let toast = scene.model.toast.as_ref().map(|toast| toast.words.clone());
     assert_eq!(toast.as_deref(), Some("ann answered: plan approved"));

@@ -1,4 +1,4 @@
-//! What a row is taken for: going to a session, pausing it, ending it.
+//! Actions on a row: going to a session, pausing it, ending it.
 
 use proto::params::session::{SessionSummary, Signal, SignalParams};
 use proto::state::State;
@@ -8,7 +8,7 @@ use super::{current, dialog, models, queue, turns};
 use crate::effect::{Call, Effect};
 use crate::messages::dialog::Msg as Title;
 use crate::messages::lists::Msg;
-use crate::model::confirm::{Confirm, Then};
+use crate::model::confirm::{Confirm, ConfirmedAction};
 use crate::model::list::{Key, words};
 use crate::model::{Dialog, Link, Model, Tone};
 use crate::update::daemon::{fresh, go_to};
@@ -39,7 +39,7 @@ pub fn visit(model: &mut Model, found: &SessionSummary) -> Vec<Effect> {
     effects
 }
 
-/// Goes to a session; where it is the one that is here, the list closes.
+/// Goes to a session; if it is the current one, only closes the list.
 fn go(model: &mut Model, session: &str) -> Vec<Effect> {
     if is_here(model, session) {
         model.dialog = None;
@@ -53,7 +53,7 @@ fn go(model: &mut Model, session: &str) -> Vec<Effect> {
     effects
 }
 
-/// Goes to where a question is open. One that was set aside opens again.
+/// Goes to the session of an open question. A postponed question opens again.
 fn answer_in(model: &mut Model, pid: Pid) -> Vec<Effect> {
     let session = pid.to_string();
     if !is_here(model, &session) {
@@ -66,7 +66,7 @@ fn answer_in(model: &mut Model, pid: Pid) -> Vec<Effect> {
     Vec::new()
 }
 
-/// Whether it is the one that is followed. One whose following has ended must be followed anew.
+/// Whether it is the followed session. A session whose subscription has ended must be followed again.
 fn is_here(model: &Model, session: &str) -> bool {
     let names = |here: &crate::model::session::Session| {
         here.id.to_string() == session || here.pid.to_string() == session
@@ -156,7 +156,7 @@ fn confirm(model: &mut Model, id: SessionId) {
         language.fill(Msg::EndSession, &[&name]),
         language.say(Msg::EndSessionWhat).to_owned(),
     ];
-    let then = Then::Do(vec![signals(id, Signal::Term)]);
+    let then = ConfirmedAction::Do(vec![signals(id, Signal::Term)]);
     model.dialog = Some(Dialog::Confirm(Confirm {
         back,
         ..Confirm::new(Title::TitleConfirm, words, then, model.now)

@@ -9,7 +9,7 @@ use crate::model::Model;
 use crate::model::line::Input;
 use crate::model::list::ListOf;
 
-/// Takes a key while the filter is written.
+/// Takes a key in the filter.
 pub fn key(model: &mut Model, key: &KeyEvent) -> Option<Vec<Effect>> {
     if change(model, |input| input.key(key)) {
         return Some(Vec::new());
@@ -25,7 +25,7 @@ pub fn key(model: &mut Model, key: &KeyEvent) -> Option<Vec<Effect>> {
         Action::Accept => dialog_mut(model)?.filter.open = false,
         Action::Close => {
             let filter = &mut dialog_mut(model)?.filter;
-            // What is written goes first, then the line.
+            // The first press clears the text, the second closes the line.
             match filter.input.text().is_empty() {
                 true => filter.open = false,
                 false => {
@@ -58,7 +58,7 @@ pub fn write(model: &mut Model, text: &str) {
     change(model, |input| input.insert(text));
 }
 
-/// Changes the line; where other words stand in it now, other rows are shown.
+/// Edits the line; if its text has changed, the rows change too.
 fn change<T: Default>(model: &mut Model, change: impl FnOnce(&mut Input) -> T) -> T {
     let Some(dialog) = dialog_mut(model) else {
         return T::default();

@@ -1,4 +1,4 @@
-//! Answers to what a list asked for. The mark stays on what it is on.
+//! Answers to a list's requests. The mark stays on its row.
 
 use std::cmp::Reverse;
 
@@ -92,7 +92,7 @@ fn content(model: &mut Model, content: Result<Content, Trouble>) {
     settle(model);
 }
 
-/// Those that wait for a person, those that work, then by activity.
+/// Sessions that wait for the user first, then working ones, then by activity.
 fn order(session: &SessionSummary) -> (u8, Reverse<Stamp>, Reverse<u64>) {
     let rank = match session.state {
         State::Exited => 2,
@@ -103,13 +103,13 @@ fn order(session: &SessionSummary) -> (u8, Reverse<Stamp>, Reverse<u64>) {
     (rank, Reverse(session.active_at), Reverse(session.pid.0))
 }
 
-/// Marks a row where none is, or where what was marked is gone.
+/// Marks a row if none is marked, or if the marked one is gone.
 pub fn settle(model: &mut Model) {
     let Some(dialog) = dialog(model) else { return };
     let rows = rows(dialog, model);
     let place = match &dialog.selected {
-        // It may be there again next time: a list that was read halfway does not move the mark for good. What stands in
-        // its place is marked meanwhile, and not taken by a key that was pressed for what was there.
+        // It may come back: a partly loaded list does not move the mark for good. The row in its place is marked
+        // meanwhile, and keys pressed for the old row do not apply to it.
         Some(selected) if !rows.iter().any(|row| row.key == *selected) => {
             slide(model, &rows);
             return;
@@ -165,7 +165,7 @@ pub fn narrow(model: &mut Model) {
     let is_named = |row: &Row| numbered(row, wanted) < 2;
     let named = matches!(dialog.content, Content::Sessions(_)) && !wanted.is_empty();
     let kept = kept.filter(|_| !(named && rows.first().is_some_and(is_named)));
-    // The best one stands first.
+    // The best match is first.
     let kept = kept.filter(|_| dialog.what != ListOf::Models || wanted.is_empty());
     if !rows.is_empty() {
         select(model, &rows, kept.unwrap_or(0));

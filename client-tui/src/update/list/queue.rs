@@ -1,4 +1,4 @@
-//! Changes to prompts that wait. What the list shows changes with the records that tell of them.
+//! Changes to queued prompts. The list itself changes with the records that report them.
 
 use proto::params::session::{EditParams, QueuedPrompt, ReorderParams, UnqueueParams};
 use proto::{RequestId, SessionId};
@@ -50,7 +50,7 @@ fn unqueue(session: SessionId, queued: &QueuedPrompt, edit: Option<String>) -> E
     Effect::Call(Call::Unqueue { params, edit })
 }
 
-/// Moves it one place; nothing where it stands at that end.
+/// Moves it one place; does nothing if it is already at that end.
 pub fn shift(model: &mut Model, by: isize) -> Vec<Effect> {
     let Some((session, place, queued)) = marked(model) else {
         return Vec::new();

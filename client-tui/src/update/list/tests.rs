@@ -60,7 +60,7 @@ fn place(model: &Model) -> (usize, usize) {
 
 /// A key, pressed in a list that was opened for it, and what must be so then.
 fn does(action: Action, name: &str, what: ListOf) {
-    let told = format!("`{name}` in {what:?}");
+    let case = format!("`{name}` in {what:?}");
     let mut model = opened(what);
     let from = match action {
         Action::Previous | Action::First | Action::PageUp | Action::MoveUp => "end",
@@ -71,7 +71,7 @@ fn does(action: Action, name: &str, what: ListOf) {
         press(&mut model, from);
     }
     let (before, last) = place(&model);
-    assert!(last > 0, "{told}: too short to move in");
+    assert!(last > 0, "{case}: too short to scroll");
     let effects = press(&mut model, name);
     let done = match action {
         Action::Previous => place(&model).0 == last.saturating_sub(1),
@@ -106,7 +106,7 @@ fn does(action: Action, name: &str, what: ListOf) {
         }
         other => panic!("{other:?} has a key in lists, and no script"),
     };
-    assert!(done, "{told}: {effects:?}");
+    assert!(done, "{case}: {effects:?}");
 }
 
 #[test]
@@ -118,7 +118,7 @@ fn every_key_of_the_table_does_what_it_says_in_its_list() {
             Context::Queue => &[ListOf::Queue],
             _ => continue,
         };
-        // What is typed in the list of models filters it.
+        // Typing in the list of models filters it.
         for what in lists.iter().filter(|what| **what != ListOf::Models) {
             for name in row.keys {
                 does(row.action, name, *what);
@@ -157,7 +157,7 @@ fn those_that_wait_come_first_and_the_mark_is_on_one_that_is_not_here() {
 }
 
 #[test]
-fn the_mark_stays_on_what_it_is_on_when_the_list_changes() {
+fn the_mark_stays_on_its_row_when_the_list_changes() {
     let mut model = opened(ListOf::Sessions { here: false });
     press(&mut model, "end k");
     assert_eq!(at(&model), Some(Key::Session(id(3))));
@@ -169,7 +169,7 @@ fn the_mark_stays_on_what_it_is_on_when_the_list_changes() {
     }
     take(&mut model, Answer::Sessions(changed));
     assert_eq!(at(&model), Some(Key::Session(id(3))));
-    // What takes its place is marked when it goes.
+    // When it goes, the row in its place is marked.
     let mut fewer = listed();
     fewer.sessions.retain(|session| session.pid != Pid(3));
     take(&mut model, Answer::Sessions(fewer));
@@ -191,7 +191,7 @@ fn a_list_that_was_read_halfway_moves_the_mark_only_for_as_long() {
     half.sessions.retain(|session| session.pid != Pid(3));
     model.now += Duration::from_secs(2);
     take(&mut model, Answer::Sessions(half.clone()));
-    // Enter was pressed for what was there.
+    // Enter was pressed for the old row.
     assert_eq!(press(&mut model, "enter"), []);
     assert!(model.dialog.is_some());
     fails(&mut model, sessions(), "it has gone", "");
@@ -200,7 +200,7 @@ fn a_list_that_was_read_halfway_moves_the_mark_only_for_as_long() {
     let session = id(3).to_string();
     assert_eq!(effects, [Effect::Follow { follow: 1, session }]);
 
-    // What has been seen in its place is taken, wherever it goes.
+    // The row in its place is accepted once it has been seen, wherever it moves.
     let mut model = opened(ListOf::Sessions { here: false });
     press(&mut model, "end k");
     take(&mut model, Answer::Sessions(half.clone()));
@@ -244,32 +244,32 @@ fn a_number_finds_the_session_of_that_number_first() {
 }
 
 #[test]
-fn a_session_that_is_gone_is_told_by_its_number() {
+fn a_deleted_session_is_reported_by_its_number() {
     let mut model = opened(ListOf::Sessions { here: false });
     press(&mut model, "enter");
-    let ended = crate::event::Heard::Ended(Trouble::new(
+    let ended = crate::event::SessionUpdate::Ended(Trouble::new(
         format!("Session {} no longer exists.", id(2)),
         "List sessions with `reasonix ls`.",
     ));
-    crate::update::daemon::heard(&mut model, 1, ended);
+    crate::update::daemon::session_update(&mut model, 1, ended);
     let Link::Ended(trouble) = &model.link else {
         panic!("{:?}", model.link)
     };
     assert_eq!(trouble.what, "Session 2 no longer exists.");
     let entries = model.transcript.entries.iter();
-    let mut told: String = entries.map(|entry| format!("{:?}", entry.kind)).collect();
-    // What cannot be sent says so, and not the same again.
+    let mut texts: String = entries.map(|entry| format!("{:?}", entry.kind)).collect();
+    // A refused send shows a notice that does not repeat the reason.
     model.composer.set("again");
     let sent = crate::update::submit::send(&mut model, proto::params::session::When::Queue);
     assert_eq!(
         (sent, model.composer.text().as_str()),
         (Vec::new(), "again")
     );
-    told.push_str(&model.toast.as_ref().unwrap().words);
+    texts.push_str(&model.toast.as_ref().unwrap().words);
     let above = crate::view::status::above(&model, 80).rows;
-    told.extend(above.iter().map(ToString::to_string));
-    assert!(!told.contains(&id(2).to_string()), "{told}");
-    assert_eq!(told.matches("no longer exists").count(), 1, "{told}");
+    texts.extend(above.iter().map(ToString::to_string));
+    assert!(!texts.contains(&id(2).to_string()), "{texts}");
+    assert_eq!(texts.matches("no longer exists").count(), 1, "{texts}");
 }
 
 #[test]
@@ -355,7 +355,7 @@ fn a_list_that_moves_asks_again_and_one_that_does_not_is_left() {
 }
 
 #[test]
-fn what_a_session_said_is_read_once_when_the_mark_rests() {
+fn last_messages_are_read_once_when_the_mark_rests() {
     let mut model = opened(ListOf::Sessions { here: false });
     assert_eq!(tick(&mut model), []);
     model.now += REST;
@@ -385,7 +385,7 @@ fn answers_for_a_list_that_is_gone_are_dropped() {
 }
 
 #[test]
-fn a_failure_is_told_and_what_was_there_stays() {
+fn a_failure_is_reported_and_the_old_rows_stay() {
     let mut model = opened(ListOf::Processes);
     let call = Call::Processes(process::ListParams::default());
     fails(&mut model, call, "no daemon", "start it");
@@ -568,7 +568,7 @@ fn editing_a_prompt_that_waits_never_costs_a_draft() {
 }
 
 #[test]
-fn what_runs_is_paused_let_go_on_and_ended_after_a_yes() {
+fn running_sessions_are_paused_resumed_and_ended_after_a_yes() {
     let mut model = opened(ListOf::Processes);
     let signal = |effects: &[Effect]| match called(effects) {
         Call::Signal(params) => (params.session.clone(), params.signal),
@@ -582,7 +582,7 @@ fn what_runs_is_paused_let_go_on_and_ended_after_a_yes() {
     let Some(Dialog::Confirm(confirm)) = &model.dialog else {
         panic!("{:?}", model.dialog)
     };
-    let crate::model::confirm::Then::Do(yes) = &confirm.then else {
+    let crate::model::confirm::ConfirmedAction::Do(yes) = &confirm.then else {
         panic!("{:?}", confirm.then)
     };
     assert_eq!(signal(yes), (id(5).to_string(), Signal::Term));
@@ -639,7 +639,7 @@ fn who_only_looks_changes_nothing() {
 }
 
 #[test]
-fn a_session_whose_following_has_ended_is_followed_anew() {
+fn a_session_whose_subscription_ended_is_followed_again() {
     for (what, names) in [
         (ListOf::Sessions { here: false }, "j enter"),
         (ListOf::Inbox, "end enter"),
@@ -667,7 +667,7 @@ fn a_yes_or_no_goes_back_to_its_list() {
         let ends = matches!(effects[..], [Effect::Call(Call::Signal(_)), ..]);
         assert_eq!(ends, answer == "y", "{effects:?}");
         assert_eq!(at(&model), Some(Key::Session(id(5))), "`{answer}`");
-        assert!(dialog(&model).unwrap().due <= model.now, "asked anew");
+        assert!(dialog(&model).unwrap().due <= model.now, "requested again");
         let effects = crate::update::scene::press(&mut model, &["q"]);
         assert!(matches!(effects[..], [Effect::Leave(_)]), "{effects:?}");
     }

@@ -1,7 +1,7 @@
-//! Going back: a turn is chosen, then what of it is taken back.
+//! Rewinding: the user picks a turn, then what to restore.
 //!
-//! A turn that is chosen is gone back *before*: its prompt comes into the composer again, and what stays is the turn
-//! before it.
+//! The session returns to the state *before* the chosen turn: its prompt comes back into the composer, and the turn
+//! before it becomes the last one.
 
 use proto::RequestId;
 use proto::params::history::{RewindOutput, RewindParams, What};
@@ -92,7 +92,7 @@ pub fn foreseen(model: &mut Model, asked: &RewindParams, result: Result<RewindOu
     }
 }
 
-/// Does what was chosen.
+/// Performs the chosen restore.
 pub fn take(model: &mut Model, choice: Choice) -> Vec<Effect> {
     let (what, force) = match choice {
         Choice::Both => (What::Both, false),
@@ -111,7 +111,7 @@ pub fn take(model: &mut Model, choice: Choice) -> Vec<Effect> {
         return Vec::new();
     };
     model.dialog = None;
-    // Said again, or otherwise: what was said in its place is hidden. What was refused already will not be.
+    // The prompt goes back into the composer, as its turn will be hidden. A rewind known to be refused hides nothing.
     let refused = matches!(restore.effect, Some(Err(_)));
     if what != What::Code && !refused && model.composer.is_empty() && !restore.prompt.is_empty() {
         let language = model.look.language;
@@ -124,7 +124,7 @@ pub fn take(model: &mut Model, choice: Choice) -> Vec<Effect> {
     }))]
 }
 
-/// To the turns again, with the mark where it was.
+/// Back to the turns, with the mark where it was.
 pub fn back(model: &mut Model) {
     let Some(dialog) = dialog_mut(model) else {
         return;

@@ -7,15 +7,15 @@ use proto::CallId;
 use super::{shown, with};
 use crate::effect::{Call, Effect};
 use crate::model::Model;
-use crate::model::pager::{Pager, Reading};
+use crate::model::pager::{Pager, PagerContent};
 use crate::model::transcript::{Entry, EntryKind, ToolRun};
 
-/// Bytes of output that are read for one look at the transcript. What is longer stands in the file that is named.
+/// Bytes of output that are read while the pager is open. Longer outputs are in the named file.
 const BYTES_MAX: u64 = 64 * 1024 * 1024;
 
 /// Asks for the newest output that is not there whole, unless one is asked for already.
 pub fn next(pager: &mut Pager, model: &Model) -> Option<Effect> {
-    if pager.outputs.asked || !matches!(pager.what, Reading::Transcript) {
+    if pager.outputs.asked || !matches!(pager.what, PagerContent::Transcript) {
         return None;
     }
     let session = shown(model)?;

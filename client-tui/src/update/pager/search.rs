@@ -1,15 +1,15 @@
-//! Looking for words in what is read.
+//! Searches the document.
 
 use crossterm::event::KeyEvent;
 
-use super::Taken;
+use super::KeyOutcome;
 use crate::keymap::{self, Action, Context};
 use crate::model::Model;
 use crate::model::line::Input;
 use crate::model::pager::{At, Pager, PartId, SearchNotice};
-use crate::view::pager::{Place, document, found};
+use crate::view::pager::{RowIndex, document, found};
 
-/// A match: its part, where that is, the row in it, and whether the part has to be opened for it.
+/// A match: its part, the part's index, the row in it, and whether the part has to be opened for it.
 struct Match {
     index: usize,
     id: PartId,
@@ -24,10 +24,10 @@ pub fn begin(pager: &mut Pager) {
     pager.search.notice = SearchNotice::Nothing;
 }
 
-/// A key while the words are written.
-pub fn key(pager: &mut Pager, model: &Model, key: &KeyEvent) -> Taken {
+/// A key in the search field.
+pub fn key(pager: &mut Pager, model: &Model, key: &KeyEvent) -> KeyOutcome {
     let Some(typed) = pager.search.typing.as_mut() else {
-        return Taken::Not;
+        return KeyOutcome::Not;
     };
     match keymap::find(Context::Composer, key) {
         Some(Action::Send) => {
@@ -42,12 +42,12 @@ pub fn key(pager: &mut Pager, model: &Model, key: &KeyEvent) -> Taken {
         Some(Action::Back) => pager.search.typing = None,
         Some(Action::DeleteBack) if typed.text().is_empty() => pager.search.typing = None,
         _ if typed.key(key) => {}
-        _ => return Taken::Not,
+        _ => return KeyOutcome::Not,
     }
-    Taken::Stays
+    KeyOutcome::Stays
 }
 
-/// Goes to the next match, from the last one on where that is on the screen, else from the top of it.
+/// Goes to the next match, from the last one if that is on the screen, else from the top of the screen.
 pub fn next(pager: &mut Pager, model: &Model) {
     if pager.search.query.is_empty() {
         begin(pager);
@@ -55,10 +55,10 @@ pub fn next(pager: &mut Pager, model: &Model) {
     }
     let layout = document(pager, model);
     let top = layout.top();
-    let (first, behind) = layout.visible(top);
+    let (first, end) = layout.visible(top);
     let last = pager.search.found.and_then(|(id, row)| {
         let index = layout.index(id)?;
-        (first..behind).contains(&index).then_some((index, row + 1))
+        (first..end).contains(&index).then_some((index, row + 1))
     });
     let found = find(pager, model, last.unwrap_or(top));
     let search = &mut pager.search;
@@ -79,7 +79,7 @@ pub fn next(pager: &mut Pager, model: &Model) {
 }
 
 /// Brings a row to the screen, with some before it.
-fn show(pager: &mut Pager, model: &Model, place: Place) {
+fn show(pager: &mut Pager, model: &Model, place: RowIndex) {
     let layout = document(pager, model);
     let rows = layout.rows;
     let mut top = layout.top();
@@ -111,8 +111,8 @@ fn show(pager: &mut Pager, model: &Model, place: Place) {
     }
 }
 
-/// The first match at or behind a place, once around.
-fn find(pager: &Pager, model: &Model, (start, row): Place) -> Option<Match> {
+/// The first match at or after a position, wrapping around once.
+fn find(pager: &Pager, model: &Model, (start, row): RowIndex) -> Option<Match> {
     let layout = document(pager, model);
     let count = layout.count();
     let wanted = pager.search.query.to_lowercase();

@@ -12,16 +12,16 @@ use crate::effect::Trouble;
 use crate::model::session::Session;
 use crate::model::transcript::tests::scene;
 use crate::model::transcript::{Entry, EntryKind, ToolOutcome, ToolRun, Transcript};
-use crate::model::{Look, Place, Tone};
+use crate::model::{LaunchContext, Look, Tone};
 use crate::render::Cache;
 use crate::render::markdown::Markdown;
 use crate::update::scene::say;
 use crate::view;
 
 fn model() -> Model {
-    let place = Place {
+    let place = LaunchContext {
         home: Some("/user/ann".into()),
-        ..Place::of("/user/ann/code")
+        ..LaunchContext::of("/user/ann/code")
     };
     let look = Look {
         rows: 12,
@@ -76,12 +76,12 @@ fn tool(id: u64, subject: &str, output: &str) -> Entry {
     entry(id, EntryKind::Tool(Box::new(tool)))
 }
 
-/// A reader of so many short lines: `row 0`, `row 1`, …
+/// A pager with this many short lines: `row 0`, `row 1`, …
 fn lines(count: usize) -> Model {
     let mut model = model();
     let lines = (0..count).map(|n| format!("row {n}")).collect();
     let title = "Lines".to_owned();
-    open(&mut model, Reading::Lines { title, lines });
+    open(&mut model, PagerContent::Lines { title, lines });
     model
 }
 
@@ -150,7 +150,7 @@ fn every_key_that_moves_does_so() {
     check(&mut model, "home", "row 0", "row 9");
 }
 
-/// A key, pressed where it has something to do, and what must be so then.
+/// Presses a key in a state in which it has an effect, and checks the effect.
 fn does(action: Action, name: &str) {
     let row =
         |model: &Model| -> usize { ends(model).0.trim_start_matches("row ").parse().unwrap() };
@@ -236,7 +236,7 @@ fn esc_and_q_close_it_and_other_keys_are_for_everywhere() {
 }
 
 #[test]
-fn the_position_stands_below() {
+fn the_position_is_in_the_bottom_row() {
     let mut model = lines(200);
     press(&mut model, &["pagedown"]);
     let last = screen(&model).pop().unwrap();
@@ -269,7 +269,7 @@ fn a_search_goes_on_from_match_to_match_and_around() {
 }
 
 #[test]
-fn a_search_for_what_is_nowhere_says_so_and_stays() {
+fn a_search_without_matches_says_so_and_stays() {
     let mut model = lines(200);
     press(&mut model, &["pagedown", "/"]);
     super::paste(&mut model, "no\nwhere");
@@ -285,7 +285,7 @@ fn a_search_for_what_is_nowhere_says_so_and_stays() {
 }
 
 #[test]
-fn what_was_found_is_marked() {
+fn matches_are_highlighted() {
     let mut model = lines(20);
     press(&mut model, &["/"]);
     write(&mut model, "W 3");
@@ -318,7 +318,7 @@ fn transcript() -> Model {
     model.transcript.entries.push(tool(20, "first", &output));
     model.transcript.entries.push(notice(21, "between"));
     model.transcript.entries.push(tool(22, "second", "hay"));
-    open(&mut model, Reading::Transcript);
+    open(&mut model, PagerContent::Transcript);
     model
 }
 
@@ -387,7 +387,7 @@ fn m_shows_answers_as_they_were_written() {
         plan: None,
     };
     model.transcript.entries.push(entry(0, kind));
-    open(&mut model, Reading::Transcript);
+    open(&mut model, PagerContent::Transcript);
     press(&mut model, &["m"]);
     assert!(has(&model, "some **bold** words"));
     assert!(screen(&model)[0].ends_with("raw"));
@@ -403,7 +403,7 @@ fn tab_goes_from_file_to_file_of_a_diff() {
     let diffs = ["one.rs", "two.rs"].map(|path| (path.to_owned(), diff.clone()));
     let title = "Changes".to_owned();
     let diffs = diffs.to_vec();
-    open(&mut model, Reading::Diff { title, diffs });
+    open(&mut model, PagerContent::Diff { title, diffs });
     assert_eq!(screen(&model)[1].trim(), "one.rs +30 −1");
     press(&mut model, &["tab", "tab"]);
     assert!(has(&model, "two.rs +30 −1"));
@@ -416,7 +416,7 @@ fn tab_goes_from_file_to_file_of_a_diff() {
 #[test]
 fn tab_goes_from_section_to_section_of_help() {
     let mut model = model();
-    open(&mut model, Reading::Help);
+    open(&mut model, PagerContent::Help);
     press(&mut model, &["tab", "tab"]);
     assert!(has(&model, "Commands"));
     assert!(screen(&model)[0].starts_with("Help"));
@@ -453,12 +453,12 @@ fn late_at(first: u64) -> Model {
             .entries
             .push(notice(id, &format!("note {id}")));
     }
-    open(&mut model, Reading::Transcript);
+    open(&mut model, PagerContent::Transcript);
     model
 }
 
 #[test]
-fn at_the_top_what_was_before_is_asked_for_once() {
+fn at_the_top_earlier_records_are_requested_once() {
     let mut model = late();
     assert_eq!(press(&mut model, &["g"]), [earlier_of(&model)]);
     assert!(press(&mut model, &["k", "g"]).is_empty());
@@ -474,7 +474,7 @@ fn at_the_top_what_was_before_is_asked_for_once() {
 }
 
 #[test]
-fn what_was_before_stands_before_and_the_screen_stays() {
+fn earlier_records_are_prepended_and_the_screen_stays() {
     let mut model = late();
     press(&mut model, &["g"]);
     let before = ends(&model);
@@ -485,7 +485,7 @@ fn what_was_before_stands_before_and_the_screen_stays() {
 }
 
 #[test]
-fn a_failure_to_read_back_is_told_and_not_repeated() {
+fn a_failure_to_read_earlier_records_is_reported_once() {
     let mut model = late();
     press(&mut model, &["g"]);
     answer(&mut model, Err(Trouble::new("no such session", "")));
@@ -505,13 +505,13 @@ fn earlier_events_of_another_session_are_not_taken() {
 }
 
 #[test]
-fn what_was_read_back_does_not_stand_before_another_transcript() {
+fn earlier_records_are_dropped_with_their_transcript() {
     let mut model = late();
     press(&mut model, &["g"]);
     answer(&mut model, Ok(vec![event(3), event(4)]));
     model.transcript.reset();
-    model.transcript.entries.push(notice(0, "all anew"));
-    assert!(has(&model, "all anew") && !has(&model, "before"));
+    model.transcript.entries.push(notice(0, "all new"));
+    assert!(has(&model, "all new") && !has(&model, "before"));
     press(&mut model, &["g"]);
     assert!(pager(&model).earlier.entries.is_empty());
 }
@@ -525,12 +525,12 @@ fn call(call: &str, begins: u64, ends: u64) -> [client::DecodedEvent; 2] {
     ]
 }
 
-/// The calls that are read, with what they are of; `…` behind one that runs.
+/// The calls of the transcript, with their subjects; a running one ends with `…`.
 fn calls(model: &Model) -> Vec<String> {
     let layout = document(pager(model), model);
     let parts = (0..layout.count()).filter_map(|index| layout.part(index));
     let notice = parts.filter_map(|part| match part {
-        view::pager::Part::Entry(_, entry) => match &entry.kind {
+        view::pager::DocumentPart::Entry(_, entry) => match &entry.kind {
             EntryKind::Tool(tool) if tool.outcome.is_some() => Some(tool.subject.clone()),
             EntryKind::Tool(tool) => Some(format!("{}…", tool.subject)),
             _ => None,
@@ -547,7 +547,7 @@ fn a_call_that_two_pages_cut_is_one_call() {
     let mut model = model();
     model.transcript.fold(&over);
     model.transcript.fold(&event(13));
-    open(&mut model, Reading::Transcript);
+    open(&mut model, PagerContent::Transcript);
     press(&mut model, &["g"]);
     answer(&mut model, Ok(vec![event(7), ended, last, event(10)]));
     assert_eq!(calls(&model), ["", "make b"]);
@@ -620,7 +620,7 @@ fn changes() -> Model {
     let mut model = model();
     let diffs = vec![("one.rs".to_owned(), "@@ -1 +1 @@\n-a\n+b\n".to_owned()); 2];
     let title = "Changes".to_owned();
-    open(&mut model, Reading::Diff { title, diffs });
+    open(&mut model, PagerContent::Diff { title, diffs });
     model
 }
 
@@ -644,7 +644,7 @@ proptest! {
         let table = keymap::BINDINGS.iter().filter(|row| row.context == Context::Pager);
         let names: Vec<&str> = table.flat_map(|row| row.keys).copied().collect();
         for key in keys {
-            // What would close it is left out; a letter is typed where words are looked for.
+            // Keys that would close it are left out; a letter is typed into a search.
             let name = names[key % names.len()];
             if !["q", "esc"].contains(&name) {
                 press(&mut model, &[name]);
@@ -665,7 +665,7 @@ proptest! {
 }
 
 #[test]
-fn what_commands_have_changed_is_among_the_changes() {
+fn changes_by_commands_are_among_the_changes() {
     let mut model = model();
     let mut entry = tool(1, "make", "done");
     if let EntryKind::Tool(tool) = &mut entry.kind {

@@ -46,7 +46,7 @@ fn rules_are_shown_list_by_list_with_where_they_stand() {
     let Some(Dialog::Pager(pager)) = &model.dialog else {
         panic!("nothing to show: {:?}", model.dialog)
     };
-    let Reading::Lines { lines, .. } = &pager.what else {
+    let PagerContent::Lines { lines, .. } = &pager.what else {
         panic!("no lines")
     };
     let text = lines.join("\n");

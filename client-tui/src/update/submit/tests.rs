@@ -45,7 +45,7 @@ fn a_line_after_an_exclamation_mark_is_the_users_own_command() {
     let mut model = attached();
     assert_eq!(command(&say(&mut model, "! ls -la ")), "ls -la");
     assert!(model.composer.is_empty());
-    // Behind a blank it is a prompt.
+    // After a blank it is a prompt.
     assert!(matches!(
         call(&say(&mut model, " !important")),
         Call::Prompt { .. }
@@ -113,7 +113,7 @@ fn a_pasted_command_waits_for_the_list_of_custom_commands() {
         "{effects:?}"
     );
     assert!(model.composer.is_empty());
-    // By now it is known that there is no such command.
+    // By now it is known that this command does not exist.
     assert!(say(&mut model, "/expotr x").is_empty());
     assert!(toast(&model).contains("/export"), "{}", toast(&model));
 }

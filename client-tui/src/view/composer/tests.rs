@@ -6,11 +6,11 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use super::*;
 use crate::messages::Language;
-use crate::model::Place;
-use crate::model::composer::menu::{Around, Reads};
+use crate::model::LaunchContext;
+use crate::model::composer::menu::{MenuContext, Reads};
 
 fn model(rows: u16) -> Model {
-    let place = Place::of("/proj");
+    let place = LaunchContext::of("/proj");
     let look = Look {
         rows,
         ..Look::default()
@@ -30,7 +30,7 @@ fn drawn(model: &Model, width: usize, most: usize) -> (Vec<String>, Option<(u16,
 }
 
 #[test]
-fn text_is_wrapped_behind_its_mark_with_the_cursor_at_the_caret() {
+fn text_is_wrapped_after_its_mark_with_the_cursor_at_the_caret() {
     let mut model = model(24);
     model.composer.set("one two three");
     assert_eq!(
@@ -136,7 +136,7 @@ fn one_of_a_client_that_may_not_prompt_says_so() {
 fn open(model: &mut Model, text: &str) {
     model.composer.set(text);
     model.composer.menu = Menu::default();
-    let around = Around {
+    let around = MenuContext {
         cwd: &model.place.cwd,
         home: None,
         role: Role::Drive,
@@ -150,7 +150,7 @@ fn open(model: &mut Model, text: &str) {
 }
 
 #[test]
-fn commands_stand_below_with_what_they_do() {
+fn commands_are_listed_below_with_descriptions() {
     let mut model = model(24);
     open(&mut model, "/the");
     assert_eq!(
@@ -181,7 +181,7 @@ fn a_long_menu_scrolls_and_says_where_it_is() {
 
 proptest! {
     #[test]
-    fn the_cursor_stands_behind_what_is_left_of_it(
+    fn the_cursor_is_after_the_text_left_of_it(
         text in "([a-c ,]|e\u{301}|中|👩\u{200d}👧|❤\u{fe0f}|🇩🇪|\t|\n){0,40}",
         width in 8usize..30,
         at in 0usize..200,
@@ -209,7 +209,7 @@ proptest! {
         let body = |row: &String| row.get(MARK..).unwrap_or_default().to_owned();
         let all: String = drawn.iter().map(body).collect();
         prop_assert_eq!(all, flat(&text));
-        // What is drawn before the cursor is what stands before the caret.
+        // The text drawn before the cursor is the text before the caret.
         let (mut left, mut used) = (String::new(), MARK);
         for cluster in body(&drawn[row]).graphemes(true) {
             if used >= column {

@@ -6,16 +6,16 @@ use crate::model::Dialog;
 use crate::model::interaction::scene::Scene;
 
 #[test]
-fn what_would_happen_is_told_with_the_keys() {
+fn the_effect_is_shown_with_the_keys() {
     let mut scene = Scene::fresh(Vec::new(), Vec::new());
     scene.model.dialog = Some(Dialog::Confirm(Confirm {
         title: crate::messages::dialog::Msg::TitleConfirm,
         words: vec![
             "The session `a\u{1b}[2Jb` was deleted for good, with all it holds.".to_owned(),
         ],
-        then: crate::model::confirm::Then::Do(Vec::new()),
+        then: crate::model::confirm::ConfirmedAction::Do(Vec::new()),
         scroll: 0,
-        seen: crate::model::seen::Seen::default(),
+        seen: crate::model::seen::ReadProgress::default(),
         is_refused: false,
         since: Instant::now(),
         drawn: false,

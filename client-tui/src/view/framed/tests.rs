@@ -4,7 +4,7 @@ use super::*;
 
 proptest! {
     #[test]
-    fn nothing_of_what_is_judged_is_lost_and_no_row_is_too_wide(
+    fn no_character_of_the_body_is_lost_and_no_row_is_too_wide(
         text in "([a \u{301}中\u{1b}\u{202e}\t\n🇩🇪éx]{0,12}\n{0,5}){0,5}",
         width in 4_usize..40,
     ) {

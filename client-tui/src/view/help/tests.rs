@@ -20,22 +20,22 @@ fn look(language: Language) -> Look {
 }
 
 #[test]
-fn every_key_and_command_stands_in_help_and_in_the_reference() {
+fn every_key_and_command_is_in_help_and_in_the_reference() {
     let page = markdown();
     for language in [Language::English, Language::Chinese] {
         let rows = text(&lines(&look(language), 120));
-        let stands = |left: &str, right: &str| {
+        let is_listed = |left: &str, right: &str| {
             rows.iter()
                 .any(|row| row.trim_start().starts_with(left) && row.trim_end().ends_with(right))
         };
         for row in BINDINGS {
-            assert!(stands(&names(row), language.say(row.about())), "{row:?}");
+            assert!(is_listed(&names(row), language.say(row.about())), "{row:?}");
             let key = row.keys.first().map(|name| code(&written(name)));
             assert!(page.contains(&key.unwrap_or_default()), "{row:?}");
             assert!(page.contains(&escaped(row.about().english())), "{row:?}");
         }
         for row in COMMANDS {
-            assert!(stands(&command(row), language.say(row.about)), "{row:?}");
+            assert!(is_listed(&command(row), language.say(row.about)), "{row:?}");
             assert!(page.contains(&code(&command(row))), "{row:?}");
         }
     }

@@ -1,4 +1,4 @@
-//! The choices of a decision: in words, one a line where there is room, else a few words each.
+//! The choices of a decision: described, one per line if there is room, else a few words each.
 
 use client::form::Decision;
 use proto::params::interaction::{ApprovalDecision, Scope};
@@ -15,7 +15,7 @@ use crate::view::framed::{Hint, hints};
 pub(super) enum Size {
     /// One a line, with what a yes for more than once covers.
     Full,
-    /// A word or two each. What is covered stands in what scrolls.
+    /// A word or two each. The scopes are in the scrollable part.
     Short,
 }
 
@@ -89,7 +89,7 @@ pub(super) fn rows(
     }
 }
 
-/// The choices that cover more than this call, for what scrolls: the short ones do not say what they cover.
+/// The choices that cover more than this call, for the scrollable part: short labels do not name their scope.
 pub(super) fn covers(
     shape: &Decision<'_>,
     selected: usize,

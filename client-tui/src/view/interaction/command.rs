@@ -15,7 +15,7 @@ use crate::view::framed::{Hint, hints, words};
 /// Rows that are left to what the command was.
 const ABOVE: usize = 2;
 
-/// Its rows: what it is, the text with the caret, the keys. The text goes before all else where there is little room.
+/// The box: its label, the text with the caret, the keys. If there is little room, the text comes first.
 pub(super) fn panel(edited: &CommandBox, look: &Look, width: usize, room: usize) -> Panel {
     let say = |message| look.language.say(message);
     let (title, ink) = match edited.is_refused {
@@ -42,7 +42,7 @@ pub(super) fn panel(edited: &CommandBox, look: &Look, width: usize, room: usize)
     panel
 }
 
-/// The key for a new line that every terminal tells from Enter.
+/// The key for a new line that every terminal can distinguish from Enter.
 fn newline() -> String {
     let all = keymap::BINDINGS.iter();
     let mut new = all.filter(|row| row.action == Action::Newline);

@@ -38,7 +38,7 @@ pub(super) fn list(
             false => ("  ", Ink::Text),
         };
         let from = list.len();
-        list.extend(framed::behind(
+        list.extend(framed::hanging(
             mark,
             &reaching(scope, look),
             ink,
@@ -99,7 +99,7 @@ fn reaching(scope: &Scope, look: &Look) -> String {
     }
 }
 
-/// What stands in the parentheses of a rule.
+/// The text in the parentheses of a rule.
 fn inside<'a>(rule: &'a str, before: &str) -> Option<&'a str> {
     rule.strip_prefix(before)?.strip_suffix(')')
 }

@@ -32,7 +32,7 @@ fn everything(open: &Interaction) -> Vec<String> {
     all
 }
 
-/// What others wrote, without marks and the ends of rows.
+/// The text from elsewhere, without marks and row breaks.
 fn put_together(rows: &[String]) -> String {
     let rows = rows.iter();
     rows.filter_map(|row| row.strip_prefix("│ ").or_else(|| row.strip_prefix("┆ ")))
@@ -114,7 +114,7 @@ fn a_command_is_shown_whole_with_why_and_all_keys_in_words() {
 }
 
 #[test]
-fn the_cause_of_a_question_is_told_in_the_language_of_the_interface() {
+fn the_cause_of_a_question_is_shown_in_the_interface_language() {
     let found = approval_with(1, "make", |open| {
         open.rule = "the call was written as text, not made as a tool call".to_owned();
     });
@@ -134,7 +134,7 @@ fn the_cause_of_a_question_is_told_in_the_language_of_the_interface() {
 }
 
 #[test]
-fn a_long_command_is_wrapped_and_what_does_not_fit_is_told() {
+fn a_long_command_is_wrapped_and_hidden_rows_are_counted() {
     let command = format!("echo {} && rm -rf ~", "x".repeat(900));
     let mut scene = Scene::of(vec![approval(1, &command)], Vec::new());
     assert_eq!(put_together(&scene.rows(80, 24)), command);
@@ -146,7 +146,7 @@ fn a_long_command_is_wrapped_and_what_does_not_fit_is_told() {
 }
 
 #[test]
-fn what_cannot_be_seen_is_written_out_and_nothing_passes_for_ours() {
+fn invisible_characters_are_spelled_out_and_foreign_text_is_marked() {
     let command = "ls \u{202e}x\u{1b}[2K\u{7}\u{200b}\ny yes\tz";
     for text in everything(&approval(1, command)) {
         for written in ["\\u{202e}", "\\u{1b}", "\\u{7}", "\\u{200b}", "│ y yes\\tz"] {
@@ -190,8 +190,8 @@ fn a_scope_that_is_too_long_for_its_key_is_shown_whole_above() {
 }
 
 #[test]
-fn a_scope_is_told_in_the_words_of_the_reader() {
-    let mut told = Vec::new();
+fn a_scope_is_shown_in_the_users_language() {
+    let mut labels = Vec::new();
     for rule in ["Edit", "Bash(make all)", "Bash(git add:*)", "Other(x)"] {
         let open = approval_with(1, "a", |open| {
             open.scopes = vec![scope("as the daemon says", rule)];
@@ -200,10 +200,10 @@ fn a_scope_is_told_in_the_words_of_the_reader() {
         scene.model.look.language = Language::Chinese;
         let rows = scene.rows(200, 24);
         let mut covers = rows.iter().filter_map(|row| row.split_once("本会话内："));
-        told.push(covers.next().unwrap().1.to_owned());
+        labels.push(covers.next().unwrap().1.to_owned());
     }
     assert_eq!(
-        told,
+        labels,
         [
             "编辑工作区中的文件",
             "仅这条命令",
@@ -214,7 +214,7 @@ fn a_scope_is_told_in_the_words_of_the_reader() {
 }
 
 #[test]
-fn its_place_among_several_is_told() {
+fn the_position_among_several_questions_is_shown() {
     let asks = vec![ask("Which?", &["a", "b"], false)];
     let mut scene = Scene::of(
         vec![approval(1, "a"), change(3, DIFF)],
@@ -247,7 +247,7 @@ fn the_scopes_are_listed_and_the_note_has_the_cursor() {
 }
 
 #[test]
-fn who_watches_is_told_who_answers_and_sees_no_key_that_does() {
+fn viewers_see_who_answers_and_no_answer_keys() {
     let mut scene = Scene::of(vec![approval(1, "a")], Vec::new());
     scene.model.place.role = proto::hello::Role::Watch;
     let text = scene.text(40, 12);
@@ -274,7 +274,7 @@ fn it_draws_in_any_size() {
 }
 
 #[test]
-fn what_went_wrong_with_an_answer_is_told_above_the_question() {
+fn a_failed_answer_is_reported_above_the_question() {
     let mut scene = Scene::of(vec![approval(1, "a")], Vec::new());
     scene
         .model
@@ -285,7 +285,7 @@ fn what_went_wrong_with_an_answer_is_told_above_the_question() {
     assert_eq!(scene.rows(40, 12)[1], "│ a");
 }
 
-/// The rows of what is judged, as the dialog has them.
+/// The rows of the body, as the dialog has them.
 fn made(scene: &Scene, columns: u16) -> Rc<Vec<Line<'static>>> {
     match &scene.model.dialog {
         Some(Dialog::Interaction(dialog)) => {
@@ -296,7 +296,7 @@ fn made(scene: &Scene, columns: u16) -> Rc<Vec<Line<'static>>> {
 }
 
 #[test]
-fn what_is_judged_is_made_once_however_often_it_is_drawn_and_scrolled() {
+fn the_body_is_rendered_once_however_often_it_is_drawn() {
     let long: String = (0..3_000).map(|n| format!("+line {n}\n")).collect();
     let diff = format!("@@ -0,0 +1,3000 @@\n{long}");
     let mut scene = Scene::of(vec![change(1, &diff)], Vec::new());
@@ -314,7 +314,7 @@ fn what_is_judged_is_made_once_however_often_it_is_drawn_and_scrolled() {
 }
 
 #[test]
-fn every_row_that_tells_of_the_change_has_the_mark_of_others() {
+fn every_row_of_the_change_has_the_foreign_mark() {
     let mut scene = Scene::of(vec![change(1, DIFF)], Vec::new());
     let rows = scene.rows(80, 24);
     assert_eq!(rows[1..3], ["│ src/a.rs", "│ +1 −1"]);

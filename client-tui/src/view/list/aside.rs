@@ -1,4 +1,4 @@
-//! What is known of the marked row: what a session said last, what going back would do, a whole prompt.
+//! Details of the marked row: a session's last messages, the effect of a rewind, a whole prompt.
 
 use client::form::{self, Form, Shape};
 use proto::params::history::RewindOutput;
@@ -24,7 +24,7 @@ pub fn lines(
     width: usize,
     rows: usize,
 ) -> Vec<Line<'static>> {
-    let mut words = Words {
+    let mut words = DetailLines {
         model,
         width,
         room: rows,
@@ -51,15 +51,15 @@ pub fn lines(
 }
 
 /// Lines as they are made, as many as there is room for.
-struct Words<'a> {
+struct DetailLines<'a> {
     model: &'a Model,
     width: usize,
     room: usize,
     lines: Vec<Line<'static>>,
 }
 
-impl Words<'_> {
-    /// One row, cut where it is too long. Nothing where the words are empty.
+impl DetailLines<'_> {
+    /// One row, cut if it is too long. Nothing if the text is empty.
     fn row(&mut self, text: &str, ink: Ink) {
         if !text.trim().is_empty() && self.lines.len() < self.room {
             let style = self.model.look.theme.style(ink);
@@ -68,7 +68,7 @@ impl Words<'_> {
         }
     }
 
-    /// Rows of a text, wrapped; `last`: its end where it does not fit, else its beginning.
+    /// A text, wrapped into rows. If it does not fit, keeps its end (`last`) or its beginning.
     fn text(&mut self, text: &str, ink: Ink, last: bool) {
         let left = self.room.saturating_sub(self.lines.len());
         let style = self.model.look.theme.style(ink);
@@ -89,8 +89,8 @@ impl Words<'_> {
     }
 }
 
-/// What is known of a model.
-fn offer(words: &mut Words<'_>, dialog: &ListDialog, name: &str) {
+/// Details of a model.
+fn offer(words: &mut DetailLines<'_>, dialog: &ListDialog, name: &str) {
     let Content::Models(offers) = &dialog.content else {
         return;
     };
@@ -107,7 +107,7 @@ fn offer(words: &mut Words<'_>, dialog: &ListDialog, name: &str) {
     words.text(&key, ink, false);
 }
 
-fn session(words: &mut Words<'_>, dialog: &ListDialog, id: SessionId) {
+fn session(words: &mut DetailLines<'_>, dialog: &ListDialog, id: SessionId) {
     let Some(session) = dialog.session(id) else {
         return;
     };
@@ -170,7 +170,7 @@ fn figures(model: &Model, session: &SessionSummary) -> String {
     parts.join(" · ")
 }
 
-fn child(words: &mut Words<'_>, child: &ChildProcess) {
+fn child(words: &mut DetailLines<'_>, child: &ChildProcess) {
     let language = words.model.look.language;
     let ran = words::lasted(language, child.running_ms);
     let of = language.fill(Msg::OfSession, &[&child.session.to_string(), &ran]);
@@ -182,7 +182,7 @@ fn child(words: &mut Words<'_>, child: &ChildProcess) {
     );
 }
 
-fn turn(words: &mut Words<'_>, dialog: &ListDialog, turn: u64) {
+fn turn(words: &mut DetailLines<'_>, dialog: &ListDialog, turn: u64) {
     let Content::Turns(turns) = &dialog.content else {
         return;
     };
@@ -204,7 +204,7 @@ fn path(model: &Model, path: &str) -> String {
     words::home(&exact, model.place.home.as_deref())
 }
 
-fn prompt(words: &mut Words<'_>, id: PromptId) {
+fn prompt(words: &mut DetailLines<'_>, id: PromptId) {
     let session = words.model.session.as_ref();
     let waiting = session.map(|session| session.queue.waiting());
     let mut waiting = waiting.unwrap_or_default().iter();
@@ -217,7 +217,7 @@ fn prompt(words: &mut Words<'_>, id: PromptId) {
     }
 }
 
-fn inbox(words: &mut Words<'_>, dialog: &ListDialog, id: &InteractionId) {
+fn inbox(words: &mut DetailLines<'_>, dialog: &ListDialog, id: &InteractionId) {
     let Content::Inbox(open) = &dialog.content else {
         return;
     };
@@ -241,7 +241,7 @@ fn inbox(words: &mut Words<'_>, dialog: &ListDialog, id: &InteractionId) {
     }
 }
 
-fn questions(words: &mut Words<'_>, questions: &[Question]) {
+fn questions(words: &mut DetailLines<'_>, questions: &[Question]) {
     for ask in questions {
         words.text(
             &client::text::exact(&words::head(&ask.question)),
@@ -255,7 +255,7 @@ fn questions(words: &mut Words<'_>, questions: &[Question]) {
     }
 }
 
-fn restored(words: &mut Words<'_>, restore: &Restore) {
+fn restored(words: &mut DetailLines<'_>, restore: &Restore) {
     match &restore.effect {
         None => words.row(words.model.look.language.say(Msg::Loading), Ink::Dim),
         Some(Err(why)) => words.row(&client::text::line(why), Ink::Error),
@@ -263,9 +263,9 @@ fn restored(words: &mut Words<'_>, restore: &Restore) {
     }
 }
 
-/// What would happen: what would not be as it was comes first, for that is what is decided about. The last row says how
-/// much there is no room for.
-fn foreseen(words: &mut Words<'_>, restore: &Restore, effect: &RewindOutput) {
+/// The effect of a rewind: losses come first, as the decision is about them. The last row says how much there is no
+/// room for.
+fn foreseen(words: &mut DetailLines<'_>, restore: &Restore, effect: &RewindOutput) {
     let language = words.model.look.language;
     let left = |file: &&RewoundFile| {
         use RewoundResult::{ChangedSince, Failed};
@@ -300,7 +300,7 @@ fn foreseen(words: &mut Words<'_>, restore: &Restore, effect: &RewindOutput) {
     }
 }
 
-/// What would become of a file.
+/// The effect of a rewind on a file.
 fn became(model: &Model, file: &RewoundFile) -> (String, Ink) {
     let language = model.look.language;
     let path = path(model, &file.path);

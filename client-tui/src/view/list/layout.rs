@@ -1,4 +1,4 @@
-//! Columns: how wide each is, and which are left out where there is no room.
+//! Columns: the width of each, and which are left out if there is no room.
 
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
@@ -14,9 +14,9 @@ use crate::theme::Ink;
 struct Column {
     /// Cells at most.
     max: usize,
-    /// Numbers stand at the right.
+    /// Right-aligned, for numbers.
     right: bool,
-    /// The largest goes first where there is no room; 0 stays.
+    /// The column with the largest value is dropped first; 0 is never dropped.
     drop: u8,
 }
 
@@ -36,7 +36,7 @@ const fn right(max: usize, drop: u8) -> Column {
     }
 }
 
-/// What takes the room that the others leave: that many cells at least are wanted.
+/// The minimum width of the column that takes the remaining room.
 const GROWS: usize = 18;
 
 /// The mark of the chosen row, the row's own mark, and blanks.
@@ -161,7 +161,7 @@ impl Table {
         }
     }
 
-    /// A row, with the mark where it is the chosen one.
+    /// A row, with the mark if it is the chosen one.
     pub fn line(&self, row: &Row, chosen: bool, model: &Model) -> Line<'static> {
         let theme = model.look.theme;
         let mut spans = vec![
@@ -182,7 +182,7 @@ impl Table {
         Line::from(spans)
     }
 
-    /// What the columns are.
+    /// The headings of the columns.
     pub fn heads(&self, model: &Model) -> Line<'static> {
         let style = model.look.theme.style(Ink::Dim);
         let mut spans = vec![Span::raw(" ".repeat(MARKS))];

@@ -45,7 +45,7 @@ fn drawn(model: &Model) -> Panel {
     panel
 }
 
-/// What holds for every panel.
+/// Checks that hold for every panel.
 fn check(panel: &Panel, dialog: &ListDialog, model: &Model, rows: usize) {
     let width = usize::from(model.look.columns);
     assert!(panel.rows.len() <= rows);
@@ -53,7 +53,7 @@ fn check(panel: &Panel, dialog: &ListDialog, model: &Model, rows: usize) {
         assert_eq!(panel.rows.len(), rows);
     }
     for row in text(panel).lines() {
-        // A single character wider than the screen stands alone.
+        // A single character wider than the screen has its own row.
         let alone = row.graphemes(true).count() == 1;
         assert!(
             alone || wrap::width(row) <= width,
@@ -137,7 +137,7 @@ fn before_an_answer_a_list_says_so_and_an_empty_one_says_what_to_do() {
 }
 
 #[test]
-fn a_failure_stands_where_the_rows_would_and_a_toast_in_place_of_keys() {
+fn a_failure_replaces_the_rows_and_a_toast_replaces_the_keys() {
     let mut model = fixtures::model(80, 24, Language::English);
     update::open(&mut model, ListOf::Processes);
     let call = Call::Processes(proto::params::process::ListParams::default());
@@ -173,7 +173,7 @@ fn a_list_that_is_not_whole_says_so() {
 }
 
 #[test]
-fn what_came_since_is_marked_unread_and_only_where_that_is_known() {
+fn new_records_are_marked_unread_only_if_that_is_known() {
     let mut model = opened(
         ListOf::Sessions { here: false },
         (80, 24),
@@ -216,7 +216,7 @@ fn the_mark_is_seen_without_colours() {
 }
 
 #[test]
-fn the_cursor_stands_behind_the_filter_in_cells() {
+fn the_cursor_is_after_the_filter_in_cells() {
     let mut model = opened(
         ListOf::Sessions { here: false },
         (40, 12),
@@ -247,7 +247,7 @@ fn record(kind: &str, data: &serde_json::Value) -> DecodedEvent {
 }
 
 #[test]
-fn a_session_says_what_was_said_last_in_it() {
+fn a_session_shows_its_last_messages() {
     for size in [(80, 24), (120, 24)] {
         let mut model = opened(ListOf::Sessions { here: false }, size, Language::English);
         let asked = serde_json::json!({"item": "m1.1", "text": format!("please {HOSTILE}")});
@@ -273,7 +273,7 @@ fn a_session_says_what_was_said_last_in_it() {
 }
 
 #[test]
-fn going_back_tells_before_what_becomes_of_files() {
+fn a_rewind_shows_its_effect_on_files_beforehand() {
     let mut model = opened(ListOf::Turns, (80, 24), Language::English);
     press(&mut model, "enter");
     let file = |path: &str, result| RewoundFile {
@@ -303,7 +303,7 @@ fn going_back_tells_before_what_becomes_of_files() {
     };
     update::take(&mut model, Answer::Rewound { params, output });
     insta::assert_snapshot!("restore", text(&drawn(&model)));
-    // What somebody else has changed is told on the smallest screen too.
+    // Changes by others are reported on the smallest screen too.
     (model.look.columns, model.look.rows) = (40, 12);
     let shown = text(&drawn(&model));
     assert!(shown.contains("would be skipped, changed since"), "{shown}");

@@ -1,12 +1,12 @@
-//! What is read, laid out for a screen: only what is on it is made, all else is measured once or estimated.
+//! The document laid out for a screen: only visible parts are rendered, all others are measured once or estimated.
 
 use std::rc::Rc;
 
 use ratatui::text::{Line, Span};
 
 use super::found;
-use super::parts::{self, Part};
-use crate::model::pager::{At, Pager, PartId, Reading};
+use super::parts::{self, DocumentPart};
+use crate::model::pager::{At, Pager, PagerContent, PartId};
 use crate::model::{Look, Model};
 use crate::render::sheet::Height;
 use crate::render::wrap;
@@ -18,9 +18,9 @@ const GUTTER: usize = 2;
 const GUTTER_FROM: usize = 16;
 
 /// A row of the text: a part, and a row of it.
-pub type Place = (usize, usize);
+pub type RowIndex = (usize, usize);
 
-/// What is read, for a screen of so many rows of text.
+/// A document on a screen with this many rows of text.
 pub struct Document<'a> {
     pub pager: &'a Pager,
     pub model: &'a Model,
@@ -34,7 +34,10 @@ pub struct Document<'a> {
 impl<'a> Document<'a> {
     /// For a screen of `width` cells and `rows` rows of text.
     pub fn new(pager: &'a Pager, model: &'a Model, width: usize, rows: usize) -> Self {
-        let marked = matches!(pager.what, Reading::Transcript | Reading::Diff { .. });
+        let marked = matches!(
+            pager.what,
+            PagerContent::Transcript | PagerContent::Diff { .. }
+        );
         let gutter = match marked && width >= GUTTER_FROM {
             true => GUTTER,
             false => 0,
@@ -42,7 +45,7 @@ impl<'a> Document<'a> {
         let columns = u16::try_from(width.saturating_sub(gutter)).unwrap_or(u16::MAX);
         let look = Look {
             columns,
-            // Nothing is printed: what is folded can be opened here.
+            // Nothing is printed, so folded parts can be opened here.
             fullscreen: true,
             ..model.look.clone()
         };
@@ -65,7 +68,7 @@ impl<'a> Document<'a> {
     }
 
     /// The part at a place.
-    pub fn part(&self, index: usize) -> Option<Part<'a>> {
+    pub fn part(&self, index: usize) -> Option<DocumentPart<'a>> {
         parts::part(self.pager, self.model, index)
     }
 
@@ -74,7 +77,7 @@ impl<'a> Document<'a> {
         (0..self.count).find(|index| self.part(*index).is_some_and(|part| part.id() == id))
     }
 
-    fn made(&self, part: &Part<'_>, open: bool) -> Rc<Vec<Line<'static>>> {
+    fn made(&self, part: &DocumentPart<'_>, open: bool) -> Rc<Vec<Line<'static>>> {
         let mut sheet = self.pager.sheet.borrow_mut();
         if let Some(rows) = sheet.rows(part.id(), open).filter(|_| part.settled()) {
             return rows;
@@ -96,7 +99,7 @@ impl<'a> Document<'a> {
         self.made(&part, open)
     }
 
-    /// Rows of a part; it is made where nobody has yet.
+    /// Rows of a part; renders it if it is not cached.
     pub fn height(&self, index: usize) -> usize {
         let Some(part) = self.part(index) else {
             return 0;
@@ -110,7 +113,7 @@ impl<'a> Document<'a> {
     }
 
     /// The first row of the screen.
-    pub fn top(&self) -> Place {
+    pub fn top(&self) -> RowIndex {
         let At::Row { part, row } = self.pager.at else {
             return self.end();
         };
@@ -125,7 +128,7 @@ impl<'a> Document<'a> {
     }
 
     /// Whether there are rows enough from here on to fill the screen.
-    fn holds(&self, (part, row): Place) -> bool {
+    fn holds(&self, (part, row): RowIndex) -> bool {
         let mut left = self.rows + row;
         for index in part..self.count {
             let height = self.height(index);
@@ -138,7 +141,7 @@ impl<'a> Document<'a> {
     }
 
     /// The first row of the screen that shows the end.
-    pub fn end(&self) -> Place {
+    pub fn end(&self) -> RowIndex {
         let mut left = self.rows;
         for index in (0..self.count).rev() {
             let height = self.height(index);
@@ -150,7 +153,7 @@ impl<'a> Document<'a> {
         (0, 0)
     }
 
-    /// So many rows further down, where negative up; at the end it stays there.
+    /// This many rows further down, or up if negative; stops at the end.
     pub fn moved(&self, by: isize) -> At {
         let (mut part, mut row) = self.top();
         let mut left = by.unsigned_abs();
@@ -161,7 +164,7 @@ impl<'a> Document<'a> {
                 };
                 left -= row + 1;
                 part = above;
-                // The last row of the part above, or its place where it has none.
+                // The last row of the part above, or its start if it has no rows.
                 let height = self.height(part);
                 row = height.saturating_sub(1);
                 left += usize::from(height == 0);
@@ -187,7 +190,7 @@ impl<'a> Document<'a> {
     }
 
     /// Rows before a place, rows in all, and whether that is exact.
-    pub fn measure(&self, (top, row): Place) -> (usize, usize, bool) {
+    pub fn measure(&self, (top, row): RowIndex) -> (usize, usize, bool) {
         let (mut before, mut all, mut exact) = (row, 0, true);
         let width = usize::from(self.look.columns);
         for index in 0..self.count {
@@ -213,8 +216,8 @@ impl<'a> Document<'a> {
         (before, all, exact)
     }
 
-    /// Parts on the screen: the first, and the one behind the last.
-    pub fn visible(&self, (top, row): Place) -> (usize, usize) {
+    /// Parts on the screen: the first, and the one after the last.
+    pub fn visible(&self, (top, row): RowIndex) -> (usize, usize) {
         let mut left = self.rows + row;
         for index in top..self.count {
             let height = self.height(index);
@@ -227,7 +230,7 @@ impl<'a> Document<'a> {
     }
 
     /// The rows of the screen from a place on, at most as many as there is room for.
-    pub fn screen(&self, (top, row): Place) -> Vec<Line<'static>> {
+    pub fn screen(&self, (top, row): RowIndex) -> Vec<Line<'static>> {
         let mut out = Vec::new();
         let mut skipped = row;
         for index in top..self.count {
@@ -244,7 +247,7 @@ impl<'a> Document<'a> {
         out
     }
 
-    /// A row with its mark at the left, and what was found in it marked.
+    /// A row with its mark at the left, and the matches in it highlighted.
     fn row(&self, id: PartId, row: usize, line: Line<'static>) -> Line<'static> {
         let theme = self.look.theme;
         let width = usize::from(self.look.columns);

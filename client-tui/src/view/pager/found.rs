@@ -1,4 +1,4 @@
-//! Words in rows: where they stand, whatever their case, and how they are marked.
+//! Search matches in rows: finding them, ignoring case, and highlighting them.
 
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
@@ -11,7 +11,7 @@ pub fn words(line: &Line<'_>) -> String {
         .collect()
 }
 
-/// Where a query stands in a text, as ranges of bytes. Case does not count.
+/// Matches of a query in a text, as ranges of bytes. Case does not count.
 pub fn ranges(text: &str, query: &str) -> Vec<(usize, usize)> {
     let wanted: Vec<char> = query.chars().flat_map(char::to_lowercase).collect();
     if wanted.is_empty() {
@@ -43,7 +43,7 @@ pub fn ranges(text: &str, query: &str) -> Vec<(usize, usize)> {
     found
 }
 
-/// Rows in which a query begins, also where it goes on in the row below.
+/// Rows in which a match begins, even if it continues in the row below.
 pub fn rows(lines: &[Line<'static>], query: &str) -> Vec<usize> {
     let texts: Vec<String> = lines.iter().map(words).collect();
     let begins = |index: &usize| {
@@ -69,7 +69,7 @@ pub fn rows(lines: &[Line<'static>], query: &str) -> Vec<usize> {
     (0..lines.len()).filter(begins).collect()
 }
 
-/// A row with what was found marked.
+/// A row with its matches highlighted.
 pub fn mark(line: Line<'static>, query: &str, style: Style, here: bool) -> Line<'static> {
     let ranges = ranges(&words(&line), query);
     if ranges.is_empty() {

@@ -1,10 +1,10 @@
-//! The parts of what is read: how many, which, and their rows.
+//! The parts of the document: their number, kinds and rows.
 
 use client::text;
 use ratatui::text::{Line, Span};
 
 use crate::messages::pager::Msg;
-use crate::model::pager::{Earlier, Pager, PartId, Reading};
+use crate::model::pager::{Earlier, Pager, PagerContent, PartId};
 use crate::model::transcript::{Entry, EntryKind, ToolRun};
 use crate::model::{Look, Model};
 use crate::render::sheet::Height;
@@ -13,14 +13,14 @@ use crate::theme::Ink;
 use crate::view::{help, transcript};
 use proto::item::Display;
 
-/// Lines that make a part, where they have no parts of their own.
+/// Lines per part, for documents without parts of their own.
 const CHUNK: usize = 64;
 /// A prompt with more characters, or more lines, can be opened.
 const LONG: (usize, usize) = (400, 6);
 
-/// A part, borrowed from where it lives.
+/// A borrowed part of the document.
 #[derive(Clone, Copy)]
-pub enum Part<'a> {
+pub enum DocumentPart<'a> {
     /// An entry of a transcript of this generation.
     Entry(u64, &'a Entry),
     /// A section of help.
@@ -29,54 +29,54 @@ pub enum Part<'a> {
     File(usize, &'a str, &'a str),
 }
 
-/// What was read back, where it still stands before this transcript.
+/// The earlier entries, if they still belong to this transcript.
 fn earlier<'a>(pager: &'a Pager, model: &Model) -> Option<&'a Earlier> {
-    let stands = pager.earlier.generation == model.transcript.generation;
-    stands.then_some(&pager.earlier)
+    let is_current = pager.earlier.generation == model.transcript.generation;
+    is_current.then_some(&pager.earlier)
 }
 
 /// How many parts there are.
 pub fn count(pager: &Pager, model: &Model) -> usize {
     match &pager.what {
-        Reading::Transcript => {
+        PagerContent::Transcript => {
             let before = earlier(pager, model).map_or(0, |earlier| earlier.entries.len());
             before + model.transcript.entries.len()
         }
-        Reading::Help => help::SECTIONS,
-        Reading::Lines { lines, .. } => lines.len().div_ceil(CHUNK),
-        Reading::Diff { diffs, .. } => diffs.len(),
+        PagerContent::Help => help::SECTIONS,
+        PagerContent::Lines { lines, .. } => lines.len().div_ceil(CHUNK),
+        PagerContent::Diff { diffs, .. } => diffs.len(),
     }
 }
 
 /// The part at a place.
-pub fn part<'a>(pager: &'a Pager, model: &'a Model, index: usize) -> Option<Part<'a>> {
+pub fn part<'a>(pager: &'a Pager, model: &'a Model, index: usize) -> Option<DocumentPart<'a>> {
     match &pager.what {
-        Reading::Transcript => {
+        PagerContent::Transcript => {
             let transcript = &model.transcript;
             let Some(earlier) = earlier(pager, model) else {
                 let entry = transcript.entries.get(index)?;
-                return Some(Part::Entry(transcript.generation, entry));
+                return Some(DocumentPart::Entry(transcript.generation, entry));
             };
             if let Some(entry) = earlier.entries.get(index) {
-                return Some(Part::Entry(Earlier::GENERATION, entry));
+                return Some(DocumentPart::Entry(Earlier::GENERATION, entry));
             }
             let entry = transcript.entries.get(index - earlier.entries.len())?;
             let entry = earlier.lent.get(&entry.id).unwrap_or(entry);
-            Some(Part::Entry(transcript.generation, entry))
+            Some(DocumentPart::Entry(transcript.generation, entry))
         }
-        Reading::Help => (index < help::SECTIONS).then_some(Part::Section(index)),
-        Reading::Lines { lines, .. } => {
+        PagerContent::Help => (index < help::SECTIONS).then_some(DocumentPart::Section(index)),
+        PagerContent::Lines { lines, .. } => {
             let chunk = lines.chunks(CHUNK).nth(index)?;
-            Some(Part::Lines(index, chunk))
+            Some(DocumentPart::Lines(index, chunk))
         }
-        Reading::Diff { diffs, .. } => {
+        PagerContent::Diff { diffs, .. } => {
             let (path, diff) = diffs.get(index)?;
-            Some(Part::File(index, path, diff))
+            Some(DocumentPart::File(index, path, diff))
         }
     }
 }
 
-impl Part<'_> {
+impl DocumentPart<'_> {
     /// Which it is, whatever comes before it.
     pub fn id(&self) -> PartId {
         let place = |index: usize| (0, u64::try_from(index).unwrap_or(u64::MAX));
@@ -146,7 +146,7 @@ impl Part<'_> {
         Some(Height::About(about))
     }
 
-    /// Its words as they were written, for a search that need not draw everything; `None`: they are few, draw them.
+    /// Its source text, for a search without rendering; `None`: it is short, so render it.
     pub fn words(&self) -> Option<String> {
         match self {
             Self::Entry(_, entry) => match &entry.kind {
@@ -210,7 +210,7 @@ impl Part<'_> {
     }
 }
 
-/// What a call printed or changed.
+/// The output or changes of a call.
 fn held(tool: &ToolRun) -> impl Iterator<Item = &str> {
     let display = tool.outcome.as_ref().map(|done| match &done.display {
         Display::Line { text } => text.as_str(),
@@ -220,7 +220,7 @@ fn held(tool: &ToolRun) -> impl Iterator<Item = &str> {
     [Some(tool.output.as_str()), display].into_iter().flatten()
 }
 
-/// A text as it was written.
+/// A text without rendering.
 fn plain(written: &str, look: &Look, width: usize) -> Vec<Line<'static>> {
     let cleaned = text::clean(written);
     let lines = cleaned.lines();
@@ -267,7 +267,7 @@ fn heading(path: &str, diff: &str, look: &Look, width: usize) -> Vec<Line<'stati
     wrap::line(&line, width)
 }
 
-/// Lines that a unified diff adds and removes. Its headings stand before the first hunk.
+/// Lines that a unified diff adds and removes. Its headings come before the first hunk.
 fn changed(diff: &str) -> (usize, usize) {
     let hunks = diff.lines().skip_while(|line| !line.starts_with("@@"));
     hunks.fold((0, 0), |(added, removed), line| {

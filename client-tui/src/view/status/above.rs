@@ -1,4 +1,4 @@
-//! The rows between transcript and composer, each only where there is something to tell.
+//! The rows between transcript and composer, each only if it has something to show.
 
 use std::time::Duration;
 
@@ -29,7 +29,7 @@ const RETRY_REST: usize = 15;
 /// Rows of a toast.
 const TOAST: usize = 3;
 
-/// What stands above the composer.
+/// The rows above the composer.
 #[must_use]
 pub fn above(model: &Model, width: usize) -> Panel {
     let small = model.look.rows < SMALL;
@@ -57,7 +57,7 @@ fn styled(model: &Model, ink: Ink, words: &str, width: usize) -> Line<'static> {
     Line::from(Span::styled(wrap::cut(words, width), style))
 }
 
-/// What is being done, or what it waits for.
+/// The current activity, or the reason for waiting.
 fn working(model: &Model, width: usize) -> Option<Line<'static>> {
     let language = model.look.language;
     let groups = match &model.link {
@@ -72,7 +72,7 @@ fn working(model: &Model, width: usize) -> Option<Line<'static>> {
                 (1, Ink::Dim, short::duration(time)),
             ]
         }
-        // Why stands in the transcript; here, what can be done.
+        // The reason is in the transcript; this row says what the user can do.
         Link::Ended(_) => {
             let sessions = shown(Context::Everywhere, Action::Sessions);
             let words = language.fill(Msg::EndedAdvice, &[&sessions]);
@@ -161,7 +161,7 @@ fn retry_cause(cause: &str, width: usize) -> String {
     format!("{} {count}", wrap::cut(reason.trim_end(), room))
 }
 
-/// Questions that were set aside: the row stands only where no dialog asks them.
+/// Postponed questions: the row is shown only if no dialog asks them.
 fn waiting(model: &Model, session: &Session, width: usize) -> Option<Line<'static>> {
     let language = model.look.language;
     let words = match session.open.len() {
@@ -231,16 +231,16 @@ fn children(model: &Model, session: &Session, width: usize) -> Option<Line<'stat
     let names: Vec<_> = session
         .children
         .iter()
-        // A user's own command is in the transcript, with what it prints.
+        // A user's own command is in the transcript, with its output.
         .filter(|child| child.kind == ChildKind::Shell && child.user.is_none())
         .map(|child| text::line(wrap::beginning(&child.command, width)))
         .collect();
     let language = model.look.language;
-    let told = names.join("; ");
+    let list = names.join("; ");
     let words = match names.len() {
         0 => return None,
-        1 => language.fill(Msg::OneChild, &[&told]),
-        many => language.fill(Msg::Children, &[&many.to_string(), &told]),
+        1 => language.fill(Msg::OneChild, &[&list]),
+        many => language.fill(Msg::Children, &[&many.to_string(), &list]),
     };
     Some(styled(model, Ink::Dim, &words, width))
 }

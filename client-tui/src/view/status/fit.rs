@@ -1,4 +1,5 @@
-//! Pieces of one row: what matters least is left out whole where there is no room. Nothing is cut in its middle.
+//! Pieces of one row: if there is no room, whole pieces are dropped, the least important first. None is cut in its
+//! middle.
 
 use ratatui::text::{Line, Span};
 
@@ -6,10 +7,10 @@ use crate::model::Look;
 use crate::render::wrap;
 use crate::theme::Ink;
 
-/// What stands between two pieces.
+/// The separator between two pieces.
 const BETWEEN: &str = " · ";
 
-/// The least room between what stands left and what stands right.
+/// The smallest gap between the left and the right side.
 const GAP: usize = 2;
 
 /// A piece of a row.

@@ -1,4 +1,4 @@
-//! What the session does now: a mark and a word.
+//! The session's current activity: a mark and a word.
 
 use proto::state::{State, WaitingFor};
 
@@ -10,14 +10,14 @@ use crate::theme::Ink;
 
 const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 
-/// The spinner as it stands now.
+/// The current frame of the spinner.
 pub fn spinner(model: &Model) -> &'static str {
     let turns = u64::try_from(SPINNER.len()).unwrap_or(1);
     let at = usize::try_from(model.beat % turns).unwrap_or(0);
     SPINNER.get(at).copied().unwrap_or("·")
 }
 
-/// Whether the session waits for a person.
+/// Whether the session waits for the user.
 pub fn waits(model: &Model) -> bool {
     model.session.as_ref().is_some_and(|session| {
         let asked = !session.open.is_empty();

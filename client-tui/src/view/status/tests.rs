@@ -13,14 +13,14 @@ use unicode_segmentation::UnicodeSegmentation;
 use super::*;
 use crate::effect::Trouble;
 use crate::messages::Language;
-use crate::model::{Link, Look, Place, Tone};
+use crate::model::{LaunchContext, Link, Look, Tone};
 use crate::update::scene::{record, take};
 
 fn model(state: State, waiting_for: Option<WaitingFor>) -> Model {
-    let place = Place {
+    let place = LaunchContext {
         home: Some("/user/ann".into()),
         model: "vendor/some-chat".to_owned(),
-        ..Place::of("/user/ann/code")
+        ..LaunchContext::of("/user/ann/code")
     };
     let mut model = Model::new(Look::default(), place, Instant::now());
     model.now += Duration::from_secs(72);
@@ -59,7 +59,7 @@ fn above_of(model: &Model, width: usize) -> Vec<String> {
 }
 
 /// Words with their blanks made one.
-fn told(row: &str) -> String {
+fn collapse_blanks(row: &str) -> String {
     row.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
@@ -67,7 +67,7 @@ fn check(model: &mut Model, width: usize, english: &str, chinese: &str) {
     for (language, wanted) in [(Language::English, english), (Language::Chinese, chinese)] {
         model.look.language = language;
         let row = row(model, width);
-        assert_eq!(told(&row), wanted);
+        assert_eq!(collapse_blanks(&row), wanted);
         assert!(wrap_width(&row) <= width, "{row}");
     }
 }
@@ -145,7 +145,7 @@ fn every_state_has_a_mark_and_a_word() {
     begins(&mut model, "■ ended", "■ 已结束");
 }
 
-/// The row begins so at every width, in both languages, and has the approval mode where there is room.
+/// The row begins with these texts at every width, in both languages, and has the approval mode if there is room.
 fn begins(model: &mut Model, english: &str, chinese: &str) {
     for (language, wanted) in [(Language::English, english), (Language::Chinese, chinese)] {
         model.look.language = language;
@@ -175,13 +175,13 @@ fn before_the_first_prompt_it_says_where_and_with_what() {
 }
 
 #[test]
-fn what_is_not_known_is_not_told() {
+fn unknown_figures_are_left_out() {
     let mut model = model(State::Idle, None);
     let session = model.session.as_mut().unwrap();
     session.context_window = 0;
     session.usage = proto::outcome::UsageTotals::default();
     assert_eq!(
-        told(&row(&model, 200)),
+        collapse_blanks(&row(&model, 200)),
         "· idle ask · some-chat · 12 tidy up · ~/code/shop"
     );
     let session = model.session.as_mut().unwrap();
@@ -281,7 +281,7 @@ fn retry_row_cuts_the_cause_and_keeps_the_count() {
 }
 
 #[test]
-fn what_is_waited_for_is_told() {
+fn the_reason_for_waiting_is_shown() {
     let mut model = model(State::Waiting, Some(WaitingFor::Retry));
     let session = model.session.as_mut().unwrap();
     let event: proto::Event = serde_json::from_str(
@@ -443,7 +443,7 @@ fn the_title_names_the_session_or_its_first_words() {
 }
 
 #[test]
-fn the_end_tells_what_was_used_and_the_way_back() {
+fn the_exit_report_shows_usage_and_the_resume_command() {
     let mut model = model(State::Running, None);
     assert_eq!(
         summary(&model),
@@ -474,7 +474,7 @@ proptest! {
     }
 }
 
-/// A blank with marks that join it is one character of three cells, and stands alone in its row.
+/// A blank with combining marks is one character of three cells, and gets its own row.
 #[test]
 fn no_row_with_marks_that_join_is_wider_than_the_screen() {
     fits(2, 16, "\u{11cb1}\u{1930}", false, false, 0);
@@ -511,7 +511,7 @@ fn fits(width: usize, rows: u16, words: &str, chinese: bool, busy: bool, count: 
 }
 
 #[test]
-fn only_what_goes_on_by_itself_spins() {
+fn only_running_work_spins() {
     let spins = |waiting_for| {
         let session = model(State::Waiting, Some(waiting_for)).session;
         session.unwrap().works()
@@ -535,7 +535,7 @@ fn the_end_of_the_vendors_cache_is_counted_down_in_its_last_minutes() {
     let used = model.clock;
     let at = |model: &mut Model, ms: i64| {
         model.clock = proto::Stamp(used.0 + ms);
-        told(&row(model, 160))
+        collapse_blanks(&row(model, 160))
     };
     let untold = at(&mut model, 290_000);
     assert!(!untold.contains("expire"), "{untold}");
@@ -549,9 +549,9 @@ fn the_end_of_the_vendors_cache_is_counted_down_in_its_last_minutes() {
         (300_000, Some("cache expired")),
     ] {
         let row = at(&mut model, ms);
-        let tells = row.contains("cache expire");
+        let shown = row.contains("cache expire");
         assert!(
-            words.map_or(!tells, |words| row.contains(words)),
+            words.map_or(!shown, |words| row.contains(words)),
             "{ms}: {row}"
         );
     }
@@ -572,7 +572,7 @@ fn another_model_shows_with_its_window_and_for_a_stand_in_until_the_turn_ends() 
         seq += 1;
         let event = crate::update::scene::record(seq, &body);
         crate::update::scene::take(model, vec![event]);
-        told(&row(model, 80))
+        collapse_blanks(&row(model, 80))
     };
     let set = |name: &str, stand_in| {
         Body::SessionSet(SessionSet {

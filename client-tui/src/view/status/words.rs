@@ -1,4 +1,4 @@
-//! What is told outside of the screen's rows: the title of the window, and what stands below the transcript at the end.
+//! Texts outside the screen's rows: the title of the window, and the report below the transcript on exit.
 
 use client::text;
 use proto::state::State;
@@ -12,7 +12,7 @@ use crate::render::{short, wrap};
 /// Cells of a session's name in a title.
 const TITLE_WIDTH: usize = 40;
 
-/// The title of the terminal's window: `?` where it waits for the person, `●` where it works.
+/// The title of the terminal's window: `?` if the session waits for the user, `●` if it works.
 #[must_use]
 pub fn title(model: &Model) -> String {
     let Some(session) = &model.session else {
@@ -53,7 +53,7 @@ fn first_words(model: &Model) -> Option<&str> {
         })
 }
 
-/// What is told when the interface has ended: what was used, and the way back. Nothing where there was no session.
+/// The exit report: usage, and the command to resume. Empty if there was no session.
 #[must_use]
 pub fn summary(model: &Model) -> Vec<String> {
     let Some(session) = &model.session else {

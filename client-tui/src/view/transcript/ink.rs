@@ -1,4 +1,4 @@
-//! Entries made into lines, part by part, or found where they were made.
+//! Renders entries as lines, part by part, with a cache.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::rc::Rc;
@@ -17,7 +17,7 @@ const END: usize = usize::MAX;
 /// All of an entry, in the cache.
 const ALL: usize = usize::MAX - 1;
 
-/// Makes lines, or finds them where they were made.
+/// Renders lines, or takes them from the cache.
 pub(super) struct Inked<'a> {
     entries: &'a [Entry],
     generation: u64,
@@ -39,7 +39,7 @@ impl<'a> Inked<'a> {
         }
     }
 
-    /// For one entry, whatever stands before it. `open`: with all that it holds.
+    /// For one entry, independent of the entries before it. `open`: unfolded.
     pub(super) fn one(generation: u64, look: &'a Look, cache: &'a mut Cache, open: bool) -> Self {
         Self {
             entries: &[],
@@ -99,7 +99,7 @@ impl<'a> Inked<'a> {
         }
     }
 
-    /// Whether a blank row stands before this part: it is the first of its entry that has rows.
+    /// Whether a blank row precedes this part: it is the first of its entry that has rows.
     pub(super) fn leads(&mut self, index: usize, part: usize) -> bool {
         let Some(entry) = self.entries.get(index).filter(|_| self.apart(index)) else {
             return false;
@@ -107,7 +107,7 @@ impl<'a> Inked<'a> {
         (0..part).all(|part| self.count(entry, part) == 0) && self.count(entry, part) > 0
     }
 
-    /// Whether an entry stands apart from the one before.
+    /// Whether a blank row separates an entry from the one before.
     pub(super) fn apart(&self, index: usize) -> bool {
         let before = index.checked_sub(1).and_then(|at| self.entries.get(at));
         match (before, self.entries.get(index)) {
@@ -138,7 +138,7 @@ impl<'a> Inked<'a> {
     }
 }
 
-/// What stands together.
+/// Entries of one kind are not separated.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     /// Prompts, reasoning, answers: each by itself.

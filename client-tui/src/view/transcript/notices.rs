@@ -1,4 +1,4 @@
-//! What happened beside talk and calls: a line or a few each.
+//! Notices other than messages and calls: a line or a few each.
 
 use client::form::{Asked, SettlementMark};
 use client::text;
@@ -16,7 +16,7 @@ use crate::model::{Look, Tone};
 use crate::render::{short, wrap};
 use crate::theme::Ink;
 
-/// Inks of a mark and of the words behind it.
+/// Inks of a mark and of the text after it.
 const QUIET: (Ink, Ink) = (Ink::Dim, Ink::Dim);
 
 type Rows = Vec<Line<'static>>;
@@ -89,7 +89,7 @@ pub(super) fn rewound(look: &Look, rewound: &SessionRewound) -> Rows {
     rows
 }
 
-/// `said`: whether why a call was denied stands above.
+/// `said`: whether the reason for a denied call is shown above.
 pub(super) fn ended(look: &Look, ended: &TurnEnded, said: impl Fn(&CallId) -> bool) -> Rows {
     let language = look.language;
     let mut rows = Vec::new();

@@ -1,7 +1,8 @@
-//! What goes into the terminal's scrollback, and what of it is printed again after a change of width or look.
+//! Decides which entries go into the terminal's scrollback, and which are printed again after a change of width or
+//! look.
 //!
-//! What is printed again begins with a part that is whole on the screen: of a part whose beginning is in the scrollback
-//! already, another look has other rows, so some would be lost and others doubled.
+//! Reprinting begins with a part that is whole on the screen. A part whose beginning is in the scrollback has other
+//! rows in another look, so some would be lost and others doubled.
 
 use ratatui::text::Line;
 
@@ -10,7 +11,7 @@ use crate::model::Look;
 use crate::model::transcript::{Entry, EntryKind, Transcript};
 use crate::render::Cache;
 
-/// How far the transcript stands in the terminal's scrollback.
+/// How much of the transcript is in the terminal's scrollback.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Printed {
     pub generation: u64,
@@ -24,7 +25,7 @@ pub struct Printed {
 
 /// A part of the transcript: the index of its entry, and which of its parts it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct PartIndex {
     pub entry: usize,
     pub part: usize,
 }
@@ -34,15 +35,15 @@ pub struct Place {
 pub struct PrintedLine {
     pub line: Line<'static>,
     /// The part that begins with it.
-    pub begins: Option<Place>,
+    pub begins: Option<PartIndex>,
 }
 
 /// Rows that have their code in colours where many are printed at once. Colours take a hundred times as long as the
 /// words, and nobody reads a long session from its beginning to see them.
 pub(super) const COLOURED: usize = 500;
 
-/// What has settled since, and goes into the scrollback now; `printed` moves on. No more parts than make `most` rows, as
-/// keys wait meanwhile: where more [`waits`], it comes with the next call.
+/// The entries that have settled since, for the scrollback; advances `printed`. Returns no more parts than make
+/// `most` rows, as keys wait meanwhile: if more [`waits`], the next call returns it.
 pub fn settled(
     transcript: &Transcript,
     printed: &mut Printed,
@@ -64,7 +65,7 @@ pub fn settled(
                 printed.blocks = part;
                 return rows;
             }
-            let place = Place {
+            let place = PartIndex {
                 entry: printed.entries,
                 part,
             };
@@ -85,7 +86,7 @@ pub fn settled(
 fn print_part(
     ink: &mut Inked<'_>,
     entry: &Entry,
-    place: Place,
+    place: PartIndex,
     plain: bool,
     rows: &mut Vec<PrintedLine>,
 ) {
@@ -103,14 +104,14 @@ fn print_part(
     }
 }
 
-/// What is printed, once more from the first of these parts on that can be: as it looks now.
+/// The printed entries once more, in the current look, from the first of these parts that can begin a reprint.
 pub fn again(
     transcript: &Transcript,
     printed: &Printed,
     look: &Look,
     cache: &mut Cache,
-    parts_on_screen: &[Place],
-) -> Option<(Place, Vec<PrintedLine>)> {
+    parts_on_screen: &[PartIndex],
+) -> Option<(PartIndex, Vec<PrintedLine>)> {
     let printed = since(transcript, printed);
     // Folded, all reasoning is one line, its first part.
     let refolded = printed.reasoning != look.reasoning;
@@ -130,7 +131,7 @@ pub fn again(
         };
         let first = if index == from.entry { from.part } else { 0 };
         for part in first..upto {
-            let place = Place { entry: index, part };
+            let place = PartIndex { entry: index, part };
             print_part(&mut ink, entry, place, false, &mut rows);
         }
     }
@@ -177,7 +178,7 @@ fn newest(
     (printed.entries, printed.blocks)
 }
 
-/// How far it is printed of these entries: nothing, where they have begun anew.
+/// How far these entries are printed: not at all, if the transcript has been rebuilt.
 pub(super) fn since(transcript: &Transcript, printed: &Printed) -> Printed {
     match printed.generation == transcript.generation {
         true => printed.clone(),

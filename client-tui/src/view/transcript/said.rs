@@ -1,4 +1,4 @@
-//! What was said: prompts, reasoning, and how answers ended.
+//! Messages: prompts, reasoning, and how answers ended.
 
 use std::borrow::Cow;
 
@@ -14,10 +14,10 @@ use crate::model::transcript::Thought;
 use crate::render::wrap;
 use crate::theme::Ink;
 
-/// Rows of a prompt that are shown where it is not open.
+/// Rows of a folded prompt.
 const PROMPT: usize = 12;
 
-/// A person's prompt.
+/// A user's prompt.
 pub(super) fn prompt(look: &Look, words: &str, steer: bool, open: bool) -> Vec<Line<'static>> {
     let mark = match steer {
         true => "» ",
@@ -25,13 +25,13 @@ pub(super) fn prompt(look: &Look, words: &str, steer: bool, open: bool) -> Vec<L
     };
     let mark = span(look, Ink::Prompt, format!("{BAR}{mark}"));
     let words = words.trim_end();
-    let (words, behind) = match open {
+    let (words, hidden) = match open {
         true => (words.into(), 0),
         false => first(words, width(look)),
     };
     let clean = text::clean(&words);
     let mut rows = hang(look, &mark, Ink::Prompt, &lines(clean.trim_end()));
-    let more = rows.len().saturating_sub(PROMPT) + behind;
+    let more = rows.len().saturating_sub(PROMPT) + hidden;
     if more > 1 && !open {
         rows.truncate(PROMPT);
         let room = width(look).saturating_sub(wrap::width(BAR) + 2);
@@ -44,11 +44,11 @@ pub(super) fn prompt(look: &Look, words: &str, steer: bool, open: bool) -> Vec<L
 /// Before each row of a prompt.
 const BAR: &str = "▌";
 
-/// A prompt is found by eye far above: by the bar before all of its rows, and the ground behind them.
+/// A prompt is easy to find when scrolling: it has a bar before all of its rows, and a background.
 fn framed(look: &Look, rows: Vec<Line<'static>>) -> Vec<Line<'static>> {
     let style = look.theme.style(Ink::Prompt);
     let longest = rows.iter().map(wrap::cells).max().unwrap_or_default();
-    // A cell more, where there is one.
+    // One cell more, if there is one.
     let all = (longest + 1).min(width(look));
     let framed = rows.into_iter().enumerate().map(|(index, mut row)| {
         if let Some(first) = row.spans.first_mut().filter(|_| index > 0) {
@@ -68,21 +68,21 @@ fn framed(look: &Look, rows: Vec<Line<'static>>) -> Vec<Line<'static>> {
     framed.collect()
 }
 
-/// The lines of a prompt that can be among its first rows, each as far as it can be, and how many are behind them: a
-/// prompt may be a whole file.
+/// The lines of a prompt that can be among its first rows, each cut to what those can show, and how many lines
+/// follow: a prompt may be a whole file.
 fn first(words: &str, width: usize) -> (Cow<'_, str>, usize) {
     let shown = PROMPT + 1;
     let bounded = |line| wrap::beginning(line, width * shown);
     let whole = words.lines().take(shown).all(|line| bounded(line) == line);
-    let behind = words.lines().skip(shown).count();
-    if whole && behind == 0 {
+    let hidden = words.lines().skip(shown).count();
+    if whole && hidden == 0 {
         return (words.into(), 0);
     }
     let kept: Vec<_> = words.lines().take(shown).map(bounded).collect();
-    (kept.join("\n").into(), behind)
+    (kept.join("\n").into(), hidden)
 }
 
-/// A part of reasoning; all of it is one line where it is folded.
+/// A part of reasoning; folded, all of it is one line.
 pub(super) fn reasoning(
     look: &Look,
     thought: &Thought,
@@ -109,7 +109,7 @@ pub(super) fn reasoning(
         .text()
         .lines()
         .filter(|line| !line.trim().is_empty());
-    // What it thinks of now, and, when it is done, what it began with.
+    // Its newest line while it runs, its first line when it is done.
     let (which, line) = match done {
         true => (Msg::Thought, said.next()),
         false => (Msg::Thinking, said.next_back()),
@@ -124,7 +124,7 @@ pub(super) fn reasoning(
     vec![Line::from(line)]
 }
 
-/// How an answer ended, where that is to be told.
+/// How an answer ended, if that is worth reporting.
 pub(super) fn end(look: &Look, finish: Finish) -> Vec<Line<'static>> {
     let (mark, ink) = match finish {
         Finish::Stop | Finish::ToolCalls | Finish::Paused | Finish::Interrupted => ("■ ", Ink::Dim),

@@ -1,4 +1,4 @@
-//! What people see of a transcript.
+//! How a transcript looks to users.
 
 use client::DecodedEvent;
 use proptest::prelude::*;
@@ -133,7 +133,7 @@ fn the_same_in_chinese_and_open() {
 }
 
 #[test]
-fn what_the_daemon_says_is_told_in_the_language_of_the_interface() {
+fn daemon_messages_are_shown_in_the_interface_language() {
     let notice = "The daemon was restarted; the session is still paused.";
     let compaction = json!({"trigger": "auto", "tokens_before": 80_000, "tokens_after": 30_000,
         "folded": 1, "shortened": 0, "kept": 2});
@@ -178,7 +178,7 @@ fn reasoning_is_dim_folded_and_open() {
         assert_ne!(dim, plain);
         let rows = all(&folded(&turn()), &look);
         let thought = rows.iter().find(|row| row.to_string().contains("The plan"));
-        let words = thought.expect("what was thought").spans.iter();
+        let words = thought.expect("the reasoning").spans.iter();
         let words = words.filter(|span| !span.content.trim().is_empty());
         assert!(words.clone().count() > 0);
         assert!(words.clone().all(|span| span.style == dim), "{thought:?}");
@@ -186,7 +186,7 @@ fn reasoning_is_dim_folded_and_open() {
 }
 
 #[test]
-fn a_running_command_shows_the_end_of_what_it_prints() {
+fn a_running_command_shows_the_end_of_its_output() {
     let mut events = vec![started(
         1,
         "c",
@@ -208,7 +208,7 @@ fn a_running_command_shows_the_end_of_what_it_prints() {
 }
 
 #[test]
-fn how_calls_end_is_told_by_mark_and_word() {
+fn outcomes_of_calls_are_shown_by_mark_and_word() {
     let line = |text: &str| json!({"type": "line", "text": text});
     let cases = [
         (
@@ -270,7 +270,7 @@ fn long_things_are_folded_and_open_wholly() {
         "{rows:#?}"
     );
     assert!(rows.len() < 12 + 1 + 1 + 1 + 22, "{rows:#?}");
-    // Where nothing was printed for good, the key opens it.
+    // If nothing is printed for good, the key opens it.
     let full = Look {
         fullscreen: true,
         ..narrow()
@@ -301,13 +301,13 @@ fn long_things_are_folded_and_open_wholly() {
 }
 
 #[test]
-fn what_is_printed_again_begins_with_a_part_that_is_on_the_screen() {
+fn reprinting_begins_with_a_part_on_the_screen() {
     let transcript = folded(&turn());
     let (look, mut cache) = (narrow(), Cache::default());
     let mut printed = Printed::default();
     let rows = settled(&transcript, &mut printed, &look, &mut cache, usize::MAX);
     assert_eq!(texts(&bare(&rows)), texts(&all(&transcript, &look)));
-    let begun = |from: usize| -> Vec<Place> {
+    let begun = |from: usize| -> Vec<PartIndex> {
         let rows = rows.iter().skip(from);
         rows.filter_map(|row| row.begins).collect()
     };
@@ -350,7 +350,7 @@ fn reasoning_that_is_folded_now_is_not_printed_again_from_its_middle() {
     );
     let mut printed = Printed::default();
     let rows = settled(&transcript, &mut printed, &open, &mut cache, usize::MAX);
-    let places: Vec<Place> = rows.iter().filter_map(|row| row.begins).collect();
+    let places: Vec<PartIndex> = rows.iter().filter_map(|row| row.begins).collect();
     let inner = places.iter().position(|place| place.part > 0);
     let visible = &places[inner.expect("reasoning in parts")..];
     let from = |look: &Look, printed: &Printed| {
@@ -367,7 +367,7 @@ fn bare(rows: &[PrintedLine]) -> Vec<Line<'static>> {
     rows.iter().map(|row| row.line.clone()).collect()
 }
 
-/// What would harm a terminal or a reader.
+/// Text that would harm a terminal or a reader.
 const HOSTILE: &str =
     "a\u{1b}]0;title\u{7}b\u{1b}[2Jc\u{9b}31md\u{202e}e\u{200b}f\r\ng\th\u{7f}\u{0}你\u{2028}好👩‍👩‍👧";
 
@@ -494,7 +494,7 @@ fn nothing_that_a_terminal_obeys_reaches_it_and_no_row_is_too_wide() {
 }
 
 #[test]
-fn a_page_of_a_hundred_thousand_rows_makes_only_what_is_seen() {
+fn a_page_of_a_hundred_thousand_rows_renders_only_visible_ones() {
     let prompt = "line\n".repeat(10);
     let events: Vec<_> = (1..=9_000)
         .map(|seq| user(seq, &prompt, "prompt"))
@@ -507,7 +507,10 @@ fn a_page_of_a_hundred_thousand_rows_makes_only_what_is_seen() {
     assert_eq!(height(&transcript, &look, &mut cache), 9_000 * 11 - 1);
     let top = page(&transcript, &look, &mut cache, usize::MAX, 30);
     assert_eq!(texts(&top)[0], "▌> line");
-    assert!(cache.kept() < 10, "what is only counted is not kept");
+    assert!(
+        cache.kept() < 10,
+        "entries that are only counted are not cached"
+    );
 }
 
 /// Answers of eleven rows each, with code in them.
@@ -552,7 +555,7 @@ fn of_many_rows_at_once_the_newest_are_coloured() {
 }
 
 #[test]
-fn what_comes_bit_by_bit_is_coloured() {
+fn streamed_code_is_coloured() {
     let mut transcript = Transcript::default();
     let (look, mut cache) = (narrow(), Cache::default());
     let (mut printed, mut rows) = (Printed::default(), Vec::new());
@@ -612,7 +615,7 @@ fn a_short_transcript_cannot_be_scrolled() {
 }
 
 #[test]
-fn what_comes_below_does_not_move_what_is_read() {
+fn new_rows_below_do_not_move_the_visible_ones() {
     let mut transcript = answers(10);
     let (look, mut cache) = (narrow(), Cache::default());
     let mut below = None;
@@ -678,7 +681,7 @@ fn reasoning_that_grows_is_made_once() {
 #[allow(clippy::large_enum_variant, reason = "a test has few of them")]
 enum Step {
     Event(DecodedEvent),
-    /// So many rows.
+    /// This many rows.
     Print(usize),
 }
 
@@ -739,10 +742,10 @@ fn step() -> impl Strategy<Value = Step> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
-    /// Whatever happens and whenever it is printed: what is printed and what is live are all that there is, and what
-    /// was printed stays true.
+    /// At any time, however much is printed: the printed and the live lines together are the whole transcript, and
+    /// printed lines stay valid.
     #[test]
-    fn what_is_printed_is_what_is_there(steps in prop::collection::vec(step(), 0..40), scroll in 0usize..60, rows in 0usize..30) {
+    fn printed_and_live_lines_are_the_whole_transcript(steps in prop::collection::vec(step(), 0..40), scroll in 0usize..60, rows in 0usize..30) {
         let (look, mut cache) = (narrow(), Cache::default());
         let mut transcript = Transcript::default();
         let (mut printed, mut out) = (Printed::default(), Vec::new());
@@ -775,7 +778,7 @@ proptest! {
 }
 
 #[test]
-fn what_the_sandbox_stopped_looks_other_than_what_failed_and_stands_once() {
+fn sandbox_denials_differ_from_failures_and_appear_once() {
     let stopped = json!({"type": "command", "exit_code": 1, "signal": null, "output_bytes": 3, "tail": "no\n",
         "sandbox_stopped": true});
     let blocked = event(
@@ -825,7 +828,7 @@ fn a_call_that_failed_before_anybody_judged_it_is_named_by_its_arguments() {
 }
 
 #[test]
-fn the_line_of_a_call_does_not_repeat_what_stands_before_it() {
+fn the_line_of_a_call_does_not_repeat_its_subject() {
     let cases = [
         ("read src/a.rs: lines 1–2 of 2", " · 2 lines"),
         ("read src/a.rs: lines 2–3 of 9", " · lines 2–3 of 9"),
@@ -846,7 +849,7 @@ fn the_line_of_a_call_does_not_repeat_what_stands_before_it() {
 }
 
 #[test]
-fn a_long_output_shows_its_beginning_and_its_end_and_counts_what_is_between() {
+fn a_long_output_shows_both_ends_and_counts_the_lines_between() {
     let all: Vec<String> = (1..=400).map(|line| format!("line {line}")).collect();
     let shown = |count: usize, kept: usize, head: usize| {
         let tail = all[count - kept..count].join("\n") + "\n";
@@ -876,7 +879,7 @@ fn a_long_output_shows_its_beginning_and_its_end_and_counts_what_is_between() {
 }
 
 #[test]
-fn searches_say_what_they_look_for_and_how_much_they_found() {
+fn searches_show_their_query_and_number_of_matches() {
     let asked = |name: &str, arguments: &Value| json!({"item": "m1.1", "text": "", "finish": "tool_calls", "calls": [{"id": "c", "name": name, "arguments": arguments.to_string()}]});
     let head = |name: &str, arguments: &Value, text: &str, language| {
         let events = [

@@ -1,4 +1,4 @@
-//! A call: one line, and below it what of its work is worth seeing.
+//! A call: one line, and below it the part of its output that is worth seeing.
 
 use client::text;
 use client::transcript::words as shared;
@@ -12,13 +12,13 @@ use crate::model::transcript::{ToolOutcome, ToolRun, printed};
 use crate::render::{diff, short, wrap};
 use crate::theme::Ink;
 
-/// Rows of the beginning of an output, where it is long.
+/// Rows from the beginning of a long output.
 const HEAD: usize = 2;
-/// Rows of a diff that are shown where it is not open.
+/// Rows of a folded diff.
 const DIFF: usize = 20;
 /// Rows of what a failed call printed.
 const FAILED: usize = 5;
-/// Rows of what others printed.
+/// Rows of other programs' output.
 const PRINTED: usize = 3;
 /// Rows of what a running call prints.
 const RUNNING: usize = 4;
@@ -35,7 +35,7 @@ pub(super) fn rows(tool: &ToolRun, look: &Look, open: bool) -> Vec<Line<'static>
     rows
 }
 
-/// Mark, tool, subject, and what came of it in a few words.
+/// Mark, tool, subject, and a short result.
 fn head(tool: &ToolRun, look: &Look) -> Line<'static> {
     let (mark, ink) = match tool.outcome.as_ref().map(|outcome| outcome.status) {
         None => ("• ", Ink::Tool),
@@ -62,7 +62,7 @@ fn head(tool: &ToolRun, look: &Look) -> Line<'static> {
         .as_ref()
         .map_or_else(String::new, |done| result(done, &subject, look).join(" · "));
     let room = all.saturating_sub(2 + wrap::width(&name));
-    // The subject has half of the room at least, and the result what is left.
+    // The subject gets half of the room at least, and the result the rest.
     let wanted = match subject.is_empty() {
         true => 0,
         false => wrap::width(&subject) + 1,
@@ -119,7 +119,8 @@ fn result(done: &ToolOutcome, subject: &str, look: &Look) -> Vec<String> {
     words
 }
 
-/// The one line of a call without the subject, which stands there: `read a.py: 2 lines` is `2 lines` behind `a.py`.
+/// The one-line result of a call without its subject, which is already shown: for `a.py`, `read a.py: 2 lines`
+/// becomes `2 lines`.
 fn short(text: &str, subject: &str) -> String {
     let text = text::line(text);
     let verbless = text.split_once(' ').map_or("", |(_, rest)| rest);
@@ -202,7 +203,7 @@ fn stopped(done: &ToolOutcome) -> bool {
     reported || done.blocked.is_some()
 }
 
-/// A diff, wholly where it is open.
+/// A diff, whole if it is open.
 fn changes(path: &str, diff: &str, look: &Look, open: bool) -> Vec<Line<'static>> {
     let room = width(look).saturating_sub(2);
     let mut rows = diff::lines(path, diff, look, room);
@@ -215,7 +216,7 @@ fn changes(path: &str, diff: &str, look: &Look, open: bool) -> Vec<Line<'static>
     rows.into_iter().map(|row| before(indent(), row)).collect()
 }
 
-/// What a tool says of its failure: the beginning of it matters.
+/// A tool's error message: its beginning matters most.
 fn said(look: &Look, text: &str, open: bool) -> Vec<Line<'static>> {
     let bar = span(look, Ink::Border, BAR);
     let lines = lines(&printed(text.trim_end()));
@@ -240,8 +241,9 @@ fn all_lines(tail: &str, output_lines: u64) -> usize {
     here.max(usize::try_from(output_lines).unwrap_or(usize::MAX))
 }
 
-/// What was printed: its first rows and the last `most` ones, or all of it where it is open. `all`: lines of the whole
-/// output, where `tail` may be its end and `head` its beginning. Nothing is known of the beginning of what still runs.
+/// The output: its first rows and the last `most` ones, or all of it if it is open. `all`: number of lines of the
+/// whole output, of which `tail` may be the end and `head` the beginning. While a command runs, the beginning is
+/// unknown.
 fn output(
     look: &Look,
     head: &str,
@@ -270,7 +272,7 @@ fn output(
         let words = span(look, Ink::Dim, wrap::cut(wrap::beginning(line, room), room));
         before(bar(look), Line::from(words))
     };
-    // What is left out is reported in a row that could as well show one.
+    // A row that reports one missing line could as well show it.
     if missing == 0 && between <= 1 && (all > 0 || from <= 1) {
         return lines.iter().map(shown).collect();
     }

@@ -11,10 +11,10 @@ use crate::model::Look;
 use crate::render::{short, wrap};
 use crate::theme::Ink;
 
-/// Cells of a tab in what is shown.
+/// Cells of a tab in shown text.
 const TAB: &str = "    ";
 
-/// A text of anybody's in one style.
+/// A text from any source in one style.
 pub(super) fn span(look: &Look, ink: Ink, text: impl Into<String>) -> Span<'static> {
     Span::styled(text.into(), look.theme.style(ink))
 }
@@ -35,7 +35,7 @@ pub(super) fn notice_rows(
     hang(look, &span(look, inks.0, mark), inks.1, &words)
 }
 
-/// Lines in one ink, wrapped: behind a mark the first row, behind as many blanks the others.
+/// Wrapped lines in one ink: the first row after a mark, the others after as many blanks.
 pub(super) fn hang(
     look: &Look,
     mark: &Span<'static>,
@@ -72,14 +72,14 @@ pub(super) fn width(look: &Look) -> usize {
 pub(super) fn left_out(look: &Look, which: Msg, count: usize, room: usize) -> Line<'static> {
     let by = match look.fullscreen {
         true => keymap::shown(Context::Everywhere, Action::Output),
-        // What is printed into the scrollback is never changed.
+        // Lines in the scrollback never change.
         false => "/view".to_owned(),
     };
     let words = look.language.fill(which, &[&count.to_string(), &by]);
     Line::from(span(look, Ink::Dim, wrap::cut(&words, room)))
 }
 
-/// What was used: tokens, and money where all of it is known.
+/// The usage: tokens, and cost if all of it is known.
 pub(super) fn usage(language: Language, usage: &UsageTotals) -> Vec<String> {
     let mut words = Vec::new();
     let tokens = usage.prompt_tokens.saturating_add(usage.output_tokens);

@@ -27,7 +27,7 @@ impl CommandChoice {
         }
     }
 
-    /// What may or must stand behind it.
+    /// Usage of the arguments.
     #[must_use]
     pub fn arguments(&self) -> &str {
         match self {

@@ -1,6 +1,6 @@
-//! The paths below the session's directory, and those of them that fit what is typed behind an `@`.
+//! The paths below the session's directory, and those that match the text after an `@`.
 //!
-//! They are read again each time that an `@` is begun; until they come, those of before serve.
+//! They are read again each time an `@` is typed; until then the previous ones are used.
 
 use std::path::{Path, PathBuf};
 
@@ -8,10 +8,10 @@ use nucleo_matcher::{Config, Matcher};
 
 use super::{FileEntry, Typed, fuzzy, score};
 
-/// Paths that a menu offers: who finds nothing among so many types more.
+/// Most paths in a menu: to narrow them down, the user types more.
 const FOUND_MAX: usize = 50;
 
-/// What was read last.
+/// The newest paths read.
 #[derive(Debug, Default)]
 pub struct Tree {
     root: PathBuf,
@@ -43,7 +43,7 @@ impl Tree {
         }
     }
 
-    /// What fits, the best first: names that begin so, then paths that have the letters in this order.
+    /// The matches, the best first: names with this prefix, then paths with the letters in this order.
     pub fn find(&self, typed: &Typed) -> Vec<FileEntry> {
         let outside = typed.parent.starts_with(['/', '~']) || typed.parent.contains("../");
         if typed.name.is_empty() || outside {

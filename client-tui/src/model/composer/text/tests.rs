@@ -75,7 +75,7 @@ fn a_word_that_was_typed_is_undone_as_one() {
 }
 
 #[test]
-fn what_is_deleted_in_a_row_comes_back_together() {
+fn consecutive_deletions_are_yanked_together() {
     let mut text = Text::default();
     text.insert("one two three");
     for _ in 0..2 {

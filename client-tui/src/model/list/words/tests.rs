@@ -10,7 +10,7 @@ fn words_stand_without_the_marks_around_them() {
         ("All **done**, _really_.", "All done, really."),
         ("## A plan for `x`", "A plan for x"),
         ("``a ` b``", "a ` b"),
-        // What is no mark stays.
+        // Characters that are not markup stay.
         ("2 ** 3 * 4 `", "2 ** 3 * 4 `"),
         ("snake_case_name", "snake_case_name"),
         ("1. first <b>", "1. first <b>"),

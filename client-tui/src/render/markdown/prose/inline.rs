@@ -17,7 +17,7 @@ pub(super) struct Inline<'a> {
     /// The last one holds.
     styles: Vec<Style>,
     links: Vec<Target>,
-    /// What the heading that is open begins with.
+    /// The mark of the open heading.
     marks: String,
 }
 
@@ -40,7 +40,7 @@ impl<'a> Inline<'a> {
         }
     }
 
-    /// What a heading has before its rows, once.
+    /// The prefix of a heading's rows, returned once.
     pub(super) fn lead(&mut self) -> (Line<'static>, Line<'static>) {
         let marks = std::mem::take(&mut self.marks);
         if marks.is_empty() {
@@ -80,7 +80,7 @@ impl<'a> Inline<'a> {
         self.styles.last().copied().unwrap_or_else(plain)
     }
 
-    /// What follows looks so too.
+    /// The style also applies to the text that follows.
     pub(super) fn push(&mut self, ink: Ink) {
         let style = self.look.theme.style(ink);
         self.styles.push(self.style().patch(style));
@@ -99,7 +99,7 @@ impl<'a> Inline<'a> {
         self.push(Ink::Strong);
     }
 
-    /// Struck through; where there are no colours the marks stay, as not every terminal draws the line.
+    /// Strikes text through. Without colours the marks stay, as not every terminal draws the line.
     pub(super) fn struck(&mut self, begins: bool) {
         if begins {
             let style = self.style().add_modifier(Modifier::CROSSED_OUT);
@@ -153,7 +153,7 @@ impl<'a> Inline<'a> {
         self.push(Ink::Link);
     }
 
-    /// Behind the words of a link its target, where they are not the target themselves.
+    /// Adds a link's target after its text, unless the text is the target.
     pub(super) fn end_link(&mut self) {
         self.pop();
         let Some(link) = self.links.pop() else {

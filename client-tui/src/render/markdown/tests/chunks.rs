@@ -97,9 +97,9 @@ proptest! {
         let mut sizes = sizes.iter().cycle();
         while !rest.is_empty() {
             let at = rest.char_indices().map(|(at, _)| at).nth(*sizes.next().unwrap()).unwrap_or(rest.len());
-            let (piece, behind) = rest.split_at(at);
+            let (piece, tail) = rest.split_at(at);
             markdown.push(piece);
-            rest = behind;
+            rest = tail;
             for block in seen.len()..markdown.whole() {
                 seen.push(markdown.lines(block, &look, width));
             }
@@ -132,7 +132,7 @@ fn it_may_be_made_in_another_thread() {
     assert_eq!(is_send::<Markdown>().blocks(), 0);
 }
 
-/// Time is measured by what is read, as the machine may be busy: 10 MB take about a second here.
+/// Measures work by bytes parsed, as the machine may be busy: 10 MB take about a second here.
 #[test]
 fn a_lot_of_text_is_not_read_again_and_again() {
     let kinds = [
@@ -159,7 +159,7 @@ fn a_lot_of_text_is_not_read_again_and_again() {
 }
 
 #[test]
-fn what_is_nested_without_end_is_drawn() {
+fn endless_nesting_is_drawn() {
     let many = |part: &str, count: usize| part.repeat(count);
     let texts = [
         many("> ", 6_000),
@@ -199,7 +199,7 @@ fn what_is_nested_without_end_is_drawn() {
 }
 
 #[test]
-fn code_right_behind_code_begins_in_its_own_language() {
+fn adjacent_code_blocks_start_in_their_own_language() {
     let look = Look::default();
     let text = "```rust\none\n2\n3\n4\n5\n6\n7\n8\nfn a() {}\n```\n``` js\n</div>\n";
     let whole = all(&made([text]), &look, 40);
@@ -207,7 +207,7 @@ fn code_right_behind_code_begins_in_its_own_language() {
     for piece in text.split_inclusive('\n') {
         markdown.push(piece);
         if markdown.blocks() > 0 {
-            // What is drawn on the way is remembered.
+            // Intermediate results are cached.
             let _ = markdown.lines(markdown.blocks() - 1, &look, 40);
         }
     }

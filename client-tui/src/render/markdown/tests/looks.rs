@@ -1,4 +1,4 @@
-//! What each construct looks like.
+//! The look of each construct.
 
 use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
@@ -52,7 +52,7 @@ fn words_wrap_and_blocks_stand_apart() {
 }
 
 #[test]
-fn what_matters_is_told_without_colours_too() {
+fn emphasis_is_visible_without_colours() {
     let text = "## Head\n\n**bold** *em* ~~no~~ `a b` [words](http://a.b) <http://c.d> ![alt](p)";
     assert_eq!(
         rows(text, 80),
@@ -239,7 +239,7 @@ fn a_link_knows_targets_before_it_and_in_its_block() {
 }
 
 #[test]
-fn what_grows_is_seen_and_what_is_whole_stays() {
+fn growing_blocks_are_shown_and_finished_ones_stay() {
     let mut markdown = made([]);
     let look = Look::default();
     let grown = |markdown: &super::Markdown| {
@@ -285,7 +285,7 @@ fn of_long_code_that_was_drawn_in_order_little_is_kept() {
 }
 
 #[test]
-fn a_tab_behind_a_letter_that_colours_take_apart_ends_at_the_same_stop() {
+fn a_tab_after_a_cluster_split_by_colours_ends_at_the_same_stop() {
     for width in [0, 27, 80] {
         let text = "``` js title\n</div>\n\\👨\u{200d}👩\u{200d}👧\t";
         // Both ways to read a block back are compared.

@@ -33,15 +33,15 @@ fn enter_sends_the_command_as_it_was_changed_with_the_hash_of_the_shown_one() {
 }
 
 #[test]
-fn esc_goes_back_to_the_question_and_keeps_what_was_written() {
+fn esc_goes_back_to_the_question_and_keeps_the_edits() {
     let mut scene = editing("make");
     assert_eq!(scene.press(&["space", "x", "esc"]), []);
-    assert_eq!((part(&scene), shown(&scene)), (&Part::Answer, "7.1"));
-    // Typed right behind it, a letter answers nothing.
+    assert_eq!((part(&scene), shown(&scene)), (&InputFocus::Answer, "7.1"));
+    // Typed right after it, a letter answers nothing.
     assert_eq!(scene.press(&["y"]), []);
     scene.later(300);
     scene.press(&["e"]);
-    assert!(matches!(part(&scene), Part::Command(edited) if edited.text() == "make x"));
+    assert!(matches!(part(&scene), InputFocus::Command(edited) if edited.text() == "make x"));
     scene.later(300);
     assert_eq!(edited(&scene.press(&["enter"])), "make x");
 }
@@ -80,7 +80,7 @@ fn a_command_of_several_lines_stays_one_and_is_walked_through() {
 }
 
 #[test]
-fn what_cannot_be_seen_is_left_out_of_what_runs() {
+fn invisible_characters_are_left_out_of_the_command() {
     let mut scene = editing("ls \u{202e}a\u{200b}\u{1b}[2Kb\tc");
     scene.paste("\u{feff}d");
     assert_eq!(edited(&scene.press(&["enter"])), "ls ab\tcd");
@@ -99,7 +99,7 @@ fn without_a_command_there_is_nothing_to_edit() {
     ] {
         let mut scene = Scene::of(vec![open], Vec::new());
         assert_eq!(scene.press(&["e", "enter"]), []);
-        assert_eq!(part(&scene), &Part::Answer);
+        assert_eq!(part(&scene), &InputFocus::Answer);
     }
 }
 
@@ -108,5 +108,5 @@ fn who_watches_edits_nothing() {
     let mut scene = Scene::of(vec![approval(1, "ls")], Vec::new());
     scene.model.place.role = Role::Watch;
     assert_eq!(scene.press(&["e"]), []);
-    assert_eq!(part(&scene), &Part::Answer);
+    assert_eq!(part(&scene), &InputFocus::Answer);
 }

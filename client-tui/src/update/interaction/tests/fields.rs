@@ -75,13 +75,13 @@ fn own_words_are_an_answer_also_beside_an_option() {
     let mut scene = one(false);
     assert_eq!(scene.press(&["o", "x", "esc", "enter", "enter"]), []);
     assert!(scene.model.dialog.is_some());
-    // What was begun is gone on with.
+    // The earlier text is kept.
     let effects = scene.press(&["o", "y", "enter"]);
     assert_eq!(replies(&effects), [reply(&[], Some("xy"))]);
 }
 
 #[test]
-fn what_was_chosen_and_written_is_there_again_after_it_was_set_aside() {
+fn choices_and_text_survive_postponing() {
     for cover in [&["esc", "ctrl-q"][..], &["f1", "esc"]] {
         let asks = vec![
             ask("First?", &["a", "b"], false),
@@ -145,7 +145,7 @@ fn keys_of_the_first_300_ms_and_pastes_do_nothing() {
 }
 
 #[test]
-fn esc_sets_it_aside_and_who_watches_answers_nothing() {
+fn esc_postpones_and_viewers_cannot_answer() {
     let mut scene = one(false);
     scene.press(&["1", "esc"]);
     assert!(scene.model.dialog.is_none());

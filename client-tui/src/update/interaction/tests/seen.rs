@@ -1,4 +1,4 @@
-//! A yes counts only for what was on the screen whole (I24).
+//! A yes counts only if all of the body was on the screen (I24).
 
 use super::*;
 
@@ -15,7 +15,7 @@ fn a_yes_before_the_tail_of_a_command_was_shown_is_none() {
     for yes in ["y", "s", "a", "e"] {
         let mut scene = asking(&hidden_tail());
         assert_eq!(scene.press(&[yes]), [], "{yes}");
-        assert_eq!(part(&scene), &Part::Answer);
+        assert_eq!(part(&scene), &InputFocus::Answer);
         let text = scene.text(80, 24);
         assert!(text.contains("more lines to read first"), "{text}");
     }

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn the_command_is_edited_below_what_it_was() {
+fn the_command_is_edited_below_the_original() {
     let mut scene = Scene::of(vec![approval(1, "cargo test --all")], Vec::new());
     scene.press(&["e", "ctrl-w"]);
     let panel = scene.panel(80, 24);
@@ -82,7 +82,7 @@ fn only_what_a_question_offers_is_shown_in_every_size_and_language() {
 }
 
 #[test]
-fn a_rule_is_offered_in_words_that_say_what_it_covers() {
+fn a_rule_is_offered_with_a_description_of_its_scope() {
     let open = approval_with(1, "npm test", |open| {
         open.rule = "cannot be fully checked: it runs inline Python".to_owned();
         open.scopes = vec![scope("any", "Bash(npm test:*)")];

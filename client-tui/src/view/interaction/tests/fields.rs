@@ -4,7 +4,7 @@ use crate::messages::Language;
 use crate::model::interaction::scene::{Scene, ask, question};
 
 #[test]
-fn options_are_shown_with_numbers_descriptions_and_what_is_chosen() {
+fn options_are_shown_with_numbers_descriptions_and_choices() {
     let asks = vec![ask("Which one?", &["serde", "nom"], false)];
     let mut scene = Scene::of(Vec::new(), vec![question(1, asks)]);
     scene.press(&["2"]);
@@ -24,7 +24,7 @@ fn options_are_shown_with_numbers_descriptions_and_what_is_chosen() {
 }
 
 #[test]
-fn what_is_marked_and_written_stays_in_sight_on_a_small_screen() {
+fn the_mark_and_the_text_stay_visible_on_a_small_screen() {
     let long = "words that go on and on ".repeat(8);
     let labels = ["one 一", "two", &long, "four \u{1b}[31m\u{202e}"];
     let asks = vec![ask(&long, &labels, true), ask("Next?", &["a", "b"], false)];
