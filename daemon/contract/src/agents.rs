@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use futures::future::BoxFuture;
 use proto::CallId;
+use proto::record::SkillUse;
 
 use crate::tool::{Cancel, Outcome, Progress};
 
@@ -14,6 +15,19 @@ pub struct AgentTask {
     pub agent: String,
     /// What it is told.
     pub prompt: String,
+    /// The skill that it works by.
+    pub skill: Option<AgentSkill>,
+}
+
+/// A skill that a sub-agent works by.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AgentSkill {
+    /// Its instructions, as the model reads them.
+    pub text: String,
+    /// What it limits.
+    pub used: SkillUse,
+    /// The model that it asks for.
+    pub model: Option<String>,
 }
 
 /// Runs sub-agents of one session.

@@ -77,19 +77,25 @@ impl TypedTool for Task {
         let task = AgentTask {
             agent: args.agent().to_owned(),
             prompt: args.prompt,
+            skill: None,
         };
-        let CallContext {
-            agents,
-            call,
-            progress,
-            cancel,
-            ..
-        } = context;
-        let outcome = agents.run(call, task, progress, cancel).await;
-        let text = truncate::cut(TextPieces::whole(&outcome.text), TOKENS_MAX, "");
-        Ok(Outcome {
-            text: text.text,
-            ..outcome
-        })
+        Ok(run_agent(task, context).await)
+    }
+}
+
+/// Runs a sub-agent for a call. Its answer is cut to what a call may say.
+pub(crate) async fn run_agent(task: AgentTask, context: CallContext) -> Outcome {
+    let CallContext {
+        agents,
+        call,
+        progress,
+        cancel,
+        ..
+    } = context;
+    let outcome = agents.run(call, task, progress, cancel).await;
+    let text = truncate::cut(TextPieces::whole(&outcome.text), TOKENS_MAX, "");
+    Outcome {
+        text: text.text,
+        ..outcome
     }
 }

@@ -10,7 +10,7 @@ use futures::future::BoxFuture;
 use proto::item::CallStatus;
 use proto::outcome::{OutcomeKind, Reason, TurnEnded};
 use proto::params::session::{Signal, Until, WaitOutput};
-use proto::record::{AgentFinished, AgentOf};
+use proto::record::{AgentFinished, AgentOf, PromptReferences};
 use proto::{CallId, Failure, SessionId};
 
 use super::{Order, Parent, Place, client_of, no_such_agent, order, session_of};
@@ -104,11 +104,11 @@ impl Supervisor {
                 _place: place,
             });
         }
-        let found = self.definitions(&terms).await.map_err(|why| failed(&why))?;
+        let (found, models) = self.definitions(&terms).await.map_err(|why| failed(&why))?;
         let Some(definition) = found.named(&call.task.agent) else {
             return Err(no_such_agent(&call.task.agent, &found));
         };
-        let order = order(definition, &terms, session, depth, call.task.prompt.clone())?;
+        let order = order(definition, &terms, &models, session, depth, &call.task)?;
         let place = tokio::select! {
             place = self.places.take(call.parent, depth) => place.map_err(|why| failed(&why))?,
             () = call.cancel.cancelled() => {
@@ -136,6 +136,11 @@ impl Supervisor {
             },
             keys: Arc::clone(&terms.keys),
             budget: terms.budget,
+            references: call.task.skill.as_ref().map(|skill| PromptReferences {
+                text: skill.text.clone(),
+                files: Vec::new(),
+                skill: Some(skill.used.clone()),
+            }),
             _place: Arc::clone(&place),
         };
         let Some(me) = self.me.upgrade() else {
