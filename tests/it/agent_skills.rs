@@ -107,7 +107,8 @@ fn sub_agents_have_the_models_of_the_config() {
     let by_name = |name: &'static str| {
         Script::by(move |request: &Request| {
             let told = first_prompt(request);
-            Answer::text(format!("{name} answers {}", told.trim()))
+            let last = told.lines().last().unwrap_or_default();
+            Answer::text(format!("{name} answers {last}"))
         })
     };
     let (one, two, three, four) = (

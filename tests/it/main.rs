@@ -6,6 +6,7 @@ mod agents;
 mod approval;
 mod attach;
 mod background;
+mod background_agents;
 mod broker;
 mod budget;
 mod cache_guard;

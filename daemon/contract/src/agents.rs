@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
-use proto::CallId;
 use proto::record::SkillUse;
+use proto::{CallId, Pid};
 
 use crate::tool::{Cancel, Outcome, Progress};
 
@@ -17,6 +17,8 @@ pub struct AgentTask {
     pub prompt: String,
     /// The skill that it works by.
     pub skill: Option<AgentSkill>,
+    /// The call returns at once; the result comes as a message.
+    pub background: bool,
 }
 
 /// A skill that a sub-agent works by.
@@ -32,7 +34,7 @@ pub struct AgentSkill {
 
 /// Runs sub-agents of one session.
 pub trait Agents: Send + Sync {
-    /// Runs one to its end. The outcome is its last answer, or why there is none. A call that is made a second time gets
+    /// Runs one to its end, or starts it in the background. The outcome is its last answer, or why there is none. A call that is made a second time gets
     /// the sub-agent of the first. Ends it soon after cancellation.
     fn run(
         &self,
@@ -41,6 +43,10 @@ pub trait Agents: Send + Sync {
         progress: Arc<dyn Progress>,
         cancel: Arc<dyn Cancel>,
     ) -> BoxFuture<'static, Outcome>;
+
+    /// Says something to another session of the same tree: `to` is its pid. A call that is made a second time says it
+    /// once.
+    fn send(&self, call: CallId, to: Pid, text: String) -> BoxFuture<'static, Outcome>;
 }
 
 /// Runs none.
@@ -53,5 +59,9 @@ impl Agents for () {
         _cancel: Arc<dyn Cancel>,
     ) -> BoxFuture<'static, Outcome> {
         Box::pin(async { Outcome::failed("No agents can be started here.") })
+    }
+
+    fn send(&self, _call: CallId, _to: Pid, _text: String) -> BoxFuture<'static, Outcome> {
+        Box::pin(async { Outcome::failed("There are no other sessions here.") })
     }
 }

@@ -7,7 +7,9 @@ use std::sync::Arc;
 use futures::future::BoxFuture;
 use proto::item::{CallStatus, Display};
 use proto::params::interaction::Question;
-use proto::record::{Changed, ChildExited, ChildSpawned, KnownFile, Quarantined, SkillUse, Todo};
+use proto::record::{
+    AgentStarted, Changed, ChildExited, ChildSpawned, KnownFile, Quarantined, SkillUse, Todo,
+};
 use proto::{CallId, Pid, SessionId};
 use serde_json::{Map, Value};
 
@@ -83,6 +85,8 @@ pub struct Outcome {
     pub quarantined: Vec<Quarantined>,
     /// The skill that it loaded, in force from here on.
     pub skill: Option<SkillUse>,
+    /// The sub-agent that it left in the background.
+    pub agent: Option<AgentStarted>,
 }
 
 impl Outcome {
@@ -113,6 +117,7 @@ impl Outcome {
             blocked: None,
             quarantined: Vec::new(),
             skill: None,
+            agent: None,
         }
     }
 }

@@ -29,6 +29,9 @@ pub(crate) struct Args {
     /// 3 to 6 words for the user
     description: String,
     prompt: String,
+    /// Return at once; the answer comes later as a message
+    #[serde(default)]
+    background: bool,
 }
 
 impl Args {
@@ -43,6 +46,7 @@ impl Arguments for Args {
         ("agent_type", "agent"),
         ("subagent", "agent"),
         ("task", "prompt"),
+        ("run_in_background", "background"),
     ];
 
     fn check(&self) -> Result<(), Outcome> {
@@ -78,6 +82,7 @@ impl TypedTool for Task {
             agent: args.agent().to_owned(),
             prompt: args.prompt,
             skill: None,
+            background: args.background,
         };
         Ok(run_agent(task, context).await)
     }

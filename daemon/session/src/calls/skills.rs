@@ -116,6 +116,7 @@ impl SkillLibrary for SessionSkills {
                 agent: agent.unwrap_or_else(|| AGENT.to_owned()),
                 prompt: prompt.trim_end().to_owned(),
                 skill: Some(AgentSkill { text, used, model }),
+                background: false,
             }));
         }
         let line = format!("skill {}", used.name);

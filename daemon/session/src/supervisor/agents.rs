@@ -4,8 +4,10 @@
 //! A sub-agent's session id follows from the call, so a call that is run again after a crash finds the sub-agent that it
 //! had: nothing is done twice.
 
+mod background;
 mod life;
 mod listing;
+mod messages;
 mod places;
 
 use std::sync::{Arc, Weak};
@@ -19,6 +21,7 @@ use proto::budget::Budget;
 use proto::params::profile::ProfileParams;
 use proto::params::session::CreateParams;
 use proto::record::{AgentOf, PromptReferences};
+use proto::state::Kind;
 use proto::{CallId, Failure, Pid, SessionId, SessionOptions};
 use sha2::{Digest, Sha256};
 
@@ -34,6 +37,7 @@ use crate::supervisor::{Client, Supervisor};
 use crate::tasks::blocking;
 use life::AgentCall;
 
+pub(crate) use background::WatchedAgents;
 pub(crate) use places::{AgentPlaces, DEPTH_MAX, Place};
 
 /// The sub-agents of one session.
@@ -64,6 +68,17 @@ impl Agents for SessionAgents {
             match supervisor.upgrade() {
                 Some(supervisor) => supervisor.run_agent(call).await,
                 None => life::interrupted("Not run: the daemon is stopping."),
+            }
+        }
+        .boxed()
+    }
+
+    fn send(&self, call: CallId, to: Pid, text: String) -> BoxFuture<'static, Outcome> {
+        let (supervisor, from) = (self.supervisor.clone(), self.session);
+        async move {
+            match supervisor.upgrade() {
+                Some(supervisor) => supervisor.send_message(from, call, to, text).await,
+                None => life::interrupted("Not sent: the daemon is stopping."),
             }
         }
         .boxed()
@@ -191,6 +206,11 @@ fn order(
         (None, None) => own.effort.clone(),
     };
     let options = SessionOptions {
+        // It goes on by itself after the daemon's end.
+        kind: match task.background {
+            true => Some(Kind::Headless),
+            false => own.kind,
+        },
         model: model.or_else(|| own.model.clone()),
         effort,
         max_steps: agent.max_steps.or(own.max_steps),
