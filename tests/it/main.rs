@@ -45,6 +45,7 @@ mod keys;
 mod lifecycle;
 mod mcp;
 mod memory;
+mod messages_between_sessions;
 mod model_lists;
 mod models;
 mod money;
