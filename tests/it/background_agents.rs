@@ -78,8 +78,9 @@ fn result_of_an_agent_in_the_background_starts_a_turn_of_an_idle_parent() {
     let model = scripted(&gate);
     let house = house(&model);
     let _raw = begin(&house);
+    until("the agent's request", || gate.is_reached().then_some(()));
     until("the end of the parent's turn", || {
-        (turns(&house) == 1 && gate.is_reached()).then_some(())
+        (turns(&house) == 1).then_some(())
     });
     let result = &house.log(Pid(1)).results()[0];
     assert_eq!(result.status.as_str(), "ok");
@@ -89,7 +90,7 @@ fn result_of_an_agent_in_the_background_starts_a_turn_of_an_idle_parent() {
         (turns(&house) == 2).then_some(())
     });
     has_come_back(&house);
-    model.assert_prefix();
+    model.assert_strict();
 }
 
 #[test]
@@ -98,8 +99,9 @@ fn agent_in_the_background_survives_kills_of_the_daemon_and_reports_once() {
     let model = scripted(&gate);
     let house = house(&model);
     drop(begin(&house));
+    until("the agent's request", || gate.is_reached().then_some(()));
     until("the end of the parent's turn", || {
-        (turns(&house) == 1 && gate.is_reached()).then_some(())
+        (turns(&house) == 1).then_some(())
     });
     house.kill_daemon();
     house.wait_for_daemon();
@@ -123,8 +125,9 @@ fn killed_parent_ends_its_agents_in_the_background() {
     let model = scripted(&gate);
     let house = house(&model);
     let mut raw = begin(&house);
+    until("the agent's request", || gate.is_reached().then_some(()));
     until("the end of the parent's turn", || {
-        (turns(&house) == 1 && gate.is_reached()).then_some(())
+        (turns(&house) == 1).then_some(())
     });
     raw.call("session.signal", &json!({"session": "1", "signal": "KILL"}))
         .expect("signal");

@@ -1,6 +1,7 @@
 //! What needs the whole: the real programs, a home of their own, a scripted model. One binary, so that it links once.
 
 mod additions;
+mod agent_crashes;
 mod agent_skills;
 mod agents;
 mod approval;

@@ -92,7 +92,7 @@ fn messages_reach_the_tree_and_no_stranger() {
             .is_some_and(|said| said.contains("The test fails.")),
         "{said:?}"
     );
-    model.assert_prefix();
+    model.assert_strict();
 }
 
 /// D2.23: the answer of one session goes into the prompt of another; a failure stops there.
