@@ -24,7 +24,8 @@ pub use calls::{
     TodoUpdated, ToolBlocked, ToolFinished, ToolStarted, TurnStarted, Unattended, Verdict,
 };
 pub use children::{
-    AgentFinished, ChildExited, ChildKind, ChildSpawned, UserCommand, UserCommandResult,
+    AgentFinished, AgentStarted, ChildExited, ChildKind, ChildSpawned, UserCommand,
+    UserCommandResult,
 };
 pub use files::{
     Changed, CheckpointCreated, FileState, Kept, KnownFile, RewoundFile, RewoundResult,

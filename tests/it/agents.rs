@@ -227,7 +227,34 @@ fn explore_changes_nothing_by_any_way() {
         ),
         ("task", task("general", "DEEPER")),
         ("todo_write", json!({"todos": []})),
+        ("Write", json!({"file_path": "made", "content": "x"})),
+        (
+            "Edit",
+            json!({"file_path": "a.txt", "old_string": "blue", "new_string": "red"}),
+        ),
+        ("Bash", json!({"command": "rm a.txt"})),
+        ("bash", json!({"command": "sh -c 'echo x > made'"})),
+        ("bash", json!({"command": "git init made"})),
+        ("Task", task("general", "DEEPER")),
+        ("Agent", task("explore", "DEEPER")),
+        (
+            "task",
+            json!({"agent": "general", "prompt": "DEEPER", "description": "x", "background": true}),
+        ),
+        (
+            "tool_call",
+            json!({"tool": "bash", "arguments": {"command": "touch made"}}),
+        ),
+        (
+            "tool_call",
+            json!({"tool": "session_send", "arguments": {"to": 1, "text": "touch made"}}),
+        ),
+        ("session_send", json!({"to": 1, "text": "touch made"})),
+        ("skill", json!({"name": "any"})),
+        ("remember", json!({"text": "made"})),
+        ("exit_plan_mode", json!({"plan": "touch made"})),
     ];
+    assert_eq!(attempts.len(), 30);
     let calls = attempts.clone();
     let model = Model::start(Script::by(move |request| {
         match (is_of(request, "PARENT"), request.results().len()) {

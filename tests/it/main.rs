@@ -1,10 +1,13 @@
 //! What needs the whole: the real programs, a home of their own, a scripted model. One binary, so that it links once.
 
 mod additions;
+mod agent_crashes;
+mod agent_skills;
 mod agents;
 mod approval;
 mod attach;
 mod background;
+mod background_agents;
 mod broker;
 mod budget;
 mod cache_guard;
@@ -43,6 +46,7 @@ mod keys;
 mod lifecycle;
 mod mcp;
 mod memory;
+mod messages_between_sessions;
 mod model_lists;
 mod models;
 mod money;

@@ -156,6 +156,7 @@ fn settings() -> String {
             Kind::Globs => "list of globs".to_owned(),
             Kind::Variables => "list of variable names".to_owned(),
             Kind::Skills => "list of skill names".to_owned(),
+            Kind::AgentModels => "table of agents and their models".to_owned(),
             Kind::Number { min, max } | Kind::Decimal { min, max } => format!("{min} to {max}"),
             Kind::Word(words) => words
                 .iter()

@@ -186,7 +186,6 @@ fn command_of_the_same_name_comes_first_and_that_is_listed() {
 #[test]
 fn skills_that_cannot_be_used_are_refused_with_the_reason() {
     let (model, house) = answering([
-        load("sub"),
         load("mine"),
         load("off"),
         load("pfd"),
@@ -194,17 +193,13 @@ fn skills_that_cannot_be_used_are_refused_with_the_reason() {
     ]);
     house.settings("[skills]\ndisabled = [\"off\"]\n");
     house.files(PDF);
-    house.files("//- .claude/skills/sub/SKILL.md\n---\nrun-as: subagent\n---\nDo.\n//- .claude/skills/mine/SKILL.md\n---\ndisable-model-invocation: true\nmodel: opus\n---\nDo.\n//- .claude/skills/off/SKILL.md\nDo.\n");
+    house.files("//- .claude/skills/mine/SKILL.md\n---\ndisable-model-invocation: true\nmodel: opus\n---\nDo.\n//- .claude/skills/off/SKILL.md\nDo.\n");
     run(&house, &[], "Go.").expect(0, "completed");
     let requests = model.requests();
     for (request, expected) in [
-        (
-            1,
-            "runs as a sub-agent, which this version does not support",
-        ),
-        (2, "is for the user alone"),
-        (3, "is disabled by `skills.disabled`"),
-        (4, "did you mean `pdf`?"),
+        (1, "is for the user alone"),
+        (2, "is disabled by `skills.disabled`"),
+        (3, "did you mean `pdf`?"),
     ] {
         let said = result(&requests[request]);
         assert!(said.contains(expected), "{expected}: {said}");
@@ -214,17 +209,13 @@ fn skills_that_cannot_be_used_are_refused_with_the_reason() {
         index.ends_with("<skills>\n- pdf: Fill PDF forms\n</skills>"),
         "{index}"
     );
-    for (name, expected) in [("sub", "sub-agent"), ("off", "disabled"), ("pfd", "`/pdf`")] {
+    for (name, expected) in [("off", "disabled"), ("pfd", "`/pdf`")] {
         let refused = house.reasonix(&["run", &format!("/{name}")]);
         assert_ne!(refused.code(), Some(0));
         assert!(refused.err.contains(expected), "{refused:?}");
     }
     let listed = house.reasonix(&["skills"]).expect_code(0);
-    for expected in [
-        "refused: it runs as a sub-agent",
-        "only by you, model `opus` is ignored",
-        "disabled",
-    ] {
+    for expected in ["only by you, model `opus` is ignored", "disabled"] {
         assert!(listed.out.contains(expected), "{expected}: {listed:?}");
     }
 }

@@ -1,5 +1,6 @@
 //! `reasonix run`: one turn, for scripts and for people in a hurry.
 
+mod answers;
 mod begin;
 mod drive;
 mod driven;
@@ -76,6 +77,11 @@ pub struct Args {
     /// Attach this file or directory to the prompt, as `@PATH` in it does; repeatable.
     #[arg(long, value_name = "PATH")]
     file: Vec<PathBuf>,
+    /// Attach the last answer of this session to the prompt; repeatable
+    ///
+    /// Waits for the end of its turn. If the turn failed, this run ends without a request.
+    #[arg(long, value_name = "SESSION", conflicts_with = "input_format")]
+    from: Vec<String>,
     #[command(flatten)]
     options: SessionArgs,
     /// Keep nothing of the session: delete it when the run ends, also after Ctrl-C or a crash

@@ -65,9 +65,11 @@ fn notes(skill: &SkillInfo) -> Vec<String> {
     if !skill.trusted {
         notes.push(say!(Msg::HookNotTrusted).to_owned());
     }
-    if skill.run_as == RunAs::Subagent {
+    let is_agent = skill.run_as == RunAs::Subagent;
+    if is_agent {
         notes.push(say!(Msg::SkillSubagent).to_owned());
-    } else if skill.refusal.is_some() {
+    }
+    if skill.refusal.is_some() {
         notes.push(say!(Msg::SkillDisabled).to_owned());
     } else if !skill.offered {
         notes.push(say!(Msg::SkillUserOnly).to_owned());
@@ -75,7 +77,7 @@ fn notes(skill: &SkillInfo) -> Vec<String> {
     if skill.is_command {
         notes.push(say!(Msg::SkillIsCommand, text::line(&skill.name)));
     }
-    if let Some(model) = &skill.model {
+    if let Some(model) = skill.model.as_ref().filter(|_| !is_agent) {
         notes.push(say!(Msg::SkillModel, text::line(model)));
     }
     notes

@@ -65,7 +65,7 @@ client::catalog! {
     DirNotTrusted = "{0}: not trusted; this has no effect:", "{0}：未受信任；以下设置不生效：";
     BuiltIn = "comes with Reasonix", "内置";
     SkillHidden = "hidden by {0}", "被 {0} 遮盖";
-    SkillSubagent = "refused: it runs as a sub-agent, which this version does not support", "被拒绝：它以子代理运行，此版本不支持";
+    SkillSubagent = "runs as a sub-agent", "以子代理运行";
     SkillDisabled = "disabled", "已停用";
     SkillUserOnly = "only by you", "仅限你使用";
     SkillIsCommand = "`/{0}` runs the command of this name", "`/{0}` 运行同名的命令";

@@ -7,11 +7,13 @@ use std::sync::Arc;
 use futures::future::BoxFuture;
 use proto::item::{CallStatus, Display};
 use proto::params::interaction::Question;
-use proto::record::{Changed, ChildExited, ChildSpawned, KnownFile, Quarantined, SkillUse, Todo};
+use proto::record::{
+    AgentStarted, Changed, ChildExited, ChildSpawned, KnownFile, Quarantined, SkillUse, Todo,
+};
 use proto::{CallId, Pid, SessionId};
 use serde_json::{Map, Value};
 
-use crate::agents::Agents;
+use crate::agents::{AgentTask, Agents};
 use crate::history::PastMessages;
 use crate::memory::ToolMemory;
 use crate::sandbox_spec::SandboxSpec;
@@ -83,6 +85,8 @@ pub struct Outcome {
     pub quarantined: Vec<Quarantined>,
     /// The skill that it loaded, in force from here on.
     pub skill: Option<SkillUse>,
+    /// The sub-agent that it left in the background.
+    pub agent: Option<AgentStarted>,
 }
 
 impl Outcome {
@@ -113,6 +117,7 @@ impl Outcome {
             blocked: None,
             quarantined: Vec::new(),
             skill: None,
+            agent: None,
         }
     }
 }
@@ -165,11 +170,20 @@ pub const SKILL_TOOL: &str = "skill";
 
 /// The skills that a session's model may load.
 pub trait SkillLibrary: Send + Sync {
-    /// Loads a skill: its instructions are the text of the outcome. Blocks.
+    /// Loads a skill. Blocks.
     ///
     /// # Errors
     /// An outcome that says why not.
-    fn load(&self, name: &str, arguments: &str) -> Result<Outcome, Outcome>;
+    fn load(&self, name: &str, arguments: &str) -> Result<SkillLoad, Outcome>;
+}
+
+/// What loading a skill leads to.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SkillLoad {
+    /// Its instructions are the text of the outcome.
+    Inline(Outcome),
+    /// A sub-agent works by it.
+    Subagent(AgentTask),
 }
 
 /// Runs the shell commands that users give a session.

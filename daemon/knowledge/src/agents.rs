@@ -311,7 +311,7 @@ fn parse(stem: &str, text: &str) -> Result<Parsed, (u64, String)> {
             description,
             tools,
             without,
-            model: model.filter(|model| !PARENTS_MODEL.contains(&&**model) && !model.is_empty()),
+            model: model.filter(|model| !is_parents_model(model)),
             effort: fields.effort,
             max_steps: fields.max_steps,
             read_only: fields.read_only,
@@ -340,6 +340,12 @@ fn fields(document: &mut Document<'_>) -> Result<Fields, (u64, String)> {
         description: Some(raw.replace("\\n", " ")),
         ..fields
     })
+}
+
+/// Whether a file that names this model means that of the session which starts the agent.
+#[must_use]
+pub fn is_parents_model(model: &str) -> bool {
+    PARENTS_MODEL.contains(&model) || model.is_empty()
 }
 
 fn check_name(name: &str) -> Result<(), String> {

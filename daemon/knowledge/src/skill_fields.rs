@@ -20,6 +20,8 @@ pub(crate) struct Fields {
     run_as: Option<RunAs>,
     /// How another product says it: `fork` is a sub-agent.
     context: Option<String>,
+    /// The agent that works by it: in the other product, `Explore` for instance.
+    pub agent: Option<String>,
     pub model: Option<String>,
     #[serde(default, alias = "disable_model_invocation")]
     pub disable_model_invocation: bool,

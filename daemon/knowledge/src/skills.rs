@@ -45,7 +45,9 @@ pub struct Skill {
     /// The only tools that may be called while it is in force. `None`: all.
     pub allowed_tools: Option<Vec<String>>,
     pub run_as: RunAs,
-    /// The model that it asks for.
+    /// The agent that works by it, if it runs as one. `None`: `general`.
+    pub agent: Option<String>,
+    /// The model that it asks for. Counts if it runs as a sub-agent.
     pub model: Option<String>,
     /// Whether only the user may use it.
     pub user_only: bool,
@@ -79,24 +81,36 @@ impl Skills {
         let mut skills = self.skills.iter();
         skills.find(|skill| skill.name == name && skill.hidden_by.is_none())
     }
+
+    /// Whether the model needs a way to run some of them that it does not read of: the user's own that run as sub-agents.
+    #[must_use]
+    pub fn have_agents_of_the_user(&self) -> bool {
+        let mut skills = self.skills.iter();
+        skills.any(|skill| {
+            skill.user_only
+                && skill.is_agent()
+                && skill.hidden_by.is_none()
+                && skill.refusal().is_none()
+        })
+    }
 }
 
 impl Skill {
     /// Why it cannot be used. In words for the user and the model.
     #[must_use]
     pub fn refusal(&self) -> Option<String> {
-        if self.disabled {
-            return Some(format!(
-                "The skill `{}` is disabled by `skills.disabled`.",
-                self.name
-            ));
-        }
-        (self.run_as == RunAs::Subagent).then(|| {
+        self.disabled.then(|| {
             format!(
-                "The skill `{}` runs as a sub-agent, which this version does not support.",
+                "The skill `{}` is disabled by `skills.disabled`.",
                 self.name
             )
         })
+    }
+
+    /// Whether a sub-agent works by it.
+    #[must_use]
+    pub fn is_agent(&self) -> bool {
+        self.run_as == RunAs::Subagent
     }
 
     /// Whether the model may use it on its own.
@@ -236,6 +250,7 @@ fn read_skill(
         directory,
         run_as: fields.run_as(),
         user_only: fields.disable_model_invocation,
+        agent: fields.agent.as_deref().map(printable),
         model: fields.model.as_deref().map(printable),
         allowed_tools: fields.allowed_tools(),
         disabled: false,

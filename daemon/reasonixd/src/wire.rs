@@ -9,8 +9,8 @@ use knowledge::memory::FactStores;
 use proto::record::SessionCreated;
 use proto::{ErrorName, Failure};
 use session::{
-    Assembly, Bundle, Effort, Guards, KeptRules, KeyKeeper, Layered, ModelSetup, Profile, Setup,
-    Terms,
+    AgentModels, Assembly, Bundle, Effort, Guards, KeptRules, KeyKeeper, Layered, ModelSetup,
+    Profile, Setup, Terms,
 };
 use store::home::Home;
 use turn::Limits;
@@ -418,6 +418,10 @@ impl Assembly for Wire {
             Ok(entry.least_effort(&facts::of(entry, model).efforts))
         };
         self.find(&loaded, wanted, least).map(|(_, model)| model)
+    }
+
+    fn agent_models(&self, cwd: &Path) -> AgentModels {
+        self.load(cwd).settings.agent_models
     }
 
     fn hooks(&self, cwd: &Path) -> hooks::Hooks {

@@ -385,6 +385,7 @@ async fn outcome(
         blocked: stopped.and_then(SandboxDenial::offer),
         quarantined: Vec::new(),
         skill: None,
+        agent: None,
     }
 }
 

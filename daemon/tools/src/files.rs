@@ -243,6 +243,7 @@ pub(crate) fn done(text: String, display: Display) -> Outcome {
         blocked: None,
         quarantined: Vec::new(),
         skill: None,
+        agent: None,
     }
 }
 

@@ -165,6 +165,7 @@ fn search(call: &Call<'_>, at: &ResolvedPath, query: &SearchQuery) -> Result<Out
             blocked: None,
             quarantined: Vec::new(),
             skill: None,
+            agent: None,
         });
     }
     if found.files == 0 && text.is_empty() {

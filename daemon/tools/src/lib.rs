@@ -43,6 +43,7 @@ mod multi_edit;
 mod read_file;
 mod recall_facts;
 mod remember;
+mod session_send;
 mod skill;
 mod task;
 mod todo_write;
@@ -74,6 +75,7 @@ fn fixed_tools() -> Vec<Arc<dyn Tool>> {
         typed::<exit_plan_mode::ExitPlanMode>(exit_plan_mode::spec()),
         typed::<history::History>(history::spec()),
         typed::<kill_shell::KillShell>(kill_shell::spec()),
+        typed::<session_send::SessionSend>(session_send::spec()),
         typed::<skill::Skill>(skill::spec()),
         typed::<task::Task>(task::spec()),
         typed::<todo_write::TodoWrite>(todo_write::spec()),

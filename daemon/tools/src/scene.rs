@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use contract::spawn::ChildControl;
-use contract::tool::{Cancel, Progress, SkillLibrary};
+use contract::tool::{Cancel, Progress, SkillLibrary, SkillLoad};
 use contract::{
     CallContext, Child, ChildEvent, ChildExit, Command, Outcome, Spawn, SpawnError, Tool,
 };
@@ -323,7 +323,7 @@ fn start(command: &Command) -> Result<Child, SpawnError> {
 struct NoSkills;
 
 impl SkillLibrary for NoSkills {
-    fn load(&self, name: &str, arguments: &str) -> Result<Outcome, Outcome> {
+    fn load(&self, name: &str, arguments: &str) -> Result<SkillLoad, Outcome> {
         Err(Outcome::refused(format!("no skill `{name}` ({arguments})")))
     }
 }

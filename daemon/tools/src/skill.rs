@@ -1,13 +1,18 @@
 //! `skill`: loads the instructions of a skill that the prefix lists.
 //!
-//! The session finds and reads them: what skills there are, and what they limit, is its matter.
+//! One that runs as a sub-agent is run, and the result is its answer. The session finds and reads skills: which there
+//! are, and what they limit, is its matter.
 
+use std::sync::Arc;
+
+use contract::tool::SkillLoad;
 use contract::{CallContext, Family, Outcome, ToolSpec};
 use proto::item::ToolKind;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::arguments::{self, Arguments};
+use crate::task::run_agent;
 use crate::typed_tool::TypedTool;
 
 /// For the model.
@@ -49,12 +54,13 @@ impl TypedTool for Skill {
     }
 
     async fn run(args: Args, context: CallContext) -> Result<Outcome, Outcome> {
-        let load = move || {
-            context
-                .skills
-                .load(args.name.trim_start_matches('/'), &args.arguments)
-        };
+        let skills = Arc::clone(&context.skills);
+        let load = move || skills.load(args.name.trim_start_matches('/'), &args.arguments);
         let loaded = tokio::task::spawn_blocking(load).await;
-        loaded.unwrap_or_else(|_| Err(Outcome::failed("the skill could not be read")))
+        let unread = |_| Err(Outcome::failed("the skill could not be read"));
+        match loaded.unwrap_or_else(unread)? {
+            SkillLoad::Inline(outcome) => Ok(outcome),
+            SkillLoad::Subagent(task) => Ok(run_agent(task, context).await),
+        }
     }
 }

@@ -29,6 +29,9 @@ pub(crate) struct Args {
     /// 3 to 6 words for the user
     description: String,
     prompt: String,
+    /// Return at once; the answer comes later as a message
+    #[serde(default)]
+    background: bool,
 }
 
 impl Args {
@@ -43,6 +46,7 @@ impl Arguments for Args {
         ("agent_type", "agent"),
         ("subagent", "agent"),
         ("task", "prompt"),
+        ("run_in_background", "background"),
     ];
 
     fn check(&self) -> Result<(), Outcome> {
@@ -77,19 +81,26 @@ impl TypedTool for Task {
         let task = AgentTask {
             agent: args.agent().to_owned(),
             prompt: args.prompt,
+            skill: None,
+            background: args.background,
         };
-        let CallContext {
-            agents,
-            call,
-            progress,
-            cancel,
-            ..
-        } = context;
-        let outcome = agents.run(call, task, progress, cancel).await;
-        let text = truncate::cut(TextPieces::whole(&outcome.text), TOKENS_MAX, "");
-        Ok(Outcome {
-            text: text.text,
-            ..outcome
-        })
+        Ok(run_agent(task, context).await)
+    }
+}
+
+/// Runs a sub-agent for a call. Its answer is cut to what a call may say.
+pub(crate) async fn run_agent(task: AgentTask, context: CallContext) -> Outcome {
+    let CallContext {
+        agents,
+        call,
+        progress,
+        cancel,
+        ..
+    } = context;
+    let outcome = agents.run(call, task, progress, cancel).await;
+    let text = truncate::cut(TextPieces::whole(&outcome.text), TOKENS_MAX, "");
+    Outcome {
+        text: text.text,
+        ..outcome
     }
 }

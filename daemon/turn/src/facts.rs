@@ -8,7 +8,8 @@ use proto::outcome::{OutcomeKind, TurnEnded, UsageTotals};
 use proto::params::interaction::{Interaction, Scope};
 use proto::params::session::{Exited, QueuedPrompt};
 use proto::record::{
-    ChildSpawned, InteractionResolved, SessionCreated, SessionShortened, SkillUse, Todo,
+    AgentStarted, ChildSpawned, InteractionResolved, SessionCreated, SessionShortened, SkillUse,
+    Todo, ToolFinished,
 };
 use proto::reset::Wire;
 use proto::state::{ApprovalMode, Mode, OnAsk, State, WaitingFor};
@@ -151,6 +152,8 @@ pub struct Facts {
     pub children: BTreeMap<Pid, ChildSpawned>,
     /// What sub-agents that have ended used, with their own.
     pub agents: BTreeMap<SessionId, Spent>,
+    /// Sub-agents that work in the background, or whose result has not come back yet, with the calls that started them.
+    pub background_agents: BTreeMap<SessionId, (CallId, AgentStarted)>,
     /// Users' commands that ended since the last prompt, oldest first.
     user_results: Vec<UserResult>,
     /// The newest record says that the daemon's end cut off the next answer, and that the turn continues from it.
@@ -261,12 +264,14 @@ impl Facts {
             }
             Body::ToolFinished(finished) => {
                 self.apply_file_edited(finished);
+                self.apply_agent_started(finished);
                 if let Some(open) = &mut self.open {
                     open.apply_finished(finished);
                 }
             }
             Body::AgentFinished(agent) => {
                 self.agents.insert(agent.session, agent.spent);
+                self.background_agents.remove(&agent.session);
             }
             proto::reports!() => {}
             Body::CacheReset(reset) => {
@@ -285,6 +290,15 @@ impl Facts {
             Body::CallsRepaired(repaired) => self.apply_repaired(repaired),
             Body::ToolBlocked(blocked) => self.apply_blocked(blocked),
             Body::Usage(usage) => self.apply_usage(usage, record),
+        }
+    }
+
+    /// Notes a sub-agent that a call has left in the background. It may have ended before its call.
+    fn apply_agent_started(&mut self, finished: &ToolFinished) {
+        let started = finished.agent.iter();
+        for agent in started.filter(|agent| !self.agents.contains_key(&agent.session)) {
+            let value = (finished.call.clone(), agent.clone());
+            self.background_agents.insert(agent.session, value);
         }
     }
 

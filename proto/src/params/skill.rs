@@ -84,6 +84,6 @@ pub enum RunAs {
     /// In the session, as instructions for the rest of the turn.
     #[default]
     Inline,
-    /// As a sub-agent. This version refuses it.
+    /// As a sub-agent, whose answer comes back.
     Subagent,
 }

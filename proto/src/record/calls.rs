@@ -3,7 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Changed, KnownFile, SkillUse};
+use super::{AgentStarted, Changed, KnownFile, SkillUse};
+
 use crate::item::{CallStatus, Display, ToolKind};
 use crate::params::interaction::InteractionAnswer;
 use crate::words::words;
@@ -131,6 +132,9 @@ pub struct ToolFinished {
     /// The skill that the call loaded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skill: Option<SkillUse>,
+    /// The sub-agent that the call left in the background. Its result comes as a message.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<AgentStarted>,
 }
 
 /// `interaction.resolved`: the user answered, or the daemon closed it. An approved plan also takes the session back to the

@@ -75,6 +75,15 @@ pub struct ChildExited {
     pub result: Option<Box<UserCommandResult>>,
 }
 
+/// A sub-agent that works beside the turns of its session.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct AgentStarted {
+    pub session: SessionId,
+    pub pid: Pid,
+    /// Name of its definition.
+    pub agent: String,
+}
+
 /// `agent.finished`: a sub-agent of the session has come to its end.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AgentFinished {

@@ -7,7 +7,7 @@ use super::begin::{self, Given};
 use super::report::Report;
 use super::structured::{self, AnswerSchema};
 use super::watch::Run;
-use super::{Args, Format, driven, left, prompt};
+use super::{Args, Format, answers, driven, left, prompt};
 use crate::exit::{self, Error};
 use crate::messages::run::Msg;
 use crate::signals::{Arrived, Signals};
@@ -39,6 +39,10 @@ pub async fn drive(args: Args, report: &mut Report) -> Result<u8, Error> {
     });
     let client = tokio::select! {
         client = connecting => client?,
+        arrived = signals.next() => return leave(arrived, report, args.format()),
+    };
+    let prompt = tokio::select! {
+        prompt = answers::attached(&client, prompt, &args.from) => prompt?,
         arrived = signals.next() => return leave(arrived, report, args.format()),
     };
     let mut early = None;

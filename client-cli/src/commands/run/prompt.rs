@@ -37,7 +37,22 @@ pub fn gather(words: &[String], hint: &str) -> Result<String, Error> {
     } else {
         Some(FIRST_MAX)
     };
-    join(&typed, read(&input, input.lock(), first)?, hint)
+    let piped = read(&input, input.lock(), first)?;
+    if waits {
+        expect_input(piped.as_deref())?;
+    }
+    join(&typed, piped, hint)
+}
+
+/// Who writes `-` wants what comes from there: a command before it that failed leaves nothing, and nothing is asked.
+fn expect_input(piped: Option<&str>) -> Result<(), Error> {
+    match piped.is_none_or(|piped| piped.trim().is_empty()) {
+        true => Err(Error::usage(
+            say!(Msg::StdinNothing),
+            say!(Msg::StdinNothingHint),
+        )),
+        false => Ok(()),
+    }
 }
 
 /// A prompt that also refers to these files, so that the daemon attaches them.

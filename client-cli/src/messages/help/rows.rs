@@ -277,6 +277,8 @@ rows! {
     "Continue this session: pid, id, or name. It keeps the options given here" => "继续此会话：会话号、编号或名称。它会保留此处给出的选项";
     "Continue the most recent session of this directory. It keeps the options given here" => "继续此目录最近的会话。它会保留此处给出的选项";
     "Continue in a fork of that session: it stays as it is. Needs `--session` or `--continue`" => "在该会话的副本中继续：原会话不变。需要 `--session` 或 `--continue`";
+    "Attach the last answer of this session to the prompt; repeatable" => "把此会话的最后一个回答附加到提示词；可重复";
+    "Waits for the end of its turn. If the turn failed, this run ends without a request" => "等待该会话这一轮结束。如果它失败了，本次运行不发送请求即结束";
     "Print the pid of the session and return once the prompt is stored" => "输出会话号，并在提示词保存后返回";
     "Work in this directory" => "在此目录工作";
     "Search the messages of all sessions, best hits first" => "搜索所有会话的消息，最相关的在前";

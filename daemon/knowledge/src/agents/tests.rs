@@ -88,6 +88,54 @@ fn file_of_claude_is_read_as_it_is() {
     assert_eq!((agent.model, &*agent.body), (None, "You review."));
 }
 
+/// Files as public projects have them load without a change and without a word.
+#[test]
+fn files_of_public_projects_load_unchanged() {
+    let project = [
+        (
+            ".claude/agents/code-reviewer.md",
+            include_str!("samples/code-reviewer.md"),
+        ),
+        (
+            ".claude/agents/testing/test-runner.md",
+            include_str!("samples/test-runner.md"),
+        ),
+        (
+            ".claude/agents/docs-architect.md",
+            include_str!("samples/docs-architect.md"),
+        ),
+    ];
+    let found = found(&project, &[]);
+    assert_eq!(found.problems, [""; 0]);
+    let agent = |name| found.named(name).expect("an agent");
+    let reviewer = agent("code-reviewer");
+    let tools = ["Read", "Grep", "Glob", "Bash"].map(str::to_owned);
+    assert_eq!(reviewer.tools.as_deref(), Some(&tools[..]));
+    assert!(reviewer.body.ends_with("(consider improving)"));
+    let runner = agent("test-runner");
+    assert_eq!(runner.tools.as_ref().map(Vec::len), Some(10));
+    assert!(
+        runner
+            .description
+            .starts_with("Use this agent when you need")
+    );
+    let architect = agent("docs-architect");
+    assert_eq!(
+        (architect.tools.clone(), architect.max_steps),
+        (None, Some(20))
+    );
+    assert_eq!(architect.without, ["Bash", "Write"]);
+    assert!(
+        architect
+            .description
+            .starts_with("Creates technical documentation")
+    );
+    assert!(architect.body.ends_with("one page on its purpose."));
+    for agent in [reviewer, runner, architect] {
+        assert_eq!(agent.model, None, "{}: that of the parent", agent.name);
+    }
+}
+
 #[test]
 fn all_fields_are_read() {
     let text = "---\nname: n\ndescription: |\n  Does\n  it\ntools: [a, b]\ndisallowedTools: c, d\nmodel: p/m\neffort: low\nmax_steps: 3\nread_only: true\nisolation: none\n---\nB";

@@ -226,12 +226,10 @@ fn index_has_what_the_model_may_load_in_limited_length() {
         .iter()
         .map(|text| (&*text.name, &*text.description))
         .collect();
-    assert_eq!(index, [("zed", "Z [31m"), ("a", "A")]);
+    assert_eq!(index, [("zed", "Z [31m"), ("a", "A"), ("sub", "Do.")]);
     assert_eq!(left_out, 0);
-    for (name, expected) in [("off", "is disabled"), ("sub", "sub-agent")] {
-        let refusal = found.named(name).expect("skill").refusal();
-        assert!(refusal.expect("refusal").contains(expected), "{name}");
-    }
+    let refusal = found.named("off").expect("skill").refusal();
+    assert!(refusal.expect("refusal").contains("is disabled"));
     assert_eq!(found.named("mine").expect("skill").refusal(), None);
     for number in 0..100 {
         let text = format!("---\ndescription: {}\n---\nDo.", "x".repeat(900));

@@ -37,6 +37,8 @@ pub enum Kind {
     Variables,
     /// A list of names of skills.
     Skills,
+    /// A table: the name of an agent or skill, and its model.
+    AgentModels,
 }
 
 /// What a project's config may do with a key before the project is trusted.
@@ -104,6 +106,10 @@ settings! {
         "Model for the rest of a turn if the session's model still fails after all retries: a provider, a model, or `provider/model`. The switch is reported, and the next turn uses the session's model again. Unset: the turn fails.";
     "agent.fast_model", Kind::Text, Trusted, "":
         "Model for cheap requests (reasoning extraction, the preset `fast`): a provider, a model, or `provider/model`. Unset: the session's model.";
+    "agent.subagent_model", Kind::Text, Trusted, "":
+        "Model of sub-agents whose file names none: a provider, a model, or `provider/model`. Unset: the model of the session that starts them.";
+    "agent.subagent_models", Kind::AgentModels, Trusted, "{}":
+        "Models of single agents and of skills that run as one, by name: `{ explore = \"deepseek-v4-flash\" }`. They count before the model in the agent's file.";
     "agent.system_prompt", Kind::Text, Trusted, "":
         "System prompt of new sessions, instead of the shipped one. Instruction files (AGENTS.md …) still follow it. Unset: the shipped prompt.";
     "agent.system_prompt_file", Kind::File, Trusted, "":

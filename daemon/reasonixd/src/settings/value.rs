@@ -84,6 +84,7 @@ pub fn of(
         Kind::Globs => list(item, "globs", refused, &glob),
         Kind::Variables => list(item, "names of variables", refused, &variable),
         Kind::Skills => list(item, "names of skills", refused, &skill),
+        Kind::AgentModels => agent_models(item),
     }
 }
 
@@ -179,6 +180,19 @@ fn tool(name: &str, known: &ToolSet) -> Result<String, String> {
 }
 
 /// The skills that there are differ from directory to directory: only an empty name is wrong.
+/// Names of agents with their models.
+fn agent_models(item: &Item) -> Result<Value, String> {
+    let what = || "a table of agents and their models, `{ explore = \"MODEL\" }`".to_owned();
+    let table = item.as_table_like().ok_or_else(what)?;
+    let models = table.iter().map(|(name, item)| {
+        let model = item.as_str().map(str::trim);
+        let model = model.filter(|model| !model.is_empty());
+        model.map(|model| (name.to_owned(), Value::from(model)))
+    });
+    let models: Option<serde_json::Map<_, _>> = models.collect();
+    models.map(Value::from).ok_or_else(what)
+}
+
 fn skill(text: &str) -> Result<String, String> {
     match text.trim() {
         "" => Err("the name of a skill must not be empty".to_owned()),

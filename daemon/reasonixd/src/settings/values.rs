@@ -11,7 +11,7 @@ use proto::params::config;
 use proto::record::Rules;
 use proto::state::ApprovalMode;
 use serde_json::Value;
-use session::{SandboxDemand, SandboxSettings, SkillSettings};
+use session::{AgentModels, SandboxDemand, SandboxSettings, SkillSettings};
 use toml_edit::Document;
 use turn::RecoverPolicy;
 
@@ -86,6 +86,8 @@ pub struct Settings {
     pub fallback_model: Option<String>,
     /// Who is asked for what is cheap; `None`: the session's own model.
     pub fast_model: Option<String>,
+    /// Who works as a sub-agent.
+    pub agent_models: AgentModels,
     /// What the config says of presets.
     pub presets: BTreeMap<String, Preset>,
 }
@@ -228,6 +230,12 @@ impl Values {
             fast_model: self
                 .text("agent.fast_model")
                 .filter(|model| !model.is_empty()),
+            agent_models: AgentModels {
+                of_all: self
+                    .text("agent.subagent_model")
+                    .filter(|model| !model.is_empty()),
+                by_name: self.text_table("agent.subagent_models"),
+            },
             presets: self.presets.clone(),
             fallback_model: self
                 .text("agent.fallback_model")
@@ -371,6 +379,15 @@ impl Values {
     fn text(&self, name: &str) -> Option<String> {
         let value = self.get(name);
         value.and_then(|value| value.as_str().map(str::to_owned))
+    }
+
+    fn text_table(&self, name: &str) -> BTreeMap<String, String> {
+        let value = self.get(name);
+        let table = value.as_ref().and_then(Value::as_object);
+        let texts = table.into_iter().flatten();
+        texts
+            .filter_map(|(name, text)| Some((name.clone(), text.as_str()?.to_owned())))
+            .collect()
     }
 
     fn texts(&self, name: &str) -> Vec<String> {

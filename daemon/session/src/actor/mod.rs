@@ -513,7 +513,9 @@ impl Actor {
     /// somebody says more.
     pub(crate) fn is_settled(&self) -> bool {
         let none_waits = self.machine.facts().queue.is_empty() || self.machine.is_left_behind();
-        self.machine.is_idle() && none_waits
+        // The result of a sub-agent in the background is still to come, also by another daemon.
+        let awaits_agents = !self.machine.facts().background_agents.is_empty();
+        self.machine.is_idle() && none_waits && !awaits_agents
     }
 }
 

@@ -1,5 +1,6 @@
 //! What the daemon gives its sessions: settings, model, tools and rules, behind one trait. Owns nothing that changes.
 
+pub(crate) mod agent_models;
 pub(crate) mod environment_filter;
 pub(crate) mod file_knowledge;
 pub(crate) mod guards;

@@ -10,6 +10,7 @@ use proto::state::ApprovalMode;
 use proto::{ErrorName, Failure, SessionOptions};
 use turn::{Limits, RecoverPolicy};
 
+use crate::assembly::agent_models::AgentModels;
 use crate::assembly::environment_filter::EnvironmentFilter;
 use crate::assembly::guards::Guards;
 use crate::assembly::key_keeper::{KeyKeeper, NoKeeper};
@@ -315,6 +316,12 @@ pub trait Assembly: Send + Sync {
     /// As [`Assembly::switch`].
     fn aide(&self, cwd: &Path, model: &str) -> Result<ModelSetup, Failure> {
         self.switch(cwd, model, Effort::Configured)
+    }
+
+    /// The models of sub-agents of a session that works in this directory. Blocks: reads files.
+    fn agent_models(&self, cwd: &Path) -> AgentModels {
+        let _ = cwd;
+        AgentModels::default()
     }
 
     /// The hooks of a session that works in this directory. Blocks: reads files.

@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use contract::{ArgumentUse, Family, ToolSpec};
+use contract::{ArgumentUse, Family, SKILL_TOOL, ToolSpec};
 use knowledge::{
     CustomCommand, CustomCommands, FILLED_MAX, ReferringText, ResolvedReferences, Skill, Skills,
     command_block, command_call, fill_in, find_commands,
@@ -105,10 +105,17 @@ fn with_skill(
     skill: &Skill,
     arguments: &str,
 ) -> Result<ResolvedReferences, Failure> {
-    let skills = &permissions.call_environment.skills;
-    let used = skills.use_skill(skill, arguments).map_err(|reason| {
-        Failure::new(ErrorName::InvalidParams, reason, "See `reasonix skills`.")
-    })?;
+    let call_environment = &permissions.call_environment;
+    let skills = &call_environment.skills;
+    let refused = |reason| Failure::new(ErrorName::InvalidParams, reason, "See `reasonix skills`.");
+    if skill.is_agent() {
+        let has_tool = call_environment.tools.get(SKILL_TOOL).is_some();
+        let asked = skills
+            .ask_for(skill, arguments, has_tool)
+            .map_err(refused)?;
+        return Ok(with_block(own, &asked));
+    }
+    let used = skills.use_skill(skill, arguments).map_err(refused)?;
     let mut resolved = with_block(own, &used.text);
     if let Some(found) = &mut resolved.found {
         found.skill = Some(used.used);

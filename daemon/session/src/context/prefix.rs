@@ -20,6 +20,8 @@ pub const SYSTEM_PROMPT: &str = include_str!("../../prompts/system.md");
 pub struct PrefixFiles {
     pub instructions: Vec<InstructionText>,
     pub skills: Vec<SkillText>,
+    /// Whether there are skills for the user alone that run as sub-agents.
+    pub agents_of_the_user: bool,
     /// A line for each fact.
     pub memory: Vec<String>,
     /// What is left out or cut, and why.
@@ -83,12 +85,17 @@ pub fn known_files(text: &PrefixText) -> Vec<KnownState> {
 }
 
 /// The skills that a session with these tools lists. A session that lists none has no tool that loads them, so that the
-/// prefix of one without skills is the same as ever.
-pub fn offer_skills(profile: &mut Profile, skills: Vec<SkillText>) -> Vec<SkillText> {
+/// prefix of one without skills is the same as ever; `keep_tool`: the user has some that the model runs without reading
+/// of them.
+pub fn offer_skills(
+    profile: &mut Profile,
+    skills: Vec<SkillText>,
+    keep_tool: bool,
+) -> Vec<SkillText> {
     if profile.tools.get(SKILL_TOOL).is_none() {
         return Vec::new();
     }
-    if skills.is_empty() {
+    if skills.is_empty() && !keep_tool {
         let others = profile.tools.names().filter(|name| *name != SKILL_TOOL);
         let others: Vec<_> = others.map(str::to_owned).collect();
         profile.tools = profile.tools.restricted_to(&others);

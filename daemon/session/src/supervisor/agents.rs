@@ -4,8 +4,10 @@
 //! A sub-agent's session id follows from the call, so a call that is run again after a crash finds the sub-agent that it
 //! had: nothing is done twice.
 
+mod background;
 mod life;
 mod listing;
+mod messages;
 mod places;
 
 use std::sync::{Arc, Weak};
@@ -18,11 +20,13 @@ use knowledge::{AgentDefinition, AgentDefinitions, find_agents};
 use proto::budget::Budget;
 use proto::params::profile::ProfileParams;
 use proto::params::session::CreateParams;
-use proto::record::AgentOf;
+use proto::record::{AgentOf, PromptReferences};
+use proto::state::Kind;
 use proto::{CallId, Failure, Pid, SessionId, SessionOptions};
 use sha2::{Digest, Sha256};
 
 use crate::actor::commands::agents::AgentTerms;
+use crate::assembly::agent_models::AgentModels;
 use crate::assembly::setup::{ProfileChoice, Setup};
 use crate::calls::events::CallEvent;
 use crate::reporter::Reporter;
@@ -33,6 +37,7 @@ use crate::supervisor::{Client, Supervisor};
 use crate::tasks::blocking;
 use life::AgentCall;
 
+pub(crate) use background::WatchedAgents;
 pub(crate) use places::{AgentPlaces, DEPTH_MAX, Place};
 
 /// The sub-agents of one session.
@@ -67,6 +72,17 @@ impl Agents for SessionAgents {
         }
         .boxed()
     }
+
+    fn send(&self, call: CallId, to: Pid, text: String) -> BoxFuture<'static, Outcome> {
+        let (supervisor, from) = (self.supervisor.clone(), self.session);
+        async move {
+            match supervisor.upgrade() {
+                Some(supervisor) => supervisor.send_message(from, call, to, text).await,
+                None => life::interrupted("Not sent: the daemon is stopping."),
+            }
+        }
+        .boxed()
+    }
 }
 
 /// The session that a new one works for. Only who has a place has one.
@@ -77,6 +93,8 @@ pub(crate) struct Parent {
     pub keys: Arc<Keys>,
     /// What it may use: the new session uses it up too.
     pub budget: Option<Budget>,
+    /// What its first prompt refers to.
+    pub references: Option<PromptReferences>,
     /// Held until the sub-agent has ended.
     _place: Arc<Place>,
 }
@@ -161,9 +179,10 @@ struct Order {
 fn order(
     agent: &AgentDefinition,
     terms: &AgentTerms,
+    models: &AgentModels,
     session: SessionId,
     depth: u32,
-    prompt: String,
+    task: &AgentTask,
 ) -> Result<Order, Outcome> {
     let tools = tools_of(agent, &terms.call_environment.tools, depth);
     if tools.is_empty() {
@@ -174,14 +193,25 @@ fn order(
         )));
     }
     let own = &terms.options;
+    let skill = task.skill.as_ref();
+    let asked = skill.and_then(|skill| skill.model.as_deref());
+    let asked = asked.filter(|model| !knowledge::is_parents_model(model));
+    let file = asked.or(agent.model.as_deref());
+    let name = skill.map_or(&agent.name, |skill| &skill.used.name);
+    let model = models.model_of(name, file);
     // The effort of one model says nothing of another's.
-    let effort = match (&agent.effort, &agent.model) {
+    let effort = match (&agent.effort, &model) {
         (Some(effort), _) => Some(effort.clone()),
         (None, Some(_)) => None,
         (None, None) => own.effort.clone(),
     };
     let options = SessionOptions {
-        model: agent.model.clone().or_else(|| own.model.clone()),
+        // It goes on by itself after the daemon's end.
+        kind: match task.background {
+            true => Some(Kind::Headless),
+            false => own.kind,
+        },
+        model: model.or_else(|| own.model.clone()),
         effort,
         max_steps: agent.max_steps.or(own.max_steps),
         read_only: Some(agent.read_only || own.read_only == Some(true)),
@@ -194,7 +224,7 @@ fn order(
             cwd: terms.created.cwd.clone(),
             env: terms.env.clone(),
             env_held: terms.env_held.clone(),
-            prompt: Some(prompt),
+            prompt: Some(task.prompt.clone()),
             profile: ProfileParams {
                 add_dirs: terms.created.add_dirs.clone(),
                 ..ProfileParams::default()
@@ -212,11 +242,20 @@ fn order(
 }
 
 impl Supervisor {
-    /// The agents of a session's workspace, as the files are now.
-    async fn definitions(&self, terms: &AgentTerms) -> Result<AgentDefinitions, Failure> {
+    /// The agents of a session's workspace and their models, as the files are now.
+    async fn definitions(
+        &self,
+        terms: &AgentTerms,
+    ) -> Result<(AgentDefinitions, AgentModels), Failure> {
         let call_environment = Arc::clone(&terms.call_environment);
-        blocking(move || find_agents(&call_environment.workspace, &call_environment.user_agents))
-            .await
+        let assembly = Arc::clone(&self.services.assembly);
+        blocking(move || {
+            let workspace = &call_environment.workspace;
+            let models = assembly.agent_models(workspace.cwd());
+            let found = find_agents(workspace, &call_environment.user_agents);
+            (found, models)
+        })
+        .await
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use hooks::Hooks;
 use knowledge::memory::FactStores;
@@ -270,6 +270,7 @@ fn call_environment(
     let skills = SessionSkills {
         workspace: Arc::clone(&workspace),
         places: setup.skills.places(services.home.skills()),
+        asked_for: Mutex::default(),
     };
     CallEnvironment {
         session: created.pid,
@@ -361,12 +362,13 @@ pub fn prefix_files(
     let skills = knowledge::find_skills(&workspace, &places);
     let (index, left_out) = knowledge::skill_index(&skills);
     let mut problems = instructions.problems;
-    problems.extend(skill_problems(skills.problems, left_out));
+    problems.extend(skill_problems(skills.problems.clone(), left_out));
     let facts = facts(services, root).load();
     let memory = facts.index_lines(Stamp::now());
     problems.extend(facts.problems);
     Ok(PrefixFiles {
         instructions: instructions.files,
+        agents_of_the_user: skills.have_agents_of_the_user(),
         skills: index,
         memory,
         problems,
@@ -408,7 +410,7 @@ pub fn frozen_prefix(
 ) -> Result<(FrozenPrefix, Vec<String>), Failure> {
     let found = prefix_files(services, setup, root, cwd)?;
     setup.profile.agents = agents::listed(services, setup, root, cwd)?;
-    let skills = prefix::offer_skills(&mut setup.profile, found.skills);
+    let skills = prefix::offer_skills(&mut setup.profile, found.skills, found.agents_of_the_user);
     let prefix = FrozenPrefix::of(&setup.profile, found.instructions, skills, found.memory);
     Ok((prefix, found.problems))
 }

@@ -173,7 +173,10 @@ impl Supervisor {
             created,
             mut notices,
         } = prepared??;
-        let mut referenced = ResolvedReferences::default();
+        let mut referenced = ResolvedReferences {
+            found: parent.and_then(|parent| parent.references.clone()),
+            problems: Vec::new(),
+        };
         // What a model writes refers to nothing, and runs no command of the user.
         let typed = params.prompt.as_deref().filter(|_| parent.is_none());
         if let Some(text) = typed.filter(|text| may_refer(text)) {

@@ -48,7 +48,7 @@ use crate::assembly::setup::Assembly;
 use crate::journal::catalog_feed::CatalogFeed;
 use crate::request::budget::Ledger;
 use crate::request::keys::Keys;
-use crate::supervisor::agents::AgentPlaces;
+use crate::supervisor::agents::{AgentPlaces, WatchedAgents};
 use crate::supervisor::eviction::ResidencyLimits;
 use crate::supervisor::export::Exported;
 use crate::supervisor::load::{Before, Revived, SessionServices};
@@ -93,6 +93,8 @@ pub struct Supervisor {
     offered: Keys,
     /// How many sub-agents of each session run.
     pub(crate) places: Arc<AgentPlaces>,
+    /// The sub-agents in the background whose results are still to come.
+    pub(crate) watched_agents: WatchedAgents,
 }
 
 impl Supervisor {
@@ -147,6 +149,7 @@ impl Supervisor {
             unrecovered: unrecovered::Unrecovered::default(),
             offered,
             places: Arc::default(),
+            watched_agents: WatchedAgents::default(),
         }))
     }
 
@@ -182,6 +185,7 @@ impl Supervisor {
             .for_each_concurrent(RECOVERED_AT_ONCE, bring_back)
             .await;
         self.end_lost_agents().await;
+        self.watch_background_agents().await;
     }
 
     /// A marker of a session that has no directory would be looked at in vain at every start.

@@ -34,6 +34,7 @@ fn finished(display: Display) -> Body {
         changed: Vec::new(),
         known: Vec::new(),
         skill: None,
+        agent: None,
         call: CallId("c".into()),
         tool: "t".into(),
         status: CallStatus::Ok,

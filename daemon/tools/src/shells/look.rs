@@ -58,6 +58,7 @@ impl NewOutput {
             blocked: None,
             quarantined: Vec::new(),
             skill: None,
+            agent: None,
         }
     }
 

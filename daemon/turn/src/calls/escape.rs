@@ -64,6 +64,7 @@ impl OpenCall {
             blocked: None,
             quarantined: Vec::new(),
             skill: None,
+            agent: None,
         })
     }
 }

@@ -61,6 +61,7 @@ impl Step<'_> {
             blocked: _,
             quarantined: _,
             skill,
+            agent,
         } = outcome;
         let tool = self.resolved_tool(call);
         self.append(Body::ToolFinished(ToolFinished {
@@ -73,6 +74,7 @@ impl Step<'_> {
             changed,
             known,
             skill,
+            agent,
         }));
         calls.ready.push(PendingResult {
             call: call.id.clone(),
@@ -102,6 +104,7 @@ impl Step<'_> {
             changed: Vec::new(),
             known: Vec::new(),
             skill: None,
+            agent: None,
         }));
     }
 

@@ -59,6 +59,8 @@ impl Facts {
     }
 
     pub(super) fn apply_exited(&mut self, exited: &SessionExited, record: &Record) {
+        // They end with it.
+        self.background_agents.clear();
         self.exited = Some(Exited {
             outcome: exited.outcome,
             reason: exited.reason,

@@ -4,12 +4,15 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use proto::budget::Budget;
-use proto::record::SessionCreated;
+use proto::params::session::{PromptOutput, When};
+use proto::record::{PromptQueued, SessionCreated};
 use proto::state::Mode;
-use proto::{CallId, SessionOptions};
+use proto::{CallId, ErrorName, Failure, SessionId, SessionOptions};
 use turn::facts::CallStage;
 
 use crate::actor::Actor;
+use crate::actor::inbox::Reply;
+use crate::actor::replies::refuse;
 use crate::calls::call::CallEnvironment;
 use crate::request::keys::Keys;
 
@@ -70,11 +73,37 @@ impl Actor {
         })
     }
 
+    /// Answers when all records so far are on disk.
+    pub(crate) fn when_on_disk(&mut self, reply: Reply<()>) {
+        self.reply_when(self.journal.last(), reply, ());
+    }
+
     /// Whether a call of the open turn has no result yet.
     pub(crate) fn has_open_call(&self, call: &CallId) -> bool {
         let open = self.machine.facts().open.iter();
         let mut calls = open.flat_map(|open| &open.calls);
         calls.any(|open| open.call.id == *call && open.stage != CallStage::Closed)
+    }
+
+    /// The session that it works for.
+    pub(crate) fn parent(&self) -> Option<SessionId> {
+        let created = self.machine.facts().created.as_ref()?;
+        created.agent.as_ref().map(|agent| agent.parent)
+    }
+
+    /// Whether the result of a sub-agent in the background is still to come.
+    pub(crate) fn has_background_agent(&self, session: SessionId) -> bool {
+        let agents = &self.machine.facts().background_agents;
+        agents.contains_key(&session)
+    }
+
+    /// Takes in what another session says, like steering. A session that has exited does not go on for it.
+    pub(crate) fn deliver(&mut self, prompt: PromptQueued, reply: Reply<PromptOutput>) {
+        if self.machine.facts().exited.is_some() {
+            let what = "The session has exited.";
+            return refuse(reply, Failure::new(ErrorName::NotFound, what, ""));
+        }
+        self.prompt(prompt, When::Steer, Vec::new(), reply);
     }
 
     pub(crate) fn agent_progress(&self) -> AgentProgress {

@@ -37,6 +37,7 @@ impl Log {
             changed,
             known: known.iter().map(|path| file(path)).collect(),
             skill: None,
+            agent: None,
         }));
     }
 

@@ -195,6 +195,7 @@ fn call_environment_in(top: &Path, shell: Option<&str>) -> CallEnvironment {
         history: Arc::new(()),
         user_commands: home.join("commands"),
         skills: Arc::new(crate::calls::skills::SessionSkills {
+            asked_for: std::sync::Mutex::default(),
             workspace,
             places: knowledge::SkillPlaces::default(),
         }),

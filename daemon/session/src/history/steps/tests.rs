@@ -85,6 +85,7 @@ impl Log {
             changed: Vec::new(),
             known: Vec::new(),
             skill: None,
+            agent: None,
             call: CallId(call.into()),
             tool: "bash".into(),
             status,

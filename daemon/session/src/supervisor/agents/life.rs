@@ -10,10 +10,11 @@ use futures::future::BoxFuture;
 use proto::item::CallStatus;
 use proto::outcome::{OutcomeKind, Reason, TurnEnded};
 use proto::params::session::{Signal, Until, WaitOutput};
-use proto::record::{AgentFinished, AgentOf};
+use proto::record::{AgentFinished, AgentOf, PromptReferences};
 use proto::{CallId, Failure, SessionId};
 
 use super::{Order, Parent, Place, client_of, no_such_agent, order, session_of};
+use crate::actor::Actor;
 use crate::actor::commands::agents::{AgentProgress, AgentTerms};
 use crate::actor::handle::SessionHandle;
 use crate::calls::events::CallEvent;
@@ -35,17 +36,17 @@ pub(crate) struct AgentCall {
 }
 
 /// A sub-agent that is there.
-struct Started {
-    handle: SessionHandle,
+pub(super) struct Started {
+    pub handle: SessionHandle,
     /// Held as long as it works.
-    _place: Arc<Place>,
+    pub place: Arc<Place>,
 }
 
 pub(super) fn interrupted(text: &str) -> Outcome {
     Outcome::with_status(CallStatus::Interrupted, text)
 }
 
-fn failed(failure: &Failure) -> Outcome {
+pub(super) fn failed(failure: &Failure) -> Outcome {
     let said = format!(
         "The agent could not start: {} {}",
         failure.message, failure.hint
@@ -63,6 +64,9 @@ impl Supervisor {
         let handle = &started.handle;
         let (session, pid) = (handle.id(), handle.pid());
         let agent = &call.task.agent;
+        if call.task.background {
+            return self.leave_in_background(&call, started);
+        }
         call.progress.output(&format!("session {pid} ({agent})\n"));
         let ended = tokio::select! {
             ended = self.agent_ended(session, &*call.progress) => Some(ended),
@@ -91,6 +95,9 @@ impl Supervisor {
     /// Creates the sub-agent of a call, or finds the one that it had before the daemon's end.
     async fn start_agent(&self, call: &AgentCall) -> Result<Started, Outcome> {
         let parent = self.load(call.parent).await.map_err(|why| failed(&why))?;
+        // It has a log of its own, which must never be there without the call that it works for.
+        let on_disk = parent.ask(|actor, reply| actor.when_on_disk(reply)).await;
+        on_disk.map_err(|why| failed(&why))?;
         let terms = parent.read(|actor| actor.agent_terms()).await;
         let terms = terms.map_err(|why| failed(&why))?;
         let terms = terms.ok_or_else(|| Outcome::failed("The session has no first record."))?;
@@ -99,16 +106,13 @@ impl Supervisor {
         if self.exists(session).await.map_err(|why| failed(&why))? {
             let place = Arc::new(self.places.take_back(call.parent, depth));
             let handle = self.load(session).await.map_err(|why| failed(&why))?;
-            return Ok(Started {
-                handle,
-                _place: place,
-            });
+            return Ok(Started { handle, place });
         }
-        let found = self.definitions(&terms).await.map_err(|why| failed(&why))?;
+        let (found, models) = self.definitions(&terms).await.map_err(|why| failed(&why))?;
         let Some(definition) = found.named(&call.task.agent) else {
             return Err(no_such_agent(&call.task.agent, &found));
         };
-        let order = order(definition, &terms, session, depth, call.task.prompt.clone())?;
+        let order = order(definition, &terms, &models, session, depth, &call.task)?;
         let place = tokio::select! {
             place = self.places.take(call.parent, depth) => place.map_err(|why| failed(&why))?,
             () = call.cancel.cancelled() => {
@@ -136,6 +140,11 @@ impl Supervisor {
             },
             keys: Arc::clone(&terms.keys),
             budget: terms.budget,
+            references: call.task.skill.as_ref().map(|skill| PromptReferences {
+                text: skill.text.clone(),
+                files: Vec::new(),
+                skill: Some(skill.used.clone()),
+            }),
             _place: Arc::clone(&place),
         };
         let Some(me) = self.me.upgrade() else {
@@ -153,14 +162,11 @@ impl Supervisor {
         let made = tokio::spawn(creating).await.map_err(panicked);
         made.and_then(|made| made).map_err(|why| failed(&why))?;
         let handle = self.load(session).await.map_err(|why| failed(&why))?;
-        Ok(Started {
-            handle,
-            _place: place,
-        })
+        Ok(Started { handle, place })
     }
 
     /// Waits until a sub-agent has done its work, whatever becomes of its life in memory meanwhile.
-    async fn agent_ended(
+    pub(super) async fn agent_ended(
         &self,
         session: SessionId,
         progress: &dyn Progress,
@@ -187,14 +193,14 @@ impl Supervisor {
 
     /// A daemon that stops says nothing of a sub-agent's end: the next one finds it again. Then the call waits until it
     /// is stopped itself.
-    async fn never_when_closing(&self) {
+    pub(super) async fn never_when_closing(&self) {
         if self.refuse_when_closing().is_err() {
             std::future::pending::<()>().await;
         }
     }
 
     /// Stops a sub-agent whose call is to stop.
-    async fn stop_agent(&self, session: SessionId, grace_ms: u64) {
+    pub(super) async fn stop_agent(&self, session: SessionId, grace_ms: u64) {
         // Of a daemon that stops each session is told by itself.
         let Ok(handle) = self.load(session).await else {
             return;
@@ -214,7 +220,7 @@ impl Supervisor {
     }
 
     /// Ends the session of a sub-agent that has done its work. One that somebody gives another prompt goes on.
-    async fn exit_agent(&self, session: SessionId) {
+    pub(super) async fn exit_agent(&self, session: SessionId) {
         if let Ok(handle) = self.load(session).await {
             // It may have exited by itself.
             let _ = handle.close().await;
@@ -232,9 +238,11 @@ impl Supervisor {
             };
             let awaited = match self.load(agent.parent).await {
                 Ok(parent) => {
-                    let call = agent.call;
-                    let open = parent.read(move |actor| actor.has_open_call(&call)).await;
-                    open.unwrap_or(false)
+                    let (call, session) = (agent.call, handle.id());
+                    let awaits = move |actor: &mut Actor| {
+                        actor.has_open_call(&call) || actor.has_background_agent(session)
+                    };
+                    parent.read(awaits).await.unwrap_or(false)
                 }
                 Err(_) => false,
             };
@@ -277,7 +285,7 @@ fn line_of(progress: &AgentProgress) -> String {
 }
 
 /// What a sub-agent's end is for its call.
-fn outcome_of(agent: &str, waited: &WaitOutput) -> Outcome {
+pub(super) fn outcome_of(agent: &str, waited: &WaitOutput) -> Outcome {
     let Some(ended) = &waited.ended else {
         return Outcome::failed(format!("The agent `{agent}` ended without an answer."));
     };

@@ -22,6 +22,7 @@ fn finished(seq: u64, path: &str, status: CallStatus, added: u64) -> Record {
             changed: vec![left(path, FileState::Directory)],
             known: Vec::new(),
             skill: None,
+            agent: None,
             call: CallId("a".into()),
             tool: "edit_file".into(),
             status,

@@ -94,6 +94,7 @@ impl Story {
             changed: Vec::new(),
             known: Vec::new(),
             skill: None,
+            agent: None,
             call: CallId(id.into()),
             tool: "bash".into(),
             status: CallStatus::Ok,

@@ -1,0 +1,268 @@
+//! Sub-agents in the background: their call returns at once, and their result comes to the parent as a message.
+//!
+//! The parent's log names those whose result is still to come, so a daemon that starts finds them again. The message has a
+//! request id that follows from the sub-agent's session: it comes once, whatever was cut off.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use contract::Outcome;
+use contract::tool::Progress;
+use proto::item::CallStatus;
+use proto::params::session::Until;
+use proto::record::{AgentFinished, AgentStarted, PromptQueued};
+use proto::{Body, CallId, Failure, Pid, PromptId, RequestId, SessionId};
+
+use super::life::{AgentCall, Started, failed, outcome_of};
+use super::{Place, client_of};
+use crate::supervisor::Supervisor;
+
+/// Bytes of a result in a message. More is in the sub-agent's log.
+const RESULT_BYTES_MAX: usize = 64 * 1024;
+/// How long a sub-agent whose parent has exited may take to stop.
+const GRACE_MS: u64 = 2_000;
+
+/// The sub-agents in the background that somebody waits for.
+#[derive(Default)]
+pub(crate) struct WatchedAgents(Mutex<BTreeSet<SessionId>>);
+
+impl WatchedAgents {
+    /// False: somebody does already.
+    fn begin(&self, session: SessionId) -> bool {
+        let mut watched = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        watched.insert(session)
+    }
+
+    fn end(&self, session: SessionId) {
+        let mut watched = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        watched.remove(&session);
+    }
+}
+
+/// A sub-agent whose result is still to come.
+struct BackgroundAgent {
+    parent: SessionId,
+    call: CallId,
+    started: AgentStarted,
+    /// Held until it has ended.
+    _place: Arc<Place>,
+}
+
+/// Nobody sees how far it has come but those who look at its session.
+struct Unseen;
+
+impl Progress for Unseen {
+    fn output(&self, _text: &str) {}
+}
+
+impl Supervisor {
+    /// The outcome of a call whose sub-agent goes on without it.
+    pub(super) fn leave_in_background(&self, call: &AgentCall, started: Started) -> Outcome {
+        let Started { handle, place } = started;
+        let (session, pid) = (handle.id(), handle.pid());
+        let agent = call.task.agent.clone();
+        let text = format!(
+            "The agent `{agent}` works in the background as session {pid}. Its result comes to you as a message; do not wait for it by calls. It ends with this session."
+        );
+        let started = AgentStarted {
+            session,
+            pid,
+            agent,
+        };
+        self.watch_agent(BackgroundAgent {
+            parent: call.parent,
+            call: call.call.clone(),
+            started: started.clone(),
+            _place: place,
+        });
+        Outcome {
+            agent: Some(started),
+            ..Outcome::with_status(CallStatus::Ok, text)
+        }
+    }
+
+    /// Waits again for the sub-agents in the background of the sessions that are loaded.
+    pub(crate) async fn watch_background_agents(&self) {
+        for handle in self.handles() {
+            let parent = handle.id();
+            let agents = handle.read(|actor| {
+                let facts = actor.machine.facts();
+                let created = facts.created.as_ref();
+                let above = created.and_then(|created| created.agent.as_ref());
+                let depth = above.map_or(0, |agent| agent.depth);
+                (depth + 1, facts.background_agents.clone())
+            });
+            let Ok((depth, agents)) = agents.await else {
+                continue;
+            };
+            for (call, started) in agents.into_values() {
+                self.watch_agent(BackgroundAgent {
+                    parent,
+                    call,
+                    started,
+                    _place: Arc::new(self.places.take_back(parent, depth)),
+                });
+            }
+        }
+    }
+
+    fn watch_agent(&self, agent: BackgroundAgent) {
+        let session = agent.started.session;
+        let Some(me) = self.me.upgrade() else {
+            return;
+        };
+        if !me.watched_agents.begin(session) {
+            return;
+        }
+        tokio::spawn(async move {
+            me.follow_agent(agent).await;
+            me.watched_agents.end(session);
+        });
+    }
+
+    /// Waits for the end of a sub-agent or of its parent, whichever comes first.
+    async fn follow_agent(&self, agent: BackgroundAgent) {
+        let session = agent.started.session;
+        let ended = tokio::select! {
+            ended = self.agent_ended(session, &Unseen) => Some(ended),
+            () = self.parent_exited(agent.parent) => None,
+        };
+        let outcome = match ended {
+            Some(Ok(waited)) => Some(outcome_of(&agent.started.agent, &waited)),
+            Some(Err(failure)) => Some(failed(&failure)),
+            None => {
+                self.stop_agent(session, GRACE_MS).await;
+                None
+            }
+        };
+        self.exit_agent(session).await;
+        if let Some(outcome) = outcome
+            && let Err(failure) = self.bring_result(&agent, &outcome).await
+        {
+            // The parent still awaits it: the next daemon tries again.
+            return tracing::error!(%session, %failure, "the result of a sub-agent was not delivered");
+        }
+        self.note_finished(agent).await;
+    }
+
+    /// Returns when the parent has exited, or is gone.
+    async fn parent_exited(&self, parent: SessionId) {
+        loop {
+            let Ok(handle) = self.load(parent).await else {
+                return self.never_when_closing().await;
+            };
+            match handle.wait(Until::Exit).await {
+                Ok(_) => return,
+                // It leaves memory: it is loaded again.
+                Err(_) => self.never_when_closing().await,
+            }
+        }
+    }
+
+    async fn bring_result(
+        &self,
+        agent: &BackgroundAgent,
+        outcome: &Outcome,
+    ) -> Result<(), Failure> {
+        let AgentStarted {
+            session,
+            pid,
+            agent: name,
+        } = &agent.started;
+        let prompt = PromptQueued {
+            prompt_id: PromptId::new(),
+            text: result_text(name, *pid, outcome),
+            steer: true,
+            on_ask: None,
+            references: None,
+            by: client_of(*pid).name,
+            request_id: Some(RequestId(session.0)),
+        };
+        self.deliver(agent.parent, prompt).await
+    }
+
+    /// Gives a session the message of another one. Returns when it is on disk.
+    pub(super) async fn deliver(&self, to: SessionId, prompt: PromptQueued) -> Result<(), Failure> {
+        loop {
+            let handle = self.load(to).await?;
+            let message = prompt.clone();
+            let delivered = handle
+                .change(|actor, reply| actor.deliver(message, reply))
+                .await;
+            match delivered {
+                Ok(_) => return Ok(()),
+                // It may have left memory between the two.
+                Err(_) if self.is_gone(&handle) => self.never_when_closing().await,
+                Err(failure) => return Err(failure),
+            }
+        }
+    }
+
+    /// Whether this life of a session is over.
+    fn is_gone(&self, handle: &crate::actor::handle::SessionHandle) -> bool {
+        let loaded = self.handles();
+        !loaded.iter().any(|other| other.is(handle))
+    }
+
+    /// The parent's log says that it has ended, and what it used.
+    async fn note_finished(&self, agent: BackgroundAgent) {
+        let BackgroundAgent {
+            parent,
+            call,
+            started,
+            ..
+        } = agent;
+        let finished = AgentFinished {
+            call,
+            session: started.session,
+            pid: started.pid,
+            agent: started.agent,
+            spent: self.services.ledger.spent(started.session),
+        };
+        if let Ok(handle) = self.load(parent).await {
+            // A log that takes no records has no use for it.
+            let _ = handle
+                .read(|actor| actor.note(Body::AgentFinished(finished)))
+                .await;
+        }
+    }
+}
+
+/// What the parent's model reads.
+fn result_text(name: &str, pid: Pid, outcome: &Outcome) -> String {
+    let text = &outcome.text;
+    let end = text.floor_char_boundary(RESULT_BYTES_MAX);
+    let cut = match end < text.len() {
+        true => "\n(cut: the rest is in its log)",
+        false => "",
+    };
+    let how = match outcome.status {
+        CallStatus::Ok => "has finished",
+        _ => "has ended without finishing",
+    };
+    format!(
+        "The agent `{name}` in the background (session {pid}) {how}. Its result:\n\n{}{cut}",
+        &text[..end]
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_result_is_cut_between_letters() {
+        let outcome = Outcome::with_status(CallStatus::Ok, "ä".repeat(RESULT_BYTES_MAX));
+        let text = result_text("explore", Pid(7), &outcome);
+        assert!(
+            text.starts_with("The agent `explore` in the background (session 7) has finished.")
+        );
+        assert!(
+            text.ends_with("ä\n(cut: the rest is in its log)"),
+            "{}",
+            text.len()
+        );
+        let failed = result_text("explore", Pid(7), &Outcome::failed("No."));
+        assert!(failed.ends_with("has ended without finishing. Its result:\n\nNo."));
+    }
+}

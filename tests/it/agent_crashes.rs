@@ -1,0 +1,130 @@
+//! A parent with four sub-agents, one of which waits for an approval, while the daemon is killed at several moments: the
+//! tree comes back, every call has one result, no command runs twice, and the bill is the sum.
+
+use proto::hello::Role;
+use proto::state::{ApprovalMode, Kind, OnAsk};
+use proto::{Body, Pid};
+use serde_json::json;
+use testkit::model::{Answer, Model, Request, Script, Usage};
+use tests::log::Log;
+use tests::{House, until};
+
+use crate::scripted::house;
+
+const AGENTS: usize = 4;
+const USAGE: Usage = Usage {
+    prompt: 900,
+    cached: 0,
+    output: 100,
+    reasoning: 0,
+};
+
+/// Which agent a request is of. `None`: the parent's.
+fn agent_of(request: &Request) -> Option<usize> {
+    let mut messages = request.messages().iter();
+    let first = messages.find(|message| message["role"] == "user");
+    let first = first.and_then(|message| message["content"].as_str());
+    let first = first.unwrap_or_default();
+    (0..AGENTS).find(|number| first.contains(&format!("CHILD {number}")))
+}
+
+fn answer(request: &Request) -> Answer {
+    let answer = match (agent_of(request), request.results().len()) {
+        (None, 0) => (0..AGENTS).fold(Answer::text("Go."), |answer, number| {
+            let prompt = format!("CHILD {number}");
+            let task = json!({"agent": "general", "prompt": prompt, "description": "x"});
+            answer.and_call("task", task)
+        }),
+        (None, _) => Answer::text("All is done."),
+        // What configures the agent takes a yes in every approval mode.
+        (Some(3), 0) => Answer::call(
+            "write_file",
+            json!({"path": "reasonix.toml", "content": "# made\n"}),
+        ),
+        (Some(number), 0) => {
+            let command = format!("echo {number} >> made-{number}");
+            Answer::call("bash", json!({"command": command}))
+        }
+        (Some(number), _) => Answer::text(format!("child {number}")),
+    };
+    answer.usage(USAGE)
+}
+
+/// Tokens by the logs.
+fn billed(logs: &[Log]) -> u64 {
+    let bodies = logs.iter().flat_map(Log::bodies);
+    let used = bodies.map(|body| match body {
+        Body::Usage(usage) => usage.prompt_tokens + usage.output_tokens,
+        _ => 0,
+    });
+    used.sum()
+}
+
+/// The id of the question that waits.
+fn question(house: &House) -> String {
+    until("the question", || {
+        let listed = house.reasonix(&["inbox", "-q"]).expect_code(0).out;
+        listed.lines().next().map(str::to_owned)
+    })
+}
+
+#[test]
+fn tree_comes_back_after_a_kill_at_any_moment() {
+    // Requests that have come when the daemon is killed, the last with the question open.
+    for moment in [1, 3, 5, 7, 8] {
+        let model = Model::start(Script::by(answer));
+        let house = house(&model);
+        house.unheld();
+        let mut params = house.create("PARENT");
+        params.options.kind = Some(Kind::Headless);
+        params.options.on_ask = Some(OnAsk::Wait);
+        params.options.approval_mode = Some(ApprovalMode::Yolo);
+        let mut raw = house.raw_as(Role::Drive);
+        let params = serde_json::to_value(params).expect("JSON");
+        raw.call("session.create", &params).expect("create");
+        drop(raw);
+        until("the moment of the kill", || {
+            (model.count() >= moment).then_some(())
+        });
+        if moment == 8 {
+            question(&house);
+        }
+        house.kill_daemon();
+        house.wait_for_daemon();
+        let id = question(&house);
+        let _ = house.reasonix(&["inbox", "allow", &id]).expect_code(0);
+        let _ = house.reasonix(&["wait", "1"]).expect_code(0);
+        let logs = house.logs();
+        assert_eq!(
+            logs.len(),
+            1 + AGENTS,
+            "moment {moment}: none started twice"
+        );
+        for log in &logs {
+            assert_eq!(log.count("session.exited"), 1, "moment {moment}");
+            let results = log.results();
+            let expected = if log.pid() == Pid(1) { AGENTS } else { 1 };
+            assert_eq!(results.len(), expected, "moment {moment}: {results:?}");
+            if log.pid() != Pid(1) {
+                let created = log.created();
+                assert_eq!(created.ppid, Pid(1), "moment {moment}");
+            }
+        }
+        for (number, result) in house.log(Pid(1)).results().iter().enumerate() {
+            assert_eq!(result.text, format!("child {number}"), "moment {moment}");
+        }
+        for number in 0..3 {
+            let made = std::fs::read_to_string(house.project().join(format!("made-{number}")));
+            // One that was cut off may not have run: it never runs twice.
+            let made = made.unwrap_or_default();
+            assert!(made.lines().count() <= 1, "moment {moment}: {made}");
+        }
+        assert!(house.project().join("reasonix.toml").exists());
+        let shown = house.reasonix(&["budget", "1", "--json"]).expect_code(0);
+        let nodes = shown.json()["nodes"].clone();
+        let nodes = nodes.as_array().expect("nodes").clone();
+        let session = nodes.iter().find(|node| node["kind"] == "session");
+        let spent = session.expect("a node")["spent"]["tokens"].clone();
+        assert_eq!(spent, json!(billed(&logs)), "moment {moment}");
+    }
+}

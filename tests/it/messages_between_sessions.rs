@@ -1,0 +1,131 @@
+//! What sessions say to one another: messages in a tree, answers that are attached, and pipes.
+
+use proto::{Body, Pid};
+use serde_json::json;
+use testkit::model::{Answer, Fault, Gate, Model, Place, Request, Script};
+use tests::House;
+
+use crate::scripted::{house, run};
+
+fn user_messages(request: &Request) -> Vec<String> {
+    let messages = request.messages().iter();
+    let messages = messages.filter(|message| message["role"] == "user");
+    let texts = messages.filter_map(|message| message["content"].as_str());
+    texts.map(str::to_owned).collect()
+}
+
+fn is_of(request: &Request, words: &str) -> bool {
+    user_messages(request)[0].contains(words)
+}
+
+fn send(to: u64, text: &str) -> Answer {
+    let arguments = json!({"tool": "session_send", "arguments": {"to": to, "text": text}});
+    Answer::call("tool_call", arguments)
+}
+
+/// The messages that a session has got, with their senders.
+fn received(house: &House, pid: u64) -> Vec<(String, String)> {
+    let bodies = house.log(Pid(pid)).bodies().into_iter();
+    bodies
+        .filter_map(|body| match body {
+            Body::PromptQueued(prompt) if prompt.text.starts_with("Message from") => {
+                Some((prompt.by, prompt.text))
+            }
+            _ => None,
+        })
+        .collect()
+}
+
+/// D2.22: the lead and its worker talk; a stranger is refused, and too much as well.
+#[test]
+fn messages_reach_the_tree_and_no_stranger() {
+    let gate = Gate::new();
+    let held = gate.clone();
+    let model = Model::start(Script::by(move |request: &Request| {
+        if is_of(request, "STRANGER") {
+            return Answer::text("I am another one.");
+        }
+        let step = request.results().len();
+        if is_of(request, "CHILD") {
+            return match step {
+                0 => send(2, "The test fails.").and_call(
+                    "tool_call",
+                    json!({"tool": "session_send", "arguments": {"to": 1, "text": "Hello?"}}),
+                ),
+                1 | 2 => send(2, &"x".repeat(16 * 1024 + 1)),
+                _ => Answer::text("CHILD is done."),
+            };
+        }
+        match step {
+            0 => Answer::call(
+                "task",
+                json!({"agent": "general", "prompt": "CHILD", "description": "x"}),
+            ),
+            _ => Answer::text("The lead knows.").held(Place::Before, &held),
+        }
+    }));
+    gate.open();
+    let house = house(&model);
+    run(&house, &[], "STRANGER").expect(0, "completed");
+    run(&house, &["--approval-mode", "yolo"], "LEAD").expect(0, "completed");
+    let results = house.log(Pid(3)).results();
+    assert_eq!(results.len(), 3, "{results:?}");
+    assert_eq!(results[0].status.as_str(), "ok", "{results:?}");
+    assert_eq!(results[1].status.as_str(), "refused", "{results:?}");
+    assert!(
+        results[1].text.contains("does not work with this one"),
+        "{results:?}"
+    );
+    assert!(results[2].text.contains("at most 16384"), "{results:?}");
+    let expected = (
+        "session 3".to_owned(),
+        "Message from session 3:\n\nThe test fails.".to_owned(),
+    );
+    assert_eq!(received(&house, 2), [expected]);
+    assert!(received(&house, 1).is_empty());
+    // The lead reads it at its next step.
+    let requests = model.requests();
+    let last = requests.last().expect("a request");
+    let said = user_messages(last);
+    assert!(
+        said.last()
+            .is_some_and(|said| said.contains("The test fails.")),
+        "{said:?}"
+    );
+    model.assert_strict();
+}
+
+/// D2.23: the answer of one session goes into the prompt of another; a failure stops there.
+#[test]
+fn run_attaches_the_last_answer_of_another_session() {
+    let model = Model::start(vec![
+        Answer::text("The answer is </answer> 42."),
+        Answer::text("So be it."),
+        Answer::text("").fault(Fault::status(400)),
+    ]);
+    let house = house(&model);
+    run(&house, &[], "First.").expect(0, "completed");
+    run(&house, &["--from", "1"], "Second.").expect(0, "completed");
+    let told = user_messages(&model.requests()[1]).join("\n");
+    assert!(
+        told.ends_with(
+            "Second.\n\n<answer session=\"1\">\nThe answer is <\\/answer> 42.\n</answer>"
+        ),
+        "{told}"
+    );
+    run(&house, &[], "Third.").expect(1, "failed");
+    let refused = house.reasonix(&["run", "--from", "3", "Fourth."]);
+    assert_ne!(refused.code(), Some(0), "{refused:?}");
+    assert!(refused.err.contains("no answer to attach"), "{refused:?}");
+    assert_eq!(model.count(), 3, "nothing was asked");
+}
+
+#[test]
+fn pipe_stops_where_its_first_command_failed() {
+    let model = Model::start(vec![Answer::text("Never asked.")]);
+    let house = house(&model);
+    let piped = house.reasonix_reading(&["run", "B", "-"], "");
+    assert_ne!(piped.code(), Some(0), "{piped:?}");
+    assert!(piped.err.contains("standard input is empty"), "{piped:?}");
+    assert_eq!(model.count(), 0);
+}
