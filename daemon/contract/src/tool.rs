@@ -7,7 +7,9 @@ use std::sync::Arc;
 use futures::future::BoxFuture;
 use proto::item::{CallStatus, Display};
 use proto::params::interaction::Question;
-use proto::record::{Changed, ChildExited, ChildSpawned, KnownFile, Quarantined, SkillUse, Todo};
+use proto::record::{
+    Changed, ChildExited, ChildSpawned, GoalReport, KnownFile, Quarantined, SkillUse, Todo,
+};
 use proto::{CallId, Pid, SessionId};
 use serde_json::{Map, Value};
 
@@ -38,6 +40,8 @@ pub enum CallAction {
     PresentPlan(String),
     /// The session's todo list becomes this one.
     UpdateTodos(Vec<Todo>),
+    /// The model reports about the session's goal. The daemon's answer is the call's result.
+    ReportGoal(GoalReport),
     /// Another tool is called. That call is judged, shown and run in place of this one.
     CallTool {
         tool: String,
@@ -51,7 +55,11 @@ impl CallAction {
     pub fn named_call(&self) -> Option<(&str, &Map<String, Value>)> {
         match self {
             Self::CallTool { tool, arguments } => Some((tool, arguments)),
-            Self::Run | Self::AskUser(_) | Self::PresentPlan(_) | Self::UpdateTodos(_) => None,
+            Self::Run
+            | Self::AskUser(_)
+            | Self::PresentPlan(_)
+            | Self::UpdateTodos(_)
+            | Self::ReportGoal(_) => None,
         }
     }
 }
