@@ -1,7 +1,7 @@
 //! A tool that a model may call.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
@@ -178,8 +178,22 @@ pub trait SkillLibrary: Send + Sync {
     fn load(&self, name: &str, arguments: &str) -> Result<Outcome, Outcome>;
 }
 
+/// A call that runs the check commands of a goal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CheckCall {
+    pub tool: String,
+    /// As JSON text.
+    pub arguments: String,
+}
+
 /// Runs the shell commands that users give a session.
 pub trait UserShell: Send + Sync {
+    /// The call of the model's tool for commands that runs all these commands, each from this directory, until one fails.
+    /// It is judged and sandboxed as any other. `None`: nothing here runs such calls.
+    fn check_call(&self, _commands: &[String], _cwd: &Path) -> Option<CheckCall> {
+        None
+    }
+
     /// Runs a line of shell with the user's rights, from the session's directory and with its environment. `number`: its
     /// own in the process table. Ends soon after cancellation, with status `interrupted`.
     fn run(&self, line: String, number: Pid, context: CallContext) -> BoxFuture<'static, Outcome>;

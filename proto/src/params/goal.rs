@@ -73,6 +73,17 @@ pub struct GoalProgress {
     pub stalled: u64,
 }
 
+/// A goal in progress, in short.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct GoalLine {
+    /// Its first line, at most 120 characters.
+    pub text: String,
+    /// Number of its newest turn, from 1; 0: none has started.
+    pub turn: u64,
+    /// 0: no limit.
+    pub max_turns: u64,
+}
+
 /// Answer of `goal.status`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "GoalStatusOutput")]

@@ -91,7 +91,8 @@ fn sentence(about: &str, kind: Kind) -> String {
         | Kind::Places
         | Kind::Globs
         | Kind::Variables
-        | Kind::Skills => about.to_owned(),
+        | Kind::Skills
+        | Kind::Commands => about.to_owned(),
     }
 }
 

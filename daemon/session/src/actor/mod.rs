@@ -303,7 +303,10 @@ impl Actor {
                 };
                 return;
             }
-            CallAction::Run | CallAction::UpdateTodos(_) | CallAction::CallTool { .. } => {}
+            CallAction::Run
+            | CallAction::UpdateTodos(_)
+            | CallAction::ReportGoal(_)
+            | CallAction::CallTool { .. } => {}
         }
         let accept_partial = self.calls.call_environment().confine.accept_partial;
         let left = policy::unattended(&decided.decision, on_ask, attended, accept_partial);
@@ -512,7 +515,7 @@ impl Actor {
     /// somebody says more.
     pub(crate) fn is_settled(&self) -> bool {
         let none_waits = self.machine.facts().queue.is_empty() || self.machine.is_left_behind();
-        self.machine.is_idle() && none_waits
+        self.machine.is_idle() && none_waits && self.machine.facts().goal.is_none()
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use proto::item::{CallStatus, ToolKind, ToolMessage, UserMessage, Voice};
 use proto::outcome::OutcomeKind;
-use proto::params::goal::{GoalProgress, StatusOutput};
+use proto::params::goal::{GoalLine, GoalProgress, StatusOutput};
 use proto::params::session::QueuedPrompt;
 use proto::record::{
     ContinueReason, GoalCheck, GoalContinued, GoalEnded, GoalOutcome, GoalReport, GoalReported,
@@ -88,13 +88,18 @@ impl Goal {
         self.id.prompt(self.turns + 1)
     }
 
+    fn newest_turn(&self) -> u64 {
+        let continued = self.continued.as_ref().map_or(0, |last| last.number);
+        continued.max(self.turns)
+    }
+
     fn progress(&self) -> GoalProgress {
         GoalProgress {
             goal: self.id,
             text: self.text.clone(),
             by: self.by.clone(),
             started_at: self.started_at,
-            turn: (self.continued.as_ref()).map_or(self.turns, |last| last.number.max(self.turns)),
+            turn: self.newest_turn(),
             max_turns: self.max_turns,
             check: (self.check.as_ref()).map_or_else(Vec::new, |check| check.commands.clone()),
             continued: self.continued.clone(),
@@ -126,6 +131,17 @@ impl Facts {
             ended: last.map(|last| last.ended.clone()),
             ended_text: last.map_or_else(String::new, |last| last.text.clone()),
         }
+    }
+
+    /// The goal in progress, in short.
+    #[must_use]
+    pub fn goal_line(&self) -> Option<GoalLine> {
+        let goal = self.goal.as_ref()?;
+        Some(GoalLine {
+            text: first_line(&goal.text),
+            turn: goal.newest_turn(),
+            max_turns: goal.max_turns,
+        })
     }
 
     /// The outcome of the goal that ended with the newest turn; `None`: no goal did, or the turn's own outcome says it.

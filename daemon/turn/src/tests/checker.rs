@@ -666,7 +666,7 @@ impl Checker {
                 let did = open.started.contains_key(&message.call)
                     || open.answered.contains(&message.call);
                 assert!(
-                    did || message.text == words::NOBODY_ANSWERS,
+                    did || message.text.contains(words::NOBODY_ANSWERS),
                     "only what ran or was answered can have gone well"
                 );
                 if did {
