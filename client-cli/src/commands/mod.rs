@@ -16,6 +16,7 @@ pub mod demo;
 pub mod doctor;
 pub mod export;
 pub mod fork;
+pub mod goal;
 pub mod help;
 pub mod history;
 pub mod hooks;
@@ -106,6 +107,7 @@ commands! {
         #[command(alias = "code")]
         Chat = bare;
         Run = run;
+        Goal = goal;
         Attach = attach;
         Send = send;
         Queue = queue, rare;

@@ -4,6 +4,7 @@
 
 pub mod composer;
 pub mod confirm;
+pub mod goal;
 pub mod interaction;
 pub mod line;
 pub mod list;
