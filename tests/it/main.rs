@@ -31,6 +31,7 @@ mod fanout;
 mod faults;
 mod figures;
 mod fork;
+mod goals;
 mod habits;
 mod history;
 mod home_workspace;
