@@ -85,6 +85,8 @@ pub struct Model {
     pub awaits_commands: Option<(String, When)>,
     /// A command of the user that runs in the session that is being made.
     pub first_command: Option<String>,
+    /// The goal that the session which is being created is for.
+    pub first_goal: Option<String>,
     /// The draft was given at the start: it is sent as soon as nothing here has to be asked about first.
     pub sends_draft: bool,
     /// What is reported of a session when all that was before is shown.
@@ -257,6 +259,7 @@ impl Model {
             creating: false,
             awaits_commands: None,
             first_command: None,
+            first_goal: None,
             sends_draft: false,
             news: Vec::new(),
             top: false,

@@ -16,6 +16,7 @@ use proto::record::{FileState, RewoundFile, RewoundResult};
 use proto::state::{ApprovalMode, Mode};
 use proto::{RequestId, SessionId, SessionOptions};
 
+use super::submit::First;
 use super::{copy, daemon, everywhere, hooks, list, memory, pager, permissions, submit};
 use crate::effect::{Call, Effect};
 use crate::keymap::Action;
@@ -269,6 +270,15 @@ fn goal(model: &mut Model, session: String, arguments: &str) -> Vec<Effect> {
             model.toast(Tone::Info, &words);
             Vec::new()
         }
+        "clear" if model.session.is_none() => {
+            model.toast(Tone::Info, model.look.language.say(Msg::NoGoal));
+            Vec::new()
+        }
+        _ if model.session.is_none() && model.link != Link::None => {
+            model.toast(Tone::Info, model.look.language.say(Msg::Loading));
+            Vec::new()
+        }
+        text if model.session.is_none() => submit::create(model, First::Goal(text.to_owned())),
         "clear" => called(Call::StopGoal(StopParams {
             session,
             request_id,

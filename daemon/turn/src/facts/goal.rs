@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use proto::item::{CallStatus, ToolKind, ToolMessage, UserMessage, Voice};
-use proto::outcome::OutcomeKind;
+use proto::outcome::{OutcomeKind, exit_code};
 use proto::params::goal::{GoalLine, GoalProgress, StatusOutput};
 use proto::params::session::QueuedPrompt;
 use proto::record::{
@@ -164,6 +164,12 @@ impl Facts {
                 }
             }
         }
+    }
+
+    /// The exit code of the goal that ended with the newest turn, if one did and the turn's own does not say it.
+    #[must_use]
+    pub fn goal_exit_code(&self) -> Option<i32> {
+        self.goal_outcome().map(|outcome| exit_code(outcome, None))
     }
 
     /// Whether this prompt is one that the goal made, after its first.
