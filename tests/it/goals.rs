@@ -183,7 +183,7 @@ fn another_client_stops_a_goal_and_its_turn() {
     );
     let stopped = house.reasonix(&["goal", "stop", "1"]).expect_code(0);
     assert_eq!(stopped.out, "the goal is stopped\n");
-    let _ = run.wait().expect_code(130);
+    let _ = run.done().expect_code(130);
     let ended = ended(&house);
     assert_eq!((ended.outcome, ended.turns), (GoalOutcome::Stopped, 1));
     assert!(ended.by.is_some());
