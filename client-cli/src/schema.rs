@@ -41,6 +41,8 @@ const fn lines<T: JsonSchema>(command: &'static str) -> Row {
 
 const ROWS: &[Row] = &[
     one::<commands::run::RunResult<'static>>("run"),
+    one::<commands::run::RunResult<'static>>("goal"),
+    one::<proto::params::goal::StatusOutput>("goal status"),
     one::<Vec<SessionSummary>>("ls"),
     one::<SessionSummary>("show"),
     one::<SessionSummary>("rename"),

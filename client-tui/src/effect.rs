@@ -19,7 +19,7 @@ use proto::params::session::{
     PromptParams, QueuedPrompt, ReorderParams, SessionSummary, SetParams, ShellParams,
     SignalParams, UnqueueParams,
 };
-use proto::params::{command, history, hook, memory, process, rules};
+use proto::params::{command, goal, history, hook, memory, process, rules};
 use proto::{CallId, Pid, Seq};
 
 /// An effect to perform.
@@ -104,6 +104,8 @@ pub enum Call {
         undo: bool,
     },
     Compact(CompactParams),
+    StartGoal(goal::StartParams),
+    StopGoal(goal::StopParams),
     Reload(ReloadParams),
     Pin(PinParams),
     Rewind(RewindParams),

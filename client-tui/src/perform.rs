@@ -6,12 +6,12 @@ use client::session::ExportError;
 use client::{CallError, Client, DecodedEvent};
 use proto::Seq;
 use proto::methods::{
-    CommandList, ConfigCheck, HookList, HookReload, InteractionAnswer, InteractionList, MemoryList,
-    ProcessKill, ProcessList, ProviderList, RulesList, RulesRevoke, SessionCheckpoints,
-    SessionCompact, SessionCreate, SessionDelete, SessionEdit, SessionFork, SessionInspect,
-    SessionInterrupt, SessionList, SessionPin, SessionReload, SessionReorder, SessionRewind,
-    SessionSet, SessionShell, SessionSignal, SessionUnqueue, SkillList, StatsQuery, TrustGet,
-    TrustSet,
+    CommandList, ConfigCheck, GoalStart, GoalStop, HookList, HookReload, InteractionAnswer,
+    InteractionList, MemoryList, ProcessKill, ProcessList, ProviderList, RulesList, RulesRevoke,
+    SessionCheckpoints, SessionCompact, SessionCreate, SessionDelete, SessionEdit, SessionFork,
+    SessionInspect, SessionInterrupt, SessionList, SessionPin, SessionReload, SessionReorder,
+    SessionRewind, SessionSet, SessionShell, SessionSignal, SessionUnqueue, SkillList, StatsQuery,
+    TrustGet, TrustSet,
 };
 use proto::params::compact::CompactParams;
 use proto::params::process::KillParams;
@@ -158,6 +158,8 @@ async fn answer(client: &Client, call: Call, language: Language) -> Result<Answe
         }
         Call::Shell(ref params) => done(client.call::<SessionShell>(params).await, call)?,
         Call::SetTrust(ref params) => done(client.call::<TrustSet>(params).await, call)?,
+        Call::StartGoal(ref params) => done(client.call::<GoalStart>(params).await, call)?,
+        Call::StopGoal(ref params) => done(client.call::<GoalStop>(params).await, call)?,
         Call::Pin(ref params) => done(client.call::<SessionPin>(params).await, call)?,
         Call::Signal(ref params) => done(client.call::<SessionSignal>(params).await, call)?,
         Call::Set(ref params) => done(client.call::<SessionSet>(params).await, call)?,

@@ -88,6 +88,22 @@ uuid_id! {
     PromptId
 }
 uuid_id! {
+    /// A goal, from its start.
+    GoalId
+}
+
+impl GoalId {
+    /// The id of the prompt that starts its turn `number`.
+    #[must_use]
+    pub fn prompt(self, number: u64) -> PromptId {
+        // The low 48 bits are random in a UUID of version 7: version and variant stay.
+        const RANDOM: u128 = (1 << 48) - 1;
+        PromptId(Uuid::from_u128(
+            self.0.as_u128() ^ (u128::from(number) & RANDOM),
+        ))
+    }
+}
+uuid_id! {
     /// Chosen by a client for one request; repeating the request with the same id has no further effect.
     RequestId
 }

@@ -217,6 +217,8 @@ pub enum ToolKind {
     CreateDirectory,
     /// Writes the to-do list.
     Todo,
+    /// Reports about the session's goal.
+    Goal,
     /// Asks a person.
     Ask,
     /// Proposes a plan.

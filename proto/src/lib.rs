@@ -29,7 +29,9 @@ mod words;
 
 pub use error::{ErrorName, Failure};
 pub use hidden::{hidden, invisible};
-pub use ids::{CallId, InteractionId, ItemId, Pid, PromptId, RequestId, Seq, SessionId, Stamp};
+pub use ids::{
+    CallId, GoalId, InteractionId, ItemId, Pid, PromptId, RequestId, Seq, SessionId, Stamp,
+};
 pub use options::SessionOptions;
 pub use record::{Body, Event, Record};
 pub use secret::{held_back, loader_name, secret_name, secret_value};

@@ -6,8 +6,8 @@ use serde::de::DeserializeOwned;
 
 use crate::hello::{HelloOutput, HelloParams, Role};
 use crate::params::{
-    Empty, agent, cache, command, compact, config, daemon, history, hook, interaction, mcp, memory,
-    process, reload, rules, session, skill,
+    Empty, agent, cache, command, compact, config, daemon, goal, history, hook, interaction, mcp,
+    memory, process, reload, rules, session, skill,
 };
 
 /// One method of the protocol.
@@ -146,6 +146,12 @@ methods! {
         "Deletes a session for good. Its usage stays in the statistics.";
     SessionPrune = "session.prune", Drive, true, history::PruneParams => history::PruneOutput,
         "Deletes sessions that have been unused for a number of days.";
+    GoalStart = "goal.start", Drive, true, goal::StartParams => goal::StartOutput,
+        "Gives a session a goal: it works on by itself, turn after turn, until the goal ends.";
+    GoalStatus = "goal.status", Watch, false, session::OneParams => goal::StatusOutput,
+        "Returns the goal of a session, and how the last one ended.";
+    GoalStop = "goal.stop", Drive, true, goal::StopParams => goal::StopOutput,
+        "Ends the goal of a session and stops its running turn.";
     ProcessList = "process.list", Watch, false, process::ListParams => process::ListOutput,
         "Lists live sessions and the processes of their tools.";
     ProcessKill = "process.kill", Drive, true, process::KillParams => process::KillOutput,

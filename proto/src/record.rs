@@ -3,6 +3,7 @@
 mod calls;
 mod children;
 mod files;
+mod goal;
 mod queue;
 mod session;
 mod skill;
@@ -30,6 +31,10 @@ pub use children::{
 pub use files::{
     Changed, CheckpointCreated, FileState, Kept, KnownFile, RewoundFile, RewoundResult,
     SessionRewound,
+};
+pub use goal::{
+    ContinueReason, GoalCheck, GoalContinued, GoalEnded, GoalOutcome, GoalReport, GoalReported,
+    GoalStarted, ReportStatus,
 };
 pub use queue::{PromptEdited, PromptMoved, PromptQueued, PromptReferences, PromptUnqueued};
 pub use session::{
@@ -126,6 +131,10 @@ bodies! {
     InteractionOpened(Interaction) = "interaction.opened";
     InteractionResolved(InteractionResolved) = "interaction.resolved";
     TodoUpdated(TodoUpdated) = "todo.updated";
+    GoalStarted(GoalStarted) = "goal.started";
+    GoalReported(GoalReported) = "goal.reported";
+    GoalContinued(GoalContinued) = "goal.continued";
+    GoalEnded(GoalEnded) = "goal.ended";
     CheckpointCreated(CheckpointCreated) = "checkpoint.created";
     SessionRewound(SessionRewound) = "session.rewound";
     CacheReset(CacheReset) = "cache.reset";

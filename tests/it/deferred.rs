@@ -81,6 +81,7 @@ fn the_prefix_of_a_default_session_is_small_and_has_the_everyday_tools() {
         "todo_write",
         "tool_call",
         "tool_search",
+        "update_goal",
         "write_file",
     ] {
         assert!(names.iter().any(|found| found == name), "{name}: {names:?}");

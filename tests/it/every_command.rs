@@ -173,6 +173,21 @@ const ROWS: &[Row] = &[
     ),
     row("mcp test", None, Some("mcp test"), None, Alone::Fails),
     row("hooks", Some(&[]), Some("hooks"), None, Alone::Fails),
+    row(
+        "goal",
+        None,
+        None,
+        Some(&["--max-turns", "x", "y"]),
+        Alone::Fails,
+    ),
+    row(
+        "goal status",
+        Some(&[]),
+        Some("goal status"),
+        Some(&["nosuch"]),
+        Alone::Fails,
+    ),
+    row("goal stop", None, None, Some(&["nosuch"]), Alone::Fails),
     row("memory", Some(&[]), Some("memory"), None, Alone::Fails),
     row(
         "memory list",

@@ -35,6 +35,7 @@ mod fanout;
 mod faults;
 mod figures;
 mod fork;
+mod goals;
 mod habits;
 mod history;
 mod home_workspace;

@@ -155,6 +155,7 @@ fn settings() -> String {
             Kind::Places => "list of paths".to_owned(),
             Kind::Globs => "list of globs".to_owned(),
             Kind::Variables => "list of variable names".to_owned(),
+            Kind::Commands => "list of shell commands".to_owned(),
             Kind::Skills => "list of skill names".to_owned(),
             Kind::AgentModels => "table of agents and their models".to_owned(),
             Kind::Number { min, max } | Kind::Decimal { min, max } => format!("{min} to {max}"),

@@ -17,6 +17,7 @@ pub mod demo;
 pub mod doctor;
 pub mod export;
 pub mod fork;
+pub mod goal;
 pub mod help;
 pub mod history;
 pub mod hooks;
@@ -107,6 +108,7 @@ commands! {
         #[command(alias = "code")]
         Chat = bare;
         Run = run;
+        Goal = goal;
         Attach = attach;
         Send = send;
         Queue = queue, rare;

@@ -5,6 +5,7 @@ mod begin;
 mod drive;
 mod driven;
 mod ephemeral;
+mod goal;
 mod input;
 mod log_change;
 pub(super) mod prompt;
@@ -48,10 +49,10 @@ pub struct Args {
     /// Output: the answer (`text`), one result object (`json`), or one event per line and then the result object
     /// (`jsonl`) [default: text].
     #[arg(long, value_enum, value_name = "FORMAT")]
-    output_format: Option<Format>,
+    pub output_format: Option<Format>,
     /// Same as `--output-format json`.
     #[arg(long, conflicts_with = "output_format")]
-    json: bool,
+    pub json: bool,
     /// Require an answer that fits the JSON Schema in this file, and print that JSON alone
     ///
     /// The schema is added to the prompt. If an answer does not fit, the model is asked again, at most twice; then `run`
@@ -67,10 +68,10 @@ pub struct Args {
     input_format: Option<InputFormat>,
     /// Continue this session: pid, id, or name. It keeps the options given here.
     #[arg(short, long, conflicts_with_all = ["continue_last", "cwd"])]
-    session: Option<String>,
+    pub session: Option<String>,
     /// Continue the most recent session of this directory. It keeps the options given here.
     #[arg(short, long = "continue")]
-    continue_last: bool,
+    pub continue_last: bool,
     /// Continue in a fork of that session: it stays as it is. Needs `--session` or `--continue`.
     #[arg(long)]
     fork: bool,
@@ -83,7 +84,7 @@ pub struct Args {
     #[arg(long, value_name = "SESSION", conflicts_with = "input_format")]
     from: Vec<String>,
     #[command(flatten)]
-    options: SessionArgs,
+    pub options: SessionArgs,
     /// Keep nothing of the session: delete it when the run ends, also after Ctrl-C or a crash
     ///
     /// Losing the terminal ends the run. Usage stays in the statistics. Not with `--detach`; with `--session` or
@@ -99,10 +100,20 @@ pub struct Args {
     trust: bool,
     /// Print the pid of the session and return once the prompt is stored.
     #[arg(long)]
-    detach: bool,
+    pub detach: bool,
     /// Work in this directory.
     #[arg(long, value_name = "DIR")]
-    cwd: Option<PathBuf>,
+    pub cwd: Option<PathBuf>,
+    /// The prompt is a goal.
+    #[arg(skip)]
+    goal: Option<Goal>,
+}
+
+/// What a goal has beside its text.
+#[derive(Clone, Debug)]
+pub struct Goal {
+    pub max_turns: Option<u64>,
+    pub check: Vec<String>,
 }
 
 /// What `run` reads.
@@ -113,6 +124,29 @@ pub enum InputFormat {
 }
 
 impl Args {
+    /// A run until this goal ends, with no other options.
+    pub fn of_goal(text: Vec<String>, goal: Goal) -> Self {
+        Self {
+            from: Vec::new(),
+            prompt: text,
+            first: None,
+            output_format: None,
+            json: false,
+            json_schema: None,
+            input_format: None,
+            session: None,
+            continue_last: false,
+            fork: false,
+            file: Vec::new(),
+            options: SessionArgs::default(),
+            ephemeral: false,
+            trust: false,
+            detach: false,
+            cwd: None,
+            goal: Some(goal),
+        }
+    }
+
     /// Whether lines of standard input drive the run.
     fn reads_lines(&self) -> bool {
         self.input_format == Some(InputFormat::Jsonl)

@@ -8,6 +8,7 @@ pub mod back;
 pub mod common;
 pub mod cost;
 pub mod daemon;
+pub mod goal;
 pub mod help;
 pub mod line_mode;
 pub mod run;

@@ -3,6 +3,10 @@
 super::catalog! {
     Idle = "idle", "空闲";
     Working = "working", "工作中";
+    /// Its first line; its turn, and why that started.
+    Goal = "goal: {0} · {1}", "目标：{0} · {1}";
+    GoalTurn = "turn {0}", "第 {0} 回合";
+    GoalTurnOf = "turn {0} of {1}", "第 {0}/{1} 回合";
     Compacting = "compacting", "压缩上下文中";
     WaitsForYou = "needs answer", "等待你处理";
     WaitsForRetry = "retrying", "等待重试";

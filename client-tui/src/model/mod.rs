@@ -4,6 +4,7 @@
 
 pub mod composer;
 pub mod confirm;
+pub mod goal;
 pub mod interaction;
 pub mod line;
 pub mod list;
@@ -84,6 +85,8 @@ pub struct Model {
     pub awaits_commands: Option<(String, When)>,
     /// A user's command to run in the session that is being created.
     pub first_command: Option<String>,
+    /// The goal that the session which is being created is for.
+    pub first_goal: Option<String>,
     /// The draft was given on the command line: send it as soon as no question is open.
     pub sends_draft: bool,
     /// Notices about the session to show after its replay.
@@ -256,6 +259,7 @@ impl Model {
             creating: false,
             awaits_commands: None,
             first_command: None,
+            first_goal: None,
             sends_draft: false,
             news: Vec::new(),
             top: false,

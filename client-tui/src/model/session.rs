@@ -16,6 +16,7 @@ use proto::state::{Mode, State, WaitingFor};
 use proto::{Body, CallId, Pid, Seq, SessionId, SessionOptions, Stamp};
 
 use super::interaction::Asking;
+use crate::model::goal::Goal;
 
 /// Shows the remaining lifetime of the vendor's cache in its last two minutes.
 pub const CACHE_LAST_MS: u64 = 120_000;
@@ -50,6 +51,8 @@ pub struct Session {
     pub cache_ttl_ms: Option<u64>,
     pub turns: u64,
     pub queue: Queue,
+    /// The goal in progress.
+    pub goal: Option<Goal>,
     pub todos: Vec<Todo>,
     /// The user has prompted since the list changed.
     todos_before_prompt: bool,
@@ -100,6 +103,7 @@ impl Session {
             cache_ttl_ms: None,
             turns: 0,
             queue: Queue::default(),
+            goal: None,
             todos: Vec::new(),
             todos_before_prompt: false,
             children: Vec::new(),
@@ -194,6 +198,7 @@ impl Session {
         self.enter(summary.state, summary.waiting_for, &summary.cause, at);
         self.read_only.clone_from(&summary.read_only);
         self.compacting = summary.compacting;
+        self.goal = summary.goal.as_deref().map(Goal::from);
         self.usage = summary.usage;
         self.context_tokens = summary.context_tokens;
         self.context_window = summary.context_window;
@@ -254,6 +259,7 @@ impl Session {
         // The snapshot already holds the records from before it, except for background commands.
         if seq > self.seq {
             self.seq = seq;
+            Goal::fold(&mut self.goal, &body);
             self.record(body, event.at, now);
         } else {
             self.runs(body, event.at);

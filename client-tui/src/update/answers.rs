@@ -6,6 +6,7 @@ use proto::budget::{BudgetNode, BudgetNodeKind, Dimension};
 use proto::outcome::UsageTotals;
 use proto::params::compact::{CompactOutput, CompactParams};
 use proto::params::config::{TrustOutput, TrustSetParams};
+use proto::params::goal::StartParams;
 use proto::params::history::{
     CheckpointsOutput, DeleteOutput, ForkOutput, RewindOutput, RewindParams, StatsOutput,
     StatsParams, StatsRow, What,
@@ -191,7 +192,9 @@ fn failed(model: &mut Model, here: bool, call: Call, trouble: Trouble) {
             model.creating = false;
             let command = model.first_command.take();
             let command = command.map(|command| format!("!{command}"));
-            let text = params.prompt.clone().or(command).unwrap_or_default();
+            let goal = model.first_goal.take().map(|goal| format!("/goal {goal}"));
+            let text = params.prompt.clone().or(command).or(goal);
+            let text = text.unwrap_or_default();
             not_sent(model, &text, &trouble);
         }
         Call::Prompt { params, .. } if here => not_sent(model, &params.text, &trouble),
@@ -268,6 +271,7 @@ fn deleted(model: &mut Model, here: bool, deleted: &DeleteOutput) -> Vec<Effect>
 fn created(model: &mut Model, created: &CreateOutput) -> Vec<Effect> {
     model.creating = false;
     let command = model.first_command.take();
+    let goal = model.first_goal.take();
     let effects = daemon::go_on_to(model, &created.session.to_string());
     // Text typed meanwhile was meant for it.
     model.composer.restore_draft(None);
@@ -278,7 +282,16 @@ fn created(model: &mut Model, created: &CreateOutput) -> Vec<Effect> {
             request_id: Some(RequestId::new()),
         }))
     });
-    effects.into_iter().chain(command).collect()
+    let goal = goal.map(|text| {
+        Effect::Call(Call::StartGoal(StartParams {
+            session: created.session.to_string(),
+            text,
+            max_turns: None,
+            check: Vec::new(),
+            request_id: Some(RequestId::new()),
+        }))
+    });
+    effects.into_iter().chain(command).chain(goal).collect()
 }
 
 /// Puts a prompt that could not be sent back into the composer, unless the composer is in use.

@@ -6,6 +6,7 @@ use proto::hello::Role;
 use proto::item::Display;
 use proto::params::compact::{CompactParams, PinParams};
 use proto::params::config::TrustGetParams;
+use proto::params::goal::{StartParams, StopParams};
 use proto::params::history::{
     DeleteParams, ForkParams, RewindOutput, RewindParams, StatsParams, What,
 };
@@ -15,6 +16,7 @@ use proto::record::{FileState, RewoundFile, RewoundResult};
 use proto::state::{ApprovalMode, Mode};
 use proto::{RequestId, SessionId, SessionOptions};
 
+use super::submit::First;
 use super::{copy, daemon, everywhere, hooks, list, memory, pager, permissions, submit};
 use crate::effect::{Call, Effect};
 use crate::keymap::Action;
@@ -106,6 +108,7 @@ pub fn run(model: &mut Model, row: &'static Row, arguments: &str) -> Vec<Effect>
         Command::Continue => signal(session, Signal::Resume),
         Command::Rename => rename(session, arguments),
         Command::Compact => compact(session, arguments),
+        Command::Goal => goal(model, session, arguments),
         Command::Reload => called(Call::Reload(ReloadParams {
             session,
             confirm: false,
@@ -251,6 +254,43 @@ fn compact(session: String, arguments: &str) -> Vec<Effect> {
         request_id: (!preview).then(RequestId::new),
         ..CompactParams::default()
     }))
+}
+
+/// `clear`, the text of a goal, or nothing: to show it.
+fn goal(model: &mut Model, session: String, arguments: &str) -> Vec<Effect> {
+    let request_id = Some(RequestId::new());
+    match arguments {
+        "" => {
+            let language = model.look.language;
+            let goal = model.session.as_ref().and_then(|open| open.goal.as_ref());
+            let words = match goal {
+                Some(goal) => goal.words(language),
+                None => language.say(Msg::NoGoal).to_owned(),
+            };
+            model.toast(Tone::Info, &words);
+            Vec::new()
+        }
+        "clear" if model.session.is_none() => {
+            model.toast(Tone::Info, model.look.language.say(Msg::NoGoal));
+            Vec::new()
+        }
+        _ if model.session.is_none() && model.link != Link::None => {
+            model.toast(Tone::Info, model.look.language.say(Msg::Loading));
+            Vec::new()
+        }
+        text if model.session.is_none() => submit::create(model, First::Goal(text.to_owned())),
+        "clear" => called(Call::StopGoal(StopParams {
+            session,
+            request_id,
+        })),
+        text => called(Call::StartGoal(StartParams {
+            session,
+            text: text.to_owned(),
+            max_turns: None,
+            check: Vec::new(),
+            request_id,
+        })),
+    }
 }
 
 /// A turn by its number; without one, the newest.

@@ -130,6 +130,7 @@ fn let_go(model: &mut Model) {
     model.called = None;
     model.creating = false;
     model.first_command = None;
+    model.first_goal = None;
     model.news.clear();
 }
 

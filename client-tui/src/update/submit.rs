@@ -154,13 +154,14 @@ pub fn prompt(model: &mut Model, text: String, when: When) -> Vec<Effect> {
 }
 
 /// The first input of a session.
-enum First {
+pub(super) enum First {
     Prompt(String),
+    Goal(String),
     Command(String),
 }
 
 /// The first prompt makes the session: both are one commit. A command runs in it when it is there.
-fn create(model: &mut Model, first: First) -> Vec<Effect> {
+pub(super) fn create(model: &mut Model, first: First) -> Vec<Effect> {
     if model.creating {
         let words = model.look.language.say(Msg::Wait);
         model.toast(Tone::Info, words);
@@ -168,11 +169,18 @@ fn create(model: &mut Model, first: First) -> Vec<Effect> {
     }
     model.creating = true;
     model.composer.take();
-    let (prompt, command) = match first {
-        First::Prompt(text) => (Some(text), None),
-        First::Command(command) => (None, Some(command)),
+    (model.first_command, model.first_goal) = (None, None);
+    let prompt = match first {
+        First::Prompt(text) => Some(text),
+        First::Command(command) => {
+            model.first_command = Some(command);
+            None
+        }
+        First::Goal(text) => {
+            model.first_goal = Some(text);
+            None
+        }
     };
-    model.first_command = command;
     let params = CreateParams {
         session: SessionId::new(),
         prompt,

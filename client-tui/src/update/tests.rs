@@ -174,6 +174,14 @@ fn said(command: Command) {
                 "the next prompt makes one"
             );
         }
+        Command::Goal => {
+            let effects = say(&mut model, "/goal make the tests pass");
+            let starts = |what: &Call| matches!(what, Call::StartGoal(goal) if goal.text == "make the tests pass");
+            assert!(starts(call(&effects)), "{effects:?}");
+            let effects = say(&mut model, "/goal clear");
+            assert!(matches!(call(&effects), Call::StopGoal(_)), "{effects:?}");
+            assert_eq!(say(&mut model, "/goal"), [], "it is only shown");
+        }
         Command::Clear => {
             say(&mut model, "/clear");
             let effects = press(&mut model, &["y"]);

@@ -1,14 +1,15 @@
 //! A tool that a model may call.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
 use proto::item::{CallStatus, Display};
 use proto::params::interaction::Question;
 use proto::record::{
-    AgentStarted, Changed, ChildExited, ChildSpawned, KnownFile, Quarantined, SkillUse, Todo,
+    AgentStarted, Changed, ChildExited, ChildSpawned, GoalReport, KnownFile, Quarantined, SkillUse,
+    Todo,
 };
 use proto::{CallId, Pid, SessionId};
 use serde_json::{Map, Value};
@@ -41,6 +42,8 @@ pub enum CallAction {
     PresentPlan(String),
     /// The session's todo list becomes this one.
     UpdateTodos(Vec<Todo>),
+    /// The model reports about the session's goal. The daemon's answer is the call's result.
+    ReportGoal(GoalReport),
     /// Another tool is called. That call is judged, shown and run in place of this one.
     CallTool {
         tool: String,
@@ -54,7 +57,11 @@ impl CallAction {
     pub fn named_call(&self) -> Option<(&str, &Map<String, Value>)> {
         match self {
             Self::CallTool { tool, arguments } => Some((tool, arguments)),
-            Self::Run | Self::AskUser(_) | Self::PresentPlan(_) | Self::UpdateTodos(_) => None,
+            Self::Run
+            | Self::AskUser(_)
+            | Self::PresentPlan(_)
+            | Self::UpdateTodos(_)
+            | Self::ReportGoal(_) => None,
         }
     }
 }
@@ -186,8 +193,22 @@ pub enum SkillLoad {
     Subagent(AgentTask),
 }
 
+/// A call that runs the check commands of a goal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CheckCall {
+    pub tool: String,
+    /// As JSON text.
+    pub arguments: String,
+}
+
 /// Runs the shell commands that users give a session.
 pub trait UserShell: Send + Sync {
+    /// The call of the model's tool for commands that runs all these commands, each from this directory, until one fails.
+    /// It is judged and sandboxed as any other. `None`: nothing here runs such calls.
+    fn check_call(&self, _commands: &[String], _cwd: &Path) -> Option<CheckCall> {
+        None
+    }
+
     /// Runs a line of shell with the user's rights, from the session's directory and with its environment. `number`: its
     /// own in the process table. Ends soon after cancellation, with status `interrupted`.
     fn run(&self, line: String, number: Pid, context: CallContext) -> BoxFuture<'static, Outcome>;

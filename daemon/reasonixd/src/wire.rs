@@ -453,6 +453,10 @@ impl Assembly for Wire {
         self.bounds.of(self.home.root(), cwd, &self.user_home, load)
     }
 
+    fn goals(&self, cwd: &Path) -> session::GoalSettings {
+        self.load(cwd).settings.goals
+    }
+
     fn guards(&self, cwd: &Path) -> Option<Arc<Guards>> {
         let load = || self.load(cwd);
         let pick = |loaded: Loaded| {

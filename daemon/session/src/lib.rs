@@ -18,6 +18,7 @@ mod viewers;
 pub use actor::commands::follow::{Follow, Following};
 pub use actor::handle::{Attach, SessionHandle};
 pub use assembly::agent_models::AgentModels;
+pub use assembly::goals::GoalSettings;
 pub use assembly::guards::Guards;
 pub use assembly::key_keeper::{KeyKeeper, KeysByVariable};
 pub use assembly::options::SAMPLES_MAX;

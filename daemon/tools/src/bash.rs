@@ -4,11 +4,12 @@
 //! limits, `capture` collects output, and `shells` manages background commands.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use contract::{
-    ArgumentUse, CallContext, Child, Family, Outcome, Preview, SandboxSpec, Tool, ToolSpec,
+    ArgumentUse, CallContext, CheckCall, Child, Family, Outcome, Preview, SandboxSpec, Tool,
+    ToolSpec,
 };
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -17,7 +18,7 @@ use proto::item::{CallStatus, Display, ToolKind};
 use proto::program_variables::names_program;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use tokio::time::Instant;
 
 use crate::arguments::{self, Arguments};
@@ -41,6 +42,7 @@ use stopped::SandboxDenial;
 /// For the model.
 const DESCRIPTION: &str = "Run a shell command and wait for its end; directory and exported variables last from call to call. Returns exit code, duration and output (stdout and stderr as they came). stdin is closed, there is no terminal, and what is still running at the end is stopped. A server or a long job needs `run_in_background`: it returns an id at once. Long output is cut in the middle; the full text is then in the file named. Quote paths with blanks. Read, search and edit files with the other tools.";
 
+const NAME: &str = "bash";
 const TIMEOUT_MAX_MS: u64 = 600_000;
 /// Clean text kept of the beginning, and of the end.
 pub(crate) const END_MAX: usize = 128 * 1024;
@@ -98,7 +100,7 @@ impl Bash {
             timeout_ms,
             spec: ToolSpec {
                 kind: ToolKind::Command,
-                ..arguments::spec::<Args>("bash", DESCRIPTION, Family::Bash)
+                ..arguments::spec::<Args>(NAME, DESCRIPTION, Family::Bash)
                     .with_names(Some("Bash"), &["shell", "run_command"])
                     .with_arguments(&[("command", ArgumentUse::Command)])
             },
@@ -185,6 +187,18 @@ impl Tool for Bash {
         }
         .boxed()
     }
+}
+
+/// The call that runs these commands, each in a subshell that starts in this directory, until one fails.
+pub(crate) fn check_call(commands: &[String], cwd: &Path) -> Option<CheckCall> {
+    let cwd = command::quoted(cwd.to_str()?);
+    let parts = commands.iter().map(|one| format!("(cd {cwd} && {one}\n)"));
+    let command = parts.collect::<Vec<_>>().join(" && ");
+    let arguments = json!({ "command": command, "timeout_ms": TIMEOUT_MAX_MS });
+    Some(CheckCall {
+        tool: NAME.to_owned(),
+        arguments: arguments.to_string(),
+    })
 }
 
 /// The variables that the preview names. Those that name programs or libraries come first, all of them, with their

@@ -73,7 +73,7 @@ fn wrapped(back: &str) -> String {
 }
 
 /// A text as one word of a shell line.
-fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "'\\''"))
 }
 

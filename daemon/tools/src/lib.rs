@@ -49,6 +49,7 @@ mod task;
 mod todo_write;
 mod tool_call;
 mod tool_search;
+mod update_goal;
 mod write_file;
 
 #[cfg(test)]
@@ -79,6 +80,7 @@ fn fixed_tools() -> Vec<Arc<dyn Tool>> {
         typed::<skill::Skill>(skill::spec()),
         typed::<task::Task>(task::spec()),
         typed::<todo_write::TodoWrite>(todo_write::spec()),
+        typed::<update_goal::UpdateGoal>(update_goal::spec()),
         facts::<forget::Forget>(forget::spec()),
         facts::<recall_facts::RecallFacts>(recall_facts::spec()),
         facts::<remember::Remember>(remember::spec()),

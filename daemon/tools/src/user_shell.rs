@@ -4,7 +4,9 @@
 //! whatever the model's commands have made of theirs, and changes nothing of it. Output and limits are those of `bash`,
 //! but for the time limit: a user's command has none.
 
-use contract::{CallContext, Outcome, UserShell};
+use std::path::Path;
+
+use contract::{CallContext, CheckCall, Outcome, UserShell};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use proto::Pid;
@@ -24,6 +26,10 @@ use crate::run::RunningCommand;
 pub struct BuiltInShell;
 
 impl UserShell for BuiltInShell {
+    fn check_call(&self, commands: &[String], cwd: &Path) -> Option<CheckCall> {
+        bash::check_call(commands, cwd)
+    }
+
     fn run(&self, line: String, number: Pid, context: CallContext) -> BoxFuture<'static, Outcome> {
         run(line, number, context).boxed()
     }

@@ -234,6 +234,12 @@ impl Step<'_> {
                 }
                 false
             }
+            CallAction::ReportGoal(report) => {
+                if self.permits(calls, call, &decided) {
+                    self.report_goal(calls, call, decided, report);
+                }
+                false
+            }
             CallAction::AskUser(questions) => {
                 self.log_decision(call, &decided, None, None);
                 self.ask_questions(calls, call, questions, decided.shown_hash, attended);
@@ -369,7 +375,7 @@ impl Step<'_> {
     }
 
     /// Logs `tool.started`, after the checkpoint of the files that the call may change.
-    fn log_started(&mut self, call: &ToolCall, decided: Decided) {
+    pub(crate) fn log_started(&mut self, call: &ToolCall, decided: Decided) {
         if let Some(checkpoint) = decided.checkpoint {
             self.append(Body::CheckpointCreated(checkpoint));
         }

@@ -26,6 +26,7 @@ mod content;
 mod decided;
 mod edited;
 mod escape;
+mod goal;
 mod interactions;
 mod open;
 mod queue;
@@ -39,9 +40,11 @@ mod view;
 
 pub use cache::CacheHistory;
 pub use content::{
-    RELOAD, content_of_compaction, content_of_edit, content_of_move, content_of_pin,
-    content_of_prompt, content_of_reset, content_of_rewind, content_of_set, content_of_shell,
+    RELOAD, content_of_compaction, content_of_edit, content_of_goal, content_of_goal_stop,
+    content_of_move, content_of_pin, content_of_prompt, content_of_reset, content_of_rewind,
+    content_of_set, content_of_shell,
 };
+pub use goal::{Goal, GoalTurn, LastGoal};
 pub(crate) use interactions::recorded_answer;
 pub use interactions::{
     answer_refusal, content_of_answer, edited_command, notification, persisted_rule,
@@ -171,6 +174,10 @@ pub struct Facts {
     pub ran_ms: u64,
     /// A budget ended the newest turn: queued prompts wait until a user sends another prompt or raises the budget.
     pub over_budget: bool,
+    /// The goal in progress.
+    pub goal: Option<Goal>,
+    /// The newest goal that ended.
+    pub last_goal: Option<LastGoal>,
     /// Set if the fallback model answers for the rest of the open turn.
     pub stand_in: Option<FallbackInUse>,
 }
@@ -279,7 +286,14 @@ impl Facts {
                 self.apply_reset(reset, record);
             }
             Body::MessagePinned(pinned) => self.apply_pinned(pinned, record),
-            Body::TodoUpdated(updated) => self.todos.clone_from(&updated.todos),
+            Body::TodoUpdated(updated) => {
+                self.goal_todos(&updated.todos);
+                self.todos.clone_from(&updated.todos);
+            }
+            Body::GoalStarted(started) => self.apply_goal_started(started, record),
+            Body::GoalReported(reported) => self.apply_goal_reported(reported),
+            Body::GoalContinued(continued) => self.apply_goal_continued(continued),
+            Body::GoalEnded(ended) => self.apply_goal_ended(ended, record),
             Body::CheckpointCreated(checkpoint) => self.apply_checkpoint(checkpoint, record),
             Body::SessionRewound(rewound) => self.apply_rewind(rewound, record),
             Body::InteractionOpened(interaction) => self.apply_interaction_opened(interaction),

@@ -6,7 +6,7 @@ use proto::item::{Finish, Thought, ToolCall, ToolKind};
 use proto::params::interaction::{Approval, InteractionAnswer};
 use proto::params::session::When;
 use proto::record::{
-    CallEdit, CheckpointCreated, ChildExited, ChildSpawned, PromptEdited, PromptMoved,
+    CallEdit, CheckpointCreated, ChildExited, ChildSpawned, GoalStarted, PromptEdited, PromptMoved,
     PromptQueued, Purpose, SessionRewound, SessionSet, Usage,
 };
 use proto::{CallId, InteractionId, ItemId, PromptId, Record, RequestId, Seq, Stamp};
@@ -43,6 +43,14 @@ pub enum Input {
     /// Like `Suspend`, but without waiting: drops the request in flight and stops running calls. `partial` is the shown
     /// part of an answer in progress. The next daemon process takes it over; the usage reported with it is logged here.
     SuspendNow { partial: Option<Box<Answer>> },
+    /// A user starts a goal, in place of one in progress.
+    StartGoal(Box<GoalStarted>),
+    /// A user stops the goal and the running turn. Ignored if there is no goal.
+    StopGoal {
+        by: String,
+        request_id: Option<RequestId>,
+        partial: Option<Box<Answer>>,
+    },
     /// A background command of the session has started.
     ChildSpawned(ChildSpawned),
     /// A background command of the session has ended.

@@ -12,6 +12,7 @@ pub mod extraction;
 pub mod facts;
 mod fallback;
 mod gated;
+mod goal;
 mod guard;
 mod hold;
 pub mod input;

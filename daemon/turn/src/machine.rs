@@ -323,6 +323,12 @@ impl Step<'_> {
             Input::SuspendNow { partial } => {
                 self.suspend_now(phase, partial.map(|partial| *partial))
             }
+            Input::StartGoal(started) => self.start_goal(phase, *started),
+            Input::StopGoal {
+                by,
+                request_id,
+                partial,
+            } => self.stop_goal(phase, &by, request_id, partial.map(|partial| *partial)),
             Input::ChildSpawned(child) => {
                 if !self.facts.children.contains_key(&child.pid) {
                     self.append(Body::ChildSpawned(child));
@@ -343,6 +349,7 @@ impl Step<'_> {
             }
             Input::Set(set) => {
                 let waited = self.facts.over_budget;
+                let (mode, by) = (set.options.mode, set.by.clone());
                 // Only `Pause` may set `paused`, because it also updates the state and the clocks. Clients may not set
                 // `stand_in`: only the machine knows that a model is down.
                 self.append(Body::SessionSet(SessionSet {
@@ -350,6 +357,9 @@ impl Step<'_> {
                     stand_in: None,
                     ..*set
                 }));
+                if mode.is_some() {
+                    self.end_goal_for_mode(by.as_deref());
+                }
                 match phase {
                     // The budget may have been raised: prompts that waited for it start.
                     Phase::Idle if waited => self.continue_idle(None),

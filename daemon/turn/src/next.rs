@@ -13,17 +13,20 @@
 //! | any | none, user | of a headless session | nothing that may start | exit with the turn's outcome |
 //! | turn ended | none, user | ended by a shutdown | any | wait for a user |
 //! | recovered, policy `idle` | none | settled or not; ended by a shutdown, and no prompt since; or the session has exited | any | wait for a user |
+//! | recovered, policy `idle` | none | any, and no prompt since | the next turn of a goal | wait for a user |
 //! | any | none, user | any | nothing that may start | wait |
 //! | paused, handing over, or a user's command runs | none, user | any | a prompt | wait |
 //! | any | none, user | any | a prompt | start it |
 //!
-//! A prompt may not start if a budget ended the turn before it, if the session has exited and received no prompt since, or
+//! The next turn of a goal counts as a prompt behind those in the queue, and the end of a goal as the outcome of the turn
+//! that it ended with. A prompt may not start if a budget ended the turn before it, if the session has exited and received no prompt since, or
 //! while the queue waits for a user. A turn is settled when the session's state after its end has been logged.
 
 use proto::PromptId;
-use proto::outcome::{OutcomeKind, Reason, TurnEnded};
+use proto::outcome::{OutcomeKind, Reason, TurnEnded, exit_code};
 use proto::state::{Kind, State};
 
+use crate::facts::Goal;
 use crate::input::StopReason;
 use crate::machine::{Phase, Step};
 use crate::recover::RecoverPolicy;
@@ -90,8 +93,10 @@ pub(crate) struct Situation {
     /// The session's state after that end has been logged.
     pub settled: bool,
     pub headless: bool,
-    /// The first prompt in the queue.
+    /// The first prompt in the queue, or else that of the goal's next turn.
     pub first: Option<PromptId>,
+    /// That prompt is the goal's: nobody has sent it.
+    pub by_goal: bool,
     /// A budget ended the newest turn, and no prompt arrived since.
     pub over_budget: bool,
     pub exited: bool,
@@ -167,7 +172,9 @@ fn waits_for_person(now: &Situation) -> bool {
         DecisionMoment::Recovered(RecoverPolicy::Continue) => false,
         // A prompt whose turn never started is started in any case. Prompts queued after a turn that the daemon's end cut
         // off wait for a user.
-        DecisionMoment::Recovered(RecoverPolicy::Idle) => cut_off && !now.asked_since || now.exited,
+        DecisionMoment::Recovered(RecoverPolicy::Idle) => {
+            (cut_off || now.by_goal) && !now.asked_since || now.exited
+        }
     }
 }
 
@@ -177,10 +184,11 @@ impl Step<'_> {
         Situation {
             moment,
             stop,
-            ended: facts.ended.as_ref().map(Exit::from),
+            ended: self.ended(),
             settled: !facts.unsettled,
             headless: facts.options.kind == Some(Kind::Headless),
-            first: facts.queue.front().map(|prompt| prompt.prompt_id),
+            first: self.first_prompt(),
+            by_goal: facts.queue.is_empty() && facts.goal.is_some(),
             over_budget: facts.over_budget,
             exited: facts.exited.is_some(),
             woken: facts.woken,
@@ -190,6 +198,28 @@ impl Step<'_> {
             suspending: self.hold.suspending,
             user_command: facts.user_command().is_some(),
         }
+    }
+
+    /// How the newest turn ended, or the goal that ended with it.
+    fn ended(&self) -> Option<Exit> {
+        let ended = self.facts.ended.as_ref().map(Exit::from);
+        match self.facts.goal_outcome() {
+            Some(outcome) => {
+                let same = ended.filter(|ended| ended.outcome == outcome);
+                Some(same.unwrap_or(Exit {
+                    outcome,
+                    reason: None,
+                    code: exit_code(outcome, None),
+                }))
+            }
+            None => ended,
+        }
+    }
+
+    /// The prompt that may start next.
+    fn first_prompt(&self) -> Option<PromptId> {
+        let queued = self.facts.queue.front().map(|prompt| prompt.prompt_id);
+        queued.or_else(|| self.facts.goal.as_ref().map(Goal::next_prompt))
     }
 
     /// Decides what the session does next.

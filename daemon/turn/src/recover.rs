@@ -250,6 +250,7 @@ impl Step<'_> {
     }
 
     fn recover_between_turns(&mut self, policy: RecoverPolicy) -> Phase {
+        self.settle_goal();
         let next = self.next(DecisionMoment::Recovered(policy), None);
         let cause = self.facts.exited.is_none().then_some("recovered");
         self.follow(next, cause)
@@ -268,7 +269,8 @@ impl Step<'_> {
         if let Some(prompt) = waiting.find(|queued| Some(queued.prompt_id) == turn_prompt) {
             let prompt = prompt.clone();
             let context = self.first_message_context();
-            self.say_prompt(prompt, context, Voice::Prompt);
+            let voice = self.prompt_voice(prompt.prompt_id);
+            self.say_prompt(prompt, context, voice);
         }
     }
 

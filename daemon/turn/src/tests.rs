@@ -11,6 +11,7 @@ mod edited;
 mod ending;
 mod escape;
 mod fallback;
+mod goals;
 mod going_back;
 mod hand_over;
 mod kept;

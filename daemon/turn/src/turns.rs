@@ -7,6 +7,7 @@ use proto::record::{SessionExited, SessionReopened, TurnStarted};
 use proto::state::State;
 use proto::{Body, Failure, PromptId, RequestId};
 
+use crate::goal;
 use crate::input::{Effect, StopReason};
 use crate::machine::{Phase, Step};
 use crate::next::{DecisionMoment, Exit, NextStep};
@@ -14,6 +15,7 @@ use crate::next::{DecisionMoment, Exit, NextStep};
 impl Step<'_> {
     /// Starts the turn of this prompt, which must be the first in the queue.
     pub(crate) fn start_prompt(&mut self, prompt: PromptId) -> Phase {
+        self.continue_goal(prompt);
         let Some(prompt) = self
             .facts
             .queue
@@ -39,11 +41,12 @@ impl Step<'_> {
         } else {
             self.first_message_context()
         };
-        self.say_prompt(prompt, context, Voice::Prompt);
+        let voice = self.prompt_voice(prompt.prompt_id);
+        self.say_prompt(prompt, context, voice);
         self.ask()
     }
 
-    /// Appends a prompt as a message, after the output of users' commands and with the contents of its references.
+    /// Appends a prompt as a message, after what the session works on, the output of users' commands and with the contents of its references.
     pub(crate) fn say_prompt(
         &mut self,
         prompt: QueuedPrompt,
@@ -52,7 +55,8 @@ impl Step<'_> {
     ) {
         let references = self.facts.references.get(&prompt.prompt_id);
         let references = references.map(|text| text.to_string());
-        let parts = [context, self.facts.user_results(), references];
+        let goal = self.facts.goal.as_ref().map(goal::words::context);
+        let parts = [context, goal, self.facts.user_results(), references];
         let parts: Vec<String> = parts.into_iter().flatten().collect();
         let context = (!parts.is_empty()).then(|| parts.join("\n\n"));
         self.say(prompt.text, Some(prompt.prompt_id), context, voice);
@@ -119,6 +123,7 @@ impl Step<'_> {
 
     /// Continues after the end of a turn. `stop`: a request to stop the session that arrived meanwhile.
     pub(crate) fn after_turn(&mut self, stop: Option<StopReason>) -> Phase {
+        self.settle_goal();
         let next = self.next(DecisionMoment::TurnEnded, stop);
         let cause = match next {
             NextStep::Wait { for_person: true } => "the daemon stopped",
@@ -130,6 +135,7 @@ impl Step<'_> {
     /// Ends the session. It can be resumed.
     pub(crate) fn exit(&mut self, exit: Exit, request_id: Option<RequestId>) -> Phase {
         if self.facts.exited.is_none() {
+            self.end_goal_at_exit();
             self.append(Body::SessionExited(SessionExited {
                 outcome: exit.outcome,
                 reason: exit.reason,

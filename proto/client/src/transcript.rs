@@ -16,7 +16,8 @@ use proto::item::{CallStatus, Display, Finish};
 use proto::outcome::{OutcomeKind, Reason, TurnEnded};
 use proto::params::interaction::Interaction;
 use proto::record::{
-    Changed, ChildExited, InteractionResolved, Origin, ReasoningExtracted, SessionRewound, Todo,
+    Changed, ChildExited, GoalContinued, GoalEnded, InteractionResolved, Origin,
+    ReasoningExtracted, SessionRewound, Todo,
 };
 use proto::reset::{CacheReset, Pinned};
 use proto::state::Mode;
@@ -297,6 +298,12 @@ pub enum Status {
         only: bool,
         by: Option<String>,
     },
+    GoalStarted {
+        by: String,
+        text: String,
+    },
+    GoalContinued(GoalContinued),
+    GoalEnded(GoalEnded),
     /// A rule that was allowed in the session was taken back.
     Revoked {
         by: String,

@@ -7,6 +7,7 @@ pub mod compact;
 pub mod config;
 pub mod daemon;
 pub mod forecast;
+pub mod goal;
 pub mod history;
 pub mod hook;
 pub mod interaction;

@@ -9,6 +9,7 @@ use crate::budget::BudgetNode;
 use crate::options::SessionOptions;
 use crate::outcome::{OutcomeKind, Reason, TurnEnded, UsageTotals};
 use crate::params::forecast::Forecast;
+use crate::params::goal::GoalLine;
 use crate::params::profile::ProfileParams;
 use crate::record::Event;
 use crate::state::{ApprovalMode, Kind, Mode, OnAsk, State, WaitingFor};
@@ -101,6 +102,9 @@ pub struct SessionSummary {
     /// The first line of the newest prompt or answer, at most 120 characters.
     pub last_line: String,
     pub queued: u64,
+    /// The goal in progress.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub goal: Option<Box<GoalLine>>,
     /// Approvals, questions and plans that wait for the user.
     pub pending_interactions: u64,
     pub attached: u64,

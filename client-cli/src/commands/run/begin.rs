@@ -5,11 +5,12 @@ use std::time::Duration;
 use client::amounts;
 use client::{Client, Follow, From};
 use proto::budget::Budget;
-use proto::methods::SessionFork;
+use proto::methods::{GoalStart, SessionFork};
+use proto::params::goal::StartParams;
 use proto::params::history::ForkParams;
 use proto::params::session::{CreateOutput, CreateParams, PromptParams, SessionSummary, When};
 use proto::state::{Kind, OnAsk};
-use proto::{PromptId, Seq, SessionId, SessionOptions, Stamp};
+use proto::{PromptId, RequestId, Seq, SessionId, SessionOptions, Stamp};
 
 use super::report::Report;
 use super::{Args, Format, trust};
@@ -39,7 +40,7 @@ pub(super) async fn create(
     report: &mut Report,
 ) -> Result<Given, Error> {
     // A person who is to be asked must be attached before the turn begins.
-    let first = (!interactive).then(|| prompt.clone());
+    let first = (!interactive && args.goal.is_none()).then(|| prompt.clone());
     let created = new(client, args, cwd, first, interactive, report).await?;
     let session = created.session;
     let follow = if args.detach {
@@ -49,7 +50,7 @@ pub(super) async fn create(
     };
     let prompt_id = match created.prompt_id {
         Some(prompt_id) => prompt_id,
-        None => give(client, session, prompt, false, None).await?.0,
+        None => enter(client, args, session, prompt, false, None).await?.0,
     };
     Ok(Given {
         session,
@@ -139,7 +140,7 @@ pub(super) async fn resume(
     let session = summary.session;
     if interactive {
         let follow = follow(client, session, From::Snapshot { backlog: 0 }, args).await?;
-        let (prompt_id, seq) = give(client, session, prompt, true, None).await?;
+        let (prompt_id, seq) = enter(client, args, session, prompt, true, None).await?;
         return Ok(Given {
             session,
             prompt_id,
@@ -149,7 +150,7 @@ pub(super) async fn resume(
         });
     }
     let on_ask = on_ask(args, &summary);
-    let (prompt_id, seq) = give(client, session, prompt, true, on_ask).await?;
+    let (prompt_id, seq) = enter(client, args, session, prompt, true, on_ask).await?;
     let before = Seq(seq.0.saturating_sub(1));
     let follow = if args.detach {
         None
@@ -317,6 +318,29 @@ async fn follow(
     // Only the event stream shows what has no number; the others show whole messages.
     let ephemeral = args.format() == Format::Jsonl;
     Ok(client.follow(&session.to_string(), from, ephemeral).await?)
+}
+
+/// Gives the prompt, or the goal.
+async fn enter(
+    client: &Client,
+    args: &Args,
+    session: SessionId,
+    text: String,
+    renew: bool,
+    on_ask: Option<OnAsk>,
+) -> Result<(PromptId, Seq), Error> {
+    let Some(goal) = &args.goal else {
+        return give(client, session, text, renew, on_ask).await;
+    };
+    let params = StartParams {
+        session: session.to_string(),
+        text,
+        max_turns: goal.max_turns,
+        check: goal.check.clone(),
+        request_id: Some(RequestId::new()),
+    };
+    let started = client.call::<GoalStart>(&params).await?;
+    Ok((started.goal.prompt(1), started.seq))
 }
 
 /// Gives the prompt. `renew`: with variables that the session lost and this process has. `on_ask`: for its turn alone.

@@ -9,6 +9,7 @@ use super::structured::{self, AnswerSchema};
 use super::watch::Run;
 use super::{Args, Format, answers, driven, left, prompt};
 use crate::exit::{self, Error};
+use crate::messages::goal::Msg as GoalMsg;
 use crate::messages::run::Msg;
 use crate::signals::{Arrived, Signals};
 use crate::{output, reach, terminal, text};
@@ -16,7 +17,10 @@ use crate::{output, reach, terminal, text};
 /// Does the run; returns its exit code, having printed its result.
 pub async fn drive(args: Args, report: &mut Report) -> Result<u8, Error> {
     args.check()?;
-    let hint = say!(Msg::GivePrompt);
+    let hint = match args.goal {
+        Some(_) => say!(GoalMsg::GiveGoal),
+        None => say!(Msg::GivePrompt),
+    };
     if args.reads_lines() {
         return driven::drive(args, report).await;
     }
@@ -95,7 +99,9 @@ async fn watch(
     let mut asked_again = 0;
     let code = loop {
         let heard = (&mut signals, &mut early);
-        let watched = run.watch(&mut follow, heard, options.timeout_ms, report);
+        // The time limit of a goal is that of each of its turns: only the daemon knows them.
+        let timeout = options.timeout_ms.filter(|_| args.goal.is_none());
+        let watched = run.watch(&mut follow, heard, timeout, report);
         let code = watched.await?;
         let Some(schema) = schema.as_ref().filter(|_| report.is_complete()) else {
             break code;

@@ -3,7 +3,7 @@
 use std::io::{self, IsTerminal as _};
 
 use proto::outcome::{Denied, OutcomeKind, TurnEnded, UsageTotals};
-use proto::record::SessionExited;
+use proto::record::{GoalEnded, SessionExited};
 use proto::{Pid, SessionId};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -27,6 +27,8 @@ pub struct Report {
     tool_calls: u64,
     denied: Vec<Denied>,
     error: Option<Value>,
+    /// How the goal ended, if the run had one.
+    goal: Option<GoalEnded>,
     /// The answer as a value, where it had to fit a schema and does.
     pub structured: Option<Value>,
 }
@@ -47,6 +49,11 @@ impl Report {
     /// The session has exited without an end of the turn.
     pub fn exited(&mut self, exited: &SessionExited) {
         self.outcome = outcome(exited.outcome);
+    }
+
+    /// The goal of the run has ended.
+    pub fn goal(&mut self, ended: &GoalEnded) {
+        self.goal = Some(ended.clone());
     }
 
     /// Whether the newest turn was completed.
@@ -110,6 +117,7 @@ impl Report {
             tool_calls: self.tool_calls,
             denied: &self.denied,
             structured: self.structured.as_ref(),
+            goal: self.goal.as_ref(),
             error: self.error.as_ref(),
         }
     }
@@ -136,6 +144,9 @@ pub struct RunResult<'a> {
     /// The answer as a value, with `--json-schema`; absent: no answer fits.
     #[serde(skip_serializing_if = "Option::is_none")]
     structured: Option<&'a Value>,
+    /// How the goal ended, with `reasonix goal`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    goal: Option<&'a GoalEnded>,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<&'a Value>,
 }

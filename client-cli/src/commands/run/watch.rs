@@ -10,6 +10,7 @@ use proto::state::OnAsk;
 use proto::{Body, PromptId, Seq, SessionId};
 use tokio::time::Instant;
 
+use super::goal::{GoalEvent, GoalRun};
 use super::log_change::LogChange;
 use super::question::Questions;
 use super::report::Report;
@@ -56,6 +57,8 @@ pub(super) struct Run {
     pub turn: Option<u64>,
     /// It has ended, with this code, and hooks are notified of it before the run is over.
     pub ended: Option<u8>,
+    /// It is over when the goal is.
+    goal: Option<GoalRun>,
     pub questions: Option<Questions>,
     pub transcript: Transcript,
     pub painter: Painter,
@@ -82,6 +85,7 @@ impl Run {
             waiting: Vec::new(),
             turn: None,
             ended: None,
+            goal: args.goal.is_some().then(GoalRun::default),
             questions: asks.then(Questions::default),
             transcript: Transcript::default(),
             painter: Painter::new(output::colour(&std::io::stderr()), OUTPUT_LINES),
@@ -180,7 +184,9 @@ impl Run {
     /// Whether an event ends the run or a turn of it, whatever it says.
     pub(super) fn is_our_end(&self, event: &DecodedEvent) -> bool {
         match event.kind() {
-            "turn.ended" => event.turn.is_some() && event.turn == self.turn,
+            "turn.ended" => {
+                event.turn.is_some() && (event.turn == self.turn || self.goal.is_some())
+            }
             "session.exited" => event.seq.is_some_and(|seq| seq >= self.asked) && self.is_busy(),
             _ => false,
         }
@@ -220,6 +226,13 @@ impl Run {
         newest: bool,
         report: &mut Report,
     ) -> Option<u8> {
+        if let Some(goal) = self.goal.as_mut().filter(|_| newest) {
+            match goal.take(&body, turn, report) {
+                GoalEvent::Over(code) => return Some(code),
+                GoalEvent::Taken => return None,
+                GoalEvent::Other => {}
+            }
+        }
         match body {
             Body::TurnStarted(started) if self.takes(started.prompt_id) => {
                 self.turn = turn;

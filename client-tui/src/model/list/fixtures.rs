@@ -100,6 +100,7 @@ pub fn summary(pid: u64, line: &str, minutes: i64) -> SessionSummary {
         title: line.to_owned(),
         last_line: line.to_owned(),
         queued: 0,
+        goal: None,
         pending_interactions: 0,
         mode: Mode::Normal,
         only_reads: false,

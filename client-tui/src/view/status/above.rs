@@ -37,6 +37,7 @@ pub fn above(model: &Model, width: usize) -> Panel {
     rows.extend(working(model, width));
     if let Some(session) = &model.session {
         rows.extend(waiting(model, session, width));
+        rows.extend(goal(model, session, width));
         if model.look.todos {
             rows.extend(todos(model, session.shown_todos(), small, width));
         }
@@ -172,6 +173,17 @@ fn waiting(model: &Model, session: &Session, width: usize) -> Option<Line<'stati
     let key = shown(Context::Everywhere, Action::Attention);
     let pieces = vec![(0, Ink::Question, format!("? {words}")), (1, Ink::Dim, key)];
     Some(row(model, pieces, width))
+}
+
+/// What the session works towards by itself.
+fn goal(model: &Model, session: &Session, width: usize) -> Option<Line<'static>> {
+    let words = session.goal.as_ref()?.words(model.look.language);
+    Some(styled(
+        model,
+        Ink::Heading,
+        &format!("◎ {}", text::line(&words)),
+        width,
+    ))
 }
 
 fn todos(model: &Model, todos: &[Todo], small: bool, width: usize) -> Vec<Line<'static>> {

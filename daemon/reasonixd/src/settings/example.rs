@@ -92,7 +92,8 @@ fn sentence(about: &str, kind: Kind) -> String {
         | Kind::Globs
         | Kind::Variables
         | Kind::Skills
-        | Kind::AgentModels => about.to_owned(),
+        | Kind::AgentModels
+        | Kind::Commands => about.to_owned(),
     }
 }
 

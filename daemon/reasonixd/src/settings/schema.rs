@@ -39,6 +39,8 @@ pub enum Kind {
     Skills,
     /// A table: the name of an agent or skill, and its model.
     AgentModels,
+    /// A list of shell commands.
+    Commands,
 }
 
 /// What a project's config may do with a key before the project is trusted.
@@ -184,6 +186,10 @@ settings! {
         "More directories with skills, each a directory with a `SKILL.md`. Those of the project, of `<home>/skills`, `~/.agents/skills` and `~/.claude/skills` are found without it and come first.";
     "skills.disabled", Kind::Skills, Trusted, "[]":
         "Names of skills that neither the model nor a prompt can use.";
+    "goal.max_turns", number(0, 1_000_000), Lower, "50":
+        "Number of turns after which a goal ends that is not reached; 0: no limit.";
+    "goal.check", Kind::Commands, Trusted, "[]":
+        "Shell commands that must succeed before a goal counts as complete, beside those that it is started with. Each runs in the session's directory, by the rules and in the sandbox of the session.";
     "sessions.keep_days", number(0, 36_500), User, "0":
         "Delete sessions that have been idle for this many days; 0: never. Running and waiting sessions are never deleted.";
     "daemon.recover", Kind::Word(&["auto", "continue", "idle"]), User, "\"auto\"":

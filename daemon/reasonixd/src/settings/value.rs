@@ -85,6 +85,7 @@ pub fn of(
         Kind::Variables => list(item, "names of variables", refused, &variable),
         Kind::Skills => list(item, "names of skills", refused, &skill),
         Kind::AgentModels => agent_models(item),
+        Kind::Commands => list(item, "shell commands", refused, &command),
     }
 }
 
@@ -197,6 +198,13 @@ fn skill(text: &str) -> Result<String, String> {
     match text.trim() {
         "" => Err("the name of a skill must not be empty".to_owned()),
         name => Ok(name.to_owned()),
+    }
+}
+
+fn command(text: &str) -> Result<String, String> {
+    match text.trim().is_empty() || text.contains('\0') {
+        true => Err("a command must not be empty or contain a zero byte".to_owned()),
+        false => Ok(text.to_owned()),
     }
 }
 

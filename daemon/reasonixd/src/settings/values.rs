@@ -59,6 +59,8 @@ pub struct Settings {
     pub mcp_read_only: mcp::ReadOnlyPolicy,
     /// More tools of MCP servers than this are deferred.
     pub mcp_deferred_above: usize,
+    /// Of goals.
+    pub goals: session::GoalSettings,
     /// Days without activity after which a session may be pruned; 0: never.
     pub keep_days: u64,
     pub log: String,
@@ -202,6 +204,10 @@ impl Values {
             },
             mcp_deferred_above: usize::try_from(self.number("mcp.deferred_above"))
                 .unwrap_or(usize::MAX),
+            goals: session::GoalSettings {
+                max_turns: self.number("goal.max_turns"),
+                check: self.texts("goal.check"),
+            },
             keep_days: self.number("sessions.keep_days"),
             credentials_store: match self.text("credentials_store").as_deref() {
                 Some("file") => StoreChoice::File,

@@ -9,6 +9,7 @@ use knowledge::ResolvedReferences;
 use proto::hello::Role;
 use proto::params::Empty;
 use proto::params::forecast::Forecast;
+use proto::params::goal;
 use proto::params::hook::ListOutput;
 use proto::params::interaction::{AnswerParams, Interaction};
 use proto::params::session::{
@@ -30,6 +31,7 @@ use crate::calls::references;
 use crate::journal::Closed;
 use crate::request::blocks::Makeup;
 use crate::request::in_flight::Material;
+use crate::tasks::blocking;
 use crate::viewers::fanout::{Follower, Join, Joined, Start};
 
 /// How long a prompt waits for a look at the files that were read.
@@ -131,7 +133,8 @@ impl SessionHandle {
         // What cannot be written does not go on, whatever its last state says.
         let moves = summary.read_only.is_none();
         let open = seen.in_turn || matches!(summary.state, State::Running | State::Waiting);
-        moves && (open || summary.queued > 0 && summary.state != State::Exited)
+        let waits = summary.queued > 0 || summary.goal.is_some();
+        moves && (open || waits && summary.state != State::Exited)
     }
 
     /// The variable whose key it waits for, if it waits for one.
@@ -283,6 +286,46 @@ impl SessionHandle {
             Failure::new(ErrorName::Storage, what, "Check the disk, then try again.")
         })?;
         self.change(move |actor, reply| actor.shell(pid, params, by, reply))
+            .await
+    }
+
+    /// Starts a goal. Answers when it is on disk.
+    ///
+    /// # Errors
+    /// `invalid_params`, `request_id_reused`, `storage`.
+    pub async fn start_goal(
+        &self,
+        params: goal::StartParams,
+        by: String,
+    ) -> Result<goal::StartOutput, Failure> {
+        let place = |actor: &mut Actor| {
+            let cwd = actor.calls.call_environment().workspace.cwd().to_path_buf();
+            (Arc::clone(&actor.assembly), cwd)
+        };
+        let (assembly, cwd) = self.read(place).await?;
+        let settings = blocking(move || assembly.goals(&cwd)).await?;
+        self.change(move |actor, reply| actor.start_goal(params, settings, by, reply))
+            .await
+    }
+
+    /// The goal in progress, and how the last one ended.
+    ///
+    /// # Errors
+    /// The session has left memory.
+    pub async fn goal_status(&self) -> Result<goal::StatusOutput, Failure> {
+        self.read(|actor| actor.machine.facts().goal_status()).await
+    }
+
+    /// Ends the goal and stops the running turn. Answers when that is on disk.
+    ///
+    /// # Errors
+    /// `request_id_reused`, `storage`.
+    pub async fn stop_goal(
+        &self,
+        params: goal::StopParams,
+        by: String,
+    ) -> Result<goal::StopOutput, Failure> {
+        self.change(move |actor, reply| actor.stop_goal(params, by, reply))
             .await
     }
 

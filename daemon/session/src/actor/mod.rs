@@ -304,7 +304,10 @@ impl Actor {
                 };
                 return;
             }
-            CallAction::Run | CallAction::UpdateTodos(_) | CallAction::CallTool { .. } => {}
+            CallAction::Run
+            | CallAction::UpdateTodos(_)
+            | CallAction::ReportGoal(_)
+            | CallAction::CallTool { .. } => {}
         }
         let accept_partial = self.calls.call_environment().confine.accept_partial;
         let left = policy::unattended(&decided.decision, on_ask, attended, accept_partial);
@@ -515,7 +518,8 @@ impl Actor {
         let none_waits = self.machine.facts().queue.is_empty() || self.machine.is_left_behind();
         // The result of a sub-agent in the background is still to come, also by another daemon.
         let awaits_agents = !self.machine.facts().background_agents.is_empty();
-        self.machine.is_idle() && none_waits && !awaits_agents
+        let has_goal = self.machine.facts().goal.is_some();
+        self.machine.is_idle() && none_waits && !awaits_agents && !has_goal
     }
 }
 

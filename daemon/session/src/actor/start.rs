@@ -74,12 +74,12 @@ impl Actor {
             let now = self.now();
             effects.extend(self.machine.record(body, now));
         }
-        let policy = setting.unwrap_or(
-            match self.machine.facts().options.kind.unwrap_or_default() {
-                Kind::Headless => RecoverPolicy::Continue,
-                Kind::Interactive => RecoverPolicy::Idle,
-            },
-        );
+        let facts = self.machine.facts();
+        let policy = setting.unwrap_or(match facts.options.kind.unwrap_or_default() {
+            Kind::Headless => RecoverPolicy::Continue,
+            Kind::Interactive if facts.goal.is_some() => RecoverPolicy::Continue,
+            Kind::Interactive => RecoverPolicy::Idle,
+        });
         let now = self.now();
         // Nothing of an earlier life in memory runs on behind the log's back.
         let call_environment = self.calls.call_environment();

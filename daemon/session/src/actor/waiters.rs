@@ -73,7 +73,10 @@ impl Actor {
         let exit_code = match (&facts.exited, &facts.ended) {
             _ if attention => 75,
             (Some(exited), _) => exited.exit_code,
-            (None, Some(ended)) => ended.exit_code(),
+            (None, Some(ended)) => {
+                let goal = facts.goal_exit_code();
+                goal.unwrap_or_else(|| ended.exit_code())
+            }
             (None, None) => 0,
         };
         Some(Ok(WaitOutput {

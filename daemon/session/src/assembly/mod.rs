@@ -3,6 +3,7 @@
 pub(crate) mod agent_models;
 pub(crate) mod environment_filter;
 pub(crate) mod file_knowledge;
+pub(crate) mod goals;
 pub(crate) mod guards;
 pub(crate) mod key_keeper;
 pub(crate) mod names;

@@ -12,6 +12,7 @@ use turn::{Limits, RecoverPolicy};
 
 use crate::assembly::agent_models::AgentModels;
 use crate::assembly::environment_filter::EnvironmentFilter;
+use crate::assembly::goals::GoalSettings;
 use crate::assembly::guards::Guards;
 use crate::assembly::key_keeper::{KeyKeeper, NoKeeper};
 use crate::assembly::persisted_rules::{self as kept, KeptRules};
@@ -347,6 +348,12 @@ pub trait Assembly: Send + Sync {
     fn budgets(&self, cwd: &Path) -> SharedBudgets {
         let _ = cwd;
         SharedBudgets::default()
+    }
+
+    /// The settings of goals in this directory, as the files say now. Blocks: reads files.
+    fn goals(&self, cwd: &Path) -> GoalSettings {
+        let _ = cwd;
+        GoalSettings::default()
     }
 
     /// What people have allowed always in the workspace with this root.

@@ -376,9 +376,10 @@ fn shown_hash(
     let shown = match &found.action {
         CallAction::AskUser(questions) => serde_json::to_string(questions),
         CallAction::PresentPlan(plan) => Ok(plan.clone()),
-        CallAction::Run | CallAction::UpdateTodos(_) | CallAction::CallTool { .. } => {
-            serde_json::to_string(preview)
-        }
+        CallAction::Run
+        | CallAction::UpdateTodos(_)
+        | CallAction::ReportGoal(_)
+        | CallAction::CallTool { .. } => serde_json::to_string(preview),
     };
     let shown = shown.unwrap_or_default();
     // A yes to a run within is none to one outside.

@@ -42,6 +42,7 @@ pub fn of(facts: &Facts, attached: u64, read_only: Option<String>) -> Option<Ses
         active_at: facts.active_at,
         last_line: facts.last_line.clone(),
         queued: facts.queue.len() as u64,
+        goal: facts.goal_line().map(Box::new),
         pending_interactions: facts.interactions.len() as u64,
         attached,
         seq: facts.seq,

@@ -53,6 +53,7 @@ fn session(pid: u64, name: Option<&str>) -> SessionSummary {
         title: String::new(),
         last_line: String::new(),
         queued: 0,
+        goal: None,
         pending_interactions: 0,
         attached: 0,
         seq: Seq(1),

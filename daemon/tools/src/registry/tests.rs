@@ -36,6 +36,7 @@ fn the_tools_are_sorted_and_cost_little_prefix() {
             "todo_write",
             "tool_call",
             "tool_search",
+            "update_goal",
             "write_file"
         ]
     );

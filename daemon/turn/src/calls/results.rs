@@ -6,6 +6,7 @@ use proto::record::ToolFinished;
 use proto::{Body, CallId};
 
 use crate::facts::CallStage;
+use crate::goal;
 use crate::machine::{CallsInProgress, PendingResult, Phase, Step};
 use crate::words;
 
@@ -125,9 +126,12 @@ impl Step<'_> {
     /// Logs `message.tool`, which the model sees.
     pub fn log_result(&mut self, call: &ToolCall, status: CallStatus, text: String) {
         let item = self.next_item();
-        let user = self
-            .open_call(&call.id)
-            .and_then(|open| open.edit.as_deref());
+        let open = self.open_call(&call.id);
+        let text = match open.and_then(|open| open.check.as_ref()) {
+            Some(_) => goal::words::checked_result(status, &text),
+            None => text,
+        };
+        let user = open.and_then(|open| open.edit.as_deref());
         let text = match user {
             Some(user) => words::changed_command_result(user, &text),
             None => text,

@@ -11,6 +11,18 @@ pub fn content_of_prompt(text: &str, steer: bool) -> String {
     format!("prompt {steer} {text}")
 }
 
+/// The start of a goal as a comparable string.
+#[must_use]
+pub fn content_of_goal(text: &str) -> String {
+    format!("goal {text}")
+}
+
+/// The stop of a goal as a comparable string.
+#[must_use]
+pub fn content_of_goal_stop() -> String {
+    "goal stop".to_owned()
+}
+
 /// A user's command in a form that repeats can be compared by.
 #[must_use]
 pub fn content_of_shell(line: &str) -> String {

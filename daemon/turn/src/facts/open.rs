@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashSet};
 
 use proto::item::{CallStatus, Display, Finish, ToolCall, ToolKind, ToolMessage};
 use proto::outcome::{Denied, TurnEnded, UsageTotals};
-use proto::record::{CallEdit, SkillUse, ToolBlocked, ToolFinished};
+use proto::record::{CallEdit, GoalCheck, SkillUse, ToolBlocked, ToolFinished};
 use proto::state::OnAsk;
 use proto::{CallId, InteractionId, ItemId, PromptId, Stamp};
 
@@ -95,6 +95,8 @@ pub struct OpenCall {
     pub outcome_hash: Option<u64>,
     /// The user's change of the call: it is judged and run in the changed form.
     pub edit: Option<Box<UserEdit>>,
+    /// It claims that the goal is complete, and runs this check of it.
+    pub check: Option<GoalCheck>,
 }
 
 /// A user's change of a call.
@@ -105,17 +107,22 @@ pub struct UserEdit {
 }
 
 impl OpenCall {
-    /// The call to judge and run: as the user changed it, or else as the model wrote it.
+    /// The call to judge and run: as the user changed it, else the check that it leads to, else as the model wrote it.
     #[must_use]
     pub fn effective(&self) -> ToolCall {
         let call = self.call.clone();
-        match &self.edit {
-            Some(user) => ToolCall {
+        match (&self.edit, &self.check) {
+            (Some(user), _) => ToolCall {
                 name: user.edit.tool.clone(),
                 arguments: user.edit.edited.clone(),
                 ..call
             },
-            None => call,
+            (None, Some(check)) => ToolCall {
+                name: check.tool.clone(),
+                arguments: check.arguments.clone(),
+                ..call
+            },
+            (None, None) => call,
         }
     }
 
@@ -132,6 +139,7 @@ impl OpenCall {
             held_back: false,
             outcome_hash: None,
             edit: None,
+            check: None,
         }
     }
 }

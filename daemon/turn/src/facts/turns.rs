@@ -23,6 +23,11 @@ impl Facts {
         let context = self
             .user_results()
             .and_then(|results| context.strip_suffix(&*results))
+            .unwrap_or(context)
+            .trim_end();
+        let goal = self.goal.as_ref().map(crate::goal::words::context);
+        let context = goal
+            .and_then(|goal| context.strip_suffix(&*goal))
             .unwrap_or(context);
         Some(context.trim_end().to_owned()).filter(|context| !context.is_empty())
     }
@@ -34,6 +39,7 @@ impl Facts {
         self.suspended = false;
         self.half_rewound = false;
         self.end_fallback();
+        self.goal_turn_started();
         // A session with an open turn has not exited, even if an edited log lacks the record that reopened it.
         self.exited = None;
         self.woken = false;
@@ -78,10 +84,12 @@ impl Facts {
         // In an edited log the exit may come before the end of its turn.
         self.unsettled = self.exited.is_none();
         self.asked_since = false;
+        self.goal_turn_ended();
     }
 
     pub(super) fn apply_user(&mut self, message: &UserMessage) {
         self.spoken += 1;
+        self.goal_heard(message);
         if message.voice == Voice::Daemon
             && let Some(reported) = words::parse_reported_permissions(&message.text)
         {
@@ -161,6 +169,7 @@ impl Facts {
     }
 
     pub(super) fn apply_result(&mut self, message: &ToolMessage) {
+        self.goal_result(message);
         if let Some(open) = &mut self.open {
             open.items += 1;
             // Uses the order of results in the conversation, not the order in which calls ended.

@@ -22,6 +22,8 @@
 //! > rewound | not rewound | files kept             > show conversation    (the messages, including folded ones)
 //! > show request          (the pieces of the next request)        > show compaction       (the outcome of the newest one)
 //! > hooks finished        (after `run the stop hooks`, in a session with `hooks`)
+//! > goal TEXT [turns 3] [check COMMAND]            > ungoal                          (a user stops it)
+//! > policy a reports complete|complete-unproven|continue|blocked WORDS     (the model's report about the goal)
 //! > crash continue|idle [before KIND | after KIND] [showing TEXT | showing TEXT of ITEM]
 //! ```
 //!
@@ -46,6 +48,7 @@ use crate::{
     Answer, Decided, Effect, Facts, Fallback, Input, Judgement, Limits, Machine, Now, RecoverPolicy,
 };
 
+mod goal;
 mod happens;
 mod reported;
 
@@ -255,6 +258,8 @@ impl CallStage {
             "suspend" if what == "now" => Input::SuspendNow { partial: None },
             "suspend" => Input::Suspend,
             "child" => child(what),
+            "goal" => goal::started(what),
+            "ungoal" => goal::stopped(),
             "wait" => {
                 self.wait(number(what));
                 return Vec::new();
@@ -553,6 +558,7 @@ impl CallStage {
                     judgement,
                 };
             }
+            says if says.starts_with("reports ") => (Verdict::Allow, wait),
             other => panic!("policy never says `{other}`"),
         };
         let mut judgement = judgement(&call, verdict, unattended, call.name != "write", 0);
@@ -581,6 +587,7 @@ impl CallStage {
                 *shown_hash = format!("outside {seeing}");
             }
             *action = match (says, doing) {
+                (says, _) if says.starts_with("reports ") => goal::report(says),
                 (_, Some(todos)) => CallAction::UpdateTodos(todos.split(' ').map(todo).collect()),
                 ("questions" | "left-questions", None) => CallAction::AskUser(vec![ask("Which?")]),
                 ("plans" | "left-plans", None) => CallAction::PresentPlan("1. look".into()),

@@ -25,6 +25,7 @@ use crate::{
 };
 
 mod compacting;
+mod goals;
 mod going_back;
 mod holds;
 mod others;

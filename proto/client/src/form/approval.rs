@@ -211,6 +211,7 @@ fn title_of_call(kind: ToolKind) -> Msg {
         ToolKind::CommandOutput
         | ToolKind::CommandStop
         | ToolKind::Todo
+        | ToolKind::Goal
         | ToolKind::Ask
         | ToolKind::Plan
         | ToolKind::Agent

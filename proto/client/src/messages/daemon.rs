@@ -10,6 +10,22 @@ use std::borrow::Cow;
 use super::{Language, Message, failures, fill, health, library};
 
 crate::catalog! {
+    GoalInterrupted = "a turn was interrupted", "有一个回合被中断";
+    GoalOutOfTime = "the time limit of a turn was reached", "达到了回合的时间上限";
+    GoalBudget = "a budget is used up", "预算已用尽";
+    GoalTurnFailed = "a turn failed", "有一个回合失败";
+    GoalContextFull = "the context is full", "上下文已满";
+    GoalDenied = "a call needed an approval that nobody was there to give", "某个调用需要批准，但无人在场";
+    GoalTurnBlocked = "a turn was blocked", "有一个回合受阻";
+    GoalStopped = "stopped", "停止";
+    GoalReplaced = "replaced by another goal", "被另一个目标取代";
+    GoalSessionEnded = "the session ended", "会话已结束";
+    GoalModeChanged = "the mode was changed", "模式已更改";
+    GoalNoProgress = "no progress in {0} turns", "{0} 个回合没有进展";
+    GoalOneTurn = "its 1 turn is used up", "1 个回合已用完";
+    GoalTurns = "its {0} turns are used up", "{0} 个回合已用完";
+    GoalOpenItems = "the todo list has open items", "待办列表还有未完成的项目";
+    GoalChecksFailed = "the check commands did not succeed", "检查命令没有成功";
     NoRule = "no rule allows it", "没有规则允许";
     NoRuleBecause = "no rule allows it: {0}", "没有规则允许：{0}";
     Undeclared = "the call was written as text, not made as a tool call", "该调用写在回答的文字中，而不是作为工具调用发出";

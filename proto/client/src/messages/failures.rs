@@ -114,6 +114,15 @@ crate::catalog! {
     DoctorStore = "Run `reasonix doctor` to check the store.", "请运行 `reasonix doctor` 检查存储。";
     HookInterrupted = "Interrupted while hooks ran: the prompt was not sent.", "钩子运行期间被中断：提示词没有发送。";
     SendAgain = "Send it again.", "请重新发送。";
+    GoalEmpty = "The goal is empty.", "目标为空。";
+    GoalEmptyHint = "Describe what is to be reached.", "请说明要达成什么。";
+    GoalLong = "The goal is too long: it may have 16 KiB.", "目标过长：最多 16 KiB。";
+    GoalLongHint = "Put details into a file, and name it in the goal.", "请把细节写入文件，并在目标中写明文件名。";
+    CheckEmpty = "A check command of the goal is empty or contains a zero byte.", "目标的某个检查命令为空或含有零字节。";
+    CheckLong = "The check commands of the goal are too long: together they may have 16 KiB.", "目标的检查命令过长：合计最多 16 KiB。";
+    CheckLongHint = "Put them into a script, and run that.", "请写成脚本，然后运行该脚本。";
+    NoCheckTool = "The goal has check commands, and this session has no tool that runs commands.", "目标带有检查命令，而此会话没有运行命令的工具。";
+    NoCheckToolHint = "Start the goal without them, or in a session with the tool for commands.", "请不带检查命令启动目标，或在有命令工具的会话中启动。";
     QueueFull = "Too many prompts are queued.", "排队的提示词过多。";
     QueueFullHint = "Remove some first.", "请先移除一些。";
     NoQueued = "There is no such queued prompt.", "没有这条排队的提示词。";

@@ -8,8 +8,8 @@ use proto::live::{Live, Snapshot, ToolOutput};
 use proto::outcome::TurnEnded;
 use proto::params::interaction::Interaction;
 use proto::record::{
-    CheckpointCreated, ChildExited, ChildKind, ChildSpawned, InteractionResolved, Level,
-    SessionSet, SessionState, Todo, ToolBlocked, ToolFinished, ToolStarted, UserCommand,
+    CheckpointCreated, ChildExited, ChildKind, ChildSpawned, ContinueReason, InteractionResolved,
+    Level, SessionSet, SessionState, Todo, ToolBlocked, ToolFinished, ToolStarted, UserCommand,
 };
 use proto::state::{State, WaitingFor};
 use proto::{Body, CallId, InteractionId, Pid, PromptId, Seq};
@@ -172,6 +172,16 @@ impl<T: AnswerText> Transcript<T> {
                 self.known.held.take_if(|held| at.seq > Some(held.0));
                 self.todos_updated(&updated.todos, at);
             }
+            Body::GoalStarted(started) => {
+                let by = started.by.clone();
+                let text = started.text.lines().next().unwrap_or_default().to_owned();
+                self.tell(at, Status::GoalStarted { by, text });
+            }
+            // The first turn follows from the start, and shows its text.
+            Body::GoalContinued(continued) if continued.why != ContinueReason::Started => {
+                self.tell(at, Status::GoalContinued(continued.clone()));
+            }
+            Body::GoalEnded(ended) => self.tell(at, Status::GoalEnded(ended.clone())),
             Body::TurnStarted(_) => self.end_all(),
             Body::TurnEnded(ended) => self.turn_ended(ended, at),
             Body::ChildSpawned(child) => self.spawned(child, at),

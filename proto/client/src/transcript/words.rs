@@ -11,7 +11,8 @@ use proto::params::history::What as Back;
 use proto::params::interaction::Reply;
 use proto::params::reload::ReloadOutput;
 use proto::record::{
-    ChildExited, Origin, ReasoningExtracted, RewoundFile, RewoundResult, SessionRewound,
+    ChildExited, ContinueReason, GoalContinued, GoalEnded, GoalOutcome, Origin, ReasoningExtracted,
+    RewoundFile, RewoundResult, SessionRewound,
 };
 use proto::reset::{CacheReset, Compaction, Pinned};
 use proto::state::Mode;
@@ -41,6 +42,47 @@ fn instruction_files(language: Language, files: &[String]) -> Option<String> {
             Some(language.fill(Msg::InstructionsAndMore, &[&names, &more]))
         }
     }
+}
+
+/// That a goal continues, and why.
+fn goal_continued(language: Language, continued: &GoalContinued) -> String {
+    let why = goal_reason(language, continued.why);
+    let number = continued.number.to_string();
+    match language.translate(&continued.detail) {
+        detail if detail.is_empty() => language.fill(Msg::GoalContinues, &[&number, why]),
+        detail => language.fill(Msg::GoalContinuesWith, &[&number, why, &detail]),
+    }
+}
+
+/// Why a goal continues, in words.
+#[must_use]
+pub fn goal_reason(language: Language, why: ContinueReason) -> &'static str {
+    language.say(match why {
+        ContinueReason::Started => Msg::GoalWhyStarted,
+        ContinueReason::Reported => Msg::GoalWhyReported,
+        ContinueReason::NoReport => Msg::GoalWhyNoReport,
+        ContinueReason::Refused => Msg::GoalWhyRefused,
+        ContinueReason::Blocked => Msg::GoalWhyBlocked,
+        ContinueReason::NoProgress => Msg::GoalWhyNoProgress,
+        ContinueReason::StepLimit => Msg::GoalWhyStepLimit,
+        ContinueReason::Restarted => Msg::GoalWhyRestarted,
+    })
+}
+
+fn goal_ended(language: Language, ended: &GoalEnded) -> String {
+    let message = match ended.outcome {
+        GoalOutcome::Complete => Msg::GoalComplete,
+        GoalOutcome::Blocked => Msg::GoalBlocked,
+        GoalOutcome::Stopped => Msg::GoalStopped,
+        GoalOutcome::OutOfBudget => Msg::GoalOutOfBudget,
+        GoalOutcome::OutOfTurns => Msg::GoalOutOfTurns,
+        GoalOutcome::Failed => Msg::GoalFailed,
+    };
+    let reason = match &ended.by {
+        Some(by) => language.fill(Msg::GoalBy, &[by, &language.translate(&ended.reason)]),
+        None => language.translate(&ended.reason).into_owned(),
+    };
+    language.fill(message, &[&ended.turns.to_string(), &reason])
 }
 
 /// The line of a status.
@@ -82,6 +124,9 @@ pub fn status(language: Language, status: &Status) -> String {
             true => by(who, Msg::OnlyReads, Msg::OnlyReadsBy),
             false => by(who, Msg::ChangesAgain, Msg::ChangesAgainBy),
         },
+        Status::GoalStarted { by, text } => fill(Msg::GoalStarted, &[by, text]),
+        Status::GoalContinued(continued) => goal_continued(language, continued),
+        Status::GoalEnded(ended) => goal_ended(language, ended),
         Status::Revoked { by, rule } => fill(Msg::Revoked, &[by, rule]),
         Status::Retry { in_ms, cause } => match in_ms {
             Some(ms) => fill(Msg::RetryIn, &[&seconds(*ms), &language.translate(cause)]),

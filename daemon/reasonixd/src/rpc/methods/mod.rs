@@ -5,6 +5,7 @@ mod agent;
 mod command;
 mod config;
 mod daemon;
+mod goal;
 mod history;
 mod hook;
 mod interaction;
@@ -52,6 +53,9 @@ pub fn module(daemon: Arc<Daemon>) -> RpcModule<Daemon> {
     add::<m::AgentList, _, _>(to, agent::list);
     add::<m::SkillList, _, _>(to, skill::list);
     add_memory_methods(to);
+    add::<m::GoalStart, _, _>(to, goal::start);
+    add::<m::GoalStatus, _, _>(to, goal::status);
+    add::<m::GoalStop, _, _>(to, goal::stop);
     add::<m::HookList, _, _>(to, hook::list);
     add::<m::HookReload, _, _>(to, hook::reload);
     add::<m::McpList, _, _>(to, mcp::list);

@@ -4,6 +4,7 @@ pub(crate) mod agents;
 pub(crate) mod attach;
 pub(crate) mod compaction;
 pub(crate) mod follow;
+pub(crate) mod goals;
 pub(crate) mod inspection;
 pub(crate) mod interactions;
 pub(crate) mod prompt_gate;

@@ -188,6 +188,21 @@ fn recorded(body: &Body) -> Option<String> {
                 resolved.by, resolved.interaction_id
             )
         }
+        Body::GoalStarted(started) => format!("goal: {}", started.text),
+        Body::GoalReported(reported) => format!(
+            "reported {}{}{}",
+            reported.report.status.as_str(),
+            if reported.checking { ", checking" } else { "" },
+            match reported.missing.len() {
+                0 => "",
+                1 => ", 1 missing",
+                _ => ", 2 missing",
+            }
+        ),
+        Body::GoalContinued(continued) => {
+            format!("goal turn {}: {}", continued.number, continued.why.as_str())
+        }
+        Body::GoalEnded(ended) => format!("goal {}: {}", ended.outcome.as_str(), ended.reason),
         Body::TodoUpdated(updated) => {
             let todos: Vec<_> = updated.todos.iter().map(|todo| &*todo.content).collect();
             format!("to do: {}", todos.join(" "))
@@ -240,6 +255,9 @@ fn user(message: &UserMessage) -> String {
             format!("daemon: {first}")
         }
         (Voice::Daemon, other) if words::is_invalid_call(other) => "daemon: invalid call".into(),
+        (Voice::Daemon, other) if other.starts_with("Continue with the goal") => {
+            "daemon: continue".into()
+        }
         (Voice::Daemon, other) => panic!("the daemon never says `{other}`"),
         (Voice::Prompt, text) => format!("prompt: {text}"),
         (Voice::Steer, text) => format!("steer: {text}"),

@@ -95,6 +95,7 @@ impl Simulation {
                 true
             }
             Some(Body::SessionReopened(_) | Body::SessionState(_)) => true,
+            Some(Body::GoalContinued(_) | Body::GoalEnded(_)) => true,
             // A session that became headless while idle exits as its next step.
             Some(Body::SessionExited(_)) => true,
             Some(Body::User(message)) => message.voice != Voice::Prompt,

@@ -153,7 +153,7 @@ impl Simulation {
     // Users.
 
     pub(super) fn people(&mut self) {
-        match self.chance.below(18) {
+        match self.chance.below(20) {
             0..3 => self.prompt(When::Queue),
             3..6 => self.prompt(When::Steer),
             6..8 => {
@@ -174,6 +174,7 @@ impl Simulation {
             13 | 16 => self.set(),
             14 => self.child(),
             15 => self.pin(),
+            18 | 19 => self.goal(),
             _ => self.step(Input::Close { request_id: None }),
         }
     }
@@ -452,7 +453,9 @@ impl Simulation {
             *effective_permissions = self.machine.facts().effective_permissions();
             // The call was judged before another event.
             effective_permissions.plan_approved ^= self.chance.once_in(20);
-            if call.name == "plan" {
+            if read_only && !self.peace && self.chance.once_in(6) {
+                *action = self.report();
+            } else if call.name == "plan" {
                 *action = CallAction::PresentPlan(call.arguments.clone());
             } else if call.name == "ask" {
                 let count = 1 + self.chance.below(2);

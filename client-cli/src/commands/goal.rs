@@ -1,0 +1,194 @@
+//! `reasonix goal`: a session works towards a goal by itself, turn after turn; its status, its end.
+
+use clap::Subcommand;
+use proto::hello::Role;
+use proto::methods::{GoalStatus, GoalStop};
+use proto::params::goal::{GoalProgress, StatusOutput, StopParams};
+use proto::params::session::OneParams;
+use proto::record::{GoalOutcome, GoalReport, ReportStatus};
+use proto::state::State;
+
+use super::run;
+use crate::exit::Error;
+use crate::messages::goal::Msg;
+use crate::session_options::SessionArgs;
+use crate::{output, reach, text};
+
+/// Work towards a goal by itself, turn after turn, until it is reached.
+///
+/// The session ends each turn with a report and continues until the goal is complete, blocked, stopped or out of turns
+/// or budget. A claim that it is complete is checked: the todo list, the evidence, and the check commands. Progress
+/// goes to standard error, the last answer to standard output.
+#[derive(Debug, clap::Args)]
+#[command(args_conflicts_with_subcommands = true, arg_required_else_help = true)]
+pub struct Args {
+    #[command(subcommand)]
+    what: Option<What>,
+    /// Goal; `-` reads standard input.
+    text: Vec<String>,
+    /// Number of turns after which it ends; 0: no limit [default: the setting `goal.max_turns`].
+    #[arg(long, value_name = "N")]
+    max_turns: Option<u64>,
+    /// Shell command that must succeed before the goal counts as complete; repeatable.
+    #[arg(long, value_name = "CMD")]
+    check: Vec<String>,
+    /// Output: the answer (`text`), one result object (`json`), or one event per line and then the result object
+    /// (`jsonl`) [default: text].
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    output_format: Option<run::Format>,
+    /// Same as `--output-format json`.
+    #[arg(long, conflicts_with = "output_format")]
+    json: bool,
+    /// Give the goal to this session: pid, id, or name. It keeps the options given here.
+    #[arg(short, long, conflicts_with_all = ["continue_last", "cwd"])]
+    session: Option<String>,
+    /// Give it to the most recent session of this directory. It keeps the options given here.
+    #[arg(short, long = "continue")]
+    continue_last: bool,
+    #[command(flatten)]
+    options: SessionArgs,
+    /// Print the pid of the session and return once the goal is stored.
+    #[arg(long)]
+    detach: bool,
+    /// Work in this directory.
+    #[arg(long, value_name = "DIR")]
+    cwd: Option<std::path::PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    /// Print the goal of a session and how far it is.
+    Status {
+        /// Session: pid, id, or name [default: the most recent one of this directory].
+        session: Option<String>,
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// End the goal of a session and stop its running turn.
+    Stop {
+        /// Session: pid, id, or name [default: the most recent one of this directory].
+        session: Option<String>,
+    },
+}
+
+/// Does what was asked.
+pub async fn run(args: Args) -> Result<u8, Error> {
+    match args.what {
+        Some(What::Status { session, json }) => status(session, json).await,
+        Some(What::Stop { session }) => stop(session).await,
+        None => {
+            let goal = run::Goal {
+                max_turns: args.max_turns,
+                check: args.check,
+            };
+            let mut run = run::Args::of_goal(args.text, goal);
+            run.output_format = args.output_format;
+            run.json = args.json;
+            run.session = args.session;
+            run.continue_last = args.continue_last;
+            run.options = args.options;
+            run.detach = args.detach;
+            run.cwd = args.cwd;
+            run::run(run).await
+        }
+    }
+}
+
+/// The session that is meant, or the last one of this directory.
+async fn named(client: &client::Client, session: Option<String>) -> Result<String, Error> {
+    if let Some(session) = session {
+        return Ok(session);
+    }
+    let cwd = reach::utf8(&reach::cwd(None)?)?;
+    let last = reach::last_session(client, &cwd).await?;
+    Ok(last.session.to_string())
+}
+
+async fn status(session: Option<String>, json: bool) -> Result<u8, Error> {
+    let client = reach::with("goal", |options| options.role = Role::Watch).await?;
+    let session = named(&client, session).await?;
+    let params = OneParams {
+        session: session.clone(),
+    };
+    let status = client.call::<GoalStatus>(&params).await?;
+    if json {
+        output::json(&status)?;
+        return Ok(0);
+    }
+    let summary = client.session(&session).await?;
+    let waits = summary.state == State::Waiting || summary.pending_interactions > 0;
+    for line in lines(&status, waits) {
+        output::line(&text::clean(&line))?;
+    }
+    Ok(0)
+}
+
+/// The status of a goal, in words. `waits`: its session waits for something.
+fn lines(status: &StatusOutput, waits: bool) -> Vec<String> {
+    let mut lines = Vec::new();
+    if let Some(goal) = &status.goal {
+        lines.push(say!(Msg::Goal, goal.text));
+        let turn = turn_words(goal);
+        lines.push(match waits {
+            true => say!(Msg::TurnWaits, turn),
+            false => turn,
+        });
+        if let Some(last) = goal.continued.as_ref().filter(|last| last.number > 1) {
+            lines.push(say!(Msg::Continued, last.why.as_str(), last.detail));
+        }
+        lines.extend(goal.report.as_ref().map(report_words));
+        if goal.stalled > 0 {
+            lines.push(say!(Msg::Stalled, goal.stalled));
+        }
+        lines.extend(goal.check.iter().map(|check| say!(Msg::Check, check)));
+    } else if let Some(ended) = &status.ended {
+        lines.push(say!(Msg::Goal, status.ended_text));
+        let outcome = outcome_words(ended.outcome);
+        lines.push(say!(Msg::Ended, outcome, ended.turns, ended.reason));
+    } else {
+        lines.push(say!(Msg::NoGoal).to_owned());
+    }
+    lines
+}
+
+fn turn_words(goal: &GoalProgress) -> String {
+    match goal.max_turns {
+        0 => say!(Msg::Turn, goal.turn),
+        max => say!(Msg::TurnOf, goal.turn, max),
+    }
+}
+
+fn report_words(report: &GoalReport) -> String {
+    match report.status {
+        ReportStatus::Continue => say!(Msg::ReportedContinue, report.summary),
+        ReportStatus::Complete => say!(Msg::ReportedComplete, report.summary),
+        ReportStatus::Blocked => say!(Msg::ReportedBlocked, report.summary),
+    }
+}
+
+fn outcome_words(outcome: GoalOutcome) -> &'static str {
+    match outcome {
+        GoalOutcome::Complete => say!(Msg::Complete),
+        GoalOutcome::Blocked => say!(Msg::Blocked),
+        GoalOutcome::Stopped => say!(Msg::Stopped),
+        GoalOutcome::OutOfBudget => say!(Msg::OutOfBudget),
+        GoalOutcome::OutOfTurns => say!(Msg::OutOfTurns),
+        GoalOutcome::Failed => say!(Msg::Failed),
+    }
+}
+
+async fn stop(session: Option<String>) -> Result<u8, Error> {
+    let client = reach::with("goal", |options| options.role = Role::Drive).await?;
+    let session = named(&client, session).await?;
+    let params = StopParams {
+        session,
+        request_id: Some(proto::RequestId::new()),
+    };
+    let stopped = client.call::<GoalStop>(&params).await?.stopped;
+    output::line(match stopped {
+        true => say!(Msg::GoalStopped),
+        false => say!(Msg::NoGoal),
+    })?;
+    Ok(0)
+}

@@ -1,0 +1,78 @@
+//! A run of a goal: its turns follow each other, and it is over when the goal is.
+
+use proto::Body;
+use proto::record::{GoalEnded, GoalOutcome};
+
+use super::code;
+use super::report::Report;
+use crate::exit;
+
+/// How far the run is.
+#[derive(Debug, Default)]
+pub(super) struct GoalRun {
+    /// The turn that runs.
+    turn: Option<u64>,
+    /// The exit code of the newest turn.
+    last: u8,
+    /// The goal has ended while its turn runs, with this code.
+    over: Option<GoalOutcome>,
+}
+
+/// What a record means for the run.
+pub(super) enum GoalEvent {
+    /// The run is over, with this code.
+    Over(u8),
+    Taken,
+    Other,
+}
+
+impl GoalRun {
+    /// Takes a record that came after the goal's start.
+    pub(super) fn take(
+        &mut self,
+        body: &Body,
+        turn: Option<u64>,
+        report: &mut Report,
+    ) -> GoalEvent {
+        match body {
+            Body::TurnStarted(_) => self.turn = turn,
+            Body::TurnEnded(ended) => {
+                self.turn = None;
+                self.last = code(ended.exit_code());
+                report.ended(ended.clone());
+                if let Some(outcome) = self.over {
+                    return GoalEvent::Over(self.code(outcome));
+                }
+            }
+            Body::GoalEnded(ended) => return self.ended(ended, report),
+            Body::SessionExited(exited) => {
+                report.exited(exited);
+                return GoalEvent::Over(code(exited.exit_code));
+            }
+            _ => return GoalEvent::Other,
+        }
+        GoalEvent::Taken
+    }
+
+    fn ended(&mut self, ended: &GoalEnded, report: &mut Report) -> GoalEvent {
+        report.goal(ended);
+        if self.turn.is_some() {
+            self.over = Some(ended.outcome);
+            return GoalEvent::Taken;
+        }
+        GoalEvent::Over(self.code(ended.outcome))
+    }
+
+    /// The exit code of a goal that ended so (contract, chapter 80).
+    fn code(&self, outcome: GoalOutcome) -> u8 {
+        match (outcome, self.last) {
+            (GoalOutcome::Complete, _) => 0,
+            (GoalOutcome::Blocked, _) => 3,
+            (GoalOutcome::OutOfBudget | GoalOutcome::OutOfTurns, _) => 2,
+            (GoalOutcome::Failed, 0) => 1,
+            (GoalOutcome::Stopped, 0) => exit::INTERRUPTED,
+            // How the turn ended says how it failed, or what stopped it.
+            (GoalOutcome::Failed | GoalOutcome::Stopped, last) => last,
+        }
+    }
+}

@@ -1,0 +1,24 @@
+//! Sentences about goals.
+
+client::catalog! {
+    Goal = "goal: {0}", "目标：{0}";
+    Turn = "turn {0}", "第 {0} 回合";
+    TurnOf = "turn {0} of {1}", "第 {0} 回合，共 {1} 回合";
+    TurnWaits = "{0}, waiting: `reasonix inbox` shows for what", "{0}，等待中：`reasonix inbox` 显示原因";
+    Continued = "continued: {0} {1}", "继续的原因：{0} {1}";
+    ReportedContinue = "last report, work is left: {0}", "最近的报告，尚未完成：{0}";
+    ReportedComplete = "last report, complete: {0}", "最近的报告，已完成：{0}";
+    ReportedBlocked = "last report, blocked: {0}", "最近的报告，受阻：{0}";
+    Stalled = "turns without progress: {0}", "没有进展的回合：{0}";
+    Check = "check: {0}", "检查：{0}";
+    Ended = "{0} after {1} turns: {2}", "{0}，共 {1} 个回合：{2}";
+    NoGoal = "this session has no goal", "本会话没有目标";
+    GoalStopped = "the goal is stopped", "目标已停止";
+    Complete = "complete", "已完成";
+    Blocked = "blocked", "受阻";
+    Stopped = "stopped", "已停止";
+    OutOfBudget = "out of budget", "预算用尽";
+    OutOfTurns = "out of turns", "回合用尽";
+    Failed = "failed", "失败";
+    GiveGoal = "give a goal: `reasonix goal \"make the tests pass\" --check \"make test\"`", "请给出目标：`reasonix goal \"让测试通过\" --check \"make test\"`";
+}

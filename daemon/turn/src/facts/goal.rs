@@ -1,0 +1,354 @@
+//! The goal of a session, as a fold: it starts, the model reports, turns end with or without progress, it ends.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use proto::item::{CallStatus, ToolKind, ToolMessage, UserMessage, Voice};
+use proto::outcome::{OutcomeKind, exit_code};
+use proto::params::goal::{GoalLine, GoalProgress, StatusOutput};
+use proto::params::session::QueuedPrompt;
+use proto::record::{
+    ContinueReason, GoalCheck, GoalContinued, GoalEnded, GoalOutcome, GoalReport, GoalReported,
+    GoalStarted, ReportStatus, Todo, TodoStatus,
+};
+use proto::{GoalId, PromptId, Record, Stamp};
+
+use super::content::{content_of_goal, content_of_goal_stop};
+use super::{CallStage, Facts, OpenCall};
+use crate::goal::normalise;
+use crate::repair::loop_detector;
+use contract::first_line;
+
+/// How many results of calls are remembered, to tell new ones.
+const SEEN_MAX: usize = 512;
+
+/// A goal in progress.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Goal {
+    pub id: GoalId,
+    pub text: String,
+    pub by: String,
+    pub started_at: Stamp,
+    /// 0: no limit.
+    pub max_turns: u64,
+    pub check: Option<GoalCheck>,
+    /// Number of turns that have ended under it.
+    pub turns: u64,
+    /// The newest turn that it started.
+    pub continued: Option<GoalContinued>,
+    /// The model's newest report.
+    pub report: Option<GoalReport>,
+    /// The newest turn under it, open or ended.
+    pub turn: GoalTurn,
+    /// A turn has ended, and the goal's end or next turn is not logged yet.
+    pub undecided: bool,
+    /// Turns in a row without progress.
+    pub stalled: u64,
+    /// The model was reminded of that since the last progress.
+    pub nudged: bool,
+    /// How often each block was reported, by its normalised reason.
+    blocks: BTreeMap<String, u32>,
+    /// Hashes of calls and their results, oldest first.
+    seen: VecDeque<u64>,
+    /// The most items of the todo list that were completed at once.
+    items_done: usize,
+}
+
+/// What a turn did for its goal.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct GoalTurn {
+    /// The model's last report in it.
+    pub report: Option<GoalReport>,
+    /// That report claims completion, and all checks hold.
+    pub accepted: bool,
+    /// What that report lacks as a claim of completion.
+    pub missing: Vec<String>,
+    /// Something new was read, run or finished.
+    progressed: bool,
+}
+
+/// A goal that ended.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LastGoal {
+    pub ended: GoalEnded,
+    pub text: String,
+    /// No turn has started since.
+    pub newest: bool,
+}
+
+impl Goal {
+    /// How many turns ended with a report of this block.
+    #[must_use]
+    pub fn times_blocked(&self, reason: &str) -> u32 {
+        self.blocks.get(&normalise(reason)).copied().unwrap_or(0)
+    }
+
+    /// The id of the prompt that starts its next turn.
+    #[must_use]
+    pub fn next_prompt(&self) -> PromptId {
+        self.id.prompt(self.turns + 1)
+    }
+
+    fn newest_turn(&self) -> u64 {
+        let continued = self.continued.as_ref().map_or(0, |last| last.number);
+        continued.max(self.turns)
+    }
+
+    fn progress(&self) -> GoalProgress {
+        GoalProgress {
+            goal: self.id,
+            text: self.text.clone(),
+            by: self.by.clone(),
+            started_at: self.started_at,
+            turn: self.newest_turn(),
+            max_turns: self.max_turns,
+            check: (self.check.as_ref()).map_or_else(Vec::new, |check| check.commands.clone()),
+            continued: self.continued.clone(),
+            report: self.report.clone(),
+            stalled: self.stalled,
+        }
+    }
+
+    /// Notes a call and its result. Anything that was not seen before is progress.
+    fn note_result(&mut self, signature: u64) {
+        if self.seen.contains(&signature) {
+            return;
+        }
+        self.turn.progressed = true;
+        self.seen.push_back(signature);
+        if self.seen.len() > SEEN_MAX {
+            self.seen.pop_front();
+        }
+    }
+}
+
+impl Facts {
+    /// The goal in progress, or how the last one ended.
+    #[must_use]
+    pub fn goal_status(&self) -> StatusOutput {
+        let last = self.last_goal.as_ref().filter(|_| self.goal.is_none());
+        StatusOutput {
+            goal: self.goal.as_ref().map(Goal::progress),
+            ended: last.map(|last| last.ended.clone()),
+            ended_text: last.map_or_else(String::new, |last| last.text.clone()),
+        }
+    }
+
+    /// The goal in progress, in short.
+    #[must_use]
+    pub fn goal_line(&self) -> Option<GoalLine> {
+        let goal = self.goal.as_ref()?;
+        Some(GoalLine {
+            text: first_line(&goal.text),
+            turn: goal.newest_turn(),
+            max_turns: goal.max_turns,
+        })
+    }
+
+    /// The outcome of the goal that ended with the newest turn; `None`: no goal did, or the turn's own outcome says it.
+    pub(crate) fn goal_outcome(&self) -> Option<OutcomeKind> {
+        let last = self.last_goal.as_ref().filter(|last| last.newest)?;
+        if self.goal.is_some() {
+            return None;
+        }
+        match last.ended.outcome {
+            GoalOutcome::Complete => Some(OutcomeKind::Completed),
+            GoalOutcome::Blocked => Some(OutcomeKind::Blocked),
+            GoalOutcome::OutOfBudget => Some(OutcomeKind::BudgetExceeded),
+            GoalOutcome::OutOfTurns => Some(OutcomeKind::MaxSteps),
+            // How the turn ended says how it failed, or who stopped it.
+            GoalOutcome::Failed | GoalOutcome::Stopped => {
+                let turn = self.ended.as_ref().map(|ended| ended.outcome);
+                match turn {
+                    None | Some(OutcomeKind::Completed) => Some(OutcomeKind::Interrupted),
+                    Some(_) => None,
+                }
+            }
+        }
+    }
+
+    /// The exit code of the goal that ended with the newest turn, if one did and the turn's own does not say it.
+    #[must_use]
+    pub fn goal_exit_code(&self) -> Option<i32> {
+        self.goal_outcome().map(|outcome| exit_code(outcome, None))
+    }
+
+    /// Whether this prompt is one that the goal made, after its first.
+    pub(crate) fn is_continuation(&self, prompt: PromptId) -> bool {
+        let continued = self.goal.as_ref().and_then(|goal| goal.continued.as_ref());
+        continued
+            .is_some_and(|last| last.prompt_id == prompt && last.why != ContinueReason::Started)
+    }
+
+    pub(super) fn apply_goal_started(&mut self, started: &GoalStarted, record: &Record) {
+        self.goal = Some(Goal {
+            id: started.goal,
+            text: started.text.clone(),
+            by: started.by.clone(),
+            started_at: record.at,
+            max_turns: started.max_turns,
+            check: started.check.clone(),
+            turns: 0,
+            continued: None,
+            report: None,
+            turn: GoalTurn::default(),
+            undecided: false,
+            stalled: 0,
+            nudged: false,
+            blocks: BTreeMap::new(),
+            seen: VecDeque::new(),
+            items_done: items_done(&self.todos),
+        });
+        self.woken = self.exited.is_some();
+        self.asked_since = true;
+        self.over_budget = false;
+        self.last_line = first_line(&started.text);
+        if self.first_line.is_empty() {
+            self.first_line.clone_from(&self.last_line);
+        }
+        self.remember(
+            started.request_id,
+            record,
+            content_of_goal(&started.text),
+            Some(started.goal.prompt(0)),
+        );
+    }
+
+    pub(super) fn apply_goal_reported(&mut self, reported: &GoalReported) {
+        let Some(goal) = &mut self.goal else { return };
+        let complete = reported.report.status == ReportStatus::Complete;
+        goal.turn.accepted = complete && reported.missing.is_empty() && !reported.checking;
+        goal.turn.missing.clone_from(&reported.missing);
+        goal.turn.report = Some(reported.report.clone());
+        goal.report = Some(reported.report.clone());
+        if !reported.checking {
+            return;
+        }
+        goal.turn.missing = vec![CHECKS.to_owned()];
+        let (check, open) = (goal.check.clone(), self.open.as_mut());
+        let calls = open.into_iter().flat_map(|open| &mut open.calls);
+        for open in calls.filter(|open| open.call.id == reported.call) {
+            open.check.clone_from(&check);
+            open.input_sha256.clear();
+        }
+    }
+
+    /// The goal's next prompt is queued until its message is logged, as any other.
+    pub(super) fn apply_goal_continued(&mut self, continued: &GoalContinued) {
+        let Some(goal) = &mut self.goal else { return };
+        goal.undecided = false;
+        goal.nudged |= continued.why == ContinueReason::NoProgress;
+        goal.continued = Some(continued.clone());
+        self.queue.push_back(QueuedPrompt {
+            prompt_id: continued.prompt_id,
+            text: continued.text.clone(),
+            steer: false,
+            on_ask: None,
+            by: goal.by.clone(),
+        });
+    }
+
+    pub(super) fn apply_goal_ended(&mut self, ended: &GoalEnded, record: &Record) {
+        let text = self.goal.take().map(|goal| goal.text);
+        self.last_goal = Some(LastGoal {
+            ended: ended.clone(),
+            text: text.unwrap_or_default(),
+            newest: true,
+        });
+        self.remember(ended.request_id, record, content_of_goal_stop(), None);
+    }
+
+    pub(super) fn goal_turn_started(&mut self) {
+        if let Some(last) = &mut self.last_goal {
+            last.newest = false;
+        }
+        if let Some(goal) = &mut self.goal {
+            goal.undecided = false;
+            goal.turn = GoalTurn::default();
+        }
+    }
+
+    pub(super) fn goal_turn_ended(&mut self) {
+        let Some(goal) = &mut self.goal else { return };
+        goal.undecided = true;
+        goal.turns += 1;
+        match goal.turn.progressed {
+            true => (goal.stalled, goal.nudged) = (0, false),
+            false => goal.stalled += 1,
+        }
+        let report = goal.turn.report.as_ref();
+        if let Some(report) = report.filter(|report| report.status == ReportStatus::Blocked) {
+            *goal.blocks.entry(normalise(&report.summary)).or_default() += 1;
+        }
+    }
+
+    /// What a person says is progress, and may remove a block.
+    pub(super) fn goal_heard(&mut self, message: &UserMessage) {
+        let continuation = message.prompt_id.is_some_and(|prompt| {
+            let goal = self.goal.as_ref().and_then(|goal| goal.continued.as_ref());
+            goal.is_some_and(|last| last.prompt_id == prompt)
+        });
+        if message.voice == Voice::Daemon || continuation {
+            return;
+        }
+        if let Some(goal) = &mut self.goal {
+            goal.turn.progressed = true;
+            goal.blocks.clear();
+        }
+    }
+
+    pub(super) fn goal_todos(&mut self, todos: &[Todo]) {
+        let Some(goal) = &mut self.goal else { return };
+        let done = items_done(todos);
+        if done > goal.items_done {
+            goal.items_done = done;
+            goal.turn.progressed = true;
+        }
+    }
+
+    /// A call has its result: a new one is progress, and that of passed checks completes the goal.
+    pub(super) fn goal_result(&mut self, message: &ToolMessage) {
+        let (Some(goal), Some(open)) = (&mut self.goal, &self.open) else {
+            return;
+        };
+        let mut calls = open.calls.iter();
+        let Some(call) = calls.find(|open| open.call.id == message.call) else {
+            return;
+        };
+        if call.check.is_some() {
+            goal.turn.accepted = message.status == CallStatus::Ok;
+            if goal.turn.accepted {
+                goal.turn.missing.clear();
+            }
+            return;
+        }
+        if matches!(&call.stage, CallStage::Answered { .. }) {
+            goal.turn.progressed |= call.stage.did_work();
+            return;
+        }
+        let ran = matches!(message.status, CallStatus::Ok | CallStatus::Failed);
+        let works = !matches!(
+            call.kind,
+            ToolKind::Todo | ToolKind::Goal | ToolKind::Ask | ToolKind::Plan
+        );
+        if ran && works && call.stage.did_work() {
+            goal.note_result(signature(call, &message.text));
+        }
+    }
+}
+
+/// What a claim of completion lacks until the check commands have passed.
+const CHECKS: &str = "the check commands did not succeed";
+
+/// The hash of a call and its result.
+fn signature(open: &OpenCall, text: &str) -> u64 {
+    let call = loop_detector::hash_call(&open.call.name, &open.call.arguments);
+    let result = open
+        .outcome_hash
+        .unwrap_or_else(|| loop_detector::hash(&text));
+    loop_detector::hash(&(call, result))
+}
+
+fn items_done(todos: &[Todo]) -> usize {
+    let done = |todo: &&Todo| todo.status == TodoStatus::Completed;
+    todos.iter().filter(done).count()
+}

@@ -1,0 +1,137 @@
+//! Goals: decides after each turn whether the session continues by itself, and why, or how its goal ends.
+//!
+//! The decision is a pure function of the facts, [`next_after_turn`]. The first matching row decides:
+//!
+//! | the turn | next |
+//! |---|---|
+//! | completion was claimed and holds | ends, complete |
+//! | was cut off by the end of the daemon | continues: the daemon was restarted |
+//! | was interrupted, killed or out of time | ends, stopped |
+//! | was out of budget | ends, out of budget |
+//! | failed, or the context is full | ends, failed |
+//! | was blocked (a denied approval, a loop, a hook) | ends, blocked |
+//! | reported the same block as two turns before it | ends, blocked |
+//! | made no progress, after the reminder about that | ends, blocked |
+//! | was the last of the allowed turns | ends, out of turns |
+//! | is the eighth in a row without progress | continues, with that reminder |
+//! | claimed completion, and something is missing | continues, with what is missing |
+//! | reported a block | continues: look for another way |
+//! | reached its step limit | continues |
+//! | made no report | continues, with a reminder |
+//! | reported that work is left | continues |
+//!
+//! `steps` makes records of it, `facts::goal` folds them, `words` has the texts for the model.
+
+use proto::outcome::{OutcomeKind, Reason, TurnEnded};
+use proto::record::{ContinueReason, GoalOutcome, ReportStatus};
+
+use crate::facts::Goal;
+
+mod block_reason;
+mod steps;
+pub(crate) mod words;
+
+pub(crate) use block_reason::normalise;
+
+/// A goal ends if the model reports the same block this many times.
+const SAME_BLOCK: u32 = 3;
+
+/// After this many turns in a row without progress the model is reminded once.
+const STALLED: u64 = 8;
+
+/// What happens to a goal after a turn.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum GoalStep {
+    Continue {
+        why: ContinueReason,
+        detail: String,
+    },
+    End {
+        outcome: GoalOutcome,
+        reason: String,
+    },
+}
+
+/// Decides what happens to a goal. `ended`: the newest turn under it; `None`: it has had none. See the table above.
+pub(crate) fn next_after_turn(goal: &Goal, ended: Option<&TurnEnded>) -> GoalStep {
+    let Some(ended) = ended else {
+        return go_on(ContinueReason::Started, "");
+    };
+    let turn = &goal.turn;
+    let report = turn.report.as_ref();
+    if let Some(report) = report.filter(|_| turn.accepted) {
+        return end(GoalOutcome::Complete, &report.summary);
+    }
+    match (ended.outcome, ended.reason) {
+        (OutcomeKind::Interrupted, Some(Reason::Shutdown)) => {
+            return go_on(ContinueReason::Restarted, "");
+        }
+        (OutcomeKind::Interrupted, Some(Reason::Timeout)) => {
+            return end(GoalOutcome::Stopped, words::OUT_OF_TIME);
+        }
+        (OutcomeKind::Interrupted | OutcomeKind::Killed, _) => {
+            return end(GoalOutcome::Stopped, words::INTERRUPTED);
+        }
+        (OutcomeKind::BudgetExceeded, _) => {
+            return end(GoalOutcome::OutOfBudget, words::OUT_OF_BUDGET);
+        }
+        (OutcomeKind::Failed, _) => {
+            let text = ended.error.as_ref().map(|error| error.message.as_str());
+            return end(GoalOutcome::Failed, text.unwrap_or(words::TURN_FAILED));
+        }
+        (OutcomeKind::ContextFull, _) => return end(GoalOutcome::Failed, words::CONTEXT_FULL),
+        (OutcomeKind::Blocked, Some(Reason::Denied)) => {
+            return end(GoalOutcome::Blocked, words::DENIED);
+        }
+        (OutcomeKind::Blocked, _) => return end(GoalOutcome::Blocked, words::TURN_BLOCKED),
+        (OutcomeKind::Completed | OutcomeKind::MaxSteps, _) => {}
+    }
+    let blocked = report.filter(|report| report.status == ReportStatus::Blocked);
+    if let Some(report) = blocked
+        && goal.times_blocked(&report.summary) >= SAME_BLOCK
+    {
+        return end(GoalOutcome::Blocked, &report.summary);
+    }
+    if goal.nudged && goal.stalled > 0 {
+        return end(GoalOutcome::Blocked, &words::no_progress(goal.stalled));
+    }
+    if goal.max_turns > 0 && goal.turns >= goal.max_turns {
+        return end(GoalOutcome::OutOfTurns, &words::out_of_turns(goal.turns));
+    }
+    if goal.stalled >= STALLED {
+        return go_on(
+            ContinueReason::NoProgress,
+            &words::no_progress(goal.stalled),
+        );
+    }
+    match report.map(|report| report.status) {
+        _ if !turn.missing.is_empty() => go_on(ContinueReason::Refused, &turn.missing.join("; ")),
+        Some(ReportStatus::Blocked) => {
+            let reason = report.map_or("", |report| &report.summary);
+            go_on(ContinueReason::Blocked, reason)
+        }
+        _ if ended.outcome == OutcomeKind::MaxSteps => go_on(ContinueReason::StepLimit, ""),
+        None => go_on(ContinueReason::NoReport, ""),
+        Some(ReportStatus::Continue | ReportStatus::Complete) => {
+            let next = report.and_then(|report| report.next.as_deref());
+            go_on(ContinueReason::Reported, next.unwrap_or_default())
+        }
+    }
+}
+
+fn go_on(why: ContinueReason, detail: &str) -> GoalStep {
+    GoalStep::Continue {
+        why,
+        detail: detail.to_owned(),
+    }
+}
+
+fn end(outcome: GoalOutcome, reason: &str) -> GoalStep {
+    GoalStep::End {
+        outcome,
+        reason: reason.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

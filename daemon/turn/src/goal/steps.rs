@@ -1,0 +1,178 @@
+//! The machine's part of goals: starts them, takes the model's reports, starts their turns, and logs their ends.
+
+use contract::Outcome;
+use proto::item::{ToolCall, Voice};
+use proto::record::{
+    GoalContinued, GoalEnded, GoalOutcome, GoalReport, GoalReported, GoalStarted, ReportStatus,
+    SessionReopened, TodoStatus,
+};
+use proto::{Body, PromptId, RequestId};
+
+use super::{GoalStep, next_after_turn, words};
+use crate::input::{Answer, Decided, StopReason};
+use crate::machine::{CallsInProgress, Phase, Step};
+
+impl Step<'_> {
+    /// Starts a goal, in place of one in progress.
+    pub(crate) fn start_goal(&mut self, phase: Phase, started: GoalStarted) -> Phase {
+        self.end_goal(
+            GoalOutcome::Stopped,
+            words::REPLACED,
+            Some(&started.by),
+            None,
+        );
+        self.append(Body::GoalStarted(started));
+        // A user is present, so work that waited for one continues.
+        self.hold.rests = false;
+        match phase {
+            Phase::Idle => self.continue_idle(None),
+            Phase::Asking(_)
+            | Phase::Compacting(_)
+            | Phase::Calls(_)
+            | Phase::Held
+            | Phase::Rewinding { .. }
+            | Phase::Stopping { .. }
+            | Phase::Ending { .. } => phase,
+        }
+    }
+
+    /// A user stops the goal, and with it the running turn.
+    pub(crate) fn stop_goal(
+        &mut self,
+        phase: Phase,
+        by: &str,
+        request_id: Option<RequestId>,
+        partial: Option<Answer>,
+    ) -> Phase {
+        if self.facts.goal.is_none() {
+            return phase;
+        }
+        self.end_goal(GoalOutcome::Stopped, words::STOPPED, Some(by), request_id);
+        match phase {
+            Phase::Idle => self.continue_idle(None),
+            phase if self.facts.open.is_some() => self.stop(phase, StopReason::User, partial),
+            phase => phase,
+        }
+    }
+
+    /// The mode was changed: the goal ends, and the open turn goes on without it.
+    pub(crate) fn end_goal_for_mode(&mut self, by: Option<&str>) {
+        self.end_goal(GoalOutcome::Stopped, words::MODE_CHANGED, by, None);
+    }
+
+    /// The session ends.
+    pub(crate) fn end_goal_at_exit(&mut self) {
+        self.end_goal(GoalOutcome::Stopped, words::SESSION_ENDED, None, None);
+    }
+
+    fn end_goal(
+        &mut self,
+        outcome: GoalOutcome,
+        reason: &str,
+        by: Option<&str>,
+        request_id: Option<RequestId>,
+    ) {
+        let Some(goal) = &self.facts.goal else { return };
+        let running = u64::from(self.facts.open.is_some());
+        self.append(Body::GoalEnded(GoalEnded {
+            goal: goal.id,
+            outcome,
+            reason: reason.to_owned(),
+            turns: goal.turns + running,
+            by: by.map(str::to_owned),
+            request_id,
+        }));
+    }
+
+    /// Ends the goal if the turn that has just ended was its last.
+    pub(crate) fn settle_goal(&mut self) {
+        let goal = self.facts.goal.as_ref().filter(|goal| goal.undecided);
+        let Some(goal) = goal else { return };
+        if let GoalStep::End { outcome, reason } = next_after_turn(goal, self.facts.ended.as_ref())
+        {
+            self.end_goal(outcome, &reason, None, None);
+        }
+    }
+
+    /// Logs that the goal continues with the turn of this prompt, if it is that of its next turn.
+    pub(crate) fn continue_goal(&mut self, prompt: PromptId) {
+        let goal = self.facts.goal.as_ref();
+        let Some(goal) = goal.filter(|goal| goal.next_prompt() == prompt) else {
+            return;
+        };
+        if self.facts.is_queued(prompt) {
+            return;
+        }
+        let ended = self.facts.ended.as_ref().filter(|_| goal.turns > 0);
+        if let GoalStep::Continue { why, detail } = next_after_turn(goal, ended) {
+            let number = goal.turns + 1;
+            let text = words::prompt(goal, why, &detail);
+            if self.facts.exited.is_some() {
+                let by = goal.by.clone();
+                self.append(Body::SessionReopened(SessionReopened { by }));
+            }
+            self.append(Body::GoalContinued(GoalContinued {
+                prompt_id: prompt,
+                number,
+                why,
+                detail,
+                text,
+            }));
+        }
+    }
+
+    /// Who speaks in the message of a prompt that starts a turn.
+    pub(crate) fn prompt_voice(&self, prompt: PromptId) -> Voice {
+        match self.facts.is_continuation(prompt) {
+            true => Voice::Daemon,
+            false => Voice::Prompt,
+        }
+    }
+
+    /// Takes the model's report. A claim of completion is checked: the todo list, the evidence, and then the check
+    /// commands, which the same call runs.
+    pub(crate) fn report_goal(
+        &mut self,
+        calls: &mut CallsInProgress,
+        call: &ToolCall,
+        decided: Decided,
+        report: GoalReport,
+    ) {
+        let Some(goal) = &self.facts.goal else {
+            self.close(calls, call, Outcome::refused(words::NO_GOAL), 0);
+            return;
+        };
+        let complete = report.status == ReportStatus::Complete;
+        let missing = match complete {
+            true => self.missing(&report),
+            false => Vec::new(),
+        };
+        let checking = complete && missing.is_empty() && goal.check.is_some();
+        let (status, text) = words::report_result(&report, &missing);
+        if !checking {
+            self.log_started(call, decided);
+        }
+        self.append(Body::GoalReported(GoalReported {
+            call: call.id.clone(),
+            report,
+            missing,
+            checking,
+        }));
+        if !checking {
+            self.close(calls, call, Outcome::with_status(status, text), 0);
+        }
+    }
+
+    /// What a claim of completion lacks, but for the check commands.
+    fn missing(&self, report: &GoalReport) -> Vec<String> {
+        let mut todos = self.facts.todos.iter();
+        let open = todos.any(|todo| todo.status != TodoStatus::Completed);
+        let evidence = report.evidence.as_deref().unwrap_or_default();
+        let lacks = [
+            (open, words::OPEN_ITEMS),
+            (evidence.trim().is_empty(), words::NO_EVIDENCE),
+        ];
+        let lacks = lacks.into_iter().filter(|(lacks, _)| *lacks);
+        lacks.map(|(_, what)| what.to_owned()).collect()
+    }
+}

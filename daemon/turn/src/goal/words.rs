@@ -1,0 +1,106 @@
+//! The texts of goals: for the model, in the messages of its turns, and the reasons that people read.
+
+use proto::item::CallStatus;
+use proto::record::{ContinueReason, GoalReport, ReportStatus};
+
+use crate::facts::Goal;
+
+// Reasons, for people.
+pub(super) const INTERRUPTED: &str = "a turn was interrupted";
+pub(super) const OUT_OF_TIME: &str = "the time limit of a turn was reached";
+pub(super) const OUT_OF_BUDGET: &str = "a budget is used up";
+pub(super) const TURN_FAILED: &str = "a turn failed";
+pub(super) const CONTEXT_FULL: &str = "the context is full";
+pub(super) const DENIED: &str = "a call needed an approval that nobody was there to give";
+pub(super) const TURN_BLOCKED: &str = "a turn was blocked";
+pub(super) const STOPPED: &str = "stopped";
+pub(super) const REPLACED: &str = "replaced by another goal";
+pub(super) const SESSION_ENDED: &str = "the session ended";
+pub(super) const MODE_CHANGED: &str = "the mode was changed";
+
+// For the model.
+pub(super) const NO_GOAL: &str = "There is no goal in this session, so there is nothing to report. Go on with what the user asked.";
+const COMPLETE: &str =
+    "The goal is complete. End the turn now with a few words about what was done.";
+const CHECKED: &str = "The checks passed: the goal is complete. End the turn now with a few words about what was done.";
+const REFUSED: &str = "Not complete yet. Missing: ";
+const CHECK_FAILED: &str = "Not complete yet: the check commands did not succeed. Fix what they report, then report again. Their result:";
+const NOTED: &str = "Noted.";
+pub(super) const OPEN_ITEMS: &str = "the todo list has open items";
+pub(super) const NO_EVIDENCE: &str = "`evidence` that shows that the goal is reached";
+const RULES: &str = "You work on this goal by yourself, turn after turn, until it is reached. Before a turn ends, call the tool that reports on the goal: `continue` with the next step, `complete` with evidence when all of it is done and checked, or `blocked` with the reason if nothing more can be done without the user. Do not ask whether to go on.";
+const NO_REPORT: &str = "Continue with the goal. The last turn ended without a report on it: report before this one ends.";
+const NO_PROGRESS: &str = "Continue with the goal, in another way: the last turns made no progress. Nothing new was read, run or finished. Look at something new, try another approach, or report what blocks you; without progress in this turn the goal ends.";
+const STEP_LIMIT: &str = "Continue with the goal where the step limit of the last turn stopped it.";
+const RESTARTED: &str = "Continue with the goal. The daemon was restarted during the last turn: look at what it left before you repeat anything.";
+
+/// Of how many turns without progress a goal ended.
+pub(super) fn no_progress(turns: u64) -> String {
+    format!("no progress in {turns} turns")
+}
+
+/// After how many turns a goal ended.
+pub(super) fn out_of_turns(turns: u64) -> String {
+    match turns {
+        1 => "its 1 turn is used up".to_owned(),
+        turns => format!("its {turns} turns are used up"),
+    }
+}
+
+/// The block about the goal that goes before the text of each user message of its turns.
+pub(crate) fn context(goal: &Goal) -> String {
+    let turn = match (goal.turns + 1, goal.max_turns) {
+        (turn, 0) => turn.to_string(),
+        (turn, max) => format!("{turn} of {max}"),
+    };
+    let text = goal.text.replace("</goal", "<\\/goal");
+    format!("<goal turn=\"{turn}\">\n{text}\n</goal>\n{RULES}")
+}
+
+/// The text of the prompt that starts another turn of a goal.
+pub(super) fn prompt(goal: &Goal, why: ContinueReason, detail: &str) -> String {
+    match why {
+        ContinueReason::Started => goal.text.clone(),
+        ContinueReason::Reported if detail.is_empty() => "Continue with the goal.".to_owned(),
+        ContinueReason::Reported => {
+            format!("Continue with the goal. You named as the next step: {detail}")
+        }
+        ContinueReason::NoReport => NO_REPORT.to_owned(),
+        ContinueReason::Refused => {
+            format!("Continue with the goal: it is not complete. Missing: {detail}")
+        }
+        ContinueReason::Blocked => format!(
+            "Continue with the goal. You reported a block: {detail}\nLook for another way; if it is still in the way afterwards, report it again in the same words."
+        ),
+        ContinueReason::NoProgress => NO_PROGRESS.to_owned(),
+        ContinueReason::StepLimit => STEP_LIMIT.to_owned(),
+        ContinueReason::Restarted => RESTARTED.to_owned(),
+    }
+}
+
+/// The result of a report. `missing`: what a claim of completion lacks.
+pub(super) fn report_result(report: &GoalReport, missing: &[String]) -> (CallStatus, String) {
+    if !missing.is_empty() {
+        return (
+            CallStatus::Refused,
+            format!("{REFUSED}{}.", missing.join("; ")),
+        );
+    }
+    let text = match report.status {
+        ReportStatus::Complete => COMPLETE,
+        ReportStatus::Continue | ReportStatus::Blocked => NOTED,
+    };
+    (CallStatus::Ok, text.to_owned())
+}
+
+/// The result of a report whose check commands have run, or did not run.
+pub(crate) fn checked_result(status: CallStatus, result: &str) -> String {
+    match status {
+        CallStatus::Ok => format!("{CHECKED}\n\n{result}"),
+        CallStatus::Failed
+        | CallStatus::Denied
+        | CallStatus::Refused
+        | CallStatus::Interrupted
+        | CallStatus::Unknown => format!("{CHECK_FAILED}\n\n{result}"),
+    }
+}

@@ -1,0 +1,100 @@
+//! Parameters and answers of `goal.*`.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::record::{GoalContinued, GoalEnded, GoalReport};
+use crate::{GoalId, RequestId, Seq, Stamp};
+
+/// Parameters of `goal.start`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "GoalStartParams")]
+pub struct StartParams {
+    pub session: String,
+    /// The goal, in words for the model.
+    pub text: String,
+    /// Number of turns after which it ends, 0: no limit; absent: the setting `goal.max_turns`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_turns: Option<u64>,
+    /// Commands that must succeed before it counts as complete, beside those of the setting `goal.check`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub check: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<RequestId>,
+}
+
+/// Answer of `goal.start`: the goal is on disk, and the session works on it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "GoalStartOutput")]
+pub struct StartOutput {
+    pub goal: GoalId,
+    /// Record of its start.
+    pub seq: Seq,
+}
+
+/// Parameters of `goal.stop`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "GoalStopParams")]
+pub struct StopParams {
+    pub session: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<RequestId>,
+}
+
+/// Answer of `goal.stop`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "GoalStopOutput")]
+pub struct StopOutput {
+    /// Whether a goal was in progress.
+    pub stopped: bool,
+}
+
+/// A goal in progress.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct GoalProgress {
+    pub goal: GoalId,
+    pub text: String,
+    pub by: String,
+    pub started_at: Stamp,
+    /// Number of its newest turn, from 1; 0: none has started.
+    pub turn: u64,
+    /// 0: no limit.
+    pub max_turns: u64,
+    /// Commands that must succeed before it counts as complete.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub check: Vec<String>,
+    /// The newest turn that it started.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub continued: Option<GoalContinued>,
+    /// The model's newest report.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub report: Option<GoalReport>,
+    /// Turns in a row without progress.
+    pub stalled: u64,
+}
+
+/// A goal in progress, in short.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct GoalLine {
+    /// Its first line, at most 120 characters.
+    pub text: String,
+    /// Number of its newest turn, from 1; 0: none has started.
+    pub turn: u64,
+    /// 0: no limit.
+    pub max_turns: u64,
+}
+
+/// Answer of `goal.status`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "GoalStatusOutput")]
+pub struct StatusOutput {
+    /// The goal in progress.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub goal: Option<GoalProgress>,
+    /// How the newest goal ended; absent while one is in progress.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended: Option<GoalEnded>,
+    /// Text of the goal that ended.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub ended_text: String,
+}

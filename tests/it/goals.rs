@@ -1,0 +1,292 @@
+//! Goals with the real programs: turns that follow each other, false claims, ends, and a daemon that is killed in the
+//! middle.
+
+use proto::hello::Role;
+use proto::record::{ContinueReason, GoalContinued, GoalEnded, GoalOutcome};
+use proto::{Body, Pid};
+use serde_json::{Value, json};
+use testkit::Script;
+use tests::gate::Gate;
+use tests::{House, follow, until};
+
+fn report(status: &str, summary: &str) -> Value {
+    json!({"status": status, "summary": summary})
+}
+
+fn complete(summary: &str, evidence: &str) -> Value {
+    json!({"status": "complete", "summary": summary, "evidence": evidence})
+}
+
+/// Why each turn of the goal started.
+fn reasons(house: &House) -> Vec<ContinueReason> {
+    let bodies = house.log(Pid(1)).bodies().into_iter();
+    bodies
+        .filter_map(|body| match body {
+            Body::GoalContinued(GoalContinued { why, .. }) => Some(why),
+            _ => None,
+        })
+        .collect()
+}
+
+/// How the goal ended.
+fn ended(house: &House) -> GoalEnded {
+    until("the end of the goal", || {
+        let mut bodies = house.log(Pid(1)).bodies().into_iter();
+        bodies.find_map(|body| match body {
+            Body::GoalEnded(ended) => Some(ended),
+            _ => None,
+        })
+    })
+}
+
+/// The texts that the calls of the log gave the model.
+fn results(house: &House) -> Vec<String> {
+    let bodies = house.log(Pid(1)).bodies().into_iter();
+    bodies
+        .filter_map(|body| match body {
+            Body::Tool(message) => Some(message.text),
+            _ => None,
+        })
+        .collect()
+}
+
+#[test]
+fn goal_runs_turn_after_turn_and_a_false_claim_goes_back() {
+    let todo = |status: &str| json!({"todos": [{"content": "Write it", "active_form": "Writing it", "status": status}]});
+    let house = House::playing(
+        &Script::new()
+            .calls("todo_write", &todo("in_progress"))
+            .says("I have begun.")
+            .calls("update_goal", &complete("all done", "I looked"))
+            .says("I thought it was done.")
+            .calls("bash", &json!({"command": "touch made"}))
+            .calls("todo_write", &todo("completed"))
+            .calls("update_goal", &report("complete", "all done"))
+            .calls("update_goal", &complete("all done", "the file is there"))
+            .says("It is made."),
+    );
+    let arguments = ["goal", "Make the file", "--check", "test -e made", "--json"];
+    let done = house.reasonix(&arguments).expect_code(0);
+    let result = done.json();
+    assert_eq!(result["outcome"], "completed", "{result}");
+    assert_eq!(result["text"], "It is made.");
+    assert_eq!(result["goal"]["outcome"], "complete");
+    assert_eq!(result["goal"]["turns"], 3);
+    use ContinueReason as Why;
+    assert_eq!(reasons(&house), [Why::Started, Why::NoReport, Why::Refused]);
+    let results = results(&house).join("\n");
+    assert!(
+        results.contains("Missing: the todo list has open items."),
+        "{results}"
+    );
+    assert!(
+        results.contains("Missing: `evidence` that shows"),
+        "{results}"
+    );
+    assert!(
+        results.contains("The checks passed: the goal is complete."),
+        "{results}"
+    );
+    // What it is after is in the messages of each turn, and never in the prefix.
+    let log = house.log(Pid(1));
+    let contexts = log.bodies().into_iter().filter_map(|body| match body {
+        Body::User(message) => message.context,
+        _ => None,
+    });
+    let goals = contexts
+        .filter(|context| context.contains("<goal turn="))
+        .count();
+    assert_eq!(goals, 3);
+}
+
+#[test]
+fn failed_check_refuses_completion_and_says_why() {
+    let house = House::playing(
+        &Script::new()
+            .calls("update_goal", &complete("done", "it looks right"))
+            .calls("bash", &json!({"command": "touch made"}))
+            .calls("update_goal", &complete("done", "the file is there"))
+            .says("Now it is."),
+    );
+    let check = "test -e made || { echo no file; exit 3; }";
+    let _ = house
+        .reasonix(&["goal", "Make it", "--check", check])
+        .expect_code(0);
+    let results = results(&house);
+    let refused = results.first().expect("a result");
+    assert!(
+        refused.contains("the check commands did not succeed"),
+        "{refused}"
+    );
+    assert!(
+        refused.contains("no file") && refused.contains('3'),
+        "{refused}"
+    );
+    assert_eq!(ended(&house).outcome, GoalOutcome::Complete);
+}
+
+#[test]
+fn same_block_in_other_words_ends_the_goal_with_exit_code_3() {
+    let house = House::playing(
+        &Script::new()
+            .calls("update_goal", &report("blocked", "No API key: FOO"))
+            .says("I am blocked.")
+            .calls("update_goal", &report("blocked", "no api-key, foo!"))
+            .says("Still.")
+            .calls("update_goal", &report("blocked", "ＮＯ  api key FOO"))
+            .says("For good."),
+    );
+    let done = house.reasonix(&["goal", "Call the service"]).expect_code(3);
+    assert_eq!(done.out, "For good.\n");
+    use ContinueReason as Why;
+    assert_eq!(reasons(&house), [Why::Started, Why::Blocked, Why::Blocked]);
+    let ended = ended(&house);
+    assert_eq!((ended.outcome, ended.turns), (GoalOutcome::Blocked, 3));
+    let status = house
+        .reasonix(&["goal", "status", "1", "--json"])
+        .expect_code(0);
+    assert_eq!(status.json()["ended"]["outcome"], "blocked");
+}
+
+#[test]
+fn goal_ends_after_its_turns_with_exit_code_2() {
+    let house = House::playing(&Script::new().says("One.").says("Two."));
+    let arguments = [
+        "goal",
+        "Go on",
+        "--max-turns",
+        "2",
+        "--output-format",
+        "jsonl",
+    ];
+    let done = house.reasonix(&arguments).expect_code(2);
+    let lines = done.lines();
+    let result = lines.last().expect("a result");
+    assert_eq!(result["goal"]["outcome"], "out_of_turns", "{result}");
+    let started = lines.iter().filter(|line| line["kind"] == "turn.started");
+    assert_eq!(started.count(), 2);
+    let code = house.reasonix(&["wait", "1"]);
+    assert_eq!(code.code(), Some(2), "`wait` says the same");
+}
+
+#[test]
+fn another_client_stops_a_goal_and_its_turn() {
+    let house = House::playing(&Script::new().runs(&Gate::command("stop")));
+    let gate = Gate::new(&house, "stop");
+    let run = house.start(&["goal", "Wait for ever", "--max-turns", "0"]);
+    gate.wait();
+    let status = house.reasonix(&["goal", "status", "1"]).expect_code(0);
+    assert!(
+        status.out.contains("goal: Wait for ever\nturn 1\n"),
+        "{}",
+        status.out
+    );
+    let stopped = house.reasonix(&["goal", "stop", "1"]).expect_code(0);
+    assert_eq!(stopped.out, "the goal is stopped\n");
+    let _ = run.done().expect_code(130);
+    let ended = ended(&house);
+    assert_eq!((ended.outcome, ended.turns), (GoalOutcome::Stopped, 1));
+    assert!(ended.by.is_some());
+    let again = house.reasonix(&["goal", "stop", "1"]).expect_code(0);
+    assert_eq!(again.out, "this session has no goal\n");
+}
+
+#[test]
+fn killed_daemon_loses_no_goal_and_runs_nothing_twice() {
+    let command = format!("echo once >> ran; {}", Gate::command("middle"));
+    let house = House::playing(
+        &Script::new()
+            .says("Begun.")
+            .runs(&command)
+            .calls("bash", &json!({"command": "echo after >> ran"}))
+            .calls("update_goal", &complete("done", "ran has two lines"))
+            .says("Done."),
+    );
+    let gate = Gate::new(&house, "middle");
+    let pid = house
+        .reasonix(&["goal", "Run it", "--detach"])
+        .expect_code(0);
+    assert_eq!(pid.out, "1\n");
+    gate.wait();
+    house.kill_daemon_and_parent();
+    // The next daemon goes on by itself.
+    house.daemon();
+    let ended = ended(&house);
+    assert_eq!((ended.outcome, ended.turns), (GoalOutcome::Complete, 2));
+    let ran = std::fs::read_to_string(house.project().join("ran")).expect("read");
+    assert_eq!(ran, "once\nafter\n");
+    use ContinueReason as Why;
+    assert_eq!(reasons(&house), [Why::Started, Why::NoReport]);
+    let _ = house.reasonix(&["wait", "1"]).expect_code(0);
+}
+
+#[test]
+fn interactive_session_goes_on_with_its_goal_after_a_kill_too() {
+    let house = House::playing(
+        &Script::new()
+            .says("Hello.")
+            .runs(&Gate::command("kept"))
+            .calls("update_goal", &complete("done", "seen"))
+            .says("Done."),
+    );
+    let gate = Gate::new(&house, "kept");
+    house.daemon();
+    let mut raw = house.raw_as(Role::Drive);
+    let mut params = house.create("hello");
+    params.options.kind = Some(proto::state::Kind::Interactive);
+    params.options.on_ask = Some(proto::state::OnAsk::Allow);
+    raw.call(
+        "session.create",
+        &serde_json::to_value(params).expect("JSON"),
+    )
+    .expect("create");
+    raw.call("session.wait", &json!({"session": "1"}))
+        .expect("wait");
+    let started = raw.call("goal.start", &json!({"session": "1", "text": "It works"}));
+    started.expect("goal");
+    gate.wait();
+    house.kill_daemon_and_parent();
+    gate.open();
+    house.daemon();
+    assert_eq!(ended(&house).outcome, GoalOutcome::Complete);
+}
+
+#[test]
+fn two_watchers_see_the_same_events_of_a_goal() {
+    let house = House::playing(
+        &Script::new()
+            .says("One.")
+            .calls("update_goal", &complete("done", "seen"))
+            .says("Two."),
+    );
+    let _ = house
+        .reasonix(&["goal", "Go on", "--detach"])
+        .expect_code(0);
+    let seen = house.block_on(async {
+        let mut seen = Vec::new();
+        for name in ["one", "two"] {
+            let client = house.client(name, Role::Watch).await;
+            let mut follow = follow::from_the_start(&client, 1).await;
+            let events = follow::to(&mut follow, "the exit", |event| {
+                event.kind == "session.exited"
+            });
+            seen.push(follow::durable(&events.await));
+        }
+        seen
+    });
+    assert_eq!(seen[0], seen[1]);
+    assert_eq!(seen[0].len(), house.log(Pid(1)).lines.len());
+}
+
+#[test]
+fn project_names_checks_only_if_it_is_trusted() {
+    let house = House::playing(
+        &Script::new()
+            .calls("update_goal", &complete("done", "seen"))
+            .says("Done."),
+    );
+    let config = house.project().join("reasonix.toml");
+    std::fs::write(config, "[goal]\ncheck = [\"false\"]\n").expect("write");
+    let _ = house.reasonix(&["goal", "Go on"]).expect_code(0);
+    assert!(!results(&house).join("\n").contains("check"));
+}
