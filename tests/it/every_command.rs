@@ -176,8 +176,8 @@ const ROWS: &[Row] = &[
     row(
         "goal",
         None,
-        None,
-        Some(&["--max-turns", "x", "y"]),
+        Some("goal"),
+        Some(&["--session", "nosuch", "y"]),
         Alone::Fails,
     ),
     row(
@@ -500,7 +500,8 @@ fn commands(house: &House) -> Vec<String> {
         // A command with others below it that is none by itself says so.
         let is_one = names.is_empty()
             || help.contains("[COMMAND]")
-            || help.contains(&format!("{} [OPTIONS]\n", words.join(" ")));
+            || help.contains(&format!("{} [OPTIONS]\n", words.join(" ")))
+            || help.contains(&format!("{} [OPTIONS] [", words.join(" ")));
         if !words.is_empty() && is_one {
             found.push(words.join(" "));
         }

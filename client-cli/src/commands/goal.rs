@@ -135,7 +135,8 @@ fn lines(status: &StatusOutput, waits: bool) -> Vec<String> {
             false => turn,
         });
         if let Some(last) = goal.continued.as_ref().filter(|last| last.number > 1) {
-            lines.push(say!(Msg::Continued, last.why.as_str(), last.detail));
+            let words = say!(Msg::Continued, last.why.as_str(), last.detail);
+            lines.push(words.trim_end().to_owned());
         }
         lines.extend(goal.report.as_ref().map(report_words));
         if goal.stalled > 0 {
