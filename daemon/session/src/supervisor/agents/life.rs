@@ -61,6 +61,8 @@ impl Supervisor {
             Ok(started) => started,
             Err(outcome) => return outcome,
         };
+        // Its parent may have been narrowed while it was created.
+        self.narrow_agents(call.parent).await;
         let handle = &started.handle;
         let (session, pid) = (handle.id(), handle.pid());
         let agent = &call.task.agent;
