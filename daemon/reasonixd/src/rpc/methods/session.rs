@@ -164,7 +164,7 @@ pub async fn set(
         || set.options.approval_mode.is_some();
     let summary = handle.set_and_say(set, chosen.notice).await?;
     if permits {
-        daemon.supervisor.narrow_agents(handle.id()).await;
+        daemon.supervisor.narrow_all_agents(handle.id()).await;
     }
     if model.is_some() {
         let cwd = summary.cwd.clone();

@@ -49,8 +49,14 @@ fn rank(mode: ApprovalMode) -> u8 {
 }
 
 impl Supervisor {
-    /// Has the sub-agents of a session follow what it may do now. One that cannot be reached does not go on either.
-    pub fn narrow_agents(&self, session: SessionId) -> BoxFuture<'_, ()> {
+    /// Has all sub-agents of a session follow what it may do now, those that are being created too.
+    pub async fn narrow_all_agents(&self, session: SessionId) {
+        self.places.none_is_half_created().await;
+        self.narrow_agents(session).await;
+    }
+
+    /// The same for those that are there. One that cannot be reached does not go on either.
+    pub(super) fn narrow_agents(&self, session: SessionId) -> BoxFuture<'_, ()> {
         async move {
             let Ok(parent) = self.load(session).await else {
                 return;
