@@ -609,3 +609,34 @@ fn definition_of_a_project_is_used_and_an_unknown_agent_is_an_error() {
     );
     assert_eq!(results[1].status.as_str(), "failed");
 }
+
+/// A session that goes into plan mode takes its running agents with it.
+#[test]
+fn plan_mode_of_the_parent_reaches_running_agents() {
+    let gate = Gate::new();
+    let held = gate.clone();
+    let model = Model::start(Script::by(move |request| {
+        match (is_of(request, "PARENT"), request.results().len()) {
+            (true, 0) => tasks([("general", "CHILD".to_owned())]),
+            (true, _) => Answer::text("Done."),
+            (false, 0) => Answer::call("write_file", json!({"path": "made", "content": "x"}))
+                .held(Place::Before, &held),
+            (false, _) => Answer::text("It was refused."),
+        }
+    }));
+    let house = house(&model);
+    let mut raw = house.raw_as(Role::Drive);
+    let mut params = house.create("PARENT");
+    params.options.approval_mode = Some(proto::state::ApprovalMode::Yolo);
+    let params = serde_json::to_value(params).expect("JSON");
+    raw.call("session.create", &params).expect("create");
+    until("the agent's request", || gate.is_reached().then_some(()));
+    raw.call("session.set", &json!({"session": "1", "mode": "plan"}))
+        .expect("set");
+    gate.open();
+    raw.call("session.wait", &json!({"session": "1"}))
+        .expect("wait");
+    let result = &children(&house)[0].results()[0];
+    assert_eq!(result.status.as_str(), "denied", "{result:?}");
+    assert!(!house.project().join("made").exists());
+}

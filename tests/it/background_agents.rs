@@ -44,6 +44,17 @@ fn scripted(gate: &Gate) -> Model {
     }))
 }
 
+/// Whether the agent has asked, and its log can be read: the request does not wait for the disk.
+fn is_at_work(house: &House, gate: &Gate) -> bool {
+    let sessions = std::fs::read_dir(house.home().join("sessions"));
+    let mut logs = sessions
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|entry| entry.path().join("log.jsonl"));
+    gate.is_reached() && logs.all(|log| std::fs::metadata(log).is_ok_and(|log| log.len() > 0))
+}
+
 fn turns(house: &House) -> usize {
     house.log(Pid(1)).count("turn.ended")
 }
@@ -78,7 +89,9 @@ fn result_of_an_agent_in_the_background_starts_a_turn_of_an_idle_parent() {
     let model = scripted(&gate);
     let house = house(&model);
     let _raw = begin(&house);
-    until("the agent's request", || gate.is_reached().then_some(()));
+    until("the agent at work", || {
+        is_at_work(&house, &gate).then_some(())
+    });
     until("the end of the parent's turn", || {
         (turns(&house) == 1).then_some(())
     });
@@ -99,7 +112,9 @@ fn agent_in_the_background_survives_kills_of_the_daemon_and_reports_once() {
     let model = scripted(&gate);
     let house = house(&model);
     drop(begin(&house));
-    until("the agent's request", || gate.is_reached().then_some(()));
+    until("the agent at work", || {
+        is_at_work(&house, &gate).then_some(())
+    });
     until("the end of the parent's turn", || {
         (turns(&house) == 1).then_some(())
     });
@@ -125,7 +140,9 @@ fn killed_parent_ends_its_agents_in_the_background() {
     let model = scripted(&gate);
     let house = house(&model);
     let mut raw = begin(&house);
-    until("the agent's request", || gate.is_reached().then_some(()));
+    until("the agent at work", || {
+        is_at_work(&house, &gate).then_some(())
+    });
     until("the end of the parent's turn", || {
         (turns(&house) == 1).then_some(())
     });

@@ -8,6 +8,7 @@ mod background;
 mod life;
 mod listing;
 mod messages;
+mod narrowing;
 mod places;
 
 use std::sync::{Arc, Weak};

@@ -159,7 +159,13 @@ pub async fn set(
         ..SessionSet::default()
     };
     let model = set.options.model.clone();
+    let permits = set.options.mode.is_some()
+        || set.options.read_only.is_some()
+        || set.options.approval_mode.is_some();
     let summary = handle.set_and_say(set, chosen.notice).await?;
+    if permits {
+        daemon.supervisor.narrow_all_agents(handle.id()).await;
+    }
     if model.is_some() {
         let cwd = summary.cwd.clone();
         model_list::refresh(daemon, cwd, &summary.model, BTreeMap::new());

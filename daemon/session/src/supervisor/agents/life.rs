@@ -61,6 +61,8 @@ impl Supervisor {
             Ok(started) => started,
             Err(outcome) => return outcome,
         };
+        // Its parent may have been narrowed while it was created.
+        self.narrow_agents(call.parent).await;
         let handle = &started.handle;
         let (session, pid) = (handle.id(), handle.pid());
         let agent = &call.task.agent;
@@ -151,6 +153,7 @@ impl Supervisor {
             return Err(interrupted("Not run: the daemon is stopping."));
         };
         let session = order.params.session;
+        let creating_now = self.places.begin_creating();
         // In a task of its own: half a session, because the call was given up, would be in the way of the next.
         let creating: BoxFuture<'static, _> = async move {
             let client = client_of(parent.pid);
@@ -160,6 +163,7 @@ impl Supervisor {
         }
         .boxed();
         let made = tokio::spawn(creating).await.map_err(panicked);
+        drop(creating_now);
         made.and_then(|made| made).map_err(|why| failed(&why))?;
         let handle = self.load(session).await.map_err(|why| failed(&why))?;
         Ok(Started { handle, place })

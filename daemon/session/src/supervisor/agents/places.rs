@@ -3,9 +3,10 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use proto::{ErrorName, Failure, SessionId};
-use tokio::sync::Notify;
+use tokio::sync::{Notify, watch};
 
 /// Sub-agents of sub-agents (contract, chapter 70).
 pub(crate) const DEPTH_MAX: u32 = 3;
@@ -13,11 +14,26 @@ pub(crate) const DEPTH_MAX: u32 = 3;
 /// sub-agents keeps its place.
 const SIDE_BY_SIDE_MAX: usize = 10;
 
+/// How long a change waits for sub-agents that are being created.
+const CREATING_MAX: Duration = Duration::from_secs(5);
+
 /// How many sub-agents of each session run.
 #[derive(Default)]
 pub(crate) struct AgentPlaces {
     running: Mutex<HashMap<SessionId, usize>>,
     freed: Notify,
+    /// Sub-agents that are being created.
+    creating: watch::Sender<usize>,
+}
+
+/// A sub-agent is being created, until this is dropped.
+pub(crate) struct Creating(Arc<AgentPlaces>);
+
+impl Drop for Creating {
+    fn drop(&mut self) {
+        let creating = &self.0.creating;
+        creating.send_modify(|count| *count = count.saturating_sub(1));
+    }
 }
 
 /// Leave for one sub-agent to be there. Given back when it is dropped.
@@ -49,6 +65,20 @@ impl AgentPlaces {
             }
             freed.await;
         }
+    }
+
+    /// Notes that a sub-agent is being created.
+    pub fn begin_creating(self: &Arc<Self>) -> Creating {
+        self.creating.send_modify(|count| *count += 1);
+        Creating(Arc::clone(self))
+    }
+
+    /// Returns when no sub-agent is half created, or after a while.
+    pub async fn none_is_half_created(&self) {
+        let mut creating = self.creating.subscribe();
+        let none = creating.wait_for(|count| *count == 0);
+        // One whose disk hangs holds nobody up for ever.
+        let _ = tokio::time::timeout(CREATING_MAX, none).await;
     }
 
     fn try_take(self: &Arc<Self>, parent: SessionId, depth: u32) -> Option<Place> {
