@@ -1,5 +1,4 @@
 use super::*;
-use contract::Tool as _;
 use serde_json::json;
 
 fn action(arguments: serde_json::Value) -> Result<CallAction, Outcome> {
