@@ -141,6 +141,7 @@ bodies! {
 macro_rules! reports {
     () => {
         $crate::Body::HookFinished(_)
+            | $crate::Body::CallsRepaired(_)
             | $crate::Body::ReasoningExtracted(_)
             | $crate::Body::Unknown { .. }
     };

@@ -40,6 +40,7 @@ mod house;
 mod instructions;
 mod keys;
 mod lifecycle;
+mod loops;
 mod mcp;
 mod memory;
 mod model_lists;

@@ -15,6 +15,7 @@ mod gated;
 mod guard;
 mod hold;
 pub mod input;
+pub mod loop_detector;
 pub mod machine;
 mod next;
 mod recover;

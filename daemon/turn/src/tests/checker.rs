@@ -10,8 +10,8 @@ use proto::params::interaction::{
     Approval, ApprovalDecision, Interaction, InteractionAnswer, InteractionRequest, PlanDecision,
 };
 use proto::record::{
-    CallEdit, CallsRepaired, InteractionResolved, PolicyDecided, SessionSet, ToolBlocked,
-    ToolStarted, Unattended, Verdict,
+    CallEdit, InteractionResolved, PolicyDecided, SessionSet, ToolBlocked, ToolStarted, Unattended,
+    Verdict,
 };
 use proto::reset::Wire;
 use proto::state::{Mode, State};
@@ -364,7 +364,6 @@ impl Checker {
                 self.mode = options.mode.unwrap_or_default();
                 self.read_only = options.read_only.unwrap_or_default();
             }
-            Body::CallsRepaired(repaired) => self.repaired(repaired),
             Body::HookFinished(_)
             | Body::Usage(_)
             | Body::Notice(_)
@@ -372,19 +371,9 @@ impl Checker {
             | Body::CacheReset(_)
             | Body::MessagePinned(_)
             | Body::ReasoningExtracted(_)
+            | Body::CallsRepaired(_)
             | Body::Unknown { .. } => {}
         }
-    }
-
-    fn repaired(&mut self, repaired: &CallsRepaired) {
-        let Some(call) = &repaired.held_back else {
-            return;
-        };
-        let open = self.open.as_mut().expect("calls are in a turn");
-        let new = open.unanswered.contains(call) && !open.started.contains_key(call);
-        assert!(new, "a started call is not held back");
-        // It never runs, like a truncated one.
-        open.cut.insert(call.clone());
     }
 
     fn opens(&mut self, interaction: &Interaction) {
