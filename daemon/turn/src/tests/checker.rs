@@ -854,7 +854,7 @@ impl Checker {
         let blocked = left || open.unapproved;
         match ended.outcome {
             OutcomeKind::Blocked => assert!(
-                open.stuck && ended.reason.is_none()
+                open.stuck && ended.reason == Some(Reason::Loop)
                     || blocked && ended.reason == Some(Reason::Denied),
                 "wrongly blocked"
             ),

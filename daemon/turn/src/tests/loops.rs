@@ -75,6 +75,13 @@ fn loop_is_found_although_the_daemon_was_restarted_in_between() {
           result e refused: Not run: no more tools can be called in this turn | {ENDED} | idle"
         ),
     ));
+    // It died before it said so to the model.
+    check(&same_call(
+        10,
+        "
+        > crash continue after message.tool
+          notice: The daemon was restarted | daemon: stuck | ask without tools",
+    ));
     check(&same_call(
         4,
         "
