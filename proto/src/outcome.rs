@@ -34,6 +34,8 @@ pub enum Reason {
     Term,
     /// Blocked: an approval request was denied because no client could answer it.
     Denied,
+    /// Blocked: the model kept repeating the same calls with the same results.
+    Loop,
 }
 
 /// A call that was denied because no client could approve it.

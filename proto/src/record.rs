@@ -154,6 +154,7 @@ bodies! {
 macro_rules! reports {
     () => {
         $crate::Body::HookFinished(_)
+            | $crate::Body::CallsRepaired(_)
             | $crate::Body::ReasoningExtracted(_)
             | $crate::Body::Unknown { .. }
     };

@@ -45,6 +45,7 @@ mod house;
 mod instructions;
 mod keys;
 mod lifecycle;
+mod loops;
 mod mcp;
 mod memory;
 mod messages_between_sessions;

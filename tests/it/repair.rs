@@ -1,4 +1,4 @@
-//! Calls that a model gets wrong, from the wire to the log: taken up, closed, held back; and left alone where it is
+//! Calls that a model gets wrong, from the wire to the log: taken up, closed; and left alone where it is
 //! switched off.
 
 use serde_json::{Value, json};
@@ -106,56 +106,6 @@ fn a_call_that_breaks_off_is_closed_and_runs_only_where_half_does_no_harm() {
 }
 
 #[test]
-fn calls_in_circles_are_held_back_and_end_the_turn() {
-    let model = Model::start([
-        read(),
-        read(),
-        read(),
-        read(),
-        Answer::text("I could not find it."),
-    ]);
-    let house = house(&model, "");
-    let ran = run(&house, &[], "go").expect(3, "blocked");
-    assert_eq!(ran.text(), "I could not find it.");
-    let results = results(&model);
-    assert!(results[1].1.contains("old words"), "{results:?}");
-    for (_, text) in &results[2..] {
-        assert!(text.starts_with("Not run: this same call"), "{results:?}");
-    }
-    assert_eq!(repairs(&ran).len(), 2);
-    let stats = house.reasonix(&["stats", "--by", "hook", "--json"]).json();
-    let counted = json!({"taken_up": 0, "closed": 0, "nested": 0, "held_back": 2});
-    assert_eq!(stats["repairs"], counted);
-    let last = model.requests().pop().expect("a request");
-    assert_eq!(last.json["tool_choice"], "none");
-    model.assert_prefix();
-}
-
-#[test]
-fn a_file_that_others_change_may_be_read_again() {
-    let model = Model::start([
-        read(),
-        read(),
-        Answer::call("bash", json!({"command": "cat wait.pipe"})),
-        read(),
-        Answer::text("Done."),
-    ]);
-    let house = house(&model, "");
-    let pipe = house.project().join("wait.pipe");
-    let made = std::process::Command::new("mkfifo").arg(&pipe).status();
-    assert!(made.expect("run mkfifo").success());
-    let running = house.start(&["run", "--output-format", "jsonl", "go"]);
-    running.line("the command", |line| {
-        line.contains("tool.started") && line.contains("wait.pipe")
-    });
-    std::fs::write(house.project().join("a.txt"), "new words\n").expect("change a file");
-    std::fs::write(&pipe, "go on\n").expect("feed the pipe");
-    Ran::of(&running.done()).expect(0, "completed");
-    let results = results(&model);
-    assert!(results[3].1.contains("new words"), "{results:?}");
-}
-
-#[test]
 fn nothing_is_repaired_if_repair_is_off() {
     let model = Model::start([
         read(),
@@ -170,19 +120,4 @@ fn nothing_is_repaired_if_repair_is_off() {
     let results = results(&model);
     assert!(results[2].1.contains("old words"), "{results:?}");
     assert!(!results[3].1.contains("old words"), "{results:?}");
-}
-
-/// A command's result contains its duration, which does not make the result different.
-#[test]
-fn commands_go_in_circles_as_well() {
-    let list = || Answer::call("bash", json!({"command": "ls"}));
-    let model = Model::start([list(), list(), list(), Answer::text("Done.")]);
-    let house = house(&model, "");
-    let ran = run(&house, &["--on-ask", "allow"], "go").expect(0, "completed");
-    assert_eq!(repairs(&ran).len(), 1, "{:?}", results(&model));
-    let results = results(&model);
-    assert!(
-        results[2].1.starts_with("Not run: this same call"),
-        "{results:?}"
-    );
 }

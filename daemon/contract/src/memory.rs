@@ -41,11 +41,6 @@ pub trait ToolMemory: Any + Send + Sync {
         let _ = paths;
     }
 
-    /// Whether others have changed known files and [`ToolMemory::describe_external_changes`] has not reported it yet.
-    fn has_external_changes(&self) -> bool {
-        false
-    }
-
     /// What others have changed in known files, in words for the model. Reports each change once.
     fn describe_external_changes(&self) -> Option<String> {
         None

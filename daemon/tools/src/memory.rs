@@ -281,10 +281,6 @@ impl ToolMemory for Memory {
         }
     }
 
-    fn has_external_changes(&self) -> bool {
-        self.has_changed()
-    }
-
     fn describe_external_changes(&self) -> Option<String> {
         self.report_changes()
     }

@@ -16,9 +16,6 @@ use crate::input::{Answer, Effect, RequestInfo};
 use crate::machine::{Asking, CallsInProgress, Phase, RequestWait, Step};
 use crate::words;
 
-/// After this many answers with only repeated calls, the turn may call no more tools.
-const CIRCLES_MAX: u32 = 2;
-
 /// How long to retry a request to a local address where nothing listens.
 const NOT_RUNNING_MS: u64 = 4_000;
 
@@ -94,8 +91,8 @@ impl Step<'_> {
             return Phase::Idle;
         };
         let over = limit > 0 && open.steps >= limit;
-        // The model was notified once, in the results of its calls, that it repeats itself.
-        let stuck = open.circles >= CIRCLES_MAX;
+        // The model was warned before, in the result of a call.
+        let stuck = open.recent_calls.is_loop();
         if (over || stuck) && !open.summing_up {
             let words = if over { words::SUM_UP } else { words::STUCK };
             self.say(words.to_owned(), None, None, Voice::Daemon);

@@ -1,21 +1,17 @@
-//! Repairs malformed calls of the model when an answer arrives, and stops repeated calls before they start.
+//! Repairs malformed calls of the model when an answer arrives.
 //!
 //! `repair` has the passes; this module applies them and logs `calls.repaired`, for statistics. The log holds the
 //! repaired calls, so nothing is repaired again after a crash.
 
-use contract::Outcome;
 use proto::Body;
-use proto::item::{Finish, ToolCall, ToolKind};
-use proto::outcome::OutcomeKind;
+use proto::item::{Finish, ToolCall};
+use proto::outcome::{OutcomeKind, Reason};
 use proto::record::{CallsRepaired, Level};
 
-use crate::facts::CallStage;
 use crate::input::Answer;
-use crate::machine::{CallsInProgress, Phase, Step};
+use crate::machine::{Phase, Step};
 use crate::repair::close::repair_json;
-use crate::repair::loop_detector;
 use crate::repair::scavenge::scavenge;
-use crate::words;
 
 impl Step<'_> {
     /// Repairs the calls of an answer and logs the repairs: adds calls that are written in its text, and completes
@@ -66,48 +62,6 @@ impl Step<'_> {
         answer
     }
 
-    /// Whether the same call was made so often, with the same result and no change in between, that another run is
-    /// pointless. `kind`: the kind of the tool that the call resolves to.
-    pub(crate) fn is_in_loop(&self, call: &ToolCall, kind: ToolKind) -> bool {
-        let Some(open) = self
-            .facts
-            .open
-            .as_ref()
-            .filter(|_| self.repair_tools.is_some())
-        else {
-            return false;
-        };
-        // A background command may change anything.
-        let background = !self.facts.children.is_empty();
-        !background
-            && !loop_detector::is_exempt(kind)
-            && self.stage_of(&call.id) == Some(&CallStage::Open)
-            && open
-                .recent_calls
-                .is_loop(loop_detector::hash_call(&call.name, &call.arguments))
-    }
-
-    /// Refuses a call that repeats in a loop, without running it.
-    pub(crate) fn refuse_looping_call(&mut self, calls: &mut CallsInProgress, call: &ToolCall) {
-        self.append(Body::CallsRepaired(CallsRepaired {
-            held_back: Some(call.id.clone()),
-            ..CallsRepaired::default()
-        }));
-        self.close(calls, call, Outcome::refused(words::IN_CIRCLES), 0);
-    }
-
-    /// Resets the loop detector after another program or a user has changed files: repeated calls may run again.
-    pub(crate) fn files_changed(&mut self, phase: Phase) -> Phase {
-        let open = self.facts.open.as_ref();
-        if self.repair_tools.is_some() && open.is_some_and(|open| !open.recent_calls.is_empty()) {
-            self.append(Body::CallsRepaired(CallsRepaired {
-                cleared: true,
-                ..CallsRepaired::default()
-            }));
-        }
-        phase
-    }
-
     /// Ends a turn whose last request allowed no tools.
     pub(crate) fn end_summed_up(&mut self) -> Phase {
         if !self.facts.open.as_ref().is_some_and(|open| open.stuck) {
@@ -117,7 +71,7 @@ impl Step<'_> {
             Level::Warning,
             "The turn was ended: the model kept repeating the same calls with the same results, even after a reminder.",
         );
-        self.end_turn(OutcomeKind::Blocked, None, None)
+        self.end_turn(OutcomeKind::Blocked, Some(Reason::Loop), None)
     }
 }
 

@@ -2,7 +2,7 @@
 //! `interactions` handles calls that wait for the user.
 
 use contract::{Basis, CallAction, Decision, EffectivePermissions, Outcome};
-use proto::item::{CallStatus, ToolCall, ToolKind};
+use proto::item::{CallStatus, ToolCall};
 use proto::params::interaction::InteractionRequest;
 use proto::record::{PolicyDecided, Todo, TodoUpdated, ToolStarted, Unattended as Left, Verdict};
 use proto::{Body, CallId};
@@ -38,7 +38,6 @@ impl Step<'_> {
     pub fn close_what_cannot_run(&mut self, calls: &mut CallsInProgress) {
         self.close_where(calls, |open| match &open.stage {
             CallStage::Open if open.call.cut => Some(Outcome::refused(words::CUT_CALL)),
-            CallStage::Open if open.held_back => Some(Outcome::refused(words::IN_CIRCLES)),
             CallStage::Denied { words } => Some(Outcome::with_status(CallStatus::Denied, words)),
             CallStage::Answered { by, words } => Some(interactions::outcome(*by, words)),
             CallStage::KeptInside { .. } => open.blocked_outcome(),
@@ -128,9 +127,6 @@ impl Step<'_> {
             return Phase::Calls(calls);
         };
         match judgement {
-            Judgement::Refused(_) if self.is_in_loop(&call, ToolKind::Other) => {
-                self.refuse_looping_call(&mut calls, &call);
-            }
             Judgement::Refused(outcome) => self.close(&mut calls, &call, outcome, 0),
             Judgement::Decided(decided) => {
                 if decided.effective_permissions != self.facts.effective_permissions() {
@@ -144,10 +140,6 @@ impl Step<'_> {
                     // A writer is judged after all earlier calls have ended, because its effect depends on them. Later
                     // calls run earlier only if this one counted as a reader before.
                     return self.judge_earlier_call(calls, id);
-                }
-                if !decided.files_changed && self.is_in_loop(&call, decided.kind) {
-                    self.refuse_looping_call(&mut calls, &call);
-                    return self.proceed(calls);
                 }
                 if blocked {
                     self.decide_unsandboxed_run(&mut calls, &call, decided);

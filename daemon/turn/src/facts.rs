@@ -301,7 +301,6 @@ impl Facts {
                 self.apply_interaction_resolved(resolved, record);
             }
             Body::ToolStarted(started) => self.apply_started(started),
-            Body::CallsRepaired(repaired) => self.apply_repaired(repaired),
             Body::ToolBlocked(blocked) => self.apply_blocked(blocked),
             Body::Usage(usage) => self.apply_usage(usage, record),
         }

@@ -113,8 +113,6 @@ pub enum Input {
     },
     /// The `Stop` hooks have been notified of the turn's end.
     TurnEndNotified,
-    /// Another program or a user has changed files that the session has read.
-    FilesChanged,
     /// A call has ended.
     CallEnded {
         call: CallId,
@@ -250,8 +248,6 @@ pub struct Decided {
     pub effective_permissions: EffectivePermissions,
     /// The checkpoint of the files that the call may change, if it is the first of its turn to change them.
     pub checkpoint: Option<CheckpointCreated>,
-    /// Another program or a user has changed files that the session has read, and the session has no notice of it yet.
-    pub files_changed: bool,
 }
 
 /// How to handle an approval request.

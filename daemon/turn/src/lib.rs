@@ -16,6 +16,7 @@ mod goal;
 mod guard;
 mod hold;
 pub mod input;
+pub mod loop_detector;
 pub mod machine;
 mod next;
 mod recover;

@@ -396,7 +396,6 @@ impl Step<'_> {
             Input::RequestWaits { cause, in_ms, down } => {
                 self.request_waits(phase, cause, in_ms, down)
             }
-            Input::FilesChanged => self.files_changed(phase),
             Input::RequestSent => self.request_sent(phase),
             Input::RetryDue { item, attempt } => self.retry_due(phase, &item, attempt),
             Input::CredentialsArrived => self.credentials_arrived(phase),

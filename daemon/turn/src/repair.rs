@@ -1,16 +1,14 @@
 //! Repair of malformed tool calls. Pure and deterministic: equal answers are repaired equally.
 //!
 //! Each answer passes through these steps, in this order (chapter 30, *Tool-call repair*): [`scavenge`] takes up calls that
-//! are only written in its text; [`close`] completes truncated arguments; [`loop_detector`] refuses repeated calls. Once
-//! per session, when the tool set is frozen, [`flatten`] flattens deep schemas; a call's arguments are nested again before
-//! it is judged. The tools themselves convert scalars of a wrong type when they read their arguments.
+//! are only written in its text; [`close`] completes truncated arguments. Once per session, when the tool set is frozen,
+//! [`flatten`] flattens deep schemas; a call's arguments are nested again before it is judged. The tools themselves convert scalars of a wrong type when they read their arguments.
 //!
 //! The session supplies its tools as [`RepairTools`]; without them nothing is repaired. `call_repair` runs the steps in a
 //! turn.
 
 pub mod close;
 pub mod flatten;
-pub mod loop_detector;
 pub mod scavenge;
 
 use std::collections::BTreeMap;

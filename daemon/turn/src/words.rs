@@ -32,8 +32,9 @@ pub const CALLS_A_CALLER: &str =
 pub const STOPPED: &str = "Not run: the turn was stopped.";
 pub const NO_MORE_STEPS: &str = "Not run: the step limit of this turn is reached.";
 pub const NO_MORE_CALLS: &str = "Not run: no more tools can be called in this turn.";
-pub const IN_CIRCLES: &str = "Not run: this same call was made before. The last times it came to the same result, and no other call has changed anything since. Change course: do something else, or answer with what you have.";
-pub const STUCK: &str = "Again all your calls repeat earlier ones, so no more tools can be called in this turn. Say briefly what was done, what is left and what stands in the way.";
+/// After the result of a call that was repeated. Also a marker: the result is compared without it.
+pub const LOOP_WARNING: &str = "\n\n[This call has given the same result 5 times in a row. Change course: do something else, or answer with what you have. To wait for something, run one command that sleeps until it is there. If this goes on, the turn is ended.]";
+pub const STUCK: &str = "The same calls gave the same results again and again, so no more tools can be called in this turn. Say briefly what was done, what is left and what stands in the way.";
 pub const CUT_CALL: &str = "Not run: your answer broke off inside this call. Make a smaller call: write large files in several parts with `append`.";
 pub const DENIED_BEFORE: &str = "Denied: the same call was denied before in this turn, and stays denied. Do not try to get the same \
                                  effect with another tool or another spelling: do something else, or explain what you need.";
@@ -88,6 +89,11 @@ pub(crate) fn user_command(line: &str, text: &str) -> String {
 pub(crate) fn lost_user_command(cause: Option<&str>) -> String {
     let cause = cause.unwrap_or("its end was not reported");
     format!("ended: {cause}; its output is lost, and how far it took effect is not known")
+}
+
+/// The result of a call without the warning that it repeats earlier ones.
+pub(crate) fn without_loop_warning(text: &str) -> &str {
+    text.strip_suffix(LOOP_WARNING).unwrap_or(text)
 }
 
 /// Reports to the model that the provider refused its answer. `refusal`: the provider's message.

@@ -401,8 +401,6 @@ pub struct RepairCounts {
     pub closed: u64,
     /// Flattened arguments, nested again.
     pub nested: u64,
-    /// Repeated in a loop, and not run.
-    pub held_back: u64,
 }
 
 /// What one hook did at one event.

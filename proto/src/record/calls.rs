@@ -174,7 +174,7 @@ pub struct CallEdit {
     pub command: String,
 }
 
-/// `calls.repaired`: repairs of malformed calls. The first three lists name calls of the next answer.
+/// `calls.repaired`: repairs of malformed calls. The lists name calls of the next answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CallsRepaired {
     /// They were found in its text or reasoning, undeclared.
@@ -186,12 +186,6 @@ pub struct CallsRepaired {
     /// Their arguments were flattened, and are nested before they run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub nested: Vec<CallId>,
-    /// It repeats other calls and does not run; its result follows.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub held_back: Option<CallId>,
-    /// Whether files that were read have changed; earlier calls may then be repeated.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub cleared: bool,
 }
 
 /// `todo.updated`: the whole list, as the model wrote it.

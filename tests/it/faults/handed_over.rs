@@ -33,13 +33,10 @@ fn knock(house: &House, stop: &AtomicBool, answered: &AtomicU64) -> Duration {
 #[test]
 fn f48_clients_that_come_during_a_hand_over_find_a_daemon_and_work_goes_on() {
     let model = Model::start(Script::by(|request: &Request| match request.answered() {
-        round @ 0..=5 => {
-            // Each is another one: calls in circles are held back.
-            Answer::call(
-                "bash",
-                json!({"command": format!("sleep 0.3; echo {round}")}),
-            )
-        }
+        round @ 0..=5 => Answer::call(
+            "bash",
+            json!({"command": format!("sleep 0.3; echo {round}")}),
+        ),
         _ => Answer::text("Done."),
     }));
     let house = House::new();

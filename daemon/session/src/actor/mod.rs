@@ -280,7 +280,6 @@ impl Actor {
                 });
             }
             CallEvent::Printed => self.viewers.schedule_frame(),
-            CallEvent::FilesChanged => self.step(Input::FilesChanged),
             CallEvent::HooksRan(finished) => self.tell_hooks(finished),
             CallEvent::BackgroundStarted(child) => self.step(Input::ChildSpawned(child)),
             CallEvent::BackgroundExited(child) => self.child_exited(child),

@@ -297,7 +297,6 @@ impl CallEnvironment {
             action: found.action,
             effective_permissions: standpoint.effective_permissions,
             checkpoint,
-            files_changed: self.notes.has_news(),
         });
         let ready = Ready {
             tool: name.to_owned(),

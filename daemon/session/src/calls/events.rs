@@ -14,8 +14,6 @@ pub enum CallEvent {
     },
     /// A running tool has printed.
     Printed,
-    /// Somebody else has changed files that the session has read.
-    FilesChanged,
     /// Hooks have run, and nothing waits for them.
     HooksRan(Vec<HookFinished>),
     /// A command of the session runs in the background.

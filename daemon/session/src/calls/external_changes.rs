@@ -45,19 +45,9 @@ impl Notes {
         ))
     }
 
-    /// Whether others have changed anything that was not reported yet. Blocks.
-    pub fn has_news(&self) -> bool {
-        self.memory.has_external_changes()
-    }
-
-    /// What has changed by now is the session's own doing. Says whether anything had.
-    pub async fn absorb(&self) -> bool {
-        let absorb = |notes: &Self| {
-            let changed = notes.has_news();
-            notes.memory.accept_changes();
-            changed
-        };
-        self.aside(absorb).await.unwrap_or(false)
+    /// What has changed by now is the session's own doing.
+    pub async fn absorb(&self) {
+        let _ = self.aside(|notes| notes.memory.accept_changes()).await;
     }
 
     /// Looks at files beside the runtime. A look that fails is none.

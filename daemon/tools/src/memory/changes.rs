@@ -41,14 +41,6 @@ impl Memory {
         (!report.is_empty()).then(|| report.join("\n"))
     }
 
-    /// Whether others have changed anything that is not reported yet. Blocks.
-    pub(super) fn has_changed(&self) -> bool {
-        let changed = |(path, mut known): (PathBuf, FileKnowledge)| self.change(&path, &mut known);
-        self.newest()
-            .into_iter()
-            .any(|file| changed(file).is_some())
-    }
-
     /// Checks the known files, and reports changes by others. Blocks.
     pub(super) fn look(&self, by: ChangedBy) -> Vec<String> {
         // One at a time: each change is reported once.

@@ -7,6 +7,7 @@ use proto::{Body, CallId};
 
 use crate::facts::CallStage;
 use crate::goal;
+use crate::loop_detector;
 use crate::machine::{CallsInProgress, PendingResult, Phase, Step};
 use crate::words;
 
@@ -136,13 +137,18 @@ impl Step<'_> {
             Some(user) => words::changed_command_result(user, &text),
             None => text,
         };
-        self.append(Body::Tool(ToolMessage {
+        let mut message = ToolMessage {
             item,
             call: call.id.clone(),
             tool: call.name.clone(),
             status,
             text,
-        }));
+        };
+        let open = self.facts.open.as_ref();
+        if open.is_some_and(|open| open.repetitions_with(&message) == loop_detector::WARN_AT) {
+            message.text.push_str(words::LOOP_WARNING);
+        }
+        self.append(Body::Tool(message));
     }
 
     /// Closes every call that has no result, with this text.

@@ -8,7 +8,8 @@ use proto::record::{CallEdit, GoalCheck, SkillUse, ToolBlocked, ToolFinished};
 use proto::state::OnAsk;
 use proto::{CallId, InteractionId, ItemId, PromptId, Stamp};
 
-use crate::repair::loop_detector::{self, RecentCalls};
+use crate::loop_detector::{self, CallAndResult, Counting, RecentCalls};
+use crate::words;
 
 /// A turn that has started and not ended yet.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -65,12 +66,10 @@ pub struct OpenTurn {
     pub summing_up: bool,
     /// The model may call no more tools because it repeated its calls.
     pub stuck: bool,
-    /// The newest calls with results, to detect repeated calls.
+    /// The newest calls with results, to detect loops.
     pub recent_calls: RecentCalls,
     /// The skills in force: those that its prompts and calls have loaded.
     pub skills: Vec<SkillUse>,
-    /// Number of answers, since the user's last message, whose calls were all repetitions.
-    pub circles: u32,
 }
 
 /// A call of the newest answer.
@@ -89,10 +88,10 @@ pub struct OpenCall {
     /// The outcome of its sandboxed run, if the sandbox blocked it. It is the result unless a user approves an unsandboxed
     /// run.
     pub blocked: Option<Box<ToolBlocked>>,
-    /// The call is a repetition, and does not run.
-    pub held_back: bool,
     /// The hash of a command's outcome, without its duration.
     pub outcome_hash: Option<u64>,
+    /// How long it ran, once it has ended.
+    pub duration_ms: u64,
     /// The user's change of the call: it is judged and run in the changed form.
     pub edit: Option<Box<UserEdit>>,
     /// It claims that the goal is complete, and runs this check of it.
@@ -136,8 +135,8 @@ impl OpenCall {
             read_only: false,
             input_sha256: String::new(),
             blocked: None,
-            held_back: false,
             outcome_hash: None,
+            duration_ms: 0,
             edit: None,
             check: None,
         }
@@ -255,42 +254,46 @@ impl OpenTurn {
         self.stage(call, stage);
     }
 
-    /// Closes a call that has its result, and remembers it for the loop detector.
-    pub(super) fn close(&mut self, message: &ToolMessage) {
-        let open = self.calls.iter().find(|open| open.call.id == message.call);
-        let reported = !matches!(
+    /// How many times in a row a call gives the same result, if this is its result. 0: it does not count.
+    #[must_use]
+    pub fn repetitions_with(&self, message: &ToolMessage) -> usize {
+        match self.counted(message) {
+            Some((new, Counting::Counts)) => self.recent_calls.count_with(new),
+            Some((_, Counting::Ignored | Counting::StartsAnew)) | None => 0,
+        }
+    }
+
+    /// The call that this is the result of, and how it counts for the loop detector; `None`: it is not open, or its
+    /// outcome is unknown.
+    fn counted(&self, message: &ToolMessage) -> Option<(CallAndResult, Counting)> {
+        let open = self
+            .calls
+            .iter()
+            .find(|open| open.call.id == message.call && open.stage != CallStage::Closed)?;
+        let unknown = matches!(
             message.status,
             CallStatus::Interrupted | CallStatus::Unknown
         );
-        let remembered = |open: &&OpenCall| {
-            reported
-                && !open.held_back
-                && !loop_detector::is_exempt(open.kind)
-                && open.stage != CallStage::Closed
+        let result = open
+            .outcome_hash
+            .unwrap_or_else(|| loop_detector::hash(&words::without_loop_warning(&message.text)));
+        let new = CallAndResult {
+            call: loop_detector::hash_call(&open.call.name, &open.call.arguments),
+            result,
         };
-        if let Some(open) = open.filter(remembered) {
-            let call = loop_detector::hash_call(&open.call.name, &open.call.arguments);
-            let writes = match &open.stage {
-                CallStage::Started { read_only } => !read_only,
-                CallStage::Blocked | CallStage::KeptInside { .. } => true,
-                CallStage::Open
-                | CallStage::Waiting(_)
-                | CallStage::Approved { .. }
-                | CallStage::Edited
-                | CallStage::Answered { .. }
-                | CallStage::Denied { .. }
-                | CallStage::Closed => false,
-            };
-            let result = open
-                .outcome_hash
-                .unwrap_or_else(|| loop_detector::hash(&message.text));
-            self.recent_calls.note(call, result, writes);
+        let arguments = &open.call.arguments;
+        let counting = loop_detector::counting(open.kind, arguments, open.duration_ms);
+        (!unknown).then_some((new, counting))
+    }
+
+    /// Closes a call that has its result, and remembers it for the loop detector.
+    pub(super) fn close(&mut self, message: &ToolMessage) {
+        match self.counted(message) {
+            Some((new, Counting::Counts)) => self.recent_calls.note(new),
+            Some((_, Counting::StartsAnew)) => self.recent_calls.start_row(),
+            Some((_, Counting::Ignored)) | None => {}
         }
-        let was_open = self.unanswered();
         self.stage(&message.call, CallStage::Closed);
-        if was_open && !self.unanswered() && self.calls.iter().all(|open| open.held_back) {
-            self.circles += 1;
-        }
     }
 
     /// A skill is in force from here to the end of the turn. What it limited before it was changed and loaded again stays
@@ -300,31 +303,37 @@ impl OpenTurn {
         self.skills.extend(new.cloned());
     }
 
-    /// A call has ended: the skill that it loaded is in force, and what a command came to is remembered.
+    /// A call has ended: the skill that it loaded is in force, and its duration and what a command came to are
+    /// remembered.
     pub(super) fn apply_finished(&mut self, finished: &ToolFinished) {
         self.put_skill(finished.skill.as_ref());
-        if let Display::Command {
-            exit_code,
-            signal,
-            output_bytes,
-            output_lines: _,
-            head: _,
-            tail,
-            sandbox_stopped: _,
-        } = &finished.display
-        {
-            let outcome = loop_detector::hash(&(exit_code, signal, output_bytes, tail));
-            let calls = self.calls.iter_mut();
-            for open in calls.filter(|open| open.call.id == finished.call) {
-                open.outcome_hash = Some(outcome);
-            }
+        let outcome = match &finished.display {
+            Display::Command {
+                exit_code,
+                signal,
+                output_bytes,
+                output_lines: _,
+                head: _,
+                tail,
+                sandbox_stopped: _,
+            } => Some(loop_detector::hash(&(
+                exit_code,
+                signal,
+                output_bytes,
+                tail,
+            ))),
+            _ => None,
+        };
+        let calls = self.calls.iter_mut();
+        for open in calls.filter(|open| open.call.id == finished.call) {
+            open.duration_ms = finished.duration_ms;
+            open.outcome_hash = outcome.or(open.outcome_hash);
         }
     }
 
-    /// Resets the loop detector after a user's message or another change: repeated calls may run again.
+    /// Resets the loop detector after a user's message or answer: calls may be repeated.
     pub(super) fn reset_loop_detector(&mut self) {
-        self.recent_calls.clear();
-        self.circles = 0;
+        self.recent_calls = RecentCalls::default();
     }
 
     /// Applies a user's change of a call.

@@ -2,7 +2,7 @@
 
 use proto::item::{AssistantMessage, CallStatus, Finish, ToolMessage, UserMessage, Voice};
 use proto::outcome::{OutcomeKind, TurnEnded};
-use proto::record::{CallsRepaired, CheckpointCreated, ToolStarted};
+use proto::record::{CheckpointCreated, ToolStarted};
 use proto::state::State;
 use proto::{PromptId, Record};
 
@@ -210,18 +210,7 @@ impl Facts {
         }
     }
 
-    pub(super) fn apply_repaired(&mut self, repaired: &CallsRepaired) {
-        let Some(open) = &mut self.open else { return };
-        if repaired.cleared {
-            open.reset_loop_detector();
-        }
-        let held = |call: &&mut OpenCall| Some(&call.call.id) == repaired.held_back.as_ref();
-        for call in open.calls.iter_mut().filter(held) {
-            call.held_back = true;
-        }
-    }
-
-    /// Resets the loop detector after an event from outside the turn: repeated calls may run again.
+    /// Resets the loop detector after a user's answer: calls may be repeated.
     pub(super) fn reset_loop_detector(&mut self) {
         if let Some(open) = &mut self.open {
             open.reset_loop_detector();

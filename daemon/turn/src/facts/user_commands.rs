@@ -27,7 +27,6 @@ impl Facts {
     }
 
     pub(super) fn apply_child_spawned(&mut self, child: &ChildSpawned, record: &Record) {
-        self.reset_loop_detector();
         self.children.insert(child.pid, child.clone());
         if let Some(user) = &child.user {
             self.remember(user.request_id, record, content_of_shell(&user.line), None);
@@ -35,7 +34,6 @@ impl Facts {
     }
 
     pub(super) fn apply_child_exited(&mut self, exited: &ChildExited) {
-        self.reset_loop_detector();
         let child = self.children.remove(&exited.pid);
         let Some(user) = child.and_then(|child| child.user) else {
             return;

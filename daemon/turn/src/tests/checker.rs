@@ -10,8 +10,8 @@ use proto::params::interaction::{
     Approval, ApprovalDecision, Interaction, InteractionAnswer, InteractionRequest, PlanDecision,
 };
 use proto::record::{
-    CallEdit, CallsRepaired, ContinueReason, InteractionResolved, PolicyDecided, SessionSet,
-    ToolBlocked, ToolStarted, Unattended, Verdict,
+    CallEdit, ContinueReason, InteractionResolved, PolicyDecided, SessionSet, ToolBlocked,
+    ToolStarted, Unattended, Verdict,
 };
 use proto::reset::Wire;
 use proto::state::{Mode, State};
@@ -377,7 +377,6 @@ impl Checker {
                 self.mode = options.mode.unwrap_or_default();
                 self.read_only = options.read_only.unwrap_or_default();
             }
-            Body::CallsRepaired(repaired) => self.repaired(repaired),
             Body::HookFinished(_)
             | Body::AgentFinished(_)
             | Body::Usage(_)
@@ -388,19 +387,9 @@ impl Checker {
             | Body::CacheReset(_)
             | Body::MessagePinned(_)
             | Body::ReasoningExtracted(_)
+            | Body::CallsRepaired(_)
             | Body::Unknown { .. } => {}
         }
-    }
-
-    fn repaired(&mut self, repaired: &CallsRepaired) {
-        let Some(call) = &repaired.held_back else {
-            return;
-        };
-        let open = self.open.as_mut().expect("calls are in a turn");
-        let new = open.unanswered.contains(call) && !open.started.contains_key(call);
-        assert!(new, "a started call is not held back");
-        // It never runs, like a truncated one.
-        open.cut.insert(call.clone());
     }
 
     fn opens(&mut self, interaction: &Interaction) {
@@ -881,7 +870,7 @@ impl Checker {
         let blocked = left || open.unapproved;
         match ended.outcome {
             OutcomeKind::Blocked => assert!(
-                open.stuck && ended.reason.is_none()
+                open.stuck && ended.reason == Some(Reason::Loop)
                     || blocked && ended.reason == Some(Reason::Denied),
                 "wrongly blocked"
             ),

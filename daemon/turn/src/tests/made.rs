@@ -157,13 +157,13 @@ pub fn judgement(
         again_hash: None,
         approval,
         unattended,
-        files_changed: false,
     })
 }
 
 fn kind(tool: &str) -> ToolKind {
     match tool {
         "bash_output" => ToolKind::CommandOutput,
+        "bash" => ToolKind::Command,
         _ => ToolKind::Other,
     }
 }

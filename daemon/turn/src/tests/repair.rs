@@ -2,5 +2,4 @@
 
 mod close;
 mod flatten;
-mod loop_detector;
 mod scavenge;

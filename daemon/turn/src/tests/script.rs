@@ -288,7 +288,6 @@ impl CallStage {
                 in_ms: None,
             },
             "sent" => Input::RequestSent,
-            "changed" => Input::FilesChanged,
             "hooks" => Input::TurnEndNotified,
             "key" => Input::CredentialsArrived,
             "close" => Input::Close { request_id: None },

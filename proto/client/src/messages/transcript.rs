@@ -176,5 +176,6 @@ crate::catalog! {
     ByTimeout = "time limit", "超过时限";
     ByShutdown = "the daemon stopped", "守护进程停止";
     ByTerm = "TERM", "TERM 信号";
+    ByLoop = "the model was in a loop", "模型陷入循环";
     ByNobody = "no client was attached to approve it", "没有可批准的客户端";
 }

@@ -395,8 +395,7 @@ fn requests_beside_the_conversation_say_what_they_are_for() {
         usage["purpose"] = json!(purpose);
         usage
     };
-    let repaired =
-        json!({"taken_up": ["a"], "closed": ["b", "c"], "held_back": "d", "cleared": true});
+    let repaired = json!({"taken_up": ["a"], "closed": ["b", "c"], "nested": ["d"]});
     let found = json!({"item": "m1.1", "subgoals": ["s"], "uncertainties": ["u", "v"]});
     let events = log(&[
         (1.0, t, "turn.started", json!({"prompt_id": PROMPT})),
@@ -417,7 +416,7 @@ fn requests_beside_the_conversation_say_what_they_are_for() {
         "request #1 (sample) try 1",
         "first token #1 (extraction)",
         "answer #1 (extraction)",
-        "repaired calls: 1 recovered from the answer's text, 2 cut-off calls completed, 1 repeated calls not run, repetition count reset",
+        "repaired calls: 1 recovered from the answer's text, 2 cut-off calls completed, 1 calls with flattened arguments rebuilt",
         "run bash unknown\n",
     ] {
         assert!(text.contains(line), "{line}: {text}");

@@ -76,18 +76,11 @@ fn repaired_words(calls: &CallsRepaired) -> String {
         (calls.taken_up.len(), "recovered from the answer's text"),
         (calls.closed.len(), "cut-off calls completed"),
         (calls.nested.len(), "calls with flattened arguments rebuilt"),
-        (
-            usize::from(calls.held_back.is_some()),
-            "repeated calls not run",
-        ),
     ];
     let counted = counts.iter().filter(|(count, _)| *count > 0);
-    let mut words: Vec<_> = counted
+    let words: Vec<_> = counted
         .map(|(count, how)| format!("{count} {how}"))
         .collect();
-    if calls.cleared {
-        words.push("repetition count reset".to_owned());
-    }
     format!("repaired calls: {}", words.join(", "))
 }
 

@@ -206,6 +206,7 @@ pub fn outcome(language: Language, kind: OutcomeKind, reason: Option<Reason>) ->
         Reason::Shutdown => Msg::ByShutdown,
         Reason::Term => Msg::ByTerm,
         Reason::Denied => Msg::ByNobody,
+        Reason::Loop => Msg::ByLoop,
     });
     match reason {
         None => outcome.to_owned(),

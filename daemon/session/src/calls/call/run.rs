@@ -170,13 +170,10 @@ impl Run {
         if !matches!(watched, Watched::Nothing) {
             take_in(&mut outcome.changed, looked(&keeper, &watched).await);
         }
-        if changes && notes.absorb().await {
-            reporter.report(CallEvent::FilesChanged);
+        if changes {
+            notes.absorb().await;
         }
         let mut reported: Vec<String> = note.into_iter().collect();
-        if !reported.is_empty() {
-            reporter.report(CallEvent::FilesChanged);
-        }
         if let Some(finished) = asked_behind(after, &outcome).await {
             // What a hook has made of the files belongs to the call where it is taken back, and the model is
             // told of it: it knows them as they were before.

@@ -26,7 +26,6 @@ impl Repaired {
         counts.taken_up += repaired.taken_up.len() as u64;
         counts.closed += repaired.closed.len() as u64;
         counts.nested += repaired.nested.len() as u64;
-        counts.held_back += u64::from(repaired.held_back.is_some());
     }
 
     pub(super) fn finish(self) -> RepairCounts {

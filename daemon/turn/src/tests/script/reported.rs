@@ -2,7 +2,9 @@
 
 use contract::ToolChoice;
 use proto::Body;
-use proto::item::{AssistantMessage, CallStatus, Finish, ToolCall, UserMessage, Voice};
+use proto::item::{
+    AssistantMessage, CallStatus, Finish, ToolCall, ToolMessage, UserMessage, Voice,
+};
 use proto::outcome::TurnEnded;
 use proto::params::interaction::{InteractionAnswer, InteractionRequest};
 use proto::state::WaitingFor;
@@ -54,6 +56,28 @@ fn command(call: &ToolCall) -> String {
     command.map_or_else(String::new, |command| format!(" as `{command}`"))
 }
 
+/// A result as the model sees it, with its first sentence unless the call succeeded.
+fn tool_result(message: &ToolMessage) -> String {
+    let change = reported_change(&message.text);
+    let unwarned = words::without_loop_warning(&message.text);
+    let warned = if unwarned == message.text {
+        ""
+    } else {
+        " warned"
+    };
+    let status = lower(message.status);
+    if message.status == CallStatus::Ok {
+        return format!("result {} {status}{change}{warned}", message.call);
+    }
+    let text = match change.is_empty() {
+        true => unwarned,
+        false => unwarned.splitn(4, '\n').nth(3).unwrap_or_default(),
+    };
+    let first = text.split(". ").next().unwrap_or_default();
+    let first = first.trim_end_matches('.');
+    format!("result {} {status}{change}{warned}: {first}", message.call)
+}
+
 /// The changed command that a result reports to the model.
 fn reported_change(text: &str) -> String {
     let report =
@@ -83,16 +107,12 @@ fn recorded(body: &Body) -> Option<String> {
         | Body::Unknown { .. } => {
             return None;
         }
-        Body::CallsRepaired(repaired) => match &repaired.held_back {
-            Some(call) => format!("held back {call}"),
-            None if repaired.cleared => "reset the loop detector".into(),
-            None => format!(
-                "taken up {} closed {} nested {}",
-                repaired.taken_up.len(),
-                repaired.closed.len(),
-                repaired.nested.len()
-            ),
-        },
+        Body::CallsRepaired(repaired) => format!(
+            "taken up {} closed {} nested {}",
+            repaired.taken_up.len(),
+            repaired.closed.len(),
+            repaired.nested.len()
+        ),
         Body::SessionState(state) => match state.waiting_for {
             Some(WaitingFor::Interaction(kind)) => format!("waiting for {}", kind.as_str()),
             Some(what) => format!("waiting for {}", lower(what)),
@@ -112,27 +132,7 @@ fn recorded(body: &Body) -> Option<String> {
         Body::TurnEnded(ended) => turn_ended(ended),
         Body::User(message) => user(message),
         Body::Assistant(message) => assistant(message),
-        Body::Tool(message) if message.status == CallStatus::Ok => {
-            format!(
-                "result {} ok{}",
-                message.call,
-                reported_change(&message.text)
-            )
-        }
-        Body::Tool(message) => {
-            let of = reported_change(&message.text);
-            let text = match of.is_empty() {
-                true => message.text.as_str(),
-                false => message.text.splitn(4, '\n').nth(3).unwrap_or_default(),
-            };
-            let first = text.split(". ").next().unwrap_or_default();
-            let first = first.trim_end_matches('.');
-            format!(
-                "result {} {}{of}: {first}",
-                message.call,
-                lower(message.status)
-            )
-        }
+        Body::Tool(message) => tool_result(message),
         Body::PolicyDecided(decided) => format!("nobody was there: {}", lower(decided.unattended?)),
         Body::ToolStarted(started) if started.outside => {
             format!("started {} outside", started.call)
