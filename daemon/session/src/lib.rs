@@ -19,6 +19,7 @@ pub use actor::commands::follow::{Follow, Following};
 pub use actor::handle::{Attach, SessionHandle};
 pub use assembly::guards::Guards;
 pub use assembly::key_keeper::{KeyKeeper, KeysByVariable};
+pub use assembly::memory_settings::MemorySettings;
 pub use assembly::options::SAMPLES_MAX;
 pub use assembly::persisted_rules::KeptRules;
 pub use assembly::sandbox_settings::{SandboxDemand, SandboxSettings};

@@ -160,7 +160,9 @@ impl Supervisor {
             mut notices,
         } = prepared??;
         let mut referenced = ResolvedReferences::default();
-        if let Some(text) = params.prompt.as_deref().filter(|text| may_refer(text)) {
+        let recalls = handle.recalls();
+        let refers = |text: &&str| recalls || may_refer(text);
+        if let Some(text) = params.prompt.as_deref().filter(refers) {
             let standing = actor.standing_of(Some(&created));
             referenced = match references::resolve(standing, text).await {
                 Ok(resolved) => resolved,
