@@ -53,6 +53,7 @@ mod prefix;
 mod prices;
 mod private;
 mod process;
+mod project_files;
 mod protocol;
 mod provider;
 mod questions;

@@ -120,7 +120,7 @@ fn memory_that_is_off_is_not_in_the_prefix_and_has_no_tools() {
     house.settings("[memory]\nenabled = false\nrecall = true\n");
     run(&house, &["--on-ask", "allow"], "Which tabs?").expect(0, "completed");
     let requests = model.requests();
-    let body = requests[0].body.to_string();
+    let body = String::from_utf8_lossy(&requests[0].body).into_owned();
     for absent in ["remember", "forget", "Indentation", "# Memory"] {
         assert!(!body.contains(absent), "{absent}: {body}");
     }
