@@ -60,6 +60,7 @@ mod prefix;
 mod prices;
 mod private;
 mod process;
+mod project_files;
 mod protocol;
 mod provider;
 mod questions;

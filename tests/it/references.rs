@@ -128,6 +128,7 @@ fn whatever_cannot_be_attached_is_told_and_the_turn_goes_on() {
         "`@link.txt` is not attached: its links lead out of the workspace, to `/etc/passwd`",
         "`@none.txt` is not attached: there is no such file or directory.",
         "`big.txt` is attached only up to line",
+        "`many` is listed only in part: 500 entries.",
     ] {
         assert!(notices.contains(expected), "{expected}: {notices}");
     }

@@ -245,7 +245,7 @@ fn tools_that_a_skill_does_not_name_are_refused_until_the_turn_ends() {
     let requests = model.requests();
     for request in [2, 3, 4] {
         let said = result(&requests[request]);
-        let expected = "the skill `look` allows only Read, Grep until the turn ends";
+        let expected = "Denied by `allowed-tools`: the skill `look` allows only Read, Grep until the turn ends.";
         assert!(said.contains(expected), "{said}");
     }
     assert!(!result(&requests[5]).contains("Denied"));
@@ -359,6 +359,31 @@ fn skills_are_listed_with_source_shadow_and_faults() {
     let part: Vec<_> = part.filter(|part| part["kind"] == "skills").collect();
     assert_eq!(part.len(), 1, "{prefix:#}");
     assert!(part[0]["tokens"].as_u64() > Some(0));
+}
+
+#[test]
+fn excluded_skills_are_neither_listed_nor_loaded_and_the_old_spelling_disables() {
+    let (model, house) = answering([load("far"), load("off"), Answer::text("Done.")]);
+    put(&house, "kit/far/SKILL.md", "Far.\n");
+    put(&house, "kit/near/SKILL.md", "Near.\n");
+    put(&house, "kit/off/SKILL.md", "Off.\n");
+    house.settings(
+        "[skills]\npaths = [\"~/kit\"]\nexcluded_paths = [\"~/kit/far\"]\ndisabled_skills = [\"off\"]\n",
+    );
+    run(&house, &[], "Go.").expect(0, "completed");
+    let requests = model.requests();
+    let index = system(&requests[0]);
+    assert!(
+        index.ends_with("<skills>\n- near: Near.\n</skills>"),
+        "{index}"
+    );
+    assert!(result(&requests[1]).contains("There is no skill `far`"));
+    assert!(result(&requests[2]).contains("is disabled by `skills.disabled`"));
+    let listed = house.reasonix(&["skills"]).expect_code(0);
+    assert!(
+        listed.out.contains("near") && !listed.out.contains("far"),
+        "{listed:?}"
+    );
 }
 
 #[test]

@@ -28,6 +28,11 @@ pub struct Decision {
     pub confinement_suffices: bool,
 }
 
+impl Decision {
+    /// The layer of decisions that the `allowed-tools` of a skill in force made.
+    pub const SKILL_LAYER: &'static str = "skill";
+}
+
 /// What kind of reason decided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Basis {

@@ -213,6 +213,11 @@ impl Reader<'_> {
         }
         self.left -= text.len();
         let name = self.workspace.shown(at.path());
+        if listing.left_out > 0 || listing.unopened > 0 {
+            self.problems.push(format!(
+                "`{name}` is listed only in part: {ENTRIES_MAX} entries."
+            ));
+        }
         self.blocks.push(block("directory", &name, &text));
         Ok(())
     }

@@ -28,8 +28,27 @@ pub struct SkillPlaces {
     pub user_dir: PathBuf,
     /// `skills.paths`.
     pub configured: Vec<PathBuf>,
+    /// `skills.excluded_paths`: directories in which no skill is looked for.
+    pub excluded: Vec<PathBuf>,
     /// Names of skills that are not offered.
     pub disabled: Vec<String>,
+}
+
+impl SkillPlaces {
+    /// Whether a path is in a directory that is excluded, as it is written or after its links were followed.
+    fn excludes(&self, path: &Path) -> bool {
+        let resolved = path.canonicalize().ok();
+        self.excluded.iter().any(|directory| {
+            let target = directory.canonicalize().ok();
+            let is_below = |path: &Path| {
+                path.starts_with(directory)
+                    || target
+                        .as_ref()
+                        .is_some_and(|target| path.starts_with(target))
+            };
+            is_below(path) || resolved.as_deref().is_some_and(is_below)
+        })
+    }
 }
 
 /// A skill, without its instructions.
@@ -171,7 +190,13 @@ pub fn find_skills(workspace: &Workspace, places: &SkillPlaces) -> Skills {
             path,
             is_project: source == SkillSource::Project,
         };
+        if places.excludes(&root.path) {
+            continue;
+        }
         for file in files.in_subdirectories(&root, FILE) {
+            if places.excludes(&file) {
+                continue;
+            }
             let read = read_skill(&mut files, &root, &file, source);
             skills.extend(read.map(|(skill, _)| skill));
         }

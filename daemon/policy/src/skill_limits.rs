@@ -14,8 +14,6 @@ use crate::decide::explain;
 use crate::names::KnownTools;
 use crate::ruleset::{Layer, RuleSet};
 
-/// The layer named in decisions that a skill made.
-const LAYER: &str = "skill";
 /// All tools.
 const ALL: &str = "*";
 /// Names of families, which are not to be taken for the other product's names of single tools.
@@ -43,7 +41,7 @@ pub fn under_skills(
         verdict: Verdict::Deny,
         rule,
         basis: Basis::Rule,
-        layer: LAYER.to_owned(),
+        layer: Decision::SKILL_LAYER.to_owned(),
         scopes: Vec::new(),
         confinement_suffices: false,
         ..decision

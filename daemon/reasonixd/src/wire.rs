@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use broker::{Brokered, Brokers};
-use contract::{Codec, Spawn, Tool, ToolMemory, ToolSet, UserShell};
+use contract::{Codec, Family, Spawn, Tool, ToolMemory, ToolSet, UserShell};
 use knowledge::memory::FactStores;
 use proto::record::SessionCreated;
 use proto::{ErrorName, Failure};
@@ -245,6 +245,7 @@ impl Wire {
             deny_read: settings.deny_read,
             confine: settings.confine,
             skills: settings.skills,
+            memory: settings.memory,
             recover: settings.recover,
             trusted,
             workspace_root: settings.workspace_root,
@@ -342,6 +343,12 @@ impl Assembly for Wire {
         let mut setup = self.setup(loaded, model, (cwd, mcp::FirstListing::Wait));
         if !enabled.is_empty() {
             setup.profile.tools = setup.profile.tools.restricted_to(&enabled);
+        }
+        if !setup.memory.enabled {
+            let specs = setup.profile.tools.specs();
+            let others = specs.filter(|spec| spec.family != Family::Memory);
+            let names: Vec<String> = others.map(|spec| spec.name.to_string()).collect();
+            setup.profile.tools = setup.profile.tools.restricted_to(&names);
         }
         if unasked && let Some(variable) = &entry.api_key_env {
             setup.notices.push(format!(

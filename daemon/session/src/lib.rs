@@ -21,6 +21,7 @@ pub use assembly::agent_models::AgentModels;
 pub use assembly::goals::GoalSettings;
 pub use assembly::guards::Guards;
 pub use assembly::key_keeper::{KeyKeeper, KeysByVariable};
+pub use assembly::memory_settings::MemorySettings;
 pub use assembly::options::SAMPLES_MAX;
 pub use assembly::persisted_rules::KeptRules;
 pub use assembly::sandbox_settings::{SandboxDemand, SandboxSettings};

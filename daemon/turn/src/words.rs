@@ -1,7 +1,7 @@
 //! The daemon's own messages to the model, and notices to users. Messages to the model are part of the conversation, so
 //! a change of their wording changes request bytes.
 
-use contract::EffectivePermissions;
+use contract::{Decision, EffectivePermissions};
 use proto::params::interaction::{PlanDecision, Question, Reply};
 use proto::record::{
     CacheMiss, InteractionResolved, MissCause, PolicyDecided, Todo, TodoStatus, Unattended, Usage,
@@ -231,6 +231,12 @@ pub fn ran_outside(reason: &str, lost: bool) -> String {
 pub fn denied_by_policy(decided: &PolicyDecided) -> String {
     if decided.layer == EffectivePermissions::LAYER {
         return refused_by_effective_permissions(&decided.rule);
+    }
+    if decided.layer == Decision::SKILL_LAYER {
+        return format!(
+            "Denied by `allowed-tools`: {}. Do without this call, or say what it is needed for.",
+            decided.rule
+        );
     }
     match (decided.unattended, &decided.why) {
         (Some(Unattended::Denied), Some(why)) => why.clone(),

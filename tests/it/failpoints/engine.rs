@@ -88,6 +88,7 @@ impl EngineSetup {
                 ..session::SandboxSettings::default()
             },
             skills: session::SkillSettings::default(),
+            memory: session::MemorySettings::default(),
             recover: Some(self.recover),
             trusted: true,
             workspace_root: Some(self.project.clone()),

@@ -134,6 +134,10 @@ fn large_directory_is_listed_in_part() {
     let attached = project.attach("@src/");
     assert!(text(&attached).contains("[only 500 entries are listed]"));
     assert_eq!(text(&attached).lines().count(), 503);
+    assert_eq!(
+        only_problem(&attached),
+        "`src` is listed only in part: 500 entries."
+    );
 }
 
 #[test]

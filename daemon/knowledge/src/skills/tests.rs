@@ -52,6 +52,7 @@ impl House {
         SkillPlaces {
             user_dir: self.at("reasonix/skills"),
             configured: vec![self.at("shared"), self.at("missing")],
+            excluded: Vec::new(),
             disabled: vec!["off".to_owned()],
         }
     }
@@ -119,6 +120,35 @@ fn skills_of_all_roots_are_found_and_the_first_of_a_name_counts() {
     assert_eq!(
         found.named("seven").expect("skill").source,
         SkillSource::Configured
+    );
+}
+
+#[test]
+fn excluded_directories_are_not_looked_at_whatever_links_lead_there() {
+    let house = House::new();
+    house
+        .skill("root/.claude/skills/near", "Of the project.")
+        .skill("home/.claude/skills/near", "Hidden by nothing else.")
+        .skill("home/.claude/skills/faulty", "---\ndescription: x\n")
+        .skill("home/.agents/skills/far", "Far.")
+        .skill("shared/one", "One.")
+        .skill("shared/two", "Two.");
+    std::os::unix::fs::symlink(house.at("shared/two"), house.at("home/.agents/skills/link"))
+        .expect("link");
+    let mut places = house.places();
+    places.configured.clear();
+    places.excluded = vec![
+        house.at("root/.claude/skills"),
+        house.at("home/.claude/skills/faulty"),
+        house.at("shared"),
+    ];
+    let found = find_skills(&house.workspace(), &places);
+    assert_eq!(found.problems, [""; 0]);
+    assert_eq!(names(&found), ["far", "near"]);
+    assert!(found.skills.iter().all(|skill| skill.hidden_by.is_none()));
+    assert_eq!(
+        found.named("near").expect("skill").source,
+        SkillSource::User
     );
 }
 

@@ -234,6 +234,8 @@ impl SettingsReader {
                 self.take_presets(file, item, trusted);
             } else if path == "plugins" {
                 self.take_plugins(file, item, trusted);
+            } else if let Some(new) = schema::renamed(&path) {
+                self.take_renamed(file, table, (&path, new), item, trusted);
             } else if let Some(key) = schema::readable().find(|key| key.name == path) {
                 self.take_value(file, key, item, trusted);
             } else if let Some(inner) = item.as_table_like()
@@ -249,6 +251,26 @@ impl SettingsReader {
                     "{place}: unknown setting `{shown}`{near}; it is ignored"
                 ));
             }
+        }
+    }
+
+    /// Takes a setting that is written in an older spelling. The new spelling counts before it.
+    fn take_renamed(
+        &mut self,
+        file: &File,
+        table: &dyn TableLike,
+        (old, new): (&str, &'static str),
+        item: &Item,
+        trusted: bool,
+    ) {
+        let last = new.rsplit('.').next().unwrap_or(new);
+        if table.contains_key(last) {
+            let place = place(file, item);
+            self.problems.push(format!(
+                "{place}: `{old}` is the old name of `{new}`, which is set too; it is ignored"
+            ));
+        } else if let Some(key) = schema::readable().find(|key| key.name == new) {
+            self.take_value(file, key, item, trusted);
         }
     }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use toml_edit::{Document, Item, Table};
 use workspace::is_repository;
 
-use super::schema::{KEYS, Reach};
+use super::schema::{KEYS, Reach, spellings};
 use super::trust;
 
 /// A project's config file, the keys of the working directory's `.env`, its hooks, or several of these.
@@ -202,12 +202,13 @@ pub(super) fn held_back(text: &str) -> Vec<String> {
     };
     let mut lines = Vec::new();
     for key in KEYS.iter().filter(|key| key.reach == Reach::Trusted) {
-        let item = key
-            .name
-            .split('.')
-            .try_fold(document.as_item(), |item, part| item.get(part));
-        if let Some(item) = item {
-            lines.push(format!("{} = {}", key.name, item.to_string().trim()));
+        for name in spellings(key.name) {
+            let item = name
+                .split('.')
+                .try_fold(document.as_item(), |item, part| item.get(part));
+            if let Some(item) = item {
+                lines.push(format!("{name} = {}", item.to_string().trim()));
+            }
         }
     }
     let presets = document.get("presets").and_then(Item::as_table);

@@ -184,12 +184,18 @@ settings! {
         "Files that tools and sandboxed commands may not read.";
     "skills.paths", Kind::Places, Trusted, "[]":
         "More directories with skills, each a directory with a `SKILL.md`. Those of the project, of `<home>/skills`, `~/.agents/skills` and `~/.claude/skills` are found without it and come first.";
+    "skills.excluded_paths", Kind::Places, Trusted, "[]":
+        "Directories in which no skill is looked for, for instance `[\"~/.claude/skills\"]`. A skill in them is not listed, cannot be used, and hides no other one.";
     "skills.disabled", Kind::Skills, Trusted, "[]":
         "Names of skills that neither the model nor a prompt can use.";
     "goal.max_turns", number(0, 1_000_000), Lower, "50":
         "Number of turns after which a goal ends that is not reached; 0: no limit.";
     "goal.check", Kind::Commands, Trusted, "[]":
         "Shell commands that must succeed before a goal counts as complete, beside those that it is started with. Each runs in the session's directory, by the rules and in the sandbox of the session.";
+    "memory.enabled", Kind::Flag, User, "true":
+        "Give new sessions the facts that earlier ones saved: a line each in the prefix, and the tools to look up, save and forget them. `false`: neither; `reasonix memory` and `/memory` still list and change the facts.";
+    "memory.recall", Kind::Flag, User, "false":
+        "Send the facts that fit a message with it: at most three, shortened, as background. Facts that have expired are left out. Their text costs tokens with each message that they fit.";
     "sessions.keep_days", number(0, 36_500), User, "0":
         "Delete sessions that have been idle for this many days; 0: never. Running and waiting sessions are never deleted.";
     "daemon.recover", Kind::Word(&["auto", "continue", "idle"]), User, "\"auto\"":
@@ -216,6 +222,21 @@ settings! {
         "Scroll with the mouse wheel in full screen. To select text, hold the terminal's modifier key.";
     "tui.bell", Kind::Flag, User, "true":
         "Ring the bell and send a desktop notification when a session waits or a turn ends while the terminal is not in focus.";
+}
+
+/// Old spellings of settings, which still count.
+const OLD_NAMES: &[(&str, &str)] = &[("skills.disabled_skills", "skills.disabled")];
+
+/// The setting that a name of an older version stands for.
+pub(super) fn renamed(old: &str) -> Option<&'static str> {
+    let found = OLD_NAMES.iter().find(|(name, _)| *name == old);
+    found.map(|(_, new)| *new)
+}
+
+/// The names under which a file may set a key: its own, then older ones.
+pub(super) fn spellings(name: &'static str) -> impl Iterator<Item = &'static str> {
+    let old = OLD_NAMES.iter().filter(move |(_, new)| *new == name);
+    [name].into_iter().chain(old.map(|(old, _)| *old))
 }
 
 /// The daemon's own pacing, in the table `[internal]` of the user's config file. Tests set it. It is no part of the

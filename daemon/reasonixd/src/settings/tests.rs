@@ -748,3 +748,46 @@ fn where_rules_cannot_be_read_every_change_is_asked_about() {
         assert!(!TestHome::new(text, None).load().rules_lost, "{text}");
     }
 }
+
+#[test]
+fn old_spelling_of_a_setting_counts_unless_the_new_one_is_there() {
+    let old = TestHome::new("[skills]\ndisabled_skills = [\"pdf\"]\n", None).load();
+    assert_eq!(old.settings.skills.disabled, ["pdf"]);
+    assert!(old.problems.is_empty(), "{:?}", old.problems);
+    let both = "[skills]\ndisabled = [\"doc\"]\ndisabled_skills = [\"pdf\"]\n";
+    let both = TestHome::new(both, None).load();
+    assert_eq!(both.settings.skills.disabled, ["doc"]);
+    let problem = both.problems.join("\n");
+    assert!(
+        problem.contains(":3: `skills.disabled_skills` is the old name of `skills.disabled`"),
+        "{problem}"
+    );
+}
+
+#[test]
+fn old_spelling_in_an_untrusted_project_is_shown_and_has_no_effect() {
+    let project = "[skills]\ndisabled_skills = [\"pdf\"]\n";
+    let files = TestHome::new("", Some(project));
+    let before = files.load();
+    assert!(before.settings.skills.disabled.is_empty());
+    let shown = before
+        .project
+        .expect("a project")
+        .without_effect()
+        .join("\n");
+    assert!(
+        shown.contains("skills.disabled_skills = [\"pdf\"]"),
+        "{shown}"
+    );
+    files.trust();
+    assert_eq!(files.load().settings.skills.disabled, ["pdf"]);
+}
+
+#[test]
+fn only_the_user_turns_memory_off() {
+    let off = TestHome::new("[memory]\nenabled = false\n", None).load();
+    assert!(!off.settings.memory.enabled);
+    let files = TestHome::new("", Some("[memory]\nenabled = false\n"));
+    files.trust();
+    assert!(files.load().settings.memory.enabled);
+}

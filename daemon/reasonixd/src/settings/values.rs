@@ -11,7 +11,7 @@ use proto::params::config;
 use proto::record::Rules;
 use proto::state::ApprovalMode;
 use serde_json::Value;
-use session::{AgentModels, SandboxDemand, SandboxSettings, SkillSettings};
+use session::{AgentModels, MemorySettings, SandboxDemand, SandboxSettings, SkillSettings};
 use toml_edit::Document;
 use turn::RecoverPolicy;
 
@@ -49,6 +49,8 @@ pub struct Settings {
     pub confine: SandboxSettings,
     /// Where skills are, beside the project's and the user's, and which are not wanted.
     pub skills: SkillSettings,
+    /// Whether and how sessions use facts of earlier ones.
+    pub memory: MemorySettings,
     /// By what they are held. It counts from the daemon's start to its end.
     pub layers: procs::BackendChoice,
     /// Bytes of memory of one command. `None`: the usual limit.
@@ -155,7 +157,6 @@ impl Values {
 
     /// The settings, with the providers of all files.
     pub fn settings(&self, providers: Vec<ProviderEntry>) -> Settings {
-        let writable = self.texts("sandbox.allow_write").into_iter();
         Settings {
             default_model: self.text("default_model"),
             options: self.options(),
@@ -170,16 +171,17 @@ impl Values {
             user_rules: rules_of(&self.set),
             project_rules: rules_of(&self.project_rules),
             workspace_root: self.text("sandbox.workspace_root").map(PathBuf::from),
-            allow_write: writable.map(PathBuf::from).collect(),
+            allow_write: self.paths("sandbox.allow_write"),
             deny_read: self.texts("sandbox.deny_read"),
             confine: self.confine(),
             skills: SkillSettings {
-                paths: self
-                    .texts("skills.paths")
-                    .into_iter()
-                    .map(PathBuf::from)
-                    .collect(),
+                paths: self.paths("skills.paths"),
+                excluded_paths: self.paths("skills.excluded_paths"),
                 disabled: self.texts("skills.disabled"),
+            },
+            memory: MemorySettings {
+                enabled: self.is_on("memory.enabled"),
+                recall: self.is_on("memory.recall"),
             },
             layers: match self.text("sandbox.layer").as_deref() {
                 Some("bubblewrap") => procs::BackendChoice::Bubblewrap,
@@ -394,6 +396,10 @@ impl Values {
         texts
             .filter_map(|(name, text)| Some((name.clone(), text.as_str()?.to_owned())))
             .collect()
+    }
+
+    fn paths(&self, name: &str) -> Vec<PathBuf> {
+        self.texts(name).into_iter().map(PathBuf::from).collect()
     }
 
     fn texts(&self, name: &str) -> Vec<String> {

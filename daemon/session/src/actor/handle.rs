@@ -65,6 +65,8 @@ pub(crate) struct Shared {
     /// When it was last tried to bring it back.
     pub tried: tokio::sync::Mutex<Option<Instant>>,
     pub notes: Notes,
+    /// Whether facts that fit a prompt come with it.
+    pub recalls: bool,
 }
 
 /// When anything happened in a session.
@@ -251,9 +253,14 @@ impl SessionHandle {
             .await
     }
 
+    /// Whether facts that fit a prompt come with it.
+    pub(crate) fn recalls(&self) -> bool {
+        self.shared.recalls
+    }
+
     /// What a prompt refers to, with the command that it runs.
     async fn resolve_references(&self, prompt: &str) -> Result<ResolvedReferences, Failure> {
-        match references::may_refer(prompt) {
+        match self.shared.recalls || references::may_refer(prompt) {
             true => references::resolve(self.standing().await?, prompt).await,
             false => Ok(ResolvedReferences::default()),
         }

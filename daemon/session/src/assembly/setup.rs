@@ -15,6 +15,7 @@ use crate::assembly::environment_filter::EnvironmentFilter;
 use crate::assembly::goals::GoalSettings;
 use crate::assembly::guards::Guards;
 use crate::assembly::key_keeper::{KeyKeeper, NoKeeper};
+use crate::assembly::memory_settings::MemorySettings;
 use crate::assembly::persisted_rules::{self as kept, KeptRules};
 use crate::assembly::sandbox_settings::SandboxSettings;
 use crate::assembly::shared_budgets::SharedBudgets;
@@ -171,6 +172,8 @@ pub struct Setup {
     pub confine: SandboxSettings,
     /// Where skills are, beside the project's and the user's.
     pub skills: SkillSettings,
+    /// Whether and how the session uses facts of earlier sessions.
+    pub memory: MemorySettings,
     /// What a session does that was in mid-turn; `None`: go on if headless, wait if interactive.
     pub recover: Option<RecoverPolicy>,
     /// Whether the user trusts the project's config.

@@ -9,6 +9,8 @@ use knowledge::SkillPlaces;
 pub struct SkillSettings {
     /// More directories with skills.
     pub paths: Vec<PathBuf>,
+    /// Directories in which no skill is looked for.
+    pub excluded_paths: Vec<PathBuf>,
     /// Names of skills that are not offered.
     pub disabled: Vec<String>,
 }
@@ -19,6 +21,7 @@ impl SkillSettings {
         SkillPlaces {
             user_dir,
             configured: self.paths.clone(),
+            excluded: self.excluded_paths.clone(),
             disabled: self.disabled.clone(),
         }
     }

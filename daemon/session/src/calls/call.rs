@@ -10,6 +10,7 @@ use contract::{
     Agents, Basis, CallAction, CallContext, Decision, Outcome, PastMessages, SandboxSpec, Spawn,
     Tool, ToolMemory, ToolSet,
 };
+use knowledge::memory::FactStores;
 use proto::item::{Display, ToolCall, ToolKind};
 use proto::params::interaction::Approval;
 use proto::params::process::ChildProcess;
@@ -73,6 +74,8 @@ pub struct CallEnvironment {
     pub keeper: Arc<Keeper>,
     /// Who knows what others have changed.
     pub notes: Notes,
+    /// Facts of earlier sessions, if those that fit a prompt come with it.
+    pub recall: Option<FactStores>,
 }
 
 /// ShellPosition before the reason in the hash of a question about a run outside the sandbox.

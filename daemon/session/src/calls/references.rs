@@ -5,6 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use contract::{ArgumentUse, Family, SKILL_TOOL, ToolSpec};
+use knowledge::memory::{FactStores, day, recall_note};
 use knowledge::{
     CustomCommand, CustomCommands, FILLED_MAX, ReferringText, ResolvedReferences, Skill, Skills,
     command_block, command_call, fill_in, find_commands,
@@ -13,7 +14,7 @@ use policy::Access;
 use proto::near::nearest;
 use proto::params::command::CommandSource;
 use proto::record::{PromptReferences, Verdict};
-use proto::{ErrorName, Failure};
+use proto::{ErrorName, Failure, Stamp};
 use serde_json::Map;
 
 use crate::calls::permissions::{PermissionState, in_session};
@@ -46,6 +47,7 @@ pub(crate) async fn resolve(
             "The commands cannot be read: the disk does not answer.",
             "Send the prompt again.",
         )),
+        Ok(Err(_)) | Err(_) if !may_refer(prompt) => Ok(ResolvedReferences::default()),
         Ok(Err(_)) | Err(_) => Ok(ResolvedReferences {
             found: None,
             problems: vec![
@@ -56,6 +58,23 @@ pub(crate) async fn resolve(
 }
 
 fn resolve_blocking(
+    permissions: &PermissionState,
+    prompt: &str,
+) -> Result<ResolvedReferences, Failure> {
+    let resolved = resolve_attachments(permissions, prompt)?;
+    let recalled = permissions.call_environment.recall.as_ref();
+    Ok(match recalled.and_then(|facts| recall(facts, prompt)) {
+        Some(note) => with_block(resolved, &note),
+        None => resolved,
+    })
+}
+
+/// A note with the facts that fit a prompt, as they are now.
+fn recall(facts: &FactStores, prompt: &str) -> Option<String> {
+    recall_note(&facts.load().facts, prompt, &day(Stamp::now()))
+}
+
+fn resolve_attachments(
     permissions: &PermissionState,
     prompt: &str,
 ) -> Result<ResolvedReferences, Failure> {

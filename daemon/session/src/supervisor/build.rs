@@ -125,6 +125,7 @@ pub fn build(
             reopen: services.supervisor.clone(),
             tried: tokio::sync::Mutex::default(),
             notes: call_environment.notes.clone(),
+            recalls: call_environment.recall.is_some(),
         }),
     };
     let own = machine.facts().approval_mode();
@@ -278,6 +279,8 @@ fn call_environment(
         tools: setup.profile.tools.clone(),
         flat: tool_repair::flat(&setup.profile.tools),
         notes: Notes::new(Arc::clone(&memory)),
+        recall: (setup.memory.enabled && setup.memory.recall)
+            .then(|| facts(services, Path::new(&created.root))),
         keeper: Arc::new(Keeper::new(created.pid, &dir, files, Arc::clone(&spawn))),
         memory,
         env: Arc::new(env),
@@ -363,9 +366,12 @@ pub fn prefix_files(
     let (index, left_out) = knowledge::skill_index(&skills);
     let mut problems = instructions.problems;
     problems.extend(skill_problems(skills.problems.clone(), left_out));
-    let facts = facts(services, root).load();
-    let memory = facts.index_lines(Stamp::now());
-    problems.extend(facts.problems);
+    let mut memory = Vec::new();
+    if setup.memory.enabled {
+        let facts = facts(services, root).load();
+        memory = facts.index_lines(Stamp::now());
+        problems.extend(facts.problems);
+    }
     Ok(PrefixFiles {
         instructions: instructions.files,
         agents_of_the_user: skills.have_agents_of_the_user(),

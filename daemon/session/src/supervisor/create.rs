@@ -177,9 +177,10 @@ impl Supervisor {
             found: parent.and_then(|parent| parent.references.clone()),
             problems: Vec::new(),
         };
+        let recalls = handle.recalls();
         // What a model writes refers to nothing, and runs no command of the user.
         let typed = params.prompt.as_deref().filter(|_| parent.is_none());
-        if let Some(text) = typed.filter(|text| may_refer(text)) {
+        if let Some(text) = typed.filter(|text| recalls || may_refer(text)) {
             let standing = actor.standing_of(Some(&created));
             referenced = match references::resolve(standing, text).await {
                 Ok(resolved) => resolved,

@@ -35,6 +35,7 @@ pub fn setup(profile: Profile) -> Setup {
             ..SandboxSettings::default()
         },
         skills: crate::SkillSettings::default(),
+        memory: crate::MemorySettings::default(),
         recover: None,
         trusted: true,
         workspace_root: None,

@@ -44,6 +44,19 @@ fn best_match_is_first_and_the_description_counts_most() {
 }
 
 #[test]
+fn words_match_whatever_their_english_ending() {
+    let facts = [
+        saved("style", "Uses tabs", "Indented files."),
+        saved("release", "How releases are made", "Tag it."),
+    ];
+    for query in ["tab", "indenting", "using"] {
+        assert_eq!(names(&facts, query), ["style"], "{query}");
+    }
+    assert_eq!(names(&facts, "released"), ["release"]);
+    assert!(names(&facts, "table").is_empty());
+}
+
+#[test]
 fn chinese_words_are_found_within_a_sentence() {
     let facts = [
         saved("deploy", "部署流程", "每次发布之前先运行集成测试。"),

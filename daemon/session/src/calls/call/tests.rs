@@ -209,6 +209,7 @@ fn call_environment_in(top: &Path, shell: Option<&str>) -> CallEnvironment {
             ..SandboxSettings::default()
         },
         notes: Notes::new(Arc::new(())),
+        recall: None,
     }
 }
 
