@@ -41,6 +41,8 @@ mod instructions;
 mod keys;
 mod lifecycle;
 mod mcp;
+mod mcp_http;
+mod mcp_reload;
 mod memory;
 mod model_lists;
 mod models;

@@ -10,7 +10,7 @@ use proto::record::SessionCreated;
 use proto::{ErrorName, Failure};
 use session::{
     Assembly, Bundle, Effort, Guards, KeptRules, KeyKeeper, Layered, ModelSetup, Profile, Setup,
-    Terms,
+    Terms, ToolsNow,
 };
 use store::home::Home;
 use turn::Limits;
@@ -385,6 +385,17 @@ impl Assembly for Wire {
                 }
             }
         }
+    }
+
+    fn tools_now(&self, cwd: &Path) -> Option<ToolsNow> {
+        let loaded = self.load(cwd);
+        let found = self.server_tools(&loaded, cwd, mcp::FirstListing::Wait);
+        let problems = found.notices.iter();
+        Some(ToolsNow {
+            tools: self.tools(&loaded.settings, found.tools),
+            pinned: loaded.settings.pinned,
+            problems: problems.map(|notice| contract::scrub(notice)).collect(),
+        })
     }
 
     fn switch(&self, cwd: &Path, model: &str, effort: Effort<'_>) -> Result<ModelSetup, Failure> {

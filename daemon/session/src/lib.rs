@@ -24,6 +24,7 @@ pub use assembly::persisted_rules::KeptRules;
 pub use assembly::sandbox_settings::{SandboxDemand, SandboxSettings};
 pub use assembly::setup::{
     Assembly, Bundle, Effort, Layered, ModelSetup, Pace, Profile, ProfileChoice, Setup, Terms,
+    ToolsNow,
 };
 pub use assembly::shared_budgets::SharedBudgets;
 pub use assembly::skill_settings::SkillSettings;

@@ -145,6 +145,15 @@ impl ProfileChoice {
     }
 }
 
+/// The tools that a new session would get.
+pub struct ToolsNow {
+    pub tools: ToolSet,
+    /// Deferred tools that are declared in the prefix all the same.
+    pub pinned: Vec<String>,
+    /// Servers and tools that are left out, and why.
+    pub problems: Vec<String>,
+}
+
 /// Everything that a session needs from the configuration and the machine.
 #[derive(Clone)]
 pub struct Setup {
@@ -274,6 +283,13 @@ pub trait Assembly: Send + Sync {
     /// For a session of the log: provider and model are those it was created with. Where they are not configured any
     /// more, the setup is `unusable`: the session can still be read.
     fn resume(&self, created: &SessionCreated) -> Setup;
+
+    /// The tools of a session that starts in this directory now, for one that takes up those of MCP servers. `None`: there
+    /// are no servers here. Blocks.
+    fn tools_now(&self, cwd: &Path) -> Option<ToolsNow> {
+        let _ = cwd;
+        None
+    }
 
     /// Another model for a session in this directory, as `provider/model`.
     ///
