@@ -42,6 +42,7 @@ mod keys;
 mod lifecycle;
 mod mcp;
 mod mcp_http;
+mod mcp_prompts;
 mod mcp_reload;
 mod memory;
 mod model_lists;

@@ -236,6 +236,11 @@ impl Pool {
         server
     }
 
+    /// Waits on this thread, which may block, for what a server answers.
+    pub fn block_on<F: Future>(&self, answer: F) -> F::Output {
+        self.options.runtime.block_on(answer)
+    }
+
     /// Stops the servers that a file of this directory configured: the project is not trusted any more.
     pub fn stop_servers_of(&self, directory: &Path) {
         self.lock().servers.retain(|_, pooled| {

@@ -22,6 +22,7 @@ pub use assembly::key_keeper::{KeyKeeper, KeysByVariable};
 pub use assembly::options::SAMPLES_MAX;
 pub use assembly::persisted_rules::KeptRules;
 pub use assembly::sandbox_settings::{SandboxDemand, SandboxSettings};
+pub use assembly::server_content::{ServerContent, ServerPrompt};
 pub use assembly::setup::{
     Assembly, Bundle, Effort, Layered, ModelSetup, Pace, Profile, ProfileChoice, Setup, Terms,
     ToolsNow,

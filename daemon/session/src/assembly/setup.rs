@@ -15,6 +15,7 @@ use crate::assembly::guards::Guards;
 use crate::assembly::key_keeper::{KeyKeeper, NoKeeper};
 use crate::assembly::persisted_rules::{self as kept, KeptRules};
 use crate::assembly::sandbox_settings::SandboxSettings;
+use crate::assembly::server_content::{NoServers, ServerContent};
 use crate::assembly::shared_budgets::SharedBudgets;
 use crate::assembly::skill_settings::SkillSettings;
 
@@ -289,6 +290,11 @@ pub trait Assembly: Send + Sync {
     fn tools_now(&self, cwd: &Path) -> Option<ToolsNow> {
         let _ = cwd;
         None
+    }
+
+    /// Prompts and resources of MCP servers.
+    fn server_content(&self) -> Arc<dyn ServerContent> {
+        Arc::new(NoServers)
     }
 
     /// Another model for a session in this directory, as `provider/model`.

@@ -21,6 +21,7 @@ use turn::{Decided, Judgement};
 use workspace::Workspace;
 
 use crate::assembly::sandbox_settings::SandboxSettings;
+use crate::assembly::server_content::ServerContent;
 use crate::calls::arguments;
 use crate::calls::external_changes::Notes;
 use crate::calls::hooks::HookedCall;
@@ -61,6 +62,8 @@ pub struct CallEnvironment {
     /// The directory of the user's custom commands.
     pub user_commands: PathBuf,
     pub skills: Arc<SessionSkills>,
+    /// Prompts and resources of MCP servers.
+    pub server_content: Arc<dyn ServerContent>,
     pub trusted: bool,
     /// The agent's own directories.
     pub masked: Vec<PathBuf>,

@@ -294,6 +294,7 @@ fn call_environment(
         user_home: assembly.user_home(),
         user_commands: services.home.commands(),
         skills: Arc::new(skills),
+        server_content: assembly.server_content(),
         trusted: setup.trusted,
         masked: services.assembly.closed(),
     }
