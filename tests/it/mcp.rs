@@ -347,15 +347,10 @@ fn a_changed_configuration_changes_no_byte_of_a_session_that_runs() {
     }
 }
 
-/// What a read-only session may call: nothing of a server, what it says only reads, or all.
+/// What a read-only session may call: nothing of a server, or what it says only reads.
 #[test]
 fn the_policy_of_each_server_says_what_a_read_only_session_may_call() {
-    const CALLS: [&str; 4] = [
-        "mcp__none__echo",
-        "mcp__reads__echo",
-        "mcp__unsaid__add",
-        "mcp__all__add",
-    ];
+    const CALLS: [&str; 3] = ["mcp__none__echo", "mcp__reads__echo", "mcp__unsaid__add"];
     let model = Model::start(Script::by(|request: &Request| {
         match CALLS.get(request.answered()) {
             Some(tool) => Answer::call(*tool, json!({"text": "said", "a": 20, "b": 3})),
@@ -363,18 +358,16 @@ fn the_policy_of_each_server_says_what_a_read_only_session_may_call() {
         }
     }));
     let house = house(&model);
-    let with = |entry: Value, policy: &str| {
-        let mut entry = entry;
-        entry["read_only_policy"] = json!(policy);
+    let reading = |mut entry: Value| {
+        entry["read_only_policy"] = json!("read_only");
         entry
     };
     servers(
         &house,
         &json!({
             "none": example(),
-            "reads": with(example(), "read_only"),
-            "unsaid": with(faulty(&["ok"]), "read_only"),
-            "all": with(faulty(&["ok"]), "allow"),
+            "reads": reading(example()),
+            "unsaid": reading(faulty(&["ok"])),
         }),
     );
     let allowed = CALLS.map(|tool| ["--allow", tool]);
@@ -383,13 +376,8 @@ fn the_policy_of_each_server_says_what_a_read_only_session_may_call() {
     let requests = model.requests();
     let results = requests.last().expect("a request").results();
     let results: Vec<_> = results.iter().map(|(_, text)| text.as_str()).collect();
-    assert_eq!((results[1], results[3]), ("said", "23"), "{results:?}");
+    assert_eq!(results[1], "said", "{results:?}");
     for refused in [results[0], results[2]] {
         assert!(refused.contains("only reads"), "{results:?}");
     }
-    // `allow` leaves it to the rules, which have nothing on it here.
-    let model = calling("mcp__all__add", json!({"a": 20, "b": 3}));
-    house.provider(&model.entry("other", None));
-    run(&house, &["--read-only", "--model", "other"], "Go.");
-    assert_ne!(result_of(&model), "23");
 }
