@@ -341,7 +341,7 @@ fn reload_takes_changed_instructions_into_the_prefix_and_a_kill_keeps_them() {
     let done = done.expect_code(0);
     assert!(
         done.err
-            .contains("instruction files reloaded: AGENTS.md; next request: about"),
+            .contains("reloaded: AGENTS.md; next request: about"),
         "{done:?}"
     );
     house.kill_daemon_and_parent();
@@ -386,7 +386,7 @@ fn reload_of_unchanged_instructions_resets_nothing() {
     let done = done.expect_code(0);
     assert!(
         done.err
-            .contains("no instruction file has changed: nothing was reset"),
+            .contains("no instruction file or tool has changed: nothing was reset"),
         "{done:?}"
     );
     let log = house.reasonix(&["logs", "--json", &session]).expect_code(0);

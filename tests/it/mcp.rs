@@ -12,7 +12,7 @@ use tests::{House, processes, until};
 use crate::scripted::{self, house, run};
 
 /// `mcp.json` of the user.
-fn servers(house: &House, servers: &Value) {
+pub(crate) fn servers(house: &House, servers: &Value) {
     let text = json!({"mcpServers": servers}).to_string();
     fs::write(house.home_file("mcp.json"), text).expect("write the servers");
 }
@@ -22,12 +22,12 @@ fn example() -> Value {
 }
 
 /// The faulty server, with arguments by which its processes are found.
-fn faulty(arguments: &[&str]) -> Value {
+pub(crate) fn faulty(arguments: &[&str]) -> Value {
     json!({"command": faulty_server(), "args": arguments})
 }
 
 /// The tools that a request offers, of MCP servers.
-fn offered(request: &Request) -> Vec<String> {
+pub(crate) fn offered(request: &Request) -> Vec<String> {
     let tools = request.json["tools"].as_array().cloned();
     let names = tools.unwrap_or_default().into_iter().filter_map(|tool| {
         let name = tool["function"]["name"].as_str()?.to_owned();
@@ -37,7 +37,7 @@ fn offered(request: &Request) -> Vec<String> {
 }
 
 /// A model that calls a tool once, and then says what came back.
-fn calling(tool: &'static str, arguments: Value) -> Model {
+pub(crate) fn calling(tool: &'static str, arguments: Value) -> Model {
     Model::start(Script::by(move |request: &Request| {
         match request.answered() {
             0 => Answer::call(tool, arguments.clone()),
@@ -46,7 +46,7 @@ fn calling(tool: &'static str, arguments: Value) -> Model {
     }))
 }
 
-fn result_of(model: &Model) -> String {
+pub(crate) fn result_of(model: &Model) -> String {
     let requests = model.requests();
     let last = requests.last().expect("a request");
     last.results().last().expect("a result").1.clone()
@@ -348,5 +348,40 @@ fn a_changed_configuration_changes_no_byte_of_a_session_that_runs() {
     let requests = model.requests();
     for request in &requests {
         assert_eq!(request.json["tools"], requests[0].json["tools"]);
+    }
+}
+
+/// What a read-only session may call: nothing of a server, or what it says only reads.
+#[test]
+fn the_policy_of_each_server_says_what_a_read_only_session_may_call() {
+    const CALLS: [&str; 3] = ["mcp__none__echo", "mcp__reads__echo", "mcp__unsaid__add"];
+    let model = Model::start(Script::by(|request: &Request| {
+        match CALLS.get(request.answered()) {
+            Some(tool) => Answer::call(*tool, json!({"text": "said", "a": 20, "b": 3})),
+            None => Answer::text("Done."),
+        }
+    }));
+    let house = house(&model);
+    let reading = |mut entry: Value| {
+        entry["read_only_policy"] = json!("read_only");
+        entry
+    };
+    servers(
+        &house,
+        &json!({
+            "none": example(),
+            "reads": reading(example()),
+            "unsaid": reading(faulty(&["ok"])),
+        }),
+    );
+    let allowed = CALLS.map(|tool| ["--allow", tool]);
+    let arguments = [&["--read-only"], &*allowed.concat()].concat();
+    run(&house, &arguments, "Go.").expect(0, "completed");
+    let requests = model.requests();
+    let results = requests.last().expect("a request").results();
+    let results: Vec<_> = results.iter().map(|(_, text)| text.as_str()).collect();
+    assert_eq!(results[1], "said", "{results:?}");
+    for refused in [results[0], results[2]] {
+        assert!(refused.contains("only reads"), "{results:?}");
     }
 }

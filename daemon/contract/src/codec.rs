@@ -46,6 +46,10 @@ pub struct PrefixText {
     pub examples: Option<String>,
     /// The tools that the model may call, sorted by name.
     pub tools: Vec<ToolDeclaration>,
+    /// Names of all tools of the session, those that `tool_search` finds included, if a reload has changed them. Absent: those
+    /// that the session was created with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool_names: Option<Vec<String>>,
 }
 
 /// An instruction file, as it was when the prefix was frozen.

@@ -29,6 +29,18 @@ impl Reference {
         }
     }
 
+    /// The server and the URI, if it can name a resource: `server:scheme:…`.
+    pub fn resource(&self) -> Option<(&str, &str)> {
+        let (server, uri) = self.name().split_once(':')?;
+        let (scheme, rest) = uri.split_once(':')?;
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+        let in_scheme = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');
+        let is_scheme =
+            scheme.starts_with(|c: char| c.is_ascii_alphabetic()) && scheme.chars().all(in_scheme);
+        let is_server = !server.is_empty() && server.chars().all(is_plain);
+        (is_server && is_scheme && !rest.is_empty()).then_some((server, uri))
+    }
+
     /// The ways to read it, the most literal one first. The first that exists counts.
     pub fn readings(&self) -> Vec<Reading> {
         let mut texts = vec![self.text.as_str()];

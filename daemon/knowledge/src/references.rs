@@ -20,6 +20,9 @@ const REFERENCES_MAX: usize = 64;
 /// Bytes of one line.
 const LINE_BYTES_MAX: usize = 16 * 1024;
 
+/// Why nothing more is attached.
+const FULL: &str = "the files of this prompt have more than 64000 tokens";
+
 /// What the references of a prompt lead to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ResolvedReferences {
@@ -35,7 +38,12 @@ pub struct ReferringText<'a> {
     pub text: &'a str,
     /// Why a path must not be read for it. `None`: it may.
     pub denied: &'a dyn Fn(&Path) -> Option<String>,
+    /// The text of a resource (`server:uri`), or why there is none. `None`: it names no server.
+    pub resource: &'a ReadResource<'a>,
 }
+
+/// Reads the resource of a server, by the server's name and the URI.
+pub type ReadResource<'a> = dyn Fn(&str, &str) -> Option<Result<String, String>> + 'a;
 
 /// Reads what a prompt and its command refer to. Blocks.
 ///
@@ -62,7 +70,7 @@ pub fn resolve_references(
         references.extend(new.into_iter().map(|reference| (reference, text)));
     }
     for (reference, text) in references.iter().take(REFERENCES_MAX) {
-        if let Err(reason) = reader.add(reference, text.denied) {
+        if let Err(reason) = reader.add(reference, text) {
             let problem = format!("`@{}` is not attached: {reason}.", reference.name());
             reader.problems.push(problem);
         }
@@ -96,11 +104,12 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     /// Attaches what a reference leads to. The error says why it cannot be attached.
-    fn add(
-        &mut self,
-        reference: &Reference,
-        denied: &dyn Fn(&Path) -> Option<String>,
-    ) -> Result<(), String> {
+    fn add(&mut self, reference: &Reference, text: &ReferringText<'_>) -> Result<(), String> {
+        if let Some((server, uri)) = reference.resource()
+            && let Some(content) = (text.resource)(server, uri)
+        {
+            return self.add_resource(reference.name(), &content?);
+        }
         let Some((reading, at)) = self.locate(reference)? else {
             return match reference.is_clearly_a_path() {
                 true => Err("there is no such file or directory".to_owned()),
@@ -113,7 +122,7 @@ impl Reader<'_> {
                 at.path().display()
             ));
         }
-        if let Some(rule) = denied(at.path()) {
+        if let Some(rule) = (text.denied)(at.path()) {
             return Err(rule);
         }
         match at.kind() {
@@ -166,7 +175,7 @@ impl Reader<'_> {
             return Ok(());
         }
         if self.left == 0 {
-            return Err("the files of this prompt have more than 64000 tokens".to_owned());
+            return Err(FULL.to_owned());
         }
         if first > content.total && lines.is_some() {
             return Err(format!("it has {} lines", content.total));
@@ -199,6 +208,26 @@ impl Reader<'_> {
         Ok(())
     }
 
+    fn add_resource(&mut self, name: &str, content: &str) -> Result<(), String> {
+        if self.left == 0 {
+            return Err(FULL.to_owned());
+        }
+        let mut text = content.to_owned();
+        if text.len() > self.left {
+            text.truncate(text.floor_char_boundary(self.left));
+            let kept = text.len();
+            text.push_str(&format!(
+                "\n[cut here: the resource has {} bytes]",
+                content.len()
+            ));
+            let problem = format!("`@{name}` is attached only up to byte {kept}.");
+            self.problems.push(problem);
+        }
+        self.left = self.left.saturating_sub(text.len());
+        self.blocks.push(block("resource", name, &text));
+        Ok(())
+    }
+
     fn add_directory(&mut self, at: &ResolvedPath) -> Result<(), String> {
         let listing = self.workspace.list(at, DEPTH_MAX, ENTRIES_MAX);
         let listing = listing.map_err(|error| error.to_string())?;
@@ -209,7 +238,7 @@ impl Reader<'_> {
         }
         let text = lines.join("\n");
         if text.len() > self.left {
-            return Err("the files of this prompt have more than 64000 tokens".to_owned());
+            return Err(FULL.to_owned());
         }
         self.left -= text.len();
         let name = self.workspace.shown(at.path());

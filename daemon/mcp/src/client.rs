@@ -1,6 +1,7 @@
 //! A connection to one server, behind a trait: what the pool needs of it. The implementation on the official SDK is in
 //! `client/sdk.rs`.
 
+mod content;
 pub(crate) mod http;
 pub(crate) mod sdk;
 pub(crate) mod stdio;
@@ -16,6 +17,7 @@ use serde_json::{Map, Value};
 use crate::config::ServerConfig;
 use crate::listing::RawTool;
 use crate::log::ServerLog;
+use crate::prompt::RawPrompt;
 
 /// What a server is started or connected to with.
 #[derive(Clone)]
@@ -87,7 +89,20 @@ pub trait Connection: Send + Sync {
     /// Calls a tool.
     fn call(&self, request: ToolRequest) -> BoxFuture<'_, Result<ToolResult, CallError>>;
 
-    /// Resolves each time the server reports that its tools have changed.
+    /// Its prompts. The error is a text for the user.
+    fn list_prompts(&self) -> BoxFuture<'_, Result<Vec<RawPrompt>, String>>;
+
+    /// The text of a prompt. The error is a text for the user.
+    fn prompt<'a>(
+        &'a self,
+        name: &'a str,
+        arguments: Map<String, Value>,
+    ) -> BoxFuture<'a, Result<String, String>>;
+
+    /// The text of a resource; what is no text is a note on it. The error is a text for the user.
+    fn resource<'a>(&'a self, uri: &'a str) -> BoxFuture<'a, Result<String, String>>;
+
+    /// Resolves each time the server reports that its tools or prompts have changed.
     fn list_changed(&self) -> BoxFuture<'_, ()>;
 
     /// Resolves when it answers no more, with the reason.

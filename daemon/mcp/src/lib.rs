@@ -9,14 +9,17 @@ pub mod name;
 mod output;
 mod pins;
 pub mod pool;
+mod prompt;
 pub mod server;
 pub mod state;
 mod text;
 mod tool;
 
+pub use client::Connection;
 pub use client::sdk::SdkConnector;
 pub use config::{ConfigScope, ReadOnlyPolicy, ServerConfig, Servers, Transport};
 pub use log::ServerLog;
 pub use pool::{FirstListing, Pool, PoolOptions, SessionTools, ToolsChoice};
+pub use prompt::ListedPrompt;
 pub use server::Server;
 pub use state::ServerState;

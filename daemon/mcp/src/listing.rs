@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::name::name_tools;
+use crate::prompt::{ListedPrompt, RawPrompt, listed_prompts};
 use crate::text::{clean, cut};
 
 /// Tools of one server.
@@ -53,7 +54,10 @@ pub struct ListedTool {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Listing {
     pub tools: Vec<ListedTool>,
-    /// Tools that were left out, and why.
+    /// Its prompts, as commands.
+    #[serde(default)]
+    pub prompts: Vec<ListedPrompt>,
+    /// Tools and prompts that were left out, and why.
     pub problems: Vec<String>,
 }
 
@@ -112,7 +116,20 @@ impl Listing {
                 hash: hex::encode(hasher.finalize()),
             });
         }
-        Self { tools, problems }
+        Self {
+            tools,
+            prompts: Vec::new(),
+            problems,
+        }
+    }
+
+    /// The same with the prompts of the server.
+    #[must_use]
+    pub fn with_prompts(mut self, server: &str, raw: &[RawPrompt]) -> Self {
+        let (prompts, problems) = listed_prompts(server, raw);
+        self.prompts = prompts;
+        self.problems.extend(problems);
+        self
     }
 
     /// The tool that the model calls by this name.

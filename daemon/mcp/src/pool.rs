@@ -15,7 +15,8 @@ use crate::pins::ApprovedDefinitions;
 use crate::server::{Server, StartPlan};
 use crate::tool::ServerTool;
 
-/// How long a new session waits for the tools of servers that never listed any.
+/// How long a new session waits for the tools of servers that never listed any. Once for each configuration: a server that
+/// hangs delays no second session.
 const FIRST_LISTING: Duration = Duration::from_secs(2);
 /// How long a server that no session holds is kept.
 const UNUSED: Duration = Duration::from_secs(600);
@@ -126,9 +127,16 @@ impl Pool {
         let mut listed = Vec::new();
         for server in servers {
             let name = &server.config.name;
+            let due = match self.was_late(&server.config_hash) {
+                true => Instant::now(),
+                false => due,
+            };
             match server.listing_until(due) {
                 Some(listing) => listed.push((server, listing)),
                 None => {
+                    if choice.first == FirstListing::Wait {
+                        self.note_late(&server.config_hash);
+                    }
                     let state = server.state();
                     let reason = state.reason().unwrap_or("it has not answered yet");
                     found.notices.push(format!(
@@ -155,6 +163,26 @@ impl Pool {
             }
         }
         found
+    }
+
+    /// Whether a session has already waited in vain for the tools of this configuration. The next ones do not wait.
+    fn was_late(&self, config_hash: &str) -> bool {
+        self.late_marker(config_hash).exists()
+    }
+
+    fn note_late(&self, config_hash: &str) {
+        let marker = self.late_marker(config_hash);
+        let (Some(dir), Some(name)) = (marker.parent(), marker.file_name()) else {
+            return;
+        };
+        if let Err(error) = crate::disk::write_private(dir, &name.to_string_lossy(), b"") {
+            tracing::warn!(%error, "sessions go on waiting for an MCP server that is slow");
+        }
+    }
+
+    fn late_marker(&self, config_hash: &str) -> PathBuf {
+        let listings = self.options.dir.join("listings");
+        listings.join(format!("{config_hash}.late"))
     }
 
     /// The server of this configuration in this directory, if it was started.
@@ -208,6 +236,11 @@ impl Pool {
         server
     }
 
+    /// Waits on this thread, which may block, for what a server answers.
+    pub fn block_on<F: Future>(&self, answer: F) -> F::Output {
+        self.options.runtime.block_on(answer)
+    }
+
     /// Stops the servers that a file of this directory configured: the project is not trusted any more.
     pub fn stop_servers_of(&self, directory: &Path) {
         self.lock().servers.retain(|_, pooled| {
@@ -244,3 +277,6 @@ fn secrets(config: &ServerConfig) -> Vec<Secret> {
         .map(|(_, value)| Secret::new(value.strip_prefix("Bearer ").unwrap_or(value).to_owned()))
         .collect()
 }
+
+#[cfg(test)]
+mod tests;

@@ -364,8 +364,22 @@ impl Owner {
             Ok(Err(reason)) => return Some(Err(format!("it does not list its tools: {reason}"))),
             Err(_) => return Some(Err("it does not list its tools in time".to_owned())),
         };
+        let prompts = tokio::select! {
+            listed = timeout(LISTING, connection.list_prompts()) => listed,
+            reason = connection.closed() => return Some(Err(reason)),
+        };
+        let late = || Err("it does not answer in time".to_owned());
+        let prompts = prompts.unwrap_or_else(|_| late());
         let server = self.server.upgrade()?;
-        let listing = Listing::new(&server.config.name, &server.config_hash, &raw);
+        let name = &server.config.name;
+        // Its tools are of use all the same.
+        let prompts = prompts.unwrap_or_else(|reason| {
+            server
+                .log
+                .note(&format!("its prompts are not listed: {reason}"));
+            Vec::new()
+        });
+        let listing = Listing::new(name, &server.config_hash, &raw).with_prompts(name, &prompts);
         for problem in &listing.problems {
             server.log.note(problem);
         }

@@ -18,6 +18,7 @@ mod mark;
 mod parent;
 mod retention;
 mod rpc;
+mod server_content;
 pub mod settings;
 mod signals;
 mod stop_request;

@@ -10,7 +10,7 @@ use proto::record::SessionCreated;
 use proto::{ErrorName, Failure};
 use session::{
     AgentModels, Assembly, Bundle, Effort, Guards, KeptRules, KeyKeeper, Layered, ModelSetup,
-    Profile, Setup, Terms,
+    Profile, ServerContent, Setup, Terms, ToolsNow,
 };
 use store::home::Home;
 use turn::Limits;
@@ -18,6 +18,7 @@ use workspace::Workspace;
 
 use crate::credentials::{Own, Store};
 use crate::key_keeper::ParentKeeper;
+use crate::server_content::PoolContent;
 use crate::settings::kept::KeptFiles;
 use crate::settings::{self, Loaded, ProviderEntry, Settings, effort, facts, presets, shipped};
 
@@ -393,6 +394,26 @@ impl Assembly for Wire {
                 }
             }
         }
+    }
+
+    fn tools_now(&self, cwd: &Path) -> Option<ToolsNow> {
+        let loaded = self.load(cwd);
+        let found = self.server_tools(&loaded, cwd, mcp::FirstListing::Wait);
+        let problems = found.notices.iter();
+        Some(ToolsNow {
+            tools: self.tools(&loaded.settings, found.tools),
+            pinned: loaded.settings.pinned,
+            problems: problems.map(|notice| contract::scrub(notice)).collect(),
+        })
+    }
+
+    fn server_content(&self) -> Arc<dyn ServerContent> {
+        Arc::new(PoolContent {
+            pool: Arc::clone(&self.mcp),
+            home: Arc::clone(&self.home),
+            user_home: self.user_home.clone(),
+            known_tools: self.known_tools.clone(),
+        })
     }
 
     fn switch(&self, cwd: &Path, model: &str, effort: Effort<'_>) -> Result<ModelSetup, Failure> {

@@ -25,8 +25,10 @@ pub use assembly::memory_settings::MemorySettings;
 pub use assembly::options::SAMPLES_MAX;
 pub use assembly::persisted_rules::KeptRules;
 pub use assembly::sandbox_settings::{SandboxDemand, SandboxSettings};
+pub use assembly::server_content::{ServerContent, ServerPrompt};
 pub use assembly::setup::{
     Assembly, Bundle, Effort, Layered, ModelSetup, Pace, Profile, ProfileChoice, Setup, Terms,
+    ToolsNow,
 };
 pub use assembly::shared_budgets::SharedBudgets;
 pub use assembly::skill_settings::SkillSettings;

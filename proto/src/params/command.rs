@@ -34,7 +34,7 @@ pub struct CommandInfo {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub argument_hint: Option<String>,
     pub source: CommandSource,
-    /// Absent: it comes with the program.
+    /// Absent: it comes with the program, or from an MCP server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
     /// The file whose command counts instead of this one.
@@ -52,6 +52,8 @@ pub enum CommandSource {
     User,
     #[default]
     BuiltIn,
+    /// A prompt of an MCP server.
+    McpServer,
 }
 
 impl CommandSource {
@@ -62,6 +64,7 @@ impl CommandSource {
             Self::Project => "project",
             Self::User => "user",
             Self::BuiltIn => "built_in",
+            Self::McpServer => "mcp_server",
         }
     }
 }

@@ -20,13 +20,14 @@ pub struct ReloadParams {
 /// Answer of `session.reload`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ReloadOutput {
-    /// Record of the cache reset; absent: neither an instruction file nor the lines of facts have changed, and nothing was reset.
+    /// Record of the cache reset; absent: no instruction file, skill, line of facts or tool has changed, and nothing was reset.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seq: Option<Seq>,
-    /// Instruction files that are new, changed or gone; `memory` if the lines of facts are others.
+    /// Instruction files that are new, changed or gone, skills (`skill NAME`) and tools of MCP servers (`tool NAME`);
+    /// `memory` if the lines of facts are others.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changed: Vec<String>,
-    /// Instruction files and facts that were left out or cut, and why.
+    /// Instruction files, facts and tools that were left out or cut, and why.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub problems: Vec<String>,
     /// Cost of the next prompt before and after the reload.

@@ -1,11 +1,15 @@
-//! A small MCP server over standard input and output, as an example for servers of your own: `echo` and `wordcount`.
+//! A small MCP server over standard input and output, as an example for servers of your own: the tools `echo` and
+//! `wordcount`, the prompt `greet`, and two resources.
 
 use std::sync::Arc;
 
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorData,
-    Implementation, JsonObject, ListToolsResult, PaginatedRequestParams, ServerCapabilities,
-    ServerConfig, Tool, ToolAnnotations,
+    GetPromptRequestParams, GetPromptResponse, GetPromptResult, Implementation, JsonObject,
+    ListPromptsResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams, Prompt,
+    PromptArgument, PromptMessage, ReadResourceRequestParams, ReadResourceResponse,
+    ReadResourceResult, Resource, ResourceContents, Role, ServerCapabilities, ServerConfig, Tool,
+    ToolAnnotations,
 };
 use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler, ServiceExt as _};
@@ -28,11 +32,22 @@ pub fn run() -> i32 {
     i32::from(served.is_none())
 }
 
+/// A resource that is text.
+const NOTES: &str = "example://notes";
+/// A resource that is not.
+const LOGO: &str = "example://logo";
+
 struct ExampleServer;
 
 impl ServerHandler for ExampleServer {
     fn get_info(&self) -> ServerConfig {
-        let mut info = ServerConfig::new(ServerCapabilities::builder().enable_tools().build());
+        let mut info = ServerConfig::new(
+            ServerCapabilities::builder()
+                .enable_tools()
+                .enable_prompts()
+                .enable_resources()
+                .build(),
+        );
         info.server_info =
             Implementation::new("reasonix-plugin-example", env!("CARGO_PKG_VERSION"));
         info
@@ -50,6 +65,65 @@ impl ServerHandler for ExampleServer {
                 "Count the lines, words and characters of a text.",
             ),
         ]))
+    }
+
+    async fn list_prompts(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        let arguments = vec![
+            PromptArgument::new("name").with_required(true),
+            PromptArgument::new("wish"),
+        ];
+        let greet = Prompt::new("greet", Some("Greet somebody."), Some(arguments));
+        Ok(ListPromptsResult::with_all_items(vec![greet]))
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        if request.name != "greet" {
+            let text = format!("there is no prompt {:?}", request.name);
+            return Err(ErrorData::invalid_params(text, None));
+        }
+        let arguments = request.arguments.unwrap_or_default();
+        let argument = |name: &str| arguments.get(name).and_then(Value::as_str);
+        let name = argument("name").unwrap_or("everybody");
+        let wish = argument("wish").unwrap_or("a good day");
+        let text = format!("Greet {name} and wish them {wish}.");
+        let message = PromptMessage::new_text(Role::User, text);
+        Ok(GetPromptResult::new(vec![message]).into())
+    }
+
+    async fn list_resources(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        Ok(ListResourcesResult::with_all_items(vec![
+            Resource::new(NOTES, "notes"),
+            Resource::new(LOGO, "logo"),
+        ]))
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let contents = match &*request.uri {
+            NOTES => ResourceContents::text("The notes of the example.", NOTES),
+            // Base64 of six bytes.
+            LOGO => ResourceContents::blob("iVBORw0K", LOGO).with_mime_type("image/png"),
+            uri => {
+                let text = format!("there is no resource {uri:?}");
+                return Err(ErrorData::resource_not_found(text, None));
+            }
+        };
+        Ok(ReadResourceResult::new(vec![contents]).into())
     }
 
     async fn call_tool(

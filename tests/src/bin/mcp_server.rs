@@ -1,8 +1,10 @@
 //! An MCP server whose faults are its arguments, without any library: for tests of what servers do wrong.
 //!
 //! ```text
-//! test-mcp-server [hang | crash | flood | noise | lie | many] [--describe TEXT] [--count FILE]
+//! test-mcp-server [hang | crash | flood | noise | lie | many] [--describe TEXT] [--count FILE] [--more FILE]
 //! ```
+//!
+//! Each line of the file after `--more` is a tool besides its own. A call of `change` says that the list has changed.
 
 use std::io::{BufRead as _, Write as _};
 use std::process::exit;
@@ -54,7 +56,7 @@ fn main() {
                 let version = message["params"]["protocolVersion"].clone();
                 reply(
                     &id,
-                    &json!({"protocolVersion": version, "capabilities": {"tools": {}},
+                    &json!({"protocolVersion": version, "capabilities": {"tools": {"listChanged": true}},
                     "serverInfo": {"name": "scripted", "version": "1"}}),
                 );
             }
@@ -66,6 +68,10 @@ fn main() {
                     tool("die", "Ends the server."),
                     tool("escape", "Answers with escapes."),
                 ];
+                let more = after("--more").and_then(|file| std::fs::read_to_string(file).ok());
+                for name in more.as_deref().unwrap_or_default().lines() {
+                    tools.push(tool(name, "One more."));
+                }
                 if fault == "lie" {
                     tools = vec![
                         tool("good", "Works."),
@@ -101,6 +107,10 @@ fn call(id: &Value, message: &Value) {
             text(id, &sum.to_string());
         }
         Some("slow") => {}
+        Some("change") => {
+            println(&json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}));
+            text(id, "changed");
+        }
         Some("die") => exit(7),
         Some("escape") => text(id, "a\u{1b}]0;title\u{7}b\u{202e}c"),
         _ => text(id, "done"),

@@ -48,6 +48,7 @@ impl Project {
         let text = ReferringText {
             text: prompt,
             denied,
+            resource: &|_, _| None,
         };
         resolve_references(&workspace.expect("workspace"), &[text])
     }

@@ -21,21 +21,23 @@ use rmcp::service::{
     RequestContext, RunningService, ServiceError,
 };
 use rmcp::{ClientHandler, ErrorData, RoleClient};
+use serde_json::{Map, Value};
 use tokio::sync::{Notify, watch};
 use tokio::time::Instant;
 
 use super::{
-    CallError, Connect, ConnectRequest, Connection, ResultPart, ToolRequest, ToolResult, file_uri,
-    http, stdio,
+    CallError, Connect, ConnectRequest, Connection, ResultPart, ToolRequest, ToolResult, content,
+    file_uri, http, stdio,
 };
 use crate::config::Transport;
 use crate::listing::RawTool;
+use crate::prompt::RawPrompt;
 use crate::text::clean;
 
 /// Pages of a listing.
-const PAGES_MAX: usize = 100;
+pub(super) const PAGES_MAX: usize = 100;
 /// In the place of what a later version of the protocol may bring.
-const UNKNOWN: &str = "[content of an unknown kind]";
+pub(super) const UNKNOWN: &str = "[content of an unknown kind]";
 /// Tools that are looked at.
 const TOOLS_MAX: usize = 2_000;
 /// A call whose server reports progress may take so many times its limit.
@@ -152,6 +154,10 @@ impl ClientHandler for Handler {
         self.shared.list_changed.notify_one();
     }
 
+    async fn on_prompt_list_changed(&self, _context: NotificationContext<RoleClient>) {
+        self.shared.list_changed.notify_one();
+    }
+
     async fn on_progress(
         &self,
         params: ProgressNotificationParam,
@@ -264,6 +270,22 @@ impl Connection for SdkConnection {
         .boxed()
     }
 
+    fn list_prompts(&self) -> BoxFuture<'_, Result<Vec<RawPrompt>, String>> {
+        content::list_prompts(self.service.peer()).boxed()
+    }
+
+    fn prompt<'a>(
+        &'a self,
+        name: &'a str,
+        arguments: Map<String, Value>,
+    ) -> BoxFuture<'a, Result<String, String>> {
+        content::prompt(self.service.peer(), name, arguments).boxed()
+    }
+
+    fn resource<'a>(&'a self, uri: &'a str) -> BoxFuture<'a, Result<String, String>> {
+        content::resource(self.service.peer(), uri).boxed()
+    }
+
     fn list_changed(&self) -> BoxFuture<'_, ()> {
         self.shared.list_changed.notified().boxed()
     }
@@ -313,7 +335,7 @@ fn converted(result: CallToolResult) -> ToolResult {
     }
 }
 
-fn part(block: ContentBlock) -> ResultPart {
+pub(super) fn part(block: ContentBlock) -> ResultPart {
     let binary = |kind, media_type: String, data: &str| ResultPart::Binary {
         kind,
         media_type,

@@ -11,6 +11,7 @@ pub(crate) mod names;
 pub(crate) mod options;
 pub(crate) mod persisted_rules;
 pub(crate) mod sandbox_settings;
+pub(crate) mod server_content;
 pub(crate) mod setup;
 pub(crate) mod shared_budgets;
 pub(crate) mod skill_settings;

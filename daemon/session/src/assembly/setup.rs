@@ -18,6 +18,7 @@ use crate::assembly::key_keeper::{KeyKeeper, NoKeeper};
 use crate::assembly::memory_settings::MemorySettings;
 use crate::assembly::persisted_rules::{self as kept, KeptRules};
 use crate::assembly::sandbox_settings::SandboxSettings;
+use crate::assembly::server_content::{NoServers, ServerContent};
 use crate::assembly::shared_budgets::SharedBudgets;
 use crate::assembly::skill_settings::SkillSettings;
 
@@ -154,6 +155,15 @@ impl ProfileChoice {
     }
 }
 
+/// The tools that a new session would get.
+pub struct ToolsNow {
+    pub tools: ToolSet,
+    /// Deferred tools that are declared in the prefix all the same.
+    pub pinned: Vec<String>,
+    /// Servers and tools that are left out, and why.
+    pub problems: Vec<String>,
+}
+
 /// Everything that a session needs from the configuration and the machine.
 #[derive(Clone)]
 pub struct Setup {
@@ -285,6 +295,18 @@ pub trait Assembly: Send + Sync {
     /// For a session of the log: provider and model are those it was created with. Where they are not configured any
     /// more, the setup is `unusable`: the session can still be read.
     fn resume(&self, created: &SessionCreated) -> Setup;
+
+    /// The tools of a session that starts in this directory now, for one that takes up those of MCP servers. `None`: there
+    /// are no servers here. Blocks.
+    fn tools_now(&self, cwd: &Path) -> Option<ToolsNow> {
+        let _ = cwd;
+        None
+    }
+
+    /// Prompts and resources of MCP servers.
+    fn server_content(&self) -> Arc<dyn ServerContent> {
+        Arc::new(NoServers)
+    }
 
     /// Another model for a session in this directory, as `provider/model`.
     ///

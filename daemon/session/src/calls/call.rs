@@ -22,6 +22,7 @@ use turn::{Decided, Judgement};
 use workspace::Workspace;
 
 use crate::assembly::sandbox_settings::SandboxSettings;
+use crate::assembly::server_content::ServerContent;
 use crate::calls::arguments;
 use crate::calls::external_changes::Notes;
 use crate::calls::hooks::HookedCall;
@@ -65,6 +66,8 @@ pub struct CallEnvironment {
     pub skills: Arc<SessionSkills>,
     /// The directory of the user's agents.
     pub user_agents: PathBuf,
+    /// Prompts and resources of MCP servers.
+    pub server_content: Arc<dyn ServerContent>,
     pub trusted: bool,
     /// The agent's own directories.
     pub masked: Vec<PathBuf>,

@@ -17,6 +17,7 @@ use proto::record::{PromptReferences, Verdict};
 use proto::{ErrorName, Failure, Stamp};
 use serde_json::Map;
 
+use crate::assembly::server_content::{ServerContent, ServerPrompt};
 use crate::calls::permissions::{PermissionState, in_session};
 
 /// How long a prompt waits for what it refers to.
@@ -80,9 +81,12 @@ fn resolve_attachments(
 ) -> Result<ResolvedReferences, Failure> {
     let workspace = &permissions.call_environment.workspace;
     let by_rules = |path: &Path| denial(permissions, path);
+    let content = &*permissions.call_environment.server_content;
+    let resource = |server: &str, uri: &str| content.resource(workspace.cwd(), server, uri);
     let own = ReferringText {
         text: prompt,
         denied: &by_rules,
+        resource: &resource,
     };
     let (command, arguments) = match called(permissions, prompt)? {
         None => return Ok(knowledge::resolve_references(workspace, &[own])),
@@ -90,19 +94,13 @@ fn resolve_attachments(
             let own = knowledge::resolve_references(workspace, &[own]);
             return with_skill(permissions, own, &skill, arguments);
         }
+        Some((Called::ServerPrompt(command), arguments)) => {
+            let own = knowledge::resolve_references(workspace, &[own]);
+            return with_server_prompt(content, workspace.cwd(), own, &command, arguments);
+        }
         Some((Called::Command(command), arguments)) => (command, arguments),
     };
-    let filled = fill_in(&command.body, arguments).ok_or_else(|| {
-        Failure::new(
-            ErrorName::InvalidParams,
-            format!(
-                "The command `/{}` has more than {} KB with its arguments.",
-                command.name,
-                FILLED_MAX / 1024
-            ),
-            "Give it shorter arguments.",
-        )
-    })?;
+    let filled = fill_in(&command.body, arguments).ok_or_else(|| too_long(&command.name))?;
     // What a project's file names was not chosen by the user: it does not reach beyond the project.
     let is_project = command.source == CommandSource::Project;
     let in_command = |path: &Path| match is_project && !path.starts_with(workspace.root()) {
@@ -112,9 +110,47 @@ fn resolve_attachments(
     let of_command = ReferringText {
         text: &filled,
         denied: &in_command,
+        resource: match is_project {
+            true => &|_, _| None,
+            false => &resource,
+        },
     };
     let resolved = knowledge::resolve_references(workspace, &[own, of_command]);
     Ok(with_block(resolved, &command_block(&command, &filled)))
+}
+
+fn too_long(name: &str) -> Failure {
+    Failure::new(
+        ErrorName::InvalidParams,
+        format!(
+            "The command `/{name}` has more than {} KB with its arguments.",
+            FILLED_MAX / 1024
+        ),
+        "Give it shorter arguments.",
+    )
+}
+
+/// Puts the text of a server's prompt behind what the user's own text refers to. What it refers to itself is not attached:
+/// the user did not choose it.
+fn with_server_prompt(
+    content: &dyn ServerContent,
+    cwd: &Path,
+    own: ResolvedReferences,
+    command: &CustomCommand,
+    arguments: &str,
+) -> Result<ResolvedReferences, Failure> {
+    let name = &command.name;
+    let filled = content.prompt(cwd, name, arguments).map_err(|reason| {
+        Failure::new(
+            ErrorName::InvalidParams,
+            format!("`/{name}` was not run: {reason}."),
+            "`reasonix commands` lists the commands; `reasonix mcp list` shows the state of servers.",
+        )
+    })?;
+    match filled.len() > FILLED_MAX {
+        true => Err(too_long(name)),
+        false => Ok(with_block(own, &command_block(command, &filled))),
+    }
 }
 
 /// Puts the text of a skill behind what the prompt itself refers to.
@@ -163,6 +199,7 @@ fn with_block(resolved: ResolvedReferences, block: &str) -> ResolvedReferences {
 enum Called {
     Command(CustomCommand),
     Skill(Box<Skill>),
+    ServerPrompt(CustomCommand),
 }
 
 /// The command or skill that a prompt runs, and its arguments. Commands come first. `None`: the prompt is text.
@@ -182,17 +219,37 @@ fn called<'a>(
     if let Some(skill) = skills.named(name) {
         return Ok(Some((Called::Skill(Box::new(skill.clone())), arguments)));
     }
+    let content = &call_environment.server_content;
+    let prompts = content.prompts(call_environment.workspace.cwd());
+    if let Some(prompt) = prompts.iter().find(|prompt| prompt.name == name) {
+        let command = CustomCommand {
+            name: prompt.name.clone(),
+            description: prompt.description.clone(),
+            argument_hint: prompt.argument_hint.clone(),
+            source: CommandSource::McpServer,
+            file: None,
+            body: String::new(),
+            hidden_by: None,
+        };
+        return Ok(Some((Called::ServerPrompt(command), arguments)));
+    }
     // `/etc is full` is about a directory.
     match Path::new("/").join(name).exists() {
         true => Ok(None),
-        false => Err(unknown(name, &found, &skills)),
+        false => Err(unknown(name, &found, &skills, &prompts)),
     }
 }
 
 /// There is no such command or skill. The files that are left out may hold it.
-fn unknown(name: &str, found: &CustomCommands, skills: &Skills) -> Failure {
+fn unknown(
+    name: &str,
+    found: &CustomCommands,
+    skills: &Skills,
+    prompts: &[ServerPrompt],
+) -> Failure {
     let names = found.commands.iter().map(|command| command.name.as_str());
     let names = names.chain(skills.skills.iter().map(|skill| skill.name.as_str()));
+    let names = names.chain(prompts.iter().map(|prompt| prompt.name.as_str()));
     let near: Vec<_> = nearest(name, names)
         .iter()
         .map(|near| format!("`/{near}`"))

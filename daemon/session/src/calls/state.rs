@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use contract::KnownState;
+use contract::{KnownState, ToolSet};
 use policy::{Layer, RuleSet};
 use proto::item::ToolCall;
 use proto::params::interaction::Scope;
@@ -17,6 +17,7 @@ use tokio::time::Instant;
 use crate::assembly::guards::{GuardWatch, Guards};
 use crate::assembly::persisted_rules::KeptRules;
 use crate::assembly::setup::{Assembly, Layered};
+use crate::assembly::tool_repair;
 use crate::calls::call::{CallEnvironment, Printed, Ready, Stop};
 use crate::calls::environment::Environment;
 use crate::calls::permissions::{RulesAsOf, compiled};
@@ -136,6 +137,16 @@ impl CallState {
             call_environment.env = Arc::new(whole);
             self.call_environment = Arc::new(call_environment);
         }
+    }
+
+    /// Replaces the tools. Only between turns: calls were judged by the former ones.
+    pub fn set_tools(&mut self, tools: ToolSet) {
+        let mut call_environment = CallEnvironment::clone(&self.call_environment);
+        call_environment.flat = tool_repair::flat(&tools);
+        call_environment.tools = tools;
+        self.call_environment = Arc::new(call_environment);
+        // Rules are read with the tools that they name.
+        self.compiled = None;
     }
 
     pub fn kept_rules(&self) -> &Arc<dyn KeptRules> {

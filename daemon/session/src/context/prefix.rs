@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use contract::{
-    Family, InstructionText, KnownState, Prefix, PrefixText, SKILL_TOOL, SkillText,
-    ToolDeclaration, ToolSpec,
+    Codec, Family, InstructionText, KnownState, Prefix, PrefixText, SKILL_TOOL, SkillText,
+    ToolDeclaration, ToolSet, ToolSpec,
 };
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -124,12 +124,26 @@ impl SharedTexts {
     }
 }
 
+/// The tools of a set that the prefix declares.
+pub fn declared<'a>(
+    tools: &'a ToolSet,
+    pinned: &'a [String],
+) -> impl Iterator<Item = ToolDeclaration> + 'a {
+    declared_specs(tools, pinned).map(ToolSpec::declaration)
+}
+
+/// Deferred ones are left out, unless they are pinned.
+fn declared_specs<'a>(
+    tools: &'a ToolSet,
+    pinned: &'a [String],
+) -> impl Iterator<Item = &'a ToolSpec> {
+    let is_pinned = |spec: &ToolSpec| pinned.iter().any(|pinned| *pinned == *spec.name);
+    let specs = tools.specs();
+    specs.filter(move |spec| !spec.deferred || is_pinned(spec))
+}
+
 /// System prompt and tools of a profile. Nothing variable goes in: same build and files, same bytes.
-/// Deferred tools are left out, unless they are pinned.
 fn text(profile: &Profile) -> PrefixText {
-    let is_pinned = |spec: &ToolSpec| profile.pinned.iter().any(|pinned| *pinned == *spec.name);
-    let declared = |spec: &&ToolSpec| !spec.deferred || is_pinned(spec);
-    let specs = profile.tools.specs().filter(declared);
     let declaration = |spec: &ToolSpec| match spec.family {
         Family::Task => with_agents(spec.declaration(), &profile.agents),
         Family::Read
@@ -140,6 +154,7 @@ fn text(profile: &Profile) -> PrefixText {
         | Family::Memory
         | Family::Session => spec.declaration(),
     };
+    let specs = declared_specs(&profile.tools, &profile.pinned);
     PrefixText {
         system: profile.system_prompt.trim_end().to_owned(),
         appended: profile.append_system_prompt.clone(),
@@ -159,12 +174,17 @@ fn with_agents(tool: ToolDeclaration, agents: &str) -> ToolDeclaration {
 
 /// Renders a text for a model.
 pub fn render(model: &ModelSetup, text: &PrefixText) -> Prefix {
+    render_with(&*model.codec, &model.name, text, model.repair)
+}
+
+/// Renders a text for the model of this name. `flat`: its malformed calls are repaired, so parameters are shown flat.
+pub fn render_with(codec: &dyn Codec, model: &str, text: &PrefixText, flat: bool) -> Prefix {
     let system = system_prompt::render(text);
-    if !model.repair {
-        return model.codec.prefix(&model.name, &system, &text.tools);
+    if !flat {
+        return codec.prefix(model, &system, &text.tools);
     }
     let tools: Vec<_> = text.tools.iter().map(tool_repair::flattened).collect();
-    model.codec.prefix(&model.name, &system, &tools)
+    codec.prefix(model, &system, &tools)
 }
 
 /// SHA-256 over the prefix, hexadecimal.

@@ -20,6 +20,8 @@ pub(crate) struct ModelRoute {
     pub price: Option<Arc<catalog::Price>>,
     /// Whether requests may name a temperature.
     pub temperature: bool,
+    /// Whether malformed calls of the model are repaired.
+    pub repairs: bool,
 }
 
 impl ModelRoute {
@@ -32,6 +34,7 @@ impl ModelRoute {
             own_key: model.own_key.clone(),
             price: model.price.clone().map(Arc::new),
             temperature: model.temperature,
+            repairs: model.repair,
         }
     }
 

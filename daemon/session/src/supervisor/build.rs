@@ -306,6 +306,7 @@ fn call_environment(
         user_commands: services.home.commands(),
         skills: Arc::new(skills),
         user_agents: services.home.agents(),
+        server_content: assembly.server_content(),
         trusted: setup.trusted,
         masked: services.assembly.closed(),
     }

@@ -6,6 +6,7 @@ use knowledge::{CustomCommand, CustomCommands, find_commands};
 use proto::Failure;
 use proto::params::command::{CommandInfo, CommandSource, ListOutput};
 
+use crate::assembly::server_content::ServerPrompt;
 use crate::calls::permissions::{PermissionScope, open, root_of};
 use crate::supervisor::Supervisor;
 use crate::tasks::blocking;
@@ -23,7 +24,8 @@ impl Supervisor {
                 blocking(move || {
                     let workspace = &call_environment.workspace;
                     let found = find_commands(workspace, &call_environment.user_commands);
-                    output(found, call_environment.trusted)
+                    let prompts = call_environment.server_content.prompts(workspace.cwd());
+                    output(found, prompts, call_environment.trusted)
                 })
                 .await
             }
@@ -36,7 +38,9 @@ impl Supervisor {
                     let user_dir = services.home.commands();
                     let readable = vec![user_dir.clone()];
                     let workspace = open(&terms, &**assembly, &cwd, &root, readable)?;
-                    Ok(output(find_commands(&workspace, &user_dir), terms.trusted))
+                    let prompts = assembly.server_content().prompts(&cwd);
+                    let found = find_commands(&workspace, &user_dir);
+                    Ok(output(found, prompts, terms.trusted))
                 })
                 .await?
             }
@@ -44,7 +48,11 @@ impl Supervisor {
     }
 }
 
-fn output(found: CustomCommands, trusted: bool) -> ListOutput {
+fn output(found: CustomCommands, prompts: Vec<ServerPrompt>, trusted: bool) -> ListOutput {
+    let prompts: Vec<_> = prompts
+        .into_iter()
+        .map(|prompt| of_server(prompt, &found))
+        .collect();
     let info = |command: CustomCommand| CommandInfo {
         trusted: trusted || command.source != CommandSource::Project,
         name: command.name,
@@ -54,8 +62,26 @@ fn output(found: CustomCommands, trusted: bool) -> ListOutput {
         file: command.file,
         hidden_by: command.hidden_by,
     };
+    let mut commands: Vec<_> = found.commands.into_iter().map(info).collect();
+    commands.extend(prompts);
+    // Stable: of the same name the one that counts stays first.
+    commands.sort_by(|one, other| one.name.cmp(&other.name));
     ListOutput {
-        commands: found.commands.into_iter().map(info).collect(),
+        commands,
         problems: found.problems,
+    }
+}
+
+/// A prompt of a server. Commands in files come first. Servers of a project that is not trusted are not there.
+fn of_server(prompt: ServerPrompt, found: &CustomCommands) -> CommandInfo {
+    let hiding = found.named(&prompt.name);
+    CommandInfo {
+        hidden_by: hiding.map(|command| command.file.clone().unwrap_or_default()),
+        name: prompt.name,
+        description: prompt.description,
+        argument_hint: prompt.argument_hint,
+        source: CommandSource::McpServer,
+        file: None,
+        trusted: true,
     }
 }

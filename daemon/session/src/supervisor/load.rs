@@ -237,7 +237,8 @@ pub fn revive(
         .assembly
         .resume(as_now.as_ref().unwrap_or(&created));
     let profile = &mut setup.profile;
-    profile.tools = profile.tools.restricted_to(&created.tools);
+    let names = log.prefix.text.tool_names.as_ref();
+    profile.tools = profile.tools.restricted_to(names.unwrap_or(&created.tools));
     let recover = setup.recover;
     let mut env = created.env.clone();
     env.extend(before.env);

@@ -1,4 +1,5 @@
-//! Reads the instruction files, skills and facts of a session again, for the actor to put into the prefix.
+//! Reads the instruction files, skills, facts and tools of MCP servers of a session again, for the actor to put into the
+//! prefix.
 
 use std::path::Path;
 
@@ -25,9 +26,10 @@ impl Supervisor {
         let reading = blocking(move || {
             let setup = services.assembly.resume(&created);
             let (root, cwd) = (Path::new(&created.root), Path::new(&created.cwd));
-            build::prefix_files(&services, &setup, root, cwd)
+            let fresh = build::prefix_files(&services, &setup, root, cwd)?;
+            Ok::<_, Failure>((fresh, services.assembly.tools_now(cwd)))
         });
-        let fresh = reading.await??;
-        handle.reload(params, fresh).await
+        let (fresh, tools) = reading.await??;
+        handle.reload(params, fresh, tools).await
     }
 }

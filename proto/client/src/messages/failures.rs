@@ -202,6 +202,9 @@ crate::catalog! {
     SeeSkills = "See `reasonix skills`.", "参见 `reasonix skills`。";
     SkillsMore = "{0} more problems with skills: see `reasonix skills`.", "技能还有 {0} 个问题：参见 `reasonix skills`。";
     SkillsFull = "The list of skills is full: {0} are not offered to the model. Run them with `/NAME`, or disable others with `skills.disabled`.", "技能列表已满：有 {0} 个未提供给模型。可用 `/NAME` 运行它们，或用 `skills.disabled` 停用其他技能。";
+    LimitedTools = "This session started with a choice of tools, so it takes up no new tools of MCP servers: start a new session for them.", "本会话开始时只选用了部分工具，因此不会加入 MCP 服务器的新工具：请为其新建会话。";
+    ServerPromptNotRun = "`/{0}` was not run: {1}.", "未运行 `/{0}`：{1}。";
+    SeeCommandsAndServers = "`reasonix commands` lists the commands; `reasonix mcp list` shows the state of servers.", "`reasonix commands` 列出命令；`reasonix mcp list` 显示服务器状态。";
     NoSkillsHere = "This session started without skills, so the model cannot load any: start a new session for them, or run them with `/NAME`.", "本会话开始时没有技能，因此模型无法加载：请为其新建会话，或用 `/NAME` 运行。";
     NoCommandNear = "Similar commands: {0}.", "相近的命令：{0}。";
     NoCommandHint = "See `reasonix commands`. A blank before the slash makes it text.", "用 `reasonix commands` 查看命令。斜杠前加一个空格即为普通文字。";

@@ -90,8 +90,8 @@ crate::catalog! {
     Forecast = "about {0} tokens, {1}, {2}", "约 {0} 词元，{1}，{2}";
     Forecasts = "; next request: {0}; without compaction: {1}", "；下一次请求：{0}；不压缩时：{1}";
     ReloadForecasts = "; next request: {0}; before the reload: {1}", "；下一次请求：{0}；重新加载前：{1}";
-    ReloadNothing = "no instruction file has changed: nothing was reset", "指令文件没有变化：未作任何重置";
-    Reloaded = "instruction files reloaded: {0}", "已重新加载指令文件：{0}";
+    ReloadNothing = "no instruction file or tool has changed: nothing was reset", "指令文件和工具没有变化：未作任何重置";
+    Reloaded = "reloaded: {0}", "已重新加载：{0}";
     Cached = "{0} of them from the cache", "其中 {0} 来自缓存";
     CachedNone = "none of them from the cache", "均不来自缓存";
     PriceUnknown = "price unknown", "价格未知";

@@ -1,10 +1,13 @@
-//! `session.reload`: the instruction files, skills and facts of now in the frozen prefix, as a cache reset.
+//! `session.reload`: the instruction files, skills, facts and tools of MCP servers of now in the frozen prefix, as a cache
+//! reset.
 //!
 //! The supervisor reads the files; the actor compares, renders and logs between two messages.
 
+mod server_tools;
+
 use std::sync::Arc;
 
-use contract::{InstructionText, Prefix, PrefixText, SKILL_TOOL, SkillText};
+use contract::{InstructionText, Prefix, PrefixText, SKILL_TOOL, SkillText, ToolSet};
 use proto::params::forecast::Forecasts;
 use proto::params::reload::{ReloadOutput, ReloadParams};
 use proto::record::SessionCreated;
@@ -17,8 +20,10 @@ use crate::actor::Actor;
 use crate::actor::handle::SessionHandle;
 use crate::actor::inbox::Reply;
 use crate::actor::replies::refuse;
+use crate::assembly::setup::ToolsNow;
+use crate::assembly::tool_repair;
+use crate::context::forecast;
 use crate::context::prefix::{self, FrozenPrefix, PrefixFiles};
-use crate::context::{forecast, system_prompt};
 use crate::journal::elements;
 
 /// What the lines of facts are called among what has changed.
@@ -41,6 +46,7 @@ impl Actor {
         &mut self,
         params: &ReloadParams,
         mut fresh: PrefixFiles,
+        tools: Option<ToolsNow>,
         reply: Reply<ReloadOutput>,
     ) {
         match self.repeated(params.request_id, RELOAD) {
@@ -68,24 +74,32 @@ impl Actor {
         let mut changed = changed_names(&before.instructions, &fresh.instructions);
         changed.extend(changed_skills(&before.skills, &fresh.skills));
         changed.extend((before.memory != fresh.memory).then(|| MEMORY.to_owned()));
-        let mut output = ReloadOutput {
-            changed,
-            problems: fresh.problems,
-            ..ReloadOutput::default()
-        };
-        let is_same = before.instructions == fresh.instructions
-            && before.skills == fresh.skills
-            && before.memory == fresh.memory;
-        if is_same {
-            // The caller may be gone.
-            return drop(reply.send(Ok(output)));
-        }
-        let text = PrefixText {
+        let mut text = PrefixText {
             instructions: fresh.instructions,
             skills: fresh.skills,
             memory: fresh.memory,
             ..PrefixText::clone(&before)
         };
+        let old_tools = &self.calls.call_environment().tools;
+        let tools = tools.map(|now| server_tools::taken_up(old_tools, &before, now));
+        if let Some(tools) = &tools {
+            changed.extend(tools.changed.iter().cloned());
+            fresh.problems.extend(tools.problems.iter().cloned());
+            text.tools.clone_from(&tools.declared);
+            text.tool_names.clone_from(&tools.names);
+        }
+        let tools = tools.map(|tools| tools.set);
+        let mut output = ReloadOutput {
+            changed,
+            problems: fresh.problems,
+            ..ReloadOutput::default()
+        };
+        if text == *before {
+            // What is behind a tool may have changed all the same.
+            self.take_tools(tools);
+            // The caller may be gone.
+            return drop(reply.send(Ok(output)));
+        }
         let frozen = self.rendered(text);
         let forecasts = self.reload_forecasts(&frozen.prefix);
         if self.machine.facts().context_tokens > 0 && !params.confirm {
@@ -93,6 +107,7 @@ impl Actor {
         }
         match self.log_reload(params, frozen) {
             Ok(seq) => {
+                self.take_tools(tools);
                 output.seq = Some(seq);
                 output.forecasts = Some(Box::new(forecasts));
                 self.reply_when(seq, reply, output);
@@ -110,13 +125,28 @@ impl Actor {
         (!self.machine.is_idle()).then(|| busy.retryable())
     }
 
-    /// The text for the model that is asked now. Tools and parameters stay as they are, to the byte.
+    /// These tools count for the calls from now on.
+    fn take_tools(&mut self, tools: Option<ToolSet>) {
+        let Some(tools) = tools else { return };
+        if self.requests.route().repairs {
+            self.machine
+                .set_call_repair(Some(tool_repair::means(&tools)));
+        }
+        self.calls.set_tools(tools);
+    }
+
+    /// The text for the model that is asked now. Parameters stay as they are, to the byte, and so do tools that are the same.
     fn rendered(&self, text: PrefixText) -> FrozenPrefix {
         let route = self.requests.route();
-        let system = system_prompt::render(&text);
-        let rendered = route.codec.prefix(&route.prefix.model, &system, &[]);
+        let model = &route.prefix.model;
+        let rendered = prefix::render_with(&*route.codec, model, &text, route.repairs);
+        let is_same = text.tools == self.resets.text().tools;
         let prefix = Prefix {
             system: rendered.system,
+            tools: match is_same {
+                true => route.prefix.tools.clone(),
+                false => rendered.tools,
+            },
             ..Prefix::clone(&route.prefix)
         };
         FrozenPrefix { prefix, text }
@@ -126,7 +156,8 @@ impl Actor {
     fn reload_forecasts(&self, prefix: &Prefix) -> Forecasts {
         let facts = self.machine.facts();
         let ratio = TokenRatio::new(facts.measure);
-        let tokens = |prefix: &Prefix| ratio.tokens(prefix.system.len() as u64);
+        let tokens =
+            |prefix: &Prefix| ratio.tokens((prefix.system.len() + prefix.tools.len()) as u64);
         let route = self.requests.route();
         let now = self.forecast();
         let others = now.prompt_tokens.saturating_sub(tokens(&route.prefix));
@@ -186,13 +217,14 @@ impl SessionHandle {
         self.ask(Actor::created_now).await
     }
 
-    /// Puts these instructions and skills into the prefix.
+    /// Puts these instructions, skills and tools into the prefix.
     pub(crate) async fn reload(
         &self,
         params: ReloadParams,
         fresh: PrefixFiles,
+        tools: Option<ToolsNow>,
     ) -> Result<ReloadOutput, Failure> {
-        self.change(move |actor, reply| actor.reload(&params, fresh, reply))
+        self.change(move |actor, reply| actor.reload(&params, fresh, tools, reply))
             .await
     }
 }

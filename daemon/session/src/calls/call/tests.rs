@@ -181,6 +181,7 @@ fn call_environment_in(top: &Path, shell: Option<&str>) -> CallEnvironment {
     let spawn: Arc<dyn Spawn> = Arc::new(Stops::default());
     let keeper = Keeper::new(Pid(1), top, Arc::clone(&workspace), Arc::clone(&spawn));
     CallEnvironment {
+        server_content: Arc::new(crate::assembly::server_content::NoServers),
         flat: BTreeMap::default(),
         keeper: Arc::new(keeper),
         session: Pid(1),

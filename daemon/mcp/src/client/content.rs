@@ -1,0 +1,117 @@
+//! Prompts and resources by the official SDK.
+
+use rmcp::RoleClient;
+use rmcp::model::{
+    GetPromptRequestParams, GetPromptResponse, PaginatedRequestParams, ReadResourceRequestParams,
+    ReadResourceResponse, ResourceContents, Role,
+};
+use rmcp::service::{Peer, ServiceError};
+use serde_json::{Map, Value};
+
+use super::ResultPart;
+use super::sdk::{PAGES_MAX, UNKNOWN, part};
+use crate::prompt::{PromptArgument, RawPrompt, Speaker, prompt_text, text_of};
+use crate::text::clean;
+
+/// Prompts that are looked at.
+const PROMPTS_MAX: usize = 2_000;
+
+/// All prompts of a server. One that has none is not asked.
+pub(super) async fn list_prompts(peer: &Peer<RoleClient>) -> Result<Vec<RawPrompt>, String> {
+    if peer
+        .peer_info()
+        .is_none_or(|info| info.capabilities.prompts.is_none())
+    {
+        return Ok(Vec::new());
+    }
+    let mut prompts = Vec::new();
+    let mut cursor = None;
+    for _ in 0..PAGES_MAX {
+        let mut params = PaginatedRequestParams::default();
+        params.cursor = cursor.take();
+        let page = peer.list_prompts(Some(params)).await;
+        let page = page.map_err(|error| reason(&error))?;
+        prompts.extend(page.prompts.into_iter().map(raw));
+        cursor = page.next_cursor;
+        if cursor.is_none() || prompts.len() > PROMPTS_MAX {
+            break;
+        }
+    }
+    Ok(prompts)
+}
+
+fn raw(prompt: rmcp::model::Prompt) -> RawPrompt {
+    let arguments = prompt.arguments.unwrap_or_default().into_iter();
+    RawPrompt {
+        name: prompt.name,
+        description: prompt.description.or(prompt.title).unwrap_or_default(),
+        arguments: arguments
+            .map(|argument| PromptArgument {
+                name: argument.name,
+                required: argument.required == Some(true),
+            })
+            .collect(),
+    }
+}
+
+/// The text of a prompt with these arguments.
+pub(super) async fn prompt(
+    peer: &Peer<RoleClient>,
+    name: &str,
+    arguments: Map<String, Value>,
+) -> Result<String, String> {
+    let mut params = GetPromptRequestParams::new(name);
+    params.arguments = Some(arguments);
+    let answer = peer.get_prompt_once(params).await;
+    let GetPromptResponse::Complete(result) = answer.map_err(|error| reason(&error))? else {
+        return Err(NEEDS_INPUT.to_owned());
+    };
+    let messages = result.messages.into_iter().map(|message| {
+        let speaker = match message.role {
+            Role::User => Speaker::User,
+            Role::Assistant => Speaker::Assistant,
+        };
+        (speaker, part(message.content))
+    });
+    let text = prompt_text(&messages.collect::<Vec<_>>());
+    match text.trim().is_empty() {
+        true => Err("its text is empty".to_owned()),
+        false => Ok(text),
+    }
+}
+
+/// The text of a resource.
+pub(super) async fn resource(peer: &Peer<RoleClient>, uri: &str) -> Result<String, String> {
+    let answer = peer
+        .read_resource_once(ReadResourceRequestParams::new(uri))
+        .await;
+    let ReadResourceResponse::Complete(result) = answer.map_err(|error| reason(&error))? else {
+        return Err(NEEDS_INPUT.to_owned());
+    };
+    let parts = result.contents.into_iter().map(|contents| match contents {
+        ResourceContents::TextResourceContents { text, .. } => ResultPart::Text(text),
+        ResourceContents::BlobResourceContents {
+            mime_type, blob, ..
+        } => ResultPart::Binary {
+            kind: "resource",
+            media_type: mime_type.unwrap_or_else(|| "of an unknown type".to_owned()),
+            // Base64.
+            bytes: blob.len() / 4 * 3,
+        },
+        _ => ResultPart::Text(UNKNOWN.to_owned()),
+    });
+    let texts: Vec<_> = parts.map(|part| text_of(&part)).collect();
+    match texts.is_empty() {
+        true => Err("it has no content".to_owned()),
+        false => Ok(texts.join("\n")),
+    }
+}
+
+const NEEDS_INPUT: &str = "it asks for more input, which only tools can";
+
+fn reason(error: &ServiceError) -> String {
+    match error {
+        ServiceError::McpError(error) => clean(&error.message),
+        error => clean(&error.to_string()),
+    }
+}
