@@ -357,7 +357,7 @@ fn the_policy_of_each_server_says_what_a_read_only_session_may_call() {
     const CALLS: [&str; 3] = ["mcp__none__echo", "mcp__reads__echo", "mcp__unsaid__add"];
     let model = Model::start(Script::by(|request: &Request| {
         match CALLS.get(request.answered()) {
-            Some(tool) => Answer::call(*tool, json!({"text": "said", "a": 20, "b": 3})),
+            Some(tool) => Answer::call(tool, json!({"text": "said", "a": 20, "b": 3})),
             None => Answer::text("Done."),
         }
     }));

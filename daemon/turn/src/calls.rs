@@ -2,7 +2,7 @@
 //! `interactions` handles calls that wait for the user.
 
 use contract::{Basis, CallAction, Decision, EffectivePermissions, Outcome};
-use proto::item::{CallStatus, ToolCall};
+use proto::item::{CallStatus, ToolCall, ToolKind};
 use proto::params::interaction::InteractionRequest;
 use proto::record::{PolicyDecided, Todo, TodoUpdated, ToolStarted, Unattended as Left, Verdict};
 use proto::{Body, CallId};

@@ -15,7 +15,7 @@ use proto::{GoalId, PromptId, Record, Stamp};
 use super::content::{content_of_goal, content_of_goal_stop};
 use super::{CallStage, Facts, OpenCall};
 use crate::goal::normalise;
-use crate::repair::loop_detector;
+use crate::loop_detector;
 use contract::first_line;
 
 /// How many results of calls are remembered, to tell new ones.

@@ -322,6 +322,7 @@ fn why_ended(ended: &TurnEnded) -> String {
         Some(Reason::Timeout) => "its time was up",
         Some(Reason::Shutdown) => "the daemon stopped",
         Some(Reason::Denied) => "nobody could approve a call",
+        Some(Reason::Loop) => "it repeated the same calls without a new result",
         None => ended.outcome.as_str(),
     };
     why.to_owned()
