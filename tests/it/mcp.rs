@@ -354,7 +354,12 @@ fn a_changed_configuration_changes_no_byte_of_a_session_that_runs() {
 /// What a read-only session may call: nothing of a server, or what it says only reads.
 #[test]
 fn the_policy_of_each_server_says_what_a_read_only_session_may_call() {
-    const CALLS: [&str; 3] = ["mcp__none__echo", "mcp__reads__echo", "mcp__unsaid__add"];
+    const CALLS: [&str; 4] = [
+        "mcp__none__echo",
+        "mcp__reads__echo",
+        "mcp__unsaid__add",
+        "mcp__all__add",
+    ];
     let model = Model::start(Script::by(|request: &Request| {
         match CALLS.get(request.answered()) {
             Some(tool) => Answer::call(tool, json!({"text": "said", "a": 20, "b": 3})),
@@ -362,16 +367,17 @@ fn the_policy_of_each_server_says_what_a_read_only_session_may_call() {
         }
     }));
     let house = house(&model);
-    let reading = |mut entry: Value| {
-        entry["read_only_policy"] = json!("read_only");
+    let with_policy = |mut entry: Value, policy: &str| {
+        entry["read_only_policy"] = json!(policy);
         entry
     };
     servers(
         &house,
         &json!({
             "none": example(),
-            "reads": reading(example()),
-            "unsaid": reading(faulty(&["ok"])),
+            "reads": with_policy(example(), "read_only"),
+            "unsaid": with_policy(faulty(&["ok"]), "read_only"),
+            "all": with_policy(faulty(&["ok"]), "allow"),
         }),
     );
     let allowed = CALLS.map(|tool| ["--allow", tool]);
@@ -380,7 +386,7 @@ fn the_policy_of_each_server_says_what_a_read_only_session_may_call() {
     let requests = model.requests();
     let results = requests.last().expect("a request").results();
     let results: Vec<_> = results.iter().map(|(_, text)| text.as_str()).collect();
-    assert_eq!(results[1], "said", "{results:?}");
+    assert_eq!((results[1], results[3]), ("said", "23"), "{results:?}");
     for refused in [results[0], results[2]] {
         assert!(refused.contains("only reads"), "{results:?}");
     }

@@ -121,7 +121,7 @@ fn memory_that_is_off_is_not_in_the_prefix_and_has_no_tools() {
     run(&house, &["--on-ask", "allow"], "Which tabs?").expect(0, "completed");
     let requests = model.requests();
     let body = String::from_utf8_lossy(&requests[0].body).into_owned();
-    for absent in ["Indentation", "# Memory", "Use tabs."] {
+    for absent in ["Indentation", "# Memory", "Use tabs.", "remember", "forget"] {
         assert!(!body.contains(absent), "{absent}: {body}");
     }
     assert!(!fact_file(&house, "spaces").exists());

@@ -343,13 +343,13 @@ impl Assembly for Wire {
         let enabled = loaded.settings.enabled_tools.clone();
         let mut setup = self.setup(loaded, model, (cwd, mcp::FirstListing::Wait));
         if !enabled.is_empty() {
-            setup.profile.tools = setup.profile.tools.restricted_to(&enabled);
+            setup.profile.tools = tools::restricted(&setup.profile.tools, &enabled);
         }
         if !setup.memory.enabled {
             let specs = setup.profile.tools.specs();
             let others = specs.filter(|spec| spec.family != Family::Memory);
             let names: Vec<String> = others.map(|spec| spec.name.to_string()).collect();
-            setup.profile.tools = setup.profile.tools.restricted_to(&names);
+            setup.profile.tools = tools::restricted(&setup.profile.tools, &names);
         }
         if unasked && let Some(variable) = &entry.api_key_env {
             setup.notices.push(format!(

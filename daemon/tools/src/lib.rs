@@ -58,7 +58,7 @@ mod path_cases;
 mod scene;
 
 pub use memory::Memory;
-pub use registry::{BuiltIn, Options, session_tools};
+pub use registry::{BuiltIn, Options, restricted, session_tools};
 pub use user_shell::BuiltInShell;
 
 use std::sync::Arc;

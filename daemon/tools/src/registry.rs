@@ -88,5 +88,16 @@ pub fn session_tools(mut tools: Vec<Arc<dyn Tool>>) -> ToolSet {
     ToolSet::new(tools)
 }
 
+/// The tools of a set that have these names. The one that finds deferred tools names those that are left.
+#[must_use]
+pub fn restricted(set: &ToolSet, names: &[String]) -> ToolSet {
+    let finders = [tool_search::NAME, tool_call::NAME];
+    let kept = set.iter().filter(|tool| {
+        let name = &*tool.spec().name;
+        !finders.contains(&name) && names.iter().any(|known| known == name)
+    });
+    session_tools(kept.cloned().collect()).restricted_to(names)
+}
+
 #[cfg(test)]
 mod tests;

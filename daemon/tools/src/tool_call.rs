@@ -12,6 +12,9 @@ use serde_json::{Map, Value};
 use crate::arguments::{self, Arguments};
 use crate::typed_tool::TypedTool;
 
+/// Its name.
+pub(crate) const NAME: &str = "tool_call";
+
 /// For the model.
 const DESCRIPTION: &str = "Run a tool that `tool_search` found.";
 
@@ -39,7 +42,7 @@ pub(crate) fn spec() -> ToolSpec {
     ToolSpec {
         kind: ToolKind::Tools,
         read_only: true,
-        ..arguments::spec::<Args>("tool_call", DESCRIPTION, Family::Session)
+        ..arguments::spec::<Args>(NAME, DESCRIPTION, Family::Session)
     }
 }
 

@@ -15,6 +15,9 @@ use crate::arguments::{self, Arguments};
 use crate::files;
 use crate::typed_tool::TypedTool;
 
+/// Its name.
+pub(crate) const NAME: &str = "tool_search";
+
 /// Tools that are shown with their schemas.
 const SHOWN_MAX: usize = 5;
 /// The prefix before exact names.
@@ -44,7 +47,7 @@ pub(crate) fn spec(deferred: &[&str]) -> ToolSpec {
     ToolSpec {
         kind: ToolKind::Tools,
         read_only: true,
-        ..arguments::spec::<Args>("tool_search", &description, Family::Session)
+        ..arguments::spec::<Args>(NAME, &description, Family::Session)
     }
 }
 

@@ -196,7 +196,7 @@ impl Step<'_> {
         call: &ToolCall,
         mut decided: Decided,
     ) -> bool {
-        if !decided.decision.read_only {
+        if !decided.decision.read_only && !decided.in_read_only_sessions {
             self.apply_effective_permissions(&mut decided.decision);
         }
         let verdict = decided.decision.verdict;

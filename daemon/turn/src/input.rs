@@ -226,6 +226,8 @@ pub enum Judgement {
 #[derive(Clone, Debug)]
 pub struct Decided {
     pub decision: Decision,
+    /// The user lets this tool run in sessions that only read, although it may change something.
+    pub in_read_only_sessions: bool,
     /// The file, command or URL that the call works on, for display.
     pub subject: String,
     /// SHA-256 of tool and arguments.

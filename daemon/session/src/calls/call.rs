@@ -294,6 +294,7 @@ impl CallEnvironment {
                     && standpoint.quarantined.is_empty(),
             },
             decision: judged.explanation.decision,
+            in_read_only_sessions: spec.in_read_only_sessions,
             subject: judged.subject,
             input_sha256: digest(&[name.as_bytes(), canonical.as_bytes()]),
             // The actor says: it knows who is attached when the judgement comes in.

@@ -151,6 +151,7 @@ pub fn judgement(
         tool: call.name.clone(),
         kind: kind(&call.name),
         decision,
+        in_read_only_sessions: false,
         subject: call.arguments.clone(),
         input_sha256: format!("{} {}", call.name, call.arguments),
         shown_hash: format!("{}{version}", call.arguments),
