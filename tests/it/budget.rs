@@ -15,11 +15,15 @@ const USAGE: Usage = Usage {
     reasoning: 0,
 };
 
-/// Answers for ever: a look at the directory while `calls` says so, else a word.
+/// Answers for ever: a search for files while `calls` says so, else a word.
 fn model(calls: fn(usize) -> bool) -> Model {
     Model::start(Script::by(move |request| {
         let answer = match calls(request.number) {
-            true => Answer::call("ls", json!({"path": "."})),
+            // Another call each time: the same one over and over would be a loop.
+            true => {
+                let pattern = format!("{}*", request.number);
+                Answer::call("glob", json!({"pattern": pattern}))
+            }
             false => Answer::text("Done."),
         };
         answer.usage(USAGE)

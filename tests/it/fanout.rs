@@ -83,11 +83,10 @@ async fn attached_clients_are_notified_of_attach_and_detach() {
     assert_eq!(data["name"], "two");
 }
 
-/// A turn of more than 2,000 records: rounds of many small reads.
+/// A turn of more than 2,000 records: rounds of many small reads, each another one: the same over and over is a loop.
 fn flood() -> Script {
-    let reads: Vec<(&str, Value)> = (0..52)
-        .map(|_| ("read_file", json!({"path": "page.txt"})))
-        .collect();
+    let read = |limit: usize| ("read_file", json!({"path": "page.txt", "limit": limit}));
+    let reads: Vec<(&str, Value)> = (1..=52).map(read).collect();
     (0..10)
         .fold(Script::new(), |script, _| script.calls_all(&reads))
         .says("All is read.")

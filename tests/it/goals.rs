@@ -74,6 +74,14 @@ fn goal_runs_turn_after_turn_and_a_false_claim_goes_back() {
     assert_eq!(result["goal"]["turns"], 3);
     use ContinueReason as Why;
     assert_eq!(reasons(&house), [Why::Started, Why::NoReport, Why::Refused]);
+    let decided = house.log(Pid(1)).bodies().into_iter();
+    let subjects: Vec<_> = decided
+        .filter_map(|body| match body {
+            Body::PolicyDecided(decided) if decided.tool == "update_goal" => Some(decided.subject),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(subjects, ["complete: all done"; 3]);
     let results = results(&house).join("\n");
     assert!(
         results.contains("Missing: the todo list has open items."),

@@ -20,11 +20,11 @@ const CUTS: u64 = 50;
 const KILLS: u64 = 5;
 const CLIENTS: usize = 3;
 
-/// Rounds of many small reads: each is judged, started and finished, and its result sent to the model.
+/// Rounds of many small reads: each is judged, started and finished, and its result sent to the model. Each is another
+/// one: the same over and over is a loop.
 fn flood() -> Script {
-    let reads: Vec<(&str, Value)> = (0..50)
-        .map(|_| ("read_file", json!({"path": "page.txt"})))
-        .collect();
+    let read = |limit: usize| ("read_file", json!({"path": "page.txt", "limit": limit}));
+    let reads: Vec<(&str, Value)> = (1..=50).map(read).collect();
     (0..51)
         .fold(Script::new(), |script, _| script.calls_all(&reads))
         .says("All is read.")

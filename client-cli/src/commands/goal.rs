@@ -14,7 +14,7 @@ use crate::messages::goal::Msg;
 use crate::session_options::SessionArgs;
 use crate::{output, reach, text};
 
-/// Work towards a goal by itself, turn after turn, until it is reached.
+/// Work towards a goal, turn after turn, until it is reached.
 ///
 /// The session ends each turn with a report and continues until the goal is complete, blocked, stopped or out of turns
 /// or budget. A claim that it is complete is checked: the todo list, the evidence, and the check commands. Progress

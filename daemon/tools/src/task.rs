@@ -3,7 +3,7 @@
 //! Only hands it on: the session runs the sub-agent. Which agents there are is added to the description when a session's
 //! prefix is made.
 
-use contract::{AgentTask, CallContext, Family, Outcome, ToolSpec};
+use contract::{AgentTask, CallContext, Family, Outcome, ToolSpec, first_line};
 use proto::item::ToolKind;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -74,7 +74,7 @@ impl TypedTool for Task {
     type Args = Args;
 
     fn preview(args: Args) -> String {
-        format!("{}: {}", args.agent(), args.description.trim())
+        format!("{}: {}", args.agent(), first_line(&args.description))
     }
 
     async fn run(args: Args, context: CallContext) -> Result<Outcome, Outcome> {

@@ -2,7 +2,7 @@
 //!
 //! Only checks the report: the session decides what becomes of it.
 
-use contract::{CallAction, Family, Outcome, ToolSpec};
+use contract::{CallAction, Family, Outcome, ToolSpec, first_line};
 use proto::item::ToolKind;
 use proto::record::{GoalReport, ReportStatus};
 use schemars::JsonSchema;
@@ -80,7 +80,12 @@ impl TypedTool for UpdateGoal {
     type Args = Args;
 
     fn preview(args: Args) -> String {
-        format!("goal: {}", args.summary.trim())
+        let status = match args.status {
+            Status::Continue => "continue",
+            Status::Complete => "complete",
+            Status::Blocked => "blocked",
+        };
+        format!("{status}: {}", first_line(args.summary.trim()))
     }
 
     fn action(args: Args) -> CallAction {

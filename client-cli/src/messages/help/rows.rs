@@ -179,7 +179,7 @@ rows! {
     "Confirm that the provider's prompt cache will be lost" => "确认服务商的提示词缓存会失效";
     "Print JSON: the summary of the session" => "输出 JSON：会话的概要";
     "List the models of all providers, with prices and key status" => "列出所有服务商的模型，以及价格和密钥状态";
-    "Work towards a goal by itself, turn after turn, until it is reached" => "自行逐回合朝目标工作，直到达成";
+    "Work towards a goal, turn after turn, until it is reached" => "自行逐回合朝目标工作，直到达成";
     "The session ends each turn with a report and continues until the goal is complete, blocked, stopped or out of turns or budget. A claim that it is complete is checked: the todo list, the evidence, and the check commands. Progress goes to standard error, the last answer to standard output" => "会话在每个回合结束时报告，并继续工作，直到目标完成、受阻、被停止，或回合或预算用尽。声称完成时会检查：待办列表、证据和检查命令。进度输出到标准错误，最后的回答输出到标准输出";
     "Goal; `-` reads standard input" => "目标；`-` 读取标准输入";
     "Number of turns after which it ends; 0: no limit [default: the setting `goal.max_turns`]" => "结束前的回合数；0：不限 [默认：设置 `goal.max_turns`]";
@@ -189,7 +189,6 @@ rows! {
     "Print the pid of the session and return once the goal is stored" => "输出会话编号，并在目标保存后返回";
     "Print the goal of a session and how far it is" => "输出会话的目标及其进展";
     "End the goal of a session and stop its running turn" => "结束会话的目标并停止正在进行的回合";
-    "Session: pid, id, or name [default: the most recent one of this directory]" => "会话：编号、id 或名称 [默认：本目录最近的会话]";
     "Show and change memory: facts that later sessions know" => "查看和更改记忆：之后的会话会知道的事实";
     "Facts are Markdown files in `$REASONIX_HOME/memory` (for all projects) and in `$REASONIX_HOME/projects`. New sessions have a line for each. Without a command: the facts that a session here knows" => "事实是 Markdown 文件，位于 `$REASONIX_HOME/memory`（所有项目）和 `$REASONIX_HOME/projects`。新会话为每条事实带有一行。不带命令：此处的会话知道的事实";
     "List facts by name" => "列出事实";

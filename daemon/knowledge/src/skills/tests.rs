@@ -266,7 +266,7 @@ fn index_has_what_the_model_may_load_in_limited_length() {
         house.skill(&format!("reasonix/skills/long{number}"), &text);
     }
     let (index, left_out) = skill_index(&house.find());
-    assert_eq!(index.len() + left_out, 102);
+    assert_eq!(index.len() + left_out, 103);
     let bytes: usize = index
         .iter()
         .map(|it| it.name.len() + it.description.len())

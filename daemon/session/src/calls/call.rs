@@ -231,7 +231,8 @@ impl CallEnvironment {
         }
         let places = std::mem::take(&mut judged.places);
         let quiet = self.quiet(call.id.clone());
-        if found.tool.spec().kind == ToolKind::Agent
+        let kind = found.tool.spec().kind;
+        if matches!(kind, ToolKind::Agent | ToolKind::Goal)
             && let Display::Line { text } = found.tool.preview(&found.arguments, &quiet)?.display
         {
             judged.subject = text;
