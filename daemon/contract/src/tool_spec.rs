@@ -34,6 +34,8 @@ pub struct ToolSpec {
     pub read_only: bool,
     /// It is not in the prefix: the model finds it by `tool_search` and calls it through `tool_call`.
     pub deferred: bool,
+    /// Its description names the deferred tools: it finds them.
+    pub finds_deferred: bool,
     /// Only a person answers a question about a call of it: no rule and no approval mode.
     pub person_only: bool,
     /// Sessions that may only read may call it too: the user has said so of its MCP server.
@@ -65,6 +67,7 @@ impl ToolSpec {
             kind: ToolKind::Other,
             read_only: family == Family::Read,
             deferred: false,
+            finds_deferred: false,
             person_only: false,
             in_read_only_sessions: false,
             definition_changed: false,

@@ -47,6 +47,7 @@ pub(crate) fn spec(deferred: &[&str]) -> ToolSpec {
     ToolSpec {
         kind: ToolKind::Tools,
         read_only: true,
+        finds_deferred: true,
         ..arguments::spec::<Args>(NAME, &description, Family::Session)
     }
 }

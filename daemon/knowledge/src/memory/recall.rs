@@ -43,7 +43,7 @@ pub fn recall_note(facts: &[SavedFact], message: &str, today: &str) -> Option<St
             let _ = writeln!(text, "  {line}");
         }
         if letters.next().is_some() {
-            let _ = writeln!(text, "  [cut here: the tool `memory` reads all of it]");
+            let _ = writeln!(text, "  [cut here: look the fact up to read all of it]");
         }
     }
     if text.is_empty() {

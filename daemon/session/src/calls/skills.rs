@@ -80,7 +80,7 @@ impl SessionSkills {
         let UsedSkill { used, .. } = self.use_skill(skill, arguments)?;
         if !has_tool {
             return Err(format!(
-                "The skill `{}` runs as a sub-agent, and this session has no tool `skill`: start a new one.",
+                "The skill `{}` runs as a sub-agent, and the model of this session cannot load skills: start a new session.",
                 skill.name
             ));
         }

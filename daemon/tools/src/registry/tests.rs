@@ -31,6 +31,7 @@ fn the_tools_are_sorted_and_cost_little_prefix() {
             "multi_edit",
             "read_file",
             "remember",
+            "session_send",
             "skill",
             "task",
             "todo_write",

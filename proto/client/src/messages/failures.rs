@@ -197,7 +197,7 @@ crate::catalog! {
     ShorterArguments = "Give it shorter arguments.", "请给出更短的参数。";
     NoCommand = "There is no command `/{0}`.", "没有命令 `/{0}`。";
     SkillDisabled = "The skill `{0}` is disabled by `skills.disabled`.", "技能 `{0}` 已由 `skills.disabled` 停用。";
-    SkillNeedsTool = "The skill `{0}` runs as a sub-agent, and this session has no tool `skill`: start a new one.", "技能 `{0}` 以子代理运行，而此会话没有工具 `skill`：请新建一个会话。";
+    SkillNeedsTool = "The skill `{0}` runs as a sub-agent, and the model of this session cannot load skills: start a new session.", "技能 `{0}` 以子代理运行，而此会话的模型无法加载技能：请新建一个会话。";
     SkillTooLong = "The skill `{0}` has more than {1} KB with its arguments.", "技能 `{0}` 连同参数超过 {1} KB。";
     SeeSkills = "See `reasonix skills`.", "参见 `reasonix skills`。";
     SkillsMore = "{0} more problems with skills: see `reasonix skills`.", "技能还有 {0} 个问题：参见 `reasonix skills`。";

@@ -7,9 +7,6 @@ use contract::{PrefixText, SKILL_TOOL, ToolDeclaration, ToolSet};
 use crate::assembly::setup::ToolsNow;
 use crate::context::prefix::declared;
 
-/// Finds the deferred tools: its description names them.
-const SEARCH: &str = "tool_search";
-
 /// The tools of a session after a reload.
 pub(super) struct TakenUp {
     pub set: ToolSet,
@@ -49,8 +46,10 @@ pub(super) fn taken_up(old: &ToolSet, before: &PrefixText, now: ToolsNow) -> Tak
         .filter(|tool| is_server_tool(&tool.spec().name));
     let mut tools: Vec<_> = taken.cloned().collect();
     let changed = changed(old, before, &fresh, &now.pinned);
-    let search = fresh.get(SEARCH).filter(|_| !changed.is_empty());
-    tools.extend(search.cloned());
+    if !changed.is_empty() {
+        let search = fresh.iter().filter(|tool| tool.spec().finds_deferred);
+        tools.extend(search.cloned());
+    }
     tools.extend(kept.cloned());
     let set = ToolSet::new(tools);
     let names: Vec<_> = set.names().map(str::to_owned).collect();
@@ -73,10 +72,12 @@ pub(super) fn taken_up(old: &ToolSet, before: &PrefixText, now: ToolsNow) -> Tak
 
 /// The declarations of the prefix with those of servers as they are now.
 fn declarations(before: &PrefixText, fresh: &ToolSet, pinned: &[String]) -> Vec<ToolDeclaration> {
-    let had_search = before.tools.iter().any(|tool| *tool.name == *SEARCH);
-    let is_replaced = |name: &str| is_server_tool(name) || name == SEARCH;
+    let mut searches = fresh.specs().filter(|spec| spec.finds_deferred);
+    let search = searches.next().map(|spec| &*spec.name);
+    let had_search = before.tools.iter().any(|tool| Some(&*tool.name) == search);
+    let is_replaced = |name: &str| is_server_tool(name) || Some(name) == search;
     let mut tools: Vec<_> = declared(fresh, pinned)
-        .filter(|tool| is_server_tool(&tool.name) || (had_search && *tool.name == *SEARCH))
+        .filter(|tool| is_server_tool(&tool.name) || (had_search && Some(&*tool.name) == search))
         .collect();
     let kept = before.tools.iter().filter(|tool| !is_replaced(&tool.name));
     tools.extend(kept.cloned());
