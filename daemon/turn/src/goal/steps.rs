@@ -3,8 +3,8 @@
 use contract::Outcome;
 use proto::item::{ToolCall, Voice};
 use proto::record::{
-    GoalContinued, GoalEnded, GoalOutcome, GoalReport, GoalReported, GoalStarted, ReportStatus,
-    SessionReopened, TodoStatus,
+    GoalContinued, GoalEnded, GoalOutcome, GoalReport, GoalReported, GoalStarted, PromptUnqueued,
+    ReportStatus, SessionReopened, TodoStatus,
 };
 use proto::{Body, PromptId, RequestId};
 
@@ -73,12 +73,17 @@ impl Step<'_> {
         request_id: Option<RequestId>,
     ) {
         let Some(goal) = &self.facts.goal else { return };
-        let running = u64::from(self.facts.open.is_some());
+        let (id, turns) = (goal.id, goal.turns + u64::from(self.facts.open.is_some()));
+        let next = goal.continued.as_ref().map(|next| next.prompt_id);
+        // A crash, or a pause, may have kept its next turn from starting.
+        if let Some(prompt_id) = next.filter(|next| self.facts.is_queued(*next)) {
+            self.append(Body::PromptUnqueued(PromptUnqueued { prompt_id }));
+        }
         self.append(Body::GoalEnded(GoalEnded {
-            goal: goal.id,
+            goal: id,
             outcome,
             reason: reason.to_owned(),
-            turns: goal.turns + running,
+            turns,
             by: by.map(str::to_owned),
             request_id,
         }));
