@@ -18,9 +18,10 @@
 //! | paused, handing over, or a user's command runs | none, user | any | a prompt | wait |
 //! | any | none, user | any | a prompt | start it |
 //!
-//! The next turn of a goal counts as a prompt behind those in the queue, and the end of a goal as the outcome of the turn
-//! that it ended with. A prompt may not start if a budget ended the turn before it, if the session has exited and received no prompt since, or
-//! while the queue waits for a user. A turn is settled when the session's state after its end has been logged.
+//! The next turn of a goal counts as a prompt behind those in the queue. A headless session that nobody stopped exits with
+//! the outcome of the goal that ended with its turn. A prompt may not start if a budget ended the turn before it, if the
+//! session has exited and received no prompt since, or while the queue waits for a user. A turn is settled when the
+//! session's state after its end has been logged.
 
 use proto::PromptId;
 use proto::outcome::{OutcomeKind, Reason, TurnEnded, exit_code};
@@ -90,6 +91,8 @@ pub(crate) struct Situation {
     pub stop: Option<StopReason>,
     /// How the newest turn ended.
     pub ended: Option<Exit>,
+    /// How the goal ended that ended with that turn, if the turn's own end does not say it.
+    pub goal_ended: Option<Exit>,
     /// The session's state after that end has been logged.
     pub settled: bool,
     pub headless: bool,
@@ -145,11 +148,15 @@ pub(crate) fn next_after_turn(now: &Situation) -> NextStep {
     }
     // After a turn that a budget ended, each further turn would end the same way.
     let first = now.first.filter(|_| !now.over_budget);
-    if let Some(ended) = now.ended.filter(|_| !now.settled) {
+    let ended = now.ended.or(now.goal_ended);
+    if let Some(ended) = ended.filter(|_| !now.settled) {
         let stopped = ended.reason == Some(Reason::Term) || ended.outcome == OutcomeKind::Killed;
         // A headless run ends with its turn, so that its waiters get the outcome.
-        if stopped || now.headless && first.is_none() {
+        if stopped {
             return NextStep::Exit(ended);
+        }
+        if now.headless && first.is_none() {
+            return NextStep::Exit(now.goal_ended.unwrap_or(ended));
         }
     }
     if waits_for_person(now) {
@@ -184,7 +191,8 @@ impl Step<'_> {
         Situation {
             moment,
             stop,
-            ended: self.ended(),
+            ended: facts.ended.as_ref().map(Exit::from),
+            goal_ended: self.goal_ended(),
             settled: !facts.unsettled,
             headless: facts.options.kind == Some(Kind::Headless),
             first: self.first_prompt(),
@@ -200,20 +208,16 @@ impl Step<'_> {
         }
     }
 
-    /// How the newest turn ended, or the goal that ended with it.
-    fn ended(&self) -> Option<Exit> {
-        let ended = self.facts.ended.as_ref().map(Exit::from);
-        match self.facts.goal_outcome() {
-            Some(outcome) => {
-                let same = ended.filter(|ended| ended.outcome == outcome);
-                Some(same.unwrap_or(Exit {
-                    outcome,
-                    reason: None,
-                    code: exit_code(outcome, None),
-                }))
-            }
-            None => ended,
-        }
+    /// How the goal ended that ended with the newest turn, if the turn's own end does not say it.
+    fn goal_ended(&self) -> Option<Exit> {
+        let outcome = self.facts.goal_outcome()?;
+        let same = self.facts.ended.as_ref().map(Exit::from);
+        let same = same.filter(|ended| ended.outcome == outcome);
+        Some(same.unwrap_or(Exit {
+            outcome,
+            reason: None,
+            code: exit_code(outcome, None),
+        }))
     }
 
     /// The prompt that may start next.
