@@ -16,6 +16,7 @@ mod catalog;
 mod chinese;
 mod clone;
 mod compaction;
+mod compaction_model;
 mod containment;
 mod crash;
 mod custom_commands;

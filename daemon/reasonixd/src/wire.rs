@@ -448,6 +448,18 @@ impl Assembly for Wire {
         self.find(&loaded, wanted, least).map(|(_, model)| model)
     }
 
+    fn compaction_model(&self, cwd: &Path) -> Result<Option<ModelSetup>, Failure> {
+        let loaded = self.load(cwd);
+        let Some(wanted) = loaded.settings.compaction_model.as_deref() else {
+            return Ok(None);
+        };
+        let least = |entry: &ProviderEntry, model: &_| {
+            Ok(entry.least_effort(&facts::of(entry, model).efforts))
+        };
+        self.find(&loaded, wanted, least)
+            .map(|(_, model)| Some(model))
+    }
+
     fn agent_models(&self, cwd: &Path) -> AgentModels {
         self.load(cwd).settings.agent_models
     }

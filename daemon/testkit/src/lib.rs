@@ -6,5 +6,7 @@ pub mod model;
 pub mod schema;
 pub mod script;
 pub mod skip;
+pub mod stop_flag;
 
 pub use script::Script;
+pub use stop_flag::RaiseOnDrop;

@@ -240,10 +240,17 @@ impl Step<'_> {
 
     /// Logs the usage of a request, also of one outside the conversation.
     pub(crate) fn log_usage_for(&mut self, asking: &Asking, answer: &Answer, purpose: Purpose) {
+        let (provider, model) = match &answer.asked {
+            Some(asked) => (asked.provider.clone(), asked.model.clone()),
+            None => (
+                self.facts.wire.provider.clone(),
+                self.facts.wire.model.clone(),
+            ),
+        };
         let mut usage = answer.usage(RequestInfo {
             item: asking.item.clone(),
-            provider: self.facts.wire.provider.clone(),
-            model: self.facts.wire.model.clone(),
+            provider,
+            model,
             purpose,
             step: self.facts.open.as_ref().map_or(0, |open| open.steps + 1),
             attempt: asking.attempt,

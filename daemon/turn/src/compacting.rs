@@ -83,7 +83,9 @@ pub struct ResetJob {
 pub enum Summary {
     /// Not written yet: the job decides whether one is needed.
     Wanted,
-    /// Like `Wanted`, but a request with the whole conversation would be too long.
+    /// Like `Wanted`, but the model of the config that writes summaries has failed.
+    WantedByOwnModel,
+    /// Like `WantedByOwnModel`, but a request with the whole conversation would be too long.
     WantedShort,
     /// Written by the model.
     Written(String),

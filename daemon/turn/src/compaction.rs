@@ -6,6 +6,7 @@ mod excerpt;
 mod plan;
 mod shorten;
 mod summary;
+mod transcript;
 
 pub use excerpt::{Excerpt, excerpt};
 pub use plan::{
@@ -14,3 +15,4 @@ pub use plan::{
 };
 pub use shorten::shorten;
 pub use summary::{EditedFile, RestatedState, beginning, demand, is_summary, mechanical};
+pub use transcript::{TRANSCRIPT_SYSTEM, transcript};

@@ -165,8 +165,18 @@ pub struct Answer {
     pub duration_ms: u64,
     /// Where the request changed earlier bytes although no reset was logged. Only a bug sets it.
     pub rewritten: Option<String>,
+    /// The model that was asked; `None`: the session's own.
+    pub asked: Option<AskedModel>,
     /// Notices about budgets for users, logged after the usage of this answer.
     pub notices: Vec<String>,
+}
+
+/// A model other than the session's own that was asked in its place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AskedModel {
+    pub provider: String,
+    /// As its provider names it.
+    pub model: String,
 }
 
 /// A request, as recorded in the usage ledger.

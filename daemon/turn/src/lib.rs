@@ -29,9 +29,12 @@ mod words;
 
 pub use facts::Facts;
 pub use fallback::Fallback;
-pub use input::{Answer, Decided, Effect, Input, Judgement, Now, RequestInfo, StopReason};
+pub use input::{
+    Answer, AskedModel, Decided, Effect, Input, Judgement, Now, RequestInfo, StopReason,
+};
 pub use machine::{Limits, Machine};
 pub use recover::RecoverPolicy;
+pub use words::no_summary_writer;
 
 #[cfg(any(test, fuzzing))]
 pub mod fuzz;

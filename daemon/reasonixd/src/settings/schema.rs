@@ -108,6 +108,8 @@ settings! {
         "Model for the rest of a turn if the session's model still fails after all retries: a provider, a model, or `provider/model`. The switch is reported, and the next turn uses the session's model again. Unset: the turn fails.";
     "agent.fast_model", Kind::Text, Trusted, "":
         "Model for cheap requests (reasoning extraction, the preset `fast`): a provider, a model, or `provider/model`. Unset: the session's model.";
+    "agent.compaction_model", Kind::Text, Trusted, "":
+        "Model that writes the summary of a compaction: a provider, a model, or `provider/model`. It gets what is folded as plain text, and no cache serves it. Unset: the session's model, which reads the conversation from its vendor's cache.";
     "agent.subagent_model", Kind::Text, Trusted, "":
         "Model of sub-agents whose file names none: a provider, a model, or `provider/model`. Unset: the model of the session that starts them.";
     "agent.subagent_models", Kind::AgentModels, Trusted, "{}":

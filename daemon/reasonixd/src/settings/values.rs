@@ -90,6 +90,8 @@ pub struct Settings {
     pub fallback_model: Option<String>,
     /// Who is asked for what is cheap; `None`: the session's own model.
     pub fast_model: Option<String>,
+    /// Who writes summaries; `None`: the session's own model.
+    pub compaction_model: Option<String>,
     /// Who works as a sub-agent.
     pub agent_models: AgentModels,
     /// What the config says of presets.
@@ -237,6 +239,9 @@ impl Values {
             },
             fast_model: self
                 .text("agent.fast_model")
+                .filter(|model| !model.is_empty()),
+            compaction_model: self
+                .text("agent.compaction_model")
                 .filter(|model| !model.is_empty()),
             agent_models: AgentModels {
                 of_all: self

@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
-use contract::provider::Reported;
 use proto::budget::Spent;
 use proto::outcome::UsageTotals;
 use proto::record::{Purpose, Usage};
-use proto::{Body, Record, Stamp};
+use proto::{Body, Record};
 
 use crate::actor::Actor;
 use crate::request::budget::{self, RequestPermit};
@@ -26,18 +25,8 @@ impl Actor {
             0 => bytes / 4,
             tokens => tokens,
         };
-        let reported = Reported {
-            prompt_tokens: tokens,
-            cached_tokens: facts.cached_tokens.unwrap_or(0).min(tokens),
-            ..Reported::default()
-        };
-        let price = self.requests.route().price.as_deref();
-        Spent {
-            cost_micros: price.map_or(0, |price| price.cost(&reported, Stamp::now())),
-            tokens,
-            steps: 1,
-            ..Spent::default()
-        }
+        let cached = facts.cached_tokens.unwrap_or(0);
+        budget::expected(tokens, cached, self.requests.route().price.as_deref())
     }
 
     /// How long turns of the session have run.
@@ -62,8 +51,10 @@ impl Actor {
             ms: 0,
             unpriced: u64::from(answer.cost_micros.is_none()),
         };
-        let wire = &self.machine.facts().wire;
-        let model = format!("{}/{}", wire.provider, wire.model);
+        let model = match &answer.asked {
+            Some(asked) => format!("{}/{}", asked.provider, asked.model),
+            None => self.machine.facts().wire.full_model(),
+        };
         let notices = self
             .requests
             .budget()

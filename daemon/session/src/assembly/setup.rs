@@ -344,6 +344,16 @@ pub trait Assembly: Send + Sync {
         self.switch(cwd, model, Effort::Configured)
     }
 
+    /// The model that writes the summaries of compactions in this directory, thinking as little as it can. `None`: the
+    /// session's own does. Blocks: reads files.
+    ///
+    /// # Errors
+    /// The config names one that cannot be used.
+    fn compaction_model(&self, cwd: &Path) -> Result<Option<ModelSetup>, Failure> {
+        let _ = cwd;
+        Ok(None)
+    }
+
     /// The models of sub-agents of a session that works in this directory. Blocks: reads files.
     fn agent_models(&self, cwd: &Path) -> AgentModels {
         let _ = cwd;

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use contract::PrefixText;
 use proto::params::compact::CompactOutput;
 
-use crate::context::reset::Swap;
+use crate::context::reset::{SummaryRequest, Swap};
 use crate::tasks::Reply;
 
 /// The text of the prefix, and a cache reset in progress.
@@ -24,9 +24,9 @@ pub(crate) struct ResetState {
     /// The model that is asked from that record on.
     swap: Option<Box<Swap>>,
     /// The request for a summary, as a job has just made it.
-    made: Option<Vec<u8>>,
+    made: Option<SummaryRequest>,
     /// The request for a summary.
-    request: Option<Arc<[u8]>>,
+    request: Option<SummaryRequest>,
     /// Viewers know that earlier bytes of requests are being changed.
     announced: bool,
     /// Waits for the end of a compaction.
@@ -61,7 +61,7 @@ impl ResetState {
     pub fn put_done(
         &mut self,
         own: Option<String>,
-        request: Option<Vec<u8>>,
+        request: Option<SummaryRequest>,
         swap: Option<Box<Swap>>,
     ) {
         (self.own, self.made, self.swap) = (own, request, swap);
@@ -83,9 +83,9 @@ impl ResetState {
     }
 
     /// The request for a summary.
-    pub fn summary_request(&mut self) -> Option<Arc<[u8]>> {
+    pub fn summary_request(&mut self) -> Option<SummaryRequest> {
         if let Some(made) = self.made.take() {
-            self.request = Some(made.into());
+            self.request = Some(made);
         }
         self.request.clone()
     }

@@ -34,6 +34,8 @@ pub struct Workpiece {
     pub codec: Arc<dyn Codec>,
     pub cache_key: String,
     pub terms: CompactionTerms,
+    /// The keys that clients brought: the model that writes summaries may need one.
+    pub keys: Arc<Keys>,
     pub wanted: ModelTarget,
 }
 
@@ -60,10 +62,20 @@ pub struct Done {
     pub end: ResetJobOutcome,
     /// What the record of the reset keeps in its `own` member.
     pub own: Option<String>,
-    /// The body of the request for a summary.
-    pub request: Option<Vec<u8>>,
+    /// The request for a summary.
+    pub request: Option<SummaryRequest>,
     /// Who is asked from the reset on.
     pub swap: Option<Box<Swap>>,
+    /// Why the model of the config that writes summaries is not asked.
+    pub no_writer: Option<Failure>,
+}
+
+/// A request for a summary.
+#[derive(Clone)]
+pub struct SummaryRequest {
+    pub body: Arc<[u8]>,
+    /// The model that is asked; `None`: the session's own.
+    pub writer: Option<Arc<ModelSetup>>,
 }
 
 /// Another model, ready to be asked.
@@ -79,6 +91,7 @@ impl Done {
             own: None,
             request: None,
             swap: None,
+            no_writer: None,
         }
     }
 }
@@ -121,11 +134,20 @@ fn compact(work: Workpiece, instructions: &str) -> Result<Done, Failure> {
     }
     let mut planned = compaction::plan(&messages, &terms);
     if let CompactionPlan::Ask { fold } = &planned {
-        let demand = SandboxDemand::of(&work, &messages, fold);
-        if let Some(demand) = demand {
-            let request = demand.body(&work, &messages, fold, instructions)?;
+        let (writer, no_writer) = match writer(&work) {
+            Ok(writer) => (writer, None),
+            Err(failure) => (None, Some(failure)),
+        };
+        let by_writer =
+            writer.and_then(|writer| for_writer(writer, &work, &messages, fold, instructions));
+        let request = match by_writer {
+            Some(request) => Some(request),
+            None => for_own_model(&work, &messages, fold, instructions)?,
+        };
+        if request.is_some() {
             return Ok(Done {
-                request: Some(request),
+                request,
+                no_writer,
                 ..Done::of(ResetJobOutcome::Ask)
             });
         }
@@ -205,21 +227,102 @@ fn add(codec: &dyn Codec, item: Item, elements: &mut Vec<Element>) -> Option<Pie
     })
 }
 
-/// What the model is shown when it is asked for a summary.
-enum SandboxDemand {
+/// The model of the config that writes summaries, where there is one and it can be asked.
+fn writer(work: &Workpiece) -> Result<Option<ModelSetup>, Failure> {
+    if work.job.summary != Summary::Wanted {
+        return Ok(None);
+    }
+    let wanted = &work.wanted;
+    let Some(model) = wanted.assembly.compaction_model(&wanted.cwd)? else {
+        return Ok(None);
+    };
+    // The session's own has the conversation in its vendor's cache.
+    if model.full_name() == wanted.wire.full_model() {
+        return Ok(None);
+    }
+    has_key(&model, Some(&work.keys))?;
+    Ok(Some(model))
+}
+
+/// The request for a summary by another model: what goes, as plain text. `None`: not even the newest fits its window.
+fn for_writer(
+    writer: ModelSetup,
+    work: &Workpiece,
+    messages: &[ConversationMessage],
+    fold: &[usize],
+    instructions: &str,
+) -> Option<SummaryRequest> {
+    let room = work.terms.excerpt_room_in(writer.context_window, messages);
+    let excerpt = compaction::excerpt(messages, fold, room)?;
+    let mut text = String::new();
+    if !excerpt.left_out.is_empty() {
+        text.push_str(&compaction::beginning(messages, &excerpt.left_out));
+        text.push('\n');
+    }
+    text.push_str(&compaction::transcript(&messages[excerpt.shown]));
+    text.push('\n');
+    text.push_str(&compaction::demand(instructions, messages, fold));
+    let prefix = writer
+        .codec
+        .prefix(&writer.name, compaction::TRANSCRIPT_SYSTEM, &[]);
+    let question = writer.codec.render(&said_by_daemon(text))?;
+    let body = writer.codec.assemble(&Asked {
+        prefix: &prefix,
+        fragments: &[Fragment {
+            role: FragmentRole::User,
+            bytes: question.as_bytes(),
+        }],
+        tool_choice: ToolChoice::None,
+        cache_key: "",
+    });
+    Some(SummaryRequest {
+        body: body.into(),
+        writer: Some(Arc::new(writer)),
+    })
+}
+
+/// The request for a summary by the session's own model. `None`: the summary is put together without a model.
+fn for_own_model(
+    work: &Workpiece,
+    messages: &[ConversationMessage],
+    fold: &[usize],
+    instructions: &str,
+) -> Result<Option<SummaryRequest>, Failure> {
+    let Some(shown) = ShownConversation::of(work, messages, fold) else {
+        return Ok(None);
+    };
+    let body = shown.body(work, messages, fold, instructions)?;
+    Ok(Some(SummaryRequest {
+        body: body.into(),
+        writer: None,
+    }))
+}
+
+fn said_by_daemon(text: String) -> Item {
+    Item::User(UserMessage {
+        item: ItemId("d".into()),
+        prompt_id: None,
+        text,
+        context: None,
+        voice: Voice::Daemon,
+    })
+}
+
+/// What the session's own model is shown when it is asked for a summary.
+enum ShownConversation {
     /// The conversation as it is, so that the vendor's cache serves it.
     Whole,
     /// What is to be folded alone, with long results cut: the whole is too long.
     Excerpt(Excerpt),
 }
 
-impl SandboxDemand {
+impl ShownConversation {
     /// `None`: the summary is put together without the model.
     fn of(work: &Workpiece, messages: &[ConversationMessage], fold: &[usize]) -> Option<Self> {
         let too_long = work.terms.is_too_long_to_show(messages);
         match work.job.summary {
-            Summary::Wanted if !too_long => Some(Self::Whole),
-            Summary::Wanted | Summary::WantedShort => {
+            Summary::Wanted | Summary::WantedByOwnModel if !too_long => Some(Self::Whole),
+            Summary::Wanted | Summary::WantedByOwnModel | Summary::WantedShort => {
                 let room = work.terms.excerpt_room(messages);
                 compaction::excerpt(messages, fold, room).map(Self::Excerpt)
             }
@@ -236,14 +339,7 @@ impl SandboxDemand {
     ) -> Result<Vec<u8>, Failure> {
         let mut fragments: Vec<(FragmentRole, Vec<u8>)> = Vec::new();
         let say = |text: String, fragments: &mut Vec<(FragmentRole, Vec<u8>)>| {
-            let item = Item::User(UserMessage {
-                item: ItemId("d".into()),
-                prompt_id: None,
-                text,
-                context: None,
-                voice: Voice::Daemon,
-            });
-            if let Some(text) = work.codec.render(&item) {
+            if let Some(text) = work.codec.render(&said_by_daemon(text)) {
                 fragments.push((FragmentRole::User, text.into_bytes()));
             }
         };

@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use contract::provider::ProviderError;
+use contract::provider::{ProviderError, Reported};
 use futures::future::BoxFuture;
 use proto::budget::{Budget, BudgetNode, BudgetNodeKind, Dimension, Spent};
 use proto::outcome::UsageTotals;
@@ -101,6 +101,22 @@ pub(crate) fn spent(usage: &UsageTotals) -> Spent {
         steps: usage.requests,
         ms: 0,
         unpriced: usage.unknown_cost_calls,
+    }
+}
+
+/// What a request may be expected to use, before it is sent: its prompt has `tokens`, of which the vendor's cache serves
+/// `cached`.
+pub(crate) fn expected(tokens: u64, cached: u64, price: Option<&catalog::Price>) -> Spent {
+    let reported = Reported {
+        prompt_tokens: tokens,
+        cached_tokens: cached.min(tokens),
+        ..Reported::default()
+    };
+    Spent {
+        cost_micros: price.map_or(0, |price| price.cost(&reported, Stamp::now())),
+        tokens,
+        steps: 1,
+        ..Spent::default()
     }
 }
 

@@ -8,7 +8,7 @@ use proto::live::{Delta, Live};
 use proto::record::ReasoningExtracted;
 use proto::{CallId, ItemId, Stamp};
 use tokio_util::sync::CancellationToken;
-use turn::Answer;
+use turn::{Answer, AskedModel};
 
 use crate::request::side_requests::UsageRecorder;
 
@@ -156,6 +156,12 @@ impl Gather {
     /// The same, of which nobody is shown anything as it comes.
     pub fn unseen(mut self) -> Self {
         self.unseen = true;
+        self
+    }
+
+    /// Another model than the session's is asked.
+    pub fn asking(mut self, asked: AskedModel) -> Self {
+        self.answer.asked = Some(asked);
         self
     }
 

@@ -24,8 +24,9 @@ use proto::live::Live;
 use proto::record::ReasoningExtracted;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
-use turn::Answer;
+use turn::{Answer, AskedModel};
 
+use crate::assembly::setup::ModelSetup;
 use crate::request::budget::{BudgetMember, RequestPermit};
 use crate::request::draft::Draft;
 use crate::request::gather::Gather;
@@ -168,6 +169,24 @@ impl Requests {
         self.sent += 1;
         let keyless = self.route.key_variable.is_some() && self.key().is_none();
         Gather::new(self.sent, item, keyless, self.route.price.clone())
+    }
+
+    /// The same where another model than the session's is asked.
+    pub fn next_of(&mut self, item: ItemId, model: &ModelSetup) -> Gather {
+        self.sent += 1;
+        let keyless = model.key_variable.is_some() && self.key_of(model).is_none();
+        let price = model.price.clone().map(Arc::new);
+        Gather::new(self.sent, item, keyless, price).asking(AskedModel {
+            provider: model.provider_name.clone(),
+            model: model.name.clone(),
+        })
+    }
+
+    /// The key for a request to another model than the session's.
+    pub fn key_of(&self, model: &ModelSetup) -> Option<Secret> {
+        let variable = model.key_variable.as_ref()?;
+        let own = || model.own_key.clone();
+        self.keys.get(variable).or_else(own)
     }
 
     /// Sends the request that `answer` waits for.

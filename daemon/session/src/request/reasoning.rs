@@ -7,16 +7,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use contract::codec::FragmentRole;
-use contract::provider::Reported;
 use contract::{Asked, Codec, Fragment, Ground, Prefix, Provider, Request, Secret, ToolChoice};
+use proto::ItemId;
 use proto::budget::Spent;
 use proto::item::{Item, UserMessage, Voice};
 use proto::record::{Purpose, ReasoningExtracted};
-use proto::{ItemId, Stamp};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::assembly::setup::Assembly;
-use crate::request::budget::{BudgetMember, RequestPermit};
+use crate::request::budget::{self, BudgetMember, RequestPermit};
 use crate::request::keys::Keys;
 use crate::request::side_requests::{Bill, UsageRecorder, hear};
 use crate::tasks::blocking;
@@ -196,17 +195,6 @@ impl Aide {
     /// What the extraction of a trace may be expected to use.
     fn expected(&self, trace: &str) -> Spent {
         // A quarter of a token for a byte (see `contract::estimate`).
-        let tokens = trace.len() as u64 / 4;
-        let reported = Reported {
-            prompt_tokens: tokens,
-            ..Reported::default()
-        };
-        let price = self.bill.price.as_deref();
-        Spent {
-            cost_micros: price.map_or(0, |price| price.cost(&reported, Stamp::now())),
-            tokens,
-            steps: 1,
-            ..Spent::default()
-        }
+        budget::expected(trace.len() as u64 / 4, 0, self.bill.price.as_deref())
     }
 }

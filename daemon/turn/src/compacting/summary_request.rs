@@ -1,7 +1,7 @@
 //! The request for a compaction's summary: how it is sent, answered, retried and stopped.
 
 use contract::provider::{ErrorKind, ProviderError};
-use proto::record::Purpose;
+use proto::record::{Level, Purpose};
 use proto::state::{State, WaitingFor};
 use proto::{ErrorName, Failure, ItemId};
 
@@ -9,6 +9,7 @@ use super::{AfterCompaction, Compacting, CompactionEnd, CompactionWait, Summary}
 use crate::asking::{backoff, failure_of};
 use crate::input::{Answer, Effect, StopReason};
 use crate::machine::{Asking, Phase, RequestWait, Step};
+use crate::words;
 
 /// Maximum tries of a summary request.
 const TRIES: u32 = 3;
@@ -62,6 +63,9 @@ impl Step<'_> {
             )
         });
         if answer.text.trim().is_empty() || !whole {
+            if answer.asked.is_some() {
+                return self.ask_own_model(compacting, "it wrote no summary");
+            }
             let failure = Failure::new(
                 ErrorName::ProviderFailed,
                 "The model did not write a summary.",
@@ -97,6 +101,9 @@ impl Step<'_> {
                 waits: CompactionWait::Summary(Asking { waits, ..asking }),
                 ..compacting
             });
+        }
+        if partial.asked.is_some() && error.kind != ErrorKind::Budget {
+            return self.ask_own_model(compacting, &error.message);
         }
         if error.kind == ErrorKind::ContextLength {
             return self.summary_too_long(compacting);
@@ -171,6 +178,19 @@ impl Step<'_> {
         Phase::Compacting(Compacting {
             waits,
             short: true,
+            ..compacting
+        })
+    }
+
+    /// Has the session's own model write the summary: another was asked, and failed.
+    fn ask_own_model(&mut self, compacting: Compacting, why: &str) -> Phase {
+        if compacting.then == AfterCompaction::Ask && self.held() {
+            return Phase::Held;
+        }
+        self.notice(Level::Warning, words::no_summary_writer(why));
+        let waits = self.job(&compacting.why, Summary::WantedByOwnModel);
+        Phase::Compacting(Compacting {
+            waits,
             ..compacting
         })
     }

@@ -236,6 +236,19 @@ impl CompactionTerms {
         bytes.saturating_sub(self.prefix_bytes)
     }
 
+    /// Maximum wire bytes for the messages that another model is shown, whose window has this many tokens; 0: unknown,
+    /// so the session's own counts.
+    #[must_use]
+    pub fn excerpt_room_in(&self, window: u64, messages: &[ConversationMessage]) -> u64 {
+        let window = match (window, self.window) {
+            (0, 0) => return self.measure.bytes(self.before(messages)),
+            (0, own) => own,
+            (other, _) => other,
+        };
+        let tokens = window / 100 * EXCERPT_OF_WINDOW;
+        self.measure.bytes(tokens.saturating_sub(SUMMARY_TOKENS))
+    }
+
     /// Tokens of the summary, including the restated state after it.
     fn summary_tokens(&self) -> u64 {
         let text = self.summary.as_deref().unwrap_or_default();

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use testkit::RaiseOnDrop;
+
 use super::*;
 use crate::workspace::tests::Scene;
 
@@ -417,6 +419,7 @@ fn no_swap_leads_a_transfer_outside() {
     let done = AtomicBool::new(false);
     let mut moved = 0;
     std::thread::scope(|threads| {
+        let _end = RaiseOnDrop(&done);
         threads.spawn(|| {
             while !done.load(Ordering::Relaxed) {
                 let _ = std::fs::rename(scene.ws("d"), scene.ws("d.real"));
@@ -455,7 +458,6 @@ fn no_swap_leads_a_transfer_outside() {
                 let _ = workspace.delete_entry(&at);
             }
         }
-        done.store(true, Ordering::Relaxed);
     });
     assert_eq!(
         std::fs::read(scene.top.join("out/canary")).unwrap(),

@@ -3,6 +3,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
+use testkit::RaiseOnDrop;
+
 use super::*;
 use crate::workspace::tests::Scene;
 
@@ -273,6 +275,7 @@ fn no_swap_leads_a_write_outside() {
     let done = AtomicBool::new(false);
     let mut written = 0;
     std::thread::scope(|threads| {
+        let _end = RaiseOnDrop(&done);
         threads.spawn(|| {
             while !done.load(Ordering::Relaxed) {
                 // Directory, link, directory. The same for the file.
@@ -302,7 +305,6 @@ fn no_swap_leads_a_write_outside() {
                 break;
             }
         }
-        done.store(true, Ordering::Relaxed);
     });
     assert_eq!(
         std::fs::read(scene.top.join("out/canary")).unwrap(),

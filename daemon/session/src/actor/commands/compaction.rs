@@ -7,6 +7,7 @@ use proto::live::Live;
 use proto::params::Empty;
 use proto::params::compact::{CompactOutput, CompactParams, PinParams};
 use proto::params::forecast::{Forecast, Forecasts};
+use proto::record::{Level, Notice};
 use proto::reset::{CacheReset, Pinned, Trigger, Wire};
 use proto::{Body, ErrorName, Failure, ItemId, Stamp};
 use turn::Input;
@@ -23,6 +24,7 @@ use crate::actor::replies::refuse;
 use crate::assembly::tool_repair;
 use crate::context::forecast;
 use crate::context::reset::{self as resetting, Done, ModelTarget, Workpiece};
+use crate::request::budget;
 use crate::request::in_flight::{Ask, Source};
 use crate::request::route::ModelRoute;
 
@@ -40,6 +42,7 @@ impl Actor {
                 own: None,
                 request: None,
                 swap: None,
+                no_writer: None,
             });
             // The actor may be gone: then nobody waits for it.
             let _ = happened.send(Happened::ResetReady {
@@ -82,6 +85,7 @@ impl Actor {
                     files: facts.edited.iter().cloned().collect(),
                 },
             },
+            keys: Arc::clone(self.requests.keys()),
             wanted: ModelTarget {
                 assembly: Arc::clone(&self.assembly),
                 cwd: self.calls.call_environment().workspace.cwd().to_path_buf(),
@@ -106,6 +110,11 @@ impl Actor {
 
     /// A job has ended: what belongs to its record is there when the machine makes that.
     pub(crate) fn reset_ready(&mut self, number: u64, done: Done) {
+        if let Some(failure) = done.no_writer {
+            let text = turn::no_summary_writer(&failure.message);
+            let level = Level::Warning;
+            self.note(Body::Notice(Notice { level, text }));
+        }
         self.resets.put_done(done.own, done.request, done.swap);
         let end = Box::new(done.end);
         self.step(Input::JobEnded { number, end });
@@ -130,19 +139,41 @@ impl Actor {
 
     /// Sends the request for a summary.
     pub(crate) fn ask_summary(&mut self, item: ItemId, attempt: u32) {
-        let Some(body) = self.resets.summary_request() else {
+        let Some(request) = self.resets.summary_request() else {
             // Only a bug leads here: the machine asks when the job has made it.
             tracing::error!(session = %self.id, "a summary is asked for that was not prepared");
             return;
         };
-        let answer = self.requests.next(item).unseen();
+        let leave = match &request.writer {
+            Some(writer) => {
+                // A quarter of a token for a byte (see `contract::estimate`).
+                let tokens = request.body.len() as u64 / 4;
+                let expected = budget::expected(tokens, 0, writer.price.as_ref());
+                self.requests.new_leave(expected, self.ran_ms())
+            }
+            None => self.new_leave(),
+        };
+        let (answer, model, provider, key) = match &request.writer {
+            Some(writer) => (
+                self.requests.next_of(item, writer),
+                writer.name.clone(),
+                Arc::clone(&writer.provider),
+                self.requests.key_of(writer),
+            ),
+            None => (
+                self.requests.next(item),
+                self.requests.route().prefix.model.clone(),
+                Arc::clone(&self.requests.route().provider),
+                self.requests.key(),
+            ),
+        };
         let ask = Ask {
             source: Source::Body {
-                body,
-                model: self.requests.route().prefix.model.clone(),
+                body: request.body,
+                model,
             },
-            provider: Arc::clone(&self.requests.route().provider),
-            key: self.requests.key(),
+            provider,
+            key,
             attempt,
             answered: self.machine.facts().answered,
             tool_choice: ToolChoice::None,
@@ -150,9 +181,9 @@ impl Actor {
             resets: self.machine.facts().cache.resets,
             before: None,
             budget: self.requests.budget().clone(),
-            leave: self.new_leave(),
+            leave,
         };
-        self.requests.send(answer, ask);
+        self.requests.send(answer.unseen(), ask);
     }
 
     /// See `session.compact`.
