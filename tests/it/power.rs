@@ -12,7 +12,7 @@ use std::time::Duration;
 use proto::hello::Role;
 use proto::{Body, SessionId};
 use serde_json::{Value, json};
-use testkit::Script;
+use testkit::{RaiseOnDrop, Script};
 use tests::{Chance, House, until};
 
 /// Sessions under load at once.
@@ -167,6 +167,7 @@ fn round(number: u64, chance: &mut Chance) -> (usize, usize) {
     let flag = FLAGS[usize::try_from(number).unwrap_or(0) % FLAGS.len()];
     let pid = house.daemon_pid().expect("a daemon");
     std::thread::scope(|scope| {
+        let end = RaiseOnDrop(&cut);
         for acknowledged in &acknowledged {
             let (house, cut) = (&house, &cut);
             scope.spawn(move || load(house, acknowledged, cut));
@@ -191,7 +192,7 @@ fn round(number: u64, chance: &mut Chance) -> (usize, usize) {
             .map(|acknowledged| acknowledged.lock().expect("no panic").clone())
             .collect();
         disk.cut(flag);
-        cut.store(true, Ordering::SeqCst);
+        drop(end);
         tests::processes::send(pid, rustix::process::Signal::KILL);
     });
     until("the daemon to be gone", || {

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use proto::hello::Role;
 use proto::{ErrorName, Pid, SessionId, frame};
 use serde_json::{Value, json};
-use testkit::Script;
+use testkit::{RaiseOnDrop, Script};
 use tests::raw::{answer, hello_params};
 use tests::{House, Raw, skip, until};
 
@@ -247,6 +247,7 @@ fn sixty_four_connections_of_garbage_do_not_disturb_a_well_behaved_one() {
     let socket = house.socket();
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
+        let _end = RaiseOnDrop(&stop);
         for number in 0..64_u64 {
             let (socket, stop) = (&socket, &stop);
             scope.spawn(move || {
@@ -263,7 +264,6 @@ fn sixty_four_connections_of_garbage_do_not_disturb_a_well_behaved_one() {
         for _ in 0..100 {
             ping(&mut good);
         }
-        stop.store(true, Ordering::Relaxed);
     });
     let mut good = house.raw_as(Role::Watch);
     until("all others to be forgotten", || {

@@ -23,6 +23,7 @@ use testkit::Script;
 use crate::log::Log;
 use crate::program::{Done, Running, run};
 use crate::raw::Raw;
+use crate::watchdog::Watched;
 
 /// The directories, processes and config of one test.
 pub struct House {
@@ -30,6 +31,7 @@ pub struct House {
     config: Mutex<Config>,
     /// Daemons (or their parents) that this test has started.
     started: Mutex<Vec<Child>>,
+    _watched: Watched,
 }
 
 /// The parts of `config.toml`.
@@ -65,10 +67,12 @@ impl House {
             .prefix("rx")
             .tempdir_in(directory)
             .expect("make a place for the test");
+        let watched = Watched::new(root.path());
         let house = Self {
             root,
             config: Mutex::default(),
             started: Mutex::default(),
+            _watched: watched,
         };
         for directory in [house.home(), house.project(), house.user_home()] {
             fs::DirBuilder::new()

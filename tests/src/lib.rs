@@ -17,6 +17,7 @@ pub mod raw;
 pub mod soak;
 pub mod terminal;
 pub mod wait;
+mod watchdog;
 
 pub use chance::Chance;
 pub use gate::Gate;

@@ -17,6 +17,7 @@ use std::time::{Duration, Instant};
 use proto::hello::Role;
 use rustix::process::Signal;
 use serde_json::{Value, json};
+use testkit::RaiseOnDrop;
 
 use crate::log::Log;
 use crate::wait::{BOUND, pace, until, within};
@@ -110,7 +111,7 @@ pub fn run(plan: &Plan, mut report_line: impl FnMut(&str)) -> Report {
     let mut curve = Vec::new();
     std::thread::scope(|scope| {
         // Whatever breaks here, the clients must hear of the end, or they are waited for in vain.
-        let _end = End(&shared.stop);
+        let _end = RaiseOnDrop(&shared.stop);
         client::fill(&shared, plan.sessions);
         for number in 0..plan.clients {
             let (shared, seed) = (&shared, plan.seed.wrapping_mul(1_000) + number);
@@ -137,15 +138,6 @@ pub fn run(plan: &Plan, mut report_line: impl FnMut(&str)) -> Report {
         Err(why) => panic!("{why}"),
     }
     report
-}
-
-/// Sets it when it is dropped.
-struct End<'a>(&'a AtomicBool);
-
-impl Drop for End<'_> {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::SeqCst);
-    }
 }
 
 /// Kills and measures until the time is over: how many processes were killed, and how often the daemon.

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use proto::hello::Role;
 use serde_json::json;
+use testkit::RaiseOnDrop;
 use testkit::model::{Answer, Model, Request, Script};
 use tests::raw::hello_params;
 use tests::wait::pace;
@@ -46,6 +47,7 @@ fn f48_clients_that_come_during_a_hand_over_find_a_daemon_and_work_goes_on() {
     let _ = ran.expect_code(0);
     let (stop, answered) = (AtomicBool::new(false), AtomicU64::new(0));
     let gaps = std::thread::scope(|scope| {
+        let end = RaiseOnDrop(&stop);
         let knocking: Vec<_> = (0..2)
             .map(|_| scope.spawn(|| knock(&house, &stop, &answered)))
             .collect();
@@ -65,7 +67,7 @@ fn f48_clients_that_come_during_a_hand_over_find_a_daemon_and_work_goes_on() {
                 (answered.load(Ordering::SeqCst) > until_now + 20).then_some(())
             });
         }
-        stop.store(true, Ordering::SeqCst);
+        drop(end);
         coming.join().expect("all came through");
         let gaps = knocking.into_iter().map(|one| one.join().expect("answers"));
         gaps.collect::<Vec<_>>()

@@ -14,7 +14,7 @@ use proto::state::{ApprovalMode, OnAsk};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use testkit::Script;
+use testkit::{RaiseOnDrop, Script};
 use tests::{Raw, skip};
 
 use super::SandboxHouse;
@@ -201,16 +201,24 @@ fn play(place: &SandboxHouse, case: &Case, number: usize) -> Result<(), String> 
         });
     let mut calls: Vec<_> = read.collect();
     if let Some(race) = &case.race {
-        for _ in 0..SWAPS {
+        // Each differs from the others: a turn that repeats itself would be ended.
+        for number in 1..=SWAPS {
+            let mut arguments = arguments.clone();
+            arguments["content"] = json!(format!("NEW {number}\n"));
             calls.push((case.tool.as_str(), arguments.clone()));
-            calls.push(("read_file", json!({"path": arguments["path"]})));
+            let limit = 1_000 + number;
+            calls.push((
+                "read_file",
+                json!({"path": arguments["path"], "limit": limit}),
+            ));
         }
         let over = AtomicBool::new(false);
         let ended = std::thread::scope(|threads| {
             let swaps = threads.spawn(|| swap(&scene.filled(&race.swap), race, &scene.top, &over));
+            let end = RaiseOnDrop(&over);
             let mut player = Scene::new(place, &format!("c{number}"));
             let ended = player.play(&calls, &case.deny);
-            over.store(true, Ordering::SeqCst);
+            drop(end);
             let swaps = swaps.join().expect("the swaps");
             assert!(swaps > SWAPS, "{}: {swaps} swaps", case.id);
             ended
