@@ -1,5 +1,5 @@
-//! What waits for the user: how a form is shown in lines, and what a typed line answers. The one place for `run`, `attach`
-//! and `inbox`, which differ only in what is typed.
+//! Approvals and questions for the user: how a form is shown in lines, and what a typed line answers. The one place for `run`, `attach`
+//! and `inbox`, which differ only in the typed input.
 
 use client::form::{Content, Decision, Form, Shape, ShownInteraction, kinds};
 use client::reply::Replies;
@@ -16,7 +16,7 @@ use crate::messages::talk::Msg;
 use crate::messages::{language, translated};
 use crate::pieces::{Piece, Tone, block};
 
-/// Something that waits for the user, with what was answered of it here.
+/// Something that waits for the user, with the answers given here so far.
 #[derive(Clone)]
 pub struct Dialog {
     pub interaction: Interaction,
@@ -47,7 +47,7 @@ impl Dialog {
         }
     }
 
-    /// What is open where a replay ends.
+    /// The interactions that are open at the end of a replay.
     pub fn by_sync(sync: &Sync) -> impl Iterator<Item = Self> {
         sync.interactions.iter().cloned().map(Self::new)
     }
@@ -76,7 +76,7 @@ impl Dialog {
         pieces(self.id(), &self.form())
     }
 
-    /// What stands before the line that answers it.
+    /// The prompt before the line that answers it.
     pub fn prompt(&self) -> String {
         match &self.form().shape {
             Shape::Decision(decision) => {
@@ -113,7 +113,7 @@ impl Dialog {
     /// Takes a typed line. `Ok(None)`: more is needed.
     ///
     /// # Errors
-    /// It is no answer: why, in words; empty where the prompt says enough.
+    /// Why it is not an answer, in words; empty where the prompt says enough.
     pub fn typed(&mut self, line: &str) -> Result<Option<AnswerParams>, String> {
         if self.has_fields() {
             return self.reply(line);
@@ -136,7 +136,7 @@ impl Dialog {
     /// Takes the reply to the next question. `Ok(None)`: more are to be answered.
     ///
     /// # Errors
-    /// It is no answer: why, in words.
+    /// Why it is not an answer, in words.
     pub fn reply(&mut self, words: &str) -> Result<Option<AnswerParams>, String> {
         let form = Form::of(&self.interaction);
         let Some(fields) = form.fields() else {
@@ -162,7 +162,7 @@ impl Dialog {
         ShownInteraction::from(&self.interaction).params(answer)
     }
 
-    /// What waits, in a word or two, and what is wanted: for a table.
+    /// The kind of interaction, in a word or two, and its question: for a table.
     pub fn summary(&self) -> (String, String) {
         let form = self.form();
         let name = form.tool.unwrap_or_else(|| say!(kinds::names(form.kind).0));

@@ -1,7 +1,7 @@
-//! An end that an event did not tell: one too large for a frame comes without its data, and is asked for again.
+//! An end that an event did not contain: one too large for a frame comes without its data, and is asked for again.
 //!
 //! Called by `run`, which ends by it, and `attach`, which shows it. Prints nothing. Of a session whose log cannot be
-//! written for a while the daemon tells ends that are none: they are not believed.
+//! written for a while the daemon reports ends that are not real: they are ignored.
 
 use std::time::Duration;
 
@@ -41,13 +41,13 @@ pub fn unwritable(failure: &Failure) -> String {
 pub async fn wait(
     client: &Client,
     params: &WaitParams,
-    bears: Duration,
+    patience: Duration,
 ) -> Result<WaitOutput, CallError> {
     let begun = Instant::now();
     loop {
         let answer = client.call::<SessionWait>(params).await?;
         let summary = client.session(&params.session).await?;
-        if summary.read_only.is_none() || begun.elapsed() >= bears {
+        if summary.read_only.is_none() || begun.elapsed() >= patience {
             return Ok(answer);
         }
         tokio::time::sleep(LOOK_AGAIN).await;

@@ -32,7 +32,7 @@ pub const INTERRUPTED: u8 = 130;
 /// Ended by TERM.
 pub const TERMINATED: u8 = 143;
 
-/// Why a command did not do what it should.
+/// Why a command failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The person can say it better.
@@ -86,7 +86,7 @@ impl Error {
         }
     }
 
-    /// What was being done when the system refused.
+    /// An error of the system, with the action that failed.
     pub fn io(doing: impl Into<String>, source: io::Error) -> Self {
         Self::Io {
             doing: doing.into(),
@@ -94,7 +94,7 @@ impl Error {
         }
     }
 
-    /// The exit code that tells a script.
+    /// The exit code for scripts.
     pub fn code(&self) -> u8 {
         match self {
             Self::Usage { .. } => USAGE,
@@ -110,7 +110,7 @@ impl Error {
         }
     }
 
-    /// What a person can do about it; empty where there is nothing.
+    /// What a user can do about it; empty if nothing.
     pub fn hint(&self) -> String {
         match self {
             Self::Usage { hint, .. } | Self::Failed { hint, .. } => hint.clone(),

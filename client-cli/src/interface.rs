@@ -1,5 +1,5 @@
-//! From a command to the terminal interface: look for a terminal, connect, say how it shall look, and say what is to be
-//! told afterwards.
+//! From a command to the terminal interface: look for a terminal, connect, set its appearance, and print what is to be
+//! reported afterwards.
 
 use client::{Client, Start};
 use client_tui::{Open, Options};
@@ -41,7 +41,7 @@ impl Look {
     }
 }
 
-/// Connects as the interface does: it says itself that the daemon does not answer. `otherwise`: what to do where there
+/// Connects as the interface does: it says itself that the daemon does not answer. `otherwise`: what to do if there
 /// is no terminal.
 pub async fn connect(name: &str, role: Role, otherwise: &str) -> Result<Client, Error> {
     if terminal::screen() != Screen::Whole {
@@ -55,7 +55,7 @@ pub async fn connect(name: &str, role: Role, otherwise: &str) -> Result<Client, 
     Ok(Client::connect(options).await?)
 }
 
-/// What to open for a session that was named. What is no session is told before the screen changes.
+/// What to open for a session that was named. An unknown session is reported before the screen changes.
 pub async fn named(client: &Client, session: String) -> Result<Open, Error> {
     let found = client.session(&session).await?;
     Ok(Open::Session(found.session.to_string()))
@@ -64,7 +64,7 @@ pub async fn named(client: &Client, session: String) -> Result<Open, Error> {
 /// Options of a session that is created there.
 #[derive(Debug, Default)]
 pub struct Fresh {
-    /// What the model is told and may do.
+    /// What the model is given to read and may do.
     pub profile: ProfileParams,
     /// The first prompt, which is sent at once.
     pub prompt: Option<String>,

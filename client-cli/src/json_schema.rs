@@ -23,7 +23,7 @@ pub struct Schema {
     validator: Validator,
 }
 
-/// Why a text is no schema.
+/// Why a text is not a schema.
 #[derive(Debug, PartialEq, Eq)]
 pub struct SchemaError {
     /// Line of the text, from 1.

@@ -3,7 +3,7 @@
 use crate::messages::common::Msg;
 use proto::near::nearest;
 
-/// `Did you mean `a` or `b`? ` with what else can be done behind it.
+/// `Did you mean `a` or `b`? ` followed by what else can be done.
 pub fn hint<'a>(wanted: &str, known: impl IntoIterator<Item = &'a str>, otherwise: &str) -> String {
     let near = nearest(wanted, known);
     if near.is_empty() {

@@ -41,7 +41,7 @@ pub fn flush() -> Result<(), Error> {
     written(io::stdout().lock().flush())
 }
 
-/// Says something on standard error. Where that is closed, there is nobody to hear it.
+/// Prints a line to standard error. If that is closed, nobody reads it.
 pub fn progress(line: &str) {
     let _ = writeln!(io::stderr().lock(), "{line}");
 }
@@ -76,7 +76,7 @@ pub fn table<const N: usize>(heads: [Head; N], rows: &[[String; N]]) -> Result<(
     Ok(())
 }
 
-/// A path for people: relative where it lies below the current directory.
+/// A path for people: relative if it is below the current directory.
 pub fn from_here(path: &str) -> String {
     let here = std::env::current_dir().unwrap_or_default();
     let below = Path::new(path).strip_prefix(&here);
@@ -91,7 +91,7 @@ pub fn fact(name: Label, value: &str) -> Result<(), Error> {
     named(say!(name), value)
 }
 
-/// The same with a name that is no word of ours.
+/// The same with a name that is not one of ours.
 pub fn named(name: &str, value: &str) -> Result<(), Error> {
     line(&format!(
         "{} {}",
@@ -105,7 +105,7 @@ pub fn padded(cell: &str, columns: usize) -> String {
     format!("{cell}{}", " ".repeat(columns.saturating_sub(width(cell))))
 }
 
-/// Colour of what was searched for: bold, yellow.
+/// Colour of search matches: bold, yellow.
 const MARK: &str = "\u{1b}[1;33m";
 const MARK_END: &str = "\u{1b}[0m";
 
@@ -150,7 +150,7 @@ pub fn half_line(cell: &str) -> String {
     }
 }
 
-/// The lines of a table; `columns`: the width to fit into, where there is one.
+/// The lines of a table; `columns`: the width to fit into, if there is one.
 fn lay_out<const N: usize>(
     heads: [&str; N],
     rows: &[[String; N]],
@@ -249,7 +249,7 @@ pub fn cost(usage: &UsageTotals) -> String {
     }
 }
 
-/// How long ago a moment was, by the wall clock, in words.
+/// How long ago a moment was, by the system clock, in words.
 pub fn ago(at: Stamp) -> String {
     lasted(u64::try_from(Stamp::now().0.saturating_sub(at.0)).unwrap_or(0))
 }

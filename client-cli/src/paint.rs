@@ -1,4 +1,4 @@
-//! Pieces of a transcript as lines of a terminal: cleaned, marked by who speaks, coloured where that is wanted.
+//! Pieces of a transcript as lines of a terminal: cleaned, marked by their source, coloured if that is wanted.
 
 use client::form::blank::{self, Stretch};
 use proto::record::{Todo, TodoStatus};
@@ -67,7 +67,7 @@ impl Painter {
         }
     }
 
-    /// One thing to do, on its line: what is being done is told as that.
+    /// One thing to do, on its line: the one in progress is marked.
     fn todo(&self, todo: &Todo) -> String {
         let (mark, ascii, words, code) = match todo.status {
             TodoStatus::Pending => ("☐", "[ ]", &todo.content, ""),
@@ -134,7 +134,7 @@ impl Painter {
     }
 }
 
-/// What stands before a line: nothing is shown by colour alone.
+/// The mark before a line: nothing is shown by colour alone.
 fn mark(tone: Tone, index: usize) -> &'static str {
     match (tone, index) {
         (Tone::Answer, _) => "",

@@ -17,7 +17,7 @@ use crate::terminal::Hidden;
 /// Whoever sits there.
 pub struct Person {
     signals: Signals,
-    /// What is said when they stop it: what of it was done.
+    /// The message when they stop it: how far it got.
     stopped: &'static str,
 }
 
@@ -33,7 +33,7 @@ impl Person {
         })
     }
 
-    /// The next line that is typed behind `prompt`, without blanks around it. What was typed before it stood there does
+    /// The next line that is typed after `prompt`, without blanks around it. Input typed before the prompt appeared does
     /// not count.
     ///
     /// # Errors
@@ -70,7 +70,7 @@ impl Person {
     /// Waits for something of the daemon, unless the person leaves.
     ///
     /// # Errors
-    /// A signal came; or what was waited for failed.
+    /// A signal came; or the awaited work failed.
     pub async fn wait<T, E: Into<Error>>(
         &mut self,
         future: impl Future<Output = Result<T, E>>,
@@ -87,7 +87,7 @@ impl Person {
             false => None,
         };
         if io::stdin().is_terminal() {
-            // Where it fails, what was typed ahead is taken for the answer: it can be seen and asked again.
+            // If it fails, input typed ahead is taken for the answer: it can be seen and asked again.
             let _ = tcflush(io::stdin(), QueueSelector::IFlush);
         }
         output::progress_part(prompt);

@@ -1,6 +1,6 @@
-//! From changes of a transcript to what is printed: pieces of text in order, each with its tone.
+//! From changes of a transcript to printed text: pieces of text in order, each with its tone.
 //!
-//! Streamed text comes out as it grows; the finished message adds only what was not shown yet. Everything here is raw: it
+//! Streamed text comes out as it grows; the finished message adds only the part not shown yet. All text here is raw: it
 //! holds what models and tools wrote, and the painter strips what a terminal would obey.
 
 use crate::dialog;
@@ -55,7 +55,7 @@ impl Transcript {
         let changes = self.transcript.fold(event);
         let pieces = changes.iter().flat_map(|change| self.change(*change));
         let pieces = pieces.collect();
-        // What is printed is not needed again.
+        // Printed entries are not needed again.
         self.transcript.entries.retain(|entry| !entry.settled());
         pieces
     }
@@ -87,14 +87,14 @@ impl Transcript {
                     kind: EntryKind::Answer { text, finish, .. },
                     ..
                 }) => {
-                    let (told, empty, finish) = (seq.is_some(), text.is_empty(), *finish);
-                    let mut pieces = match told && !empty {
+                    let (durable, empty, finish) = (seq.is_some(), text.is_empty(), *finish);
+                    let mut pieces = match durable && !empty {
                         true => vec![Piece::Whole],
                         false => self.whole(),
                     };
                     self.growing = false;
                     // Why one is over that no record finished is shown by itself.
-                    pieces.extend(finish.filter(|_| told).map_or_else(Vec::new, end_pieces));
+                    pieces.extend(finish.filter(|_| durable).map_or_else(Vec::new, end_pieces));
                     pieces
                 }
                 Some(Entry {
@@ -106,7 +106,7 @@ impl Transcript {
         }
     }
 
-    /// Ends the line of what has grown.
+    /// Ends the line of growing text.
     fn whole(&mut self) -> Vec<Piece> {
         match std::mem::take(&mut self.growing) {
             true => vec![Piece::Whole],
@@ -195,7 +195,7 @@ fn status_tone(status: &Status) -> Tone {
     }
 }
 
-/// How an answer ended, where that is to be told.
+/// How an answer ended, if that is to be shown.
 fn end_pieces(finish: Finish) -> Vec<Piece> {
     let tone = match finish {
         Finish::Length | Finish::ContentFilter => Tone::Warning,
@@ -261,7 +261,7 @@ fn display_pieces(outcome: &ToolOutcome) -> Vec<Piece> {
                     pieces.extend(block(Tone::Tool, say!(Msg::BySignal, signal)));
                 }
             }
-            // Told with the reason where there is one.
+            // Shown with the reason if there is one.
             if *sandbox_stopped && outcome.blocked.is_none() {
                 let text = say!(Msg::SandboxSomething).to_owned();
                 pieces.extend(block(Tone::Warning, text));
@@ -271,16 +271,16 @@ fn display_pieces(outcome: &ToolOutcome) -> Vec<Piece> {
     }
 }
 
-/// How a turn ended. `told`: calls whose denial stands on the screen with its reason.
-pub fn turn_ended(ended: &TurnEnded, told: impl Fn(&proto::CallId) -> bool) -> Vec<Piece> {
-    let lines = end_lines(ended, told).into_iter();
+/// How a turn ended. `shown`: calls whose denial is on the screen with its reason.
+pub fn turn_ended(ended: &TurnEnded, shown: impl Fn(&proto::CallId) -> bool) -> Vec<Piece> {
+    let lines = end_lines(ended, shown).into_iter();
     lines.flat_map(|(tone, text)| block(tone, text)).collect()
 }
 
 /// The same, line by line.
-pub fn end_lines(ended: &TurnEnded, told: impl Fn(&proto::CallId) -> bool) -> Vec<(Tone, String)> {
+pub fn end_lines(ended: &TurnEnded, shown: impl Fn(&proto::CallId) -> bool) -> Vec<(Tone, String)> {
     let denied = ended.denied.iter();
-    let denied = denied.map(|denied| words::denied(language(), denied, told(&denied.call)));
+    let denied = denied.map(|denied| words::denied(language(), denied, shown(&denied.call)));
     let mut lines: Vec<_> = denied.map(|words| (Tone::Warning, words)).collect();
     if let Some(error) = &ended.error {
         let texts = [&error.message, &error.hint].into_iter();

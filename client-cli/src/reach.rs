@@ -15,7 +15,7 @@ use crate::exit::Error;
 use crate::messages::common::Msg;
 use crate::output;
 
-/// Connects as `reasonix <verb>`, starting a daemon where none answers.
+/// Connects as `reasonix <verb>`, starting a daemon if none answers.
 pub async fn daemon(verb: &str) -> Result<Client, Error> {
     with(verb, |_| {}).await
 }
@@ -24,12 +24,12 @@ pub async fn daemon(verb: &str) -> Result<Client, Error> {
 pub async fn with(verb: &str, change: impl FnOnce(&mut Options)) -> Result<Client, Error> {
     let name = called(&format!("reasonix {verb}"));
     let mut options = Options::new(client::paths::from_env()?, &name);
-    options.listener = Some(Listener::new(tell));
+    options.listener = Some(Listener::new(report));
     change(&mut options);
     Ok(Client::connect(options).await?)
 }
 
-/// What others read of who did something: the user's name, or the program's where the environment knows none.
+/// The name under which others see this client's actions: the user's, or the program's if the environment has none.
 pub fn called(program: &str) -> String {
     let names = ["USER", "LOGNAME"].into_iter();
     let mut names = names.filter_map(|name| std::env::var(name).ok());
@@ -38,8 +38,8 @@ pub fn called(program: &str) -> String {
 }
 
 /// Says that the daemon does not answer, while we wait for it.
-fn tell(told: Told) {
-    match told {
+fn report(state: Told) {
+    match state {
         Told::NoAnswer { after } => output::progress(&say!(Msg::NoAnswerYet, after.as_secs())),
         Told::Answers => output::progress(say!(Msg::AnswersAgain)),
     }
@@ -82,7 +82,7 @@ pub async fn running(verb: &str, role: Role) -> Result<Option<Client>, Error> {
     }
 }
 
-/// Says that no daemon runs, and what was running when it ended.
+/// Says that no daemon runs, and the sessions that ran when it ended.
 pub fn say_none(paths: &Paths) {
     output::progress(say!(Msg::NoDaemon));
     let open: Vec<String> = std::fs::read_dir(paths.home.join("open"))
@@ -138,12 +138,12 @@ pub async fn last_session(client: &Client, cwd: &str) -> Result<SessionSummary, 
     last.ok_or_else(|| none_yet(cwd))
 }
 
-/// The same for who makes one where there is none: `None` only where that is known.
+/// The same for a caller that creates one if there is none: `None` only if that is certain.
 pub async fn last_if_any(client: &Client, cwd: &str) -> Result<Option<SessionSummary>, Error> {
     Ok(active_last(newest(client, cwd).await?))
 }
 
-/// What is said where a directory has no session.
+/// The error for a directory without a session.
 pub fn none_yet(cwd: &str) -> Error {
     Error::usage(say!(Msg::NoSessionHere, cwd), say!(Msg::NoSessionHereHint))
 }

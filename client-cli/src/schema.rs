@@ -14,7 +14,7 @@ use crate::commands::signal::Sent;
 
 /// What one command prints.
 struct Row {
-    /// The words after `reasonix`, and the option where that changes what is printed.
+    /// The words after `reasonix`, and the option if that changes the output.
     command: &'static str,
     /// One value a line, as many as there are; else one line.
     lines: bool,
@@ -143,7 +143,7 @@ pub fn all() -> Value {
     })
 }
 
-/// Of what is written: a field that is always there is required.
+/// Describes output: a field that is always there is required.
 fn generator() -> SchemaGenerator {
     SchemaSettings::draft2020_12()
         .for_serialize()

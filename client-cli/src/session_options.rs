@@ -140,7 +140,7 @@ impl SessionArgs {
         self.preset.clone()
     }
 
-    /// What the model of a new session is told and may do.
+    /// What the model of a new session is given to read and may do.
     ///
     /// # Errors
     /// A directory does not exist, or its path is not valid UTF-8.

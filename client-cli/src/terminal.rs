@@ -19,7 +19,7 @@ pub fn is_interactive() -> bool {
 /// What can be shown on standard output, and read on standard input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Screen {
-    /// One of them is no terminal.
+    /// One of them is not a terminal.
     None,
     /// Lines alone: the terminal is a dumb one.
     Lines,
@@ -38,7 +38,7 @@ pub fn screen() -> Screen {
     }
 }
 
-/// The width of the terminal on standard output; `None` where there is none.
+/// The width of the terminal on standard output; `None` if there is none.
 pub fn columns() -> Option<usize> {
     if !io::stdout().is_terminal() {
         return None;
@@ -73,23 +73,23 @@ impl Lines {
         self.lines.recv().await
     }
 
-    /// Forgets what was typed up to now, for a question that is about to be drawn.
+    /// Discards input typed up to now, for a question that is about to be drawn.
     pub fn flush(&mut self) {
         if io::stdin().is_terminal() {
-            // Where it fails nothing was typed ahead that could be taken for an answer but a whole line, dropped next.
+            // If it fails nothing was typed ahead that could be taken for an answer but a whole line, dropped next.
             let _ = tcflush(io::stdin(), QueueSelector::IFlush);
             while self.lines.try_recv().is_ok() {}
         }
     }
 }
 
-/// A terminal that shows nothing of what is typed, until this is dropped.
+/// A terminal that does not echo typed input, until this is dropped.
 pub struct Hidden {
     before: Option<Termios>,
 }
 
 impl Hidden {
-    /// Hides what is typed at standard input from now on.
+    /// Turns off the echo of standard input from now on.
     ///
     /// # Errors
     /// The terminal does not let itself be changed.
@@ -113,7 +113,7 @@ impl Hidden {
 impl Drop for Hidden {
     fn drop(&mut self) {
         if let Some(before) = &self.before {
-            // What was typed since the last line, of a key perhaps, is not left for the shell. It is all that can be
+            // Input typed since the last line, perhaps part of a key, is not left for the shell. It is all that can be
             // done where this fails: the terminal is gone.
             let _ = tcsetattr(io::stdin(), OptionalActions::Flush, before);
         }

@@ -16,7 +16,7 @@ pub fn zone() -> TimeZone {
     TimeZone::system()
 }
 
-/// A moment that was written so; `None`: it is no form that we know.
+/// A moment that was written so; `None`: an unknown format.
 pub fn moment(text: &str, now: Stamp, zone: &TimeZone) -> Option<Stamp> {
     if let Some(ms) = span(text) {
         return Some(Stamp(now.0.saturating_sub(ms).max(0)));
@@ -25,7 +25,7 @@ pub fn moment(text: &str, now: Stamp, zone: &TimeZone) -> Option<Stamp> {
         let at = at.to_zoned(zone.clone()).ok()?;
         Some(at.timestamp().as_millisecond())
     };
-    // A clock that was put forward has days without a midnight: `to_zoned` takes the first moment behind the gap.
+    // A clock that was put forward has days without a midnight: `to_zoned` takes the first moment after the gap.
     let ms = if let Ok(exact) = text.parse::<Timestamp>() {
         exact.as_millisecond()
     } else if text.contains(['T', ' ', ':']) {
@@ -77,7 +77,7 @@ pub fn offset_minutes(now: Stamp, zone: &TimeZone) -> i32 {
 /// Reads seconds, whole or not, as milliseconds.
 ///
 /// # Errors
-/// It is no number above 0.
+/// It is not a number above 0.
 pub fn seconds(text: &str) -> Result<u64, String> {
     let wrong = || say!(Msg::NotSeconds, text);
     let seconds: f64 = text.parse().map_err(|_| wrong())?;

@@ -1,4 +1,4 @@
-//! Budgets: what a session, a project or a day may use of money, tokens, steps and time, and what it has used.
+//! Budgets: what a session, a project or a day may use of money, tokens, steps and time, and its usage.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -93,7 +93,7 @@ pub struct Failure {
     pub details: Box<Map<String, Value>>,
 }
 
-/// Nothing is written where there are no details.
+/// Nothing is written if there are no details.
 #[allow(clippy::borrowed_box, reason = "serde hands over the field as it is")]
 fn has_none(details: &Box<Map<String, Value>>) -> bool {
     details.is_empty()

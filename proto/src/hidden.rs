@@ -1,8 +1,8 @@
-//! Characters that reorder or hide others where they are shown. Pure.
+//! Characters that reorder or hide others when shown. Pure.
 //!
 //! One list for everything that is made to be read: by clients, and in what the daemon writes for people.
 
-/// Whether a character shows nothing itself and changes what is seen of others: Unicode's
+/// Whether a character shows nothing itself and changes how others are shown: Unicode's
 /// `Default_Ignorable_Code_Point` and the format characters (`Cf`) that draw nothing. Those that have their use in
 /// ordinary text, such as the joiner inside an emoji, are none.
 #[must_use]

@@ -1,4 +1,4 @@
-//! Hooks: commands of the user's that are told what happens, and may stop some of it.
+//! Hooks: commands of the user that run on events, and may stop some of them.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

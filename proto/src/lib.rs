@@ -1,7 +1,7 @@
 //! The protocol between Reasonix's daemon and its clients, and the records of a session's log.
 //!
 //! Types only: no I/O, no clock, no network stack. Server, typed client, JSON Schema and reference
-//! are all made from what stands here.
+//! are all made from these types.
 
 pub mod budget;
 pub mod error;

@@ -1,4 +1,4 @@
-//! Events that may be merged or dropped: they have no `seq`. What they show in pieces, a record tells whole.
+//! Events that may be merged or dropped: they have no `seq`. They show in pieces what a record contains whole.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

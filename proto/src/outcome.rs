@@ -1,4 +1,4 @@
-//! How turns end, what they cost, and the exit code that tells a script.
+//! How turns end, their cost, and the exit code for scripts.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,11 +1,11 @@
-//! Where a home is and which socket its daemon answers on. Pure: reads what it is given, touches no disk.
+//! Where a home is and which socket its daemon answers on. Pure: reads its arguments, touches no disk.
 //!
 //! One rule for clients and daemon:
 //!
 //! 1. Home: `$REASONIX_HOME`, else `$HOME/.reasonix`. A relative path is taken from the working directory.
 //! 2. Socket: `$REASONIX_SOCKET`, else `<home>/run/reasonixd.sock`.
-//! 3. Where that last path is longer than 107 bytes: `<runtime>/reasonix/<hash>.sock`, with `<runtime>` =
-//!    `$XDG_RUNTIME_DIR`, and `/tmp/reasonix-<uid>/<hash>.sock` where that is unset. `<hash>` is the first 16
+//! 3. If that last path is longer than 107 bytes: `<runtime>/reasonix/<hash>.sock`, with `<runtime>` =
+//!    `$XDG_RUNTIME_DIR`, and `/tmp/reasonix-<uid>/<hash>.sock` if that is unset. `<hash>` is the first 16
 //!    hexadecimal digits (lower case) of SHA-256 over the bytes of the home path.
 //!
 //! An empty variable counts as unset.
@@ -25,7 +25,7 @@ pub struct Paths {
     /// Absolute.
     pub home: PathBuf,
     pub socket: PathBuf,
-    /// `$REASONIX_SOCKET` named the socket: a daemon that is started must be told.
+    /// `$REASONIX_SOCKET` named the socket: a daemon that is started must get it too.
     pub socket_given: bool,
 }
 

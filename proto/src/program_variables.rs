@@ -1,7 +1,7 @@
 //! Variables of an environment whose value is code, or names a program, a library or a file that names one, for some of
 //! the programs that see it.
 
-/// Their names. Where one ends with `*`, all that begin so; where one begins with it, all that end so.
+/// Their names. A name that ends with `*` means all that begin so; one that begins with it, all that end so.
 const NAMES: [&str; 84] = [
     "*PAGER",
     "*_ASKPASS",

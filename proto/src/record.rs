@@ -1,4 +1,4 @@
-//! Records: durable events. The same record is a line in the log and, less what is the daemon's own, an event.
+//! Records: durable events. The same record is a line in the log and, without the daemon's own part, an event.
 
 mod calls;
 mod children;

@@ -4,9 +4,9 @@
 
 /// Words that a secret's name holds, in whatever case.
 const WORDS: [&str; 6] = ["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE"];
-/// The same, as a whole part between `_`: shorter words stand in many a name (`COMPASS`).
+/// The same, as a whole part between `_`: shorter words occur in many names (`COMPASS`).
 const PARTS: [&str; 2] = ["PASS", "PGPASS"];
-/// What tokens begin with that stand as a user in the address of a repository or a registry.
+/// How tokens begin that are the user in the address of a repository or a registry.
 const TOKENS: [&str; 10] = [
     "ghp_",
     "gho_",
@@ -21,7 +21,7 @@ const TOKENS: [&str; 10] = [
 ];
 /// What a list of settings calls its password.
 const PASSWORDS: [&str; 5] = ["password", "passwd", "pwd", "accountkey", "sharedaccesskey"];
-/// What stands beside it, where the list is for a connection.
+/// Words beside it, if the list is for a connection.
 const CONNECTS: [&str; 16] = [
     "server",
     "host",
@@ -67,7 +67,7 @@ fn in_authority(rest: &str) -> bool {
     if let Some((user, _)) = authority.rsplit_once('@') {
         return has_password(user) || TOKENS.iter().any(|token| user.starts_with(token));
     }
-    // A password with such a letter in it ends what looks like the authority before its `@`. What stands behind the `:`
+    // A password with such a letter in it ends what looks like the authority before its `@`. The text after the `:`
     // there is a port in every other case.
     !authority.starts_with('[') && !authority.split(',').all(is_host) && rest.contains('@')
 }
@@ -84,7 +84,7 @@ fn has_password(user: &str) -> bool {
         .is_some_and(|(_, password)| !password.is_empty())
 }
 
-/// `user:password@tcp(host:1)/name`, an address without a scheme. More `@` may stand in the password and behind.
+/// `user:password@tcp(host:1)/name`, an address without a scheme. More `@` may be in the password and after it.
 fn in_data_source(value: &str) -> bool {
     value.match_indices('@').any(|(at, mark)| {
         let user = value.get(..at).unwrap_or_default();
@@ -136,7 +136,7 @@ pub fn held_back(name: &str, value: &str, keys: &[String], pass: &[String]) -> b
             && !pass.iter().any(|pattern| fits(pattern, name))
 }
 
-/// Whether a name fits a pattern whose `*` stands for any letters.
+/// Whether a name fits a pattern whose `*` matches any letters.
 fn fits(pattern: &str, name: &str) -> bool {
     let mut parts = pattern.split('*');
     let first = parts.next().unwrap_or_default();

@@ -30,7 +30,7 @@ macro_rules! words {
                 Self::ALL.into_iter().find(|one| one.as_str() == word)
             }
 
-            /// What it means, for help; empty if its word says it.
+            /// Its meaning, for help; empty if its word says it.
             #[must_use]
             pub fn about(self) -> &'static str {
                 match self { $(Self::$variant => concat!($($doc),*).trim_ascii(),)+ }

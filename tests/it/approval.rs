@@ -375,7 +375,7 @@ async fn an_edit_that_is_allowed_after_the_daemon_died_is_made() {
     until("the edit", || {
         (house.read("a.txt") == "an new line\n").then_some(())
     });
-    // The daemon still knows after a restart what it wrote before.
+    // After a restart the daemon still knows the earlier records.
     let mut follow = from_the_start(&client, pid).await;
     assert_eq!(next_opened(&mut follow).await, open);
     let second = next_opened(&mut follow).await;

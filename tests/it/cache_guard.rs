@@ -194,7 +194,7 @@ fn hooks() -> String {
     .to_string()
 }
 
-/// Plays so many turns, with a restart of the daemon after each quarter and a rewind after the last, and checks what was
+/// Plays so many turns, with a restart of the daemon after each quarter and a rewind after the last, and checks the messages that were
 /// kept and sent.
 fn play(turns: usize) {
     let gates: Vec<Gate> = (0..=turns).map(|_| Gate::new()).collect();

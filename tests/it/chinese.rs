@@ -18,7 +18,7 @@ fn start(house: &House, arguments: &[&str]) -> Running {
     Running::start(command.env("LANG", LOCALE).stdin(Stdio::piped()))
 }
 
-/// Both streams hold Chinese, and no English sentence; `names`: what is a name or comes from the model.
+/// Both streams hold Chinese, and no English sentence; `names`: names, and words that come from the model.
 fn speaks_chinese(done: &Done, names: &[&str]) {
     let text = format!("{}\n{}", done.out, done.err);
     assert!(text.chars().any(is_chinese), "no Chinese: {done:?}");

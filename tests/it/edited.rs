@@ -1,4 +1,4 @@
-//! Commands that a user changed before they ran: what runs, what is refused, what the log and the model say, and what a
+//! Commands that a user changed before they ran: which command runs, which is refused, what the log and the model say, and what a
 //! killed daemon does with them.
 
 use std::fs;
@@ -76,8 +76,8 @@ fn started(log: &Log) -> Vec<ToolStarted> {
     log.bodies().into_iter().filter_map(started).collect()
 }
 
-/// What the model was told last.
-fn told(model: &Model) -> String {
+/// The newest text that the model got.
+fn newest_result(model: &Model) -> String {
     let requests = model.requests();
     let last = requests.last().expect("a request");
     let (_, text) = last.results().pop().expect("a result");
@@ -124,14 +124,14 @@ async fn the_edited_command_runs_and_log_and_model_say_who_changed_what() {
     assert_eq!(started.len(), 1, "{started:?}");
     assert_eq!(started[0].subject, "touch edited && echo done");
     assert_eq!(log.count("interaction.opened"), 1, "it is asked once");
-    let told = told(&model);
+    let result = newest_result(&model);
     for words in [
         "ann",
         "changed the command",
         "touch edited && echo done",
         "done",
     ] {
-        assert!(told.contains(words), "{words}: {told}");
+        assert!(result.contains(words), "{words}: {result}");
     }
     model.assert_prefix();
 }
@@ -155,9 +155,9 @@ async fn a_deny_rule_refuses_the_edited_command() {
         (last.verdict, last.subject.as_str()),
         (Verdict::Deny, "true; rm kept")
     );
-    let told = told(&model);
+    let result = newest_result(&model);
     for words in ["changed the command", "rm kept", "Bash(rm:*)"] {
-        assert!(told.contains(words), "{words}: {told}");
+        assert!(result.contains(words), "{words}: {result}");
     }
 }
 
@@ -175,7 +175,11 @@ async fn a_hook_is_asked_again_about_the_edited_command() {
     let log = at_rest(&house, &client, pid).await;
     assert!(!is_there(&house, "forbidden") && !is_there(&house, "original"));
     assert_eq!(log.count("hook.finished"), 2);
-    assert!(told(&model).contains("not that"), "{}", told(&model));
+    assert!(
+        newest_result(&model).contains("not that"),
+        "{}",
+        newest_result(&model)
+    );
 }
 
 #[tokio::test]
@@ -191,7 +195,7 @@ async fn an_unchanged_command_is_a_plain_yes() {
     let resolved = log.resolved().remove(0);
     assert_eq!(resolved.edit, None);
     assert_eq!(resolved.answer, Some(allow_once(&open).answer));
-    assert!(!told(&model).contains("changed the command"));
+    assert!(!newest_result(&model).contains("changed the command"));
 }
 
 #[tokio::test]
@@ -307,7 +311,7 @@ async fn a_daemon_killed_behind_the_answer_runs_the_edited_command_once() {
     assert_eq!(started.len(), 1, "{started:?}");
     assert_eq!(started[0].subject, "echo edited >> edited");
     assert_eq!(log.count("interaction.opened"), 1, "it was asked once");
-    assert!(told(&model).contains("changed the command"));
+    assert!(newest_result(&model).contains("changed the command"));
 }
 
 #[tokio::test]

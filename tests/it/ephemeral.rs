@@ -25,7 +25,7 @@ fn nothing(house: &House) {
     assert_eq!(listed.out.trim(), "[]");
 }
 
-/// A house whose session waits at a gate in its first turn, and which looks for what is over every second.
+/// A house whose session waits at a gate in its first turn, and which looks for ended sessions every second.
 fn held() -> (House, Gate) {
     let house = House::playing(&Script::new().runs(&Gate::command("gate")).says("Done."));
     house.settings("[internal]\nevict_minutes = 0.15\n");

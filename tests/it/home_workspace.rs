@@ -1,4 +1,4 @@
-//! The user's home is no workspace by default.
+//! The user's home is not a workspace by default.
 
 use proto::SessionOptions;
 use proto::hello::Role;

@@ -711,7 +711,7 @@ fn a_projects_hooks_run_only_as_they_were_trusted() {
     );
 }
 
-/// A house whose files sandboxed commands see where they are.
+/// A house whose files sandboxed commands see at their own paths.
 fn visible_house() -> House {
     House::below(Path::new("/var/tmp"))
 }

@@ -264,7 +264,7 @@ fn examples_and_the_language_of_reasoning_are_in_the_prompt_of_new_sessions() {
         first.ends_with("<examples>\nUser: sum 1 2\nYou: 3\n</examples>"),
         "{first}"
     );
-    // A session keeps what it was started with.
+    // A session keeps the instructions it was started with.
     std::fs::remove_file(&file).expect("gone");
     run(&house, &["-s", &session], "Two.").expect(0, "completed");
     assert_eq!(system(&model.requests()[1]), first);
@@ -361,17 +361,19 @@ fn reload_takes_changed_instructions_into_the_prefix_and_a_kill_keeps_them() {
         let start = &after.messages()[..before.messages().len()];
         assert_eq!(start, before.messages(), "only the reset changes bytes");
     }
-    let told: Vec<_> = requests
+    let prompts: Vec<_> = requests
         .iter()
         .map(|request| prompts(request).pop().expect("a prompt"))
         .collect();
     assert!(
-        told[..4].iter().all(|prompt| !prompt.contains("AGENTS.md")),
-        "what the prefix says is not told again: {told:#?}"
+        prompts[..4]
+            .iter()
+            .all(|prompt| !prompt.contains("AGENTS.md")),
+        "the text of the prefix is not repeated: {prompts:#?}"
     );
     assert!(
-        told[4].contains("-Use blanks.") && told[4].contains("+Use nothing."),
-        "{told:#?}"
+        prompts[4].contains("-Use blanks.") && prompts[4].contains("+Use nothing."),
+        "{prompts:#?}"
     );
     let shown = house.reasonix(&["prompt", &session, "--json"]);
     assert!(shown.expect_code(0).out.contains("Use blanks."));

@@ -1,4 +1,4 @@
-//! A model in a loop: it is warned, and its turn ends; polling that waits is no loop.
+//! A model in a loop: it is warned, and its turn ends; polling that waits is not a loop.
 
 use serde_json::json;
 use testkit::model::{Answer, Model};

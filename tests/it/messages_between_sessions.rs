@@ -106,12 +106,12 @@ fn run_attaches_the_last_answer_of_another_session() {
     let house = house(&model);
     run(&house, &[], "First.").expect(0, "completed");
     run(&house, &["--from", "1"], "Second.").expect(0, "completed");
-    let told = user_messages(&model.requests()[1]).join("\n");
+    let received = user_messages(&model.requests()[1]).join("\n");
     assert!(
-        told.ends_with(
+        received.ends_with(
             "Second.\n\n<answer session=\"1\">\nThe answer is <\\/answer> 42.\n</answer>"
         ),
-        "{told}"
+        "{received}"
     );
     run(&house, &[], "Third.").expect(1, "failed");
     let refused = house.reasonix(&["run", "--from", "3", "Fourth."]);

@@ -40,7 +40,7 @@ fn a_model_that_only_the_endpoint_lists_is_known() {
     let after = std::fs::read_to_string(house.home_file("config.toml")).expect("the config");
     assert_eq!(after, config, "the list is no part of the config");
     let lists = house.home_file("models/model.json");
-    // What is lost is asked for again; a damaged one is as good as none.
+    // A lost list is asked for again; a damaged one counts as lost.
     std::fs::write(&lists, "{").expect("damage it");
     assert!(!models(&house).contains("quick-2"));
 }

@@ -1,4 +1,4 @@
-//! What runs outside the sandbox is no program that the session may write, unless a person has said yes twice.
+//! No program that the session may write runs outside the sandbox, unless a user has approved it twice.
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt as _;
@@ -183,12 +183,12 @@ async fn one_that_comes_after_the_question_is_not_what_runs() {
         venv.to_string_lossy().as_ref(),
         "{shown}"
     );
-    // The judge looks once more at the yes: what is there by then is asked about anew.
+    // The judge looks once more at the yes: the program that is there by then is asked about again.
     program(&venv.join("fetch"), &leaves(place.path(), "ran"));
     answer(&client, &allow_once(&open)).await.expect("a yes");
-    let anew = next_opened(&mut follow).await;
-    assert_eq!(asked(&anew)["programs"][0]["own"], true);
-    let no = decide(&anew, ApprovalDecision::Deny);
+    let again = next_opened(&mut follow).await;
+    assert_eq!(asked(&again)["programs"][0]["own"], true);
+    let no = decide(&again, ApprovalDecision::Deny);
     answer(&client, &no).await.expect("a no");
     to_rest(&mut from_the_start(&client, pid).await).await;
     assert!(!place.path().join("ran").exists());
@@ -216,7 +216,7 @@ async fn the_daemons_own_bash_and_git_are_never_those_of_the_workspace() {
     let place = outside();
     let house = House::playing(&Script::new().runs("echo x > made").says("Done."));
     house.files("//- a\nx");
-    // Where the sandbox is off nothing hides what they did.
+    // If the sandbox is off nothing hides their changes.
     house.unheld();
     let project = house.project();
     let init = std::process::Command::new("/usr/bin/git")

@@ -1,4 +1,4 @@
-//! Where nothing is to change, what runs because it only reads changes nothing, whatever the client's environment names.
+//! In a read-only session, a command that runs because it only reads changes nothing, whatever the client's environment names.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! Calls that a model gets wrong, from the wire to the log: taken up, closed; and left alone where it is
+//! Calls that a model gets wrong, from the wire to the log: taken up, closed; and left alone if repair is
 //! switched off.
 
 use serde_json::{Value, json};

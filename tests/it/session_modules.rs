@@ -129,7 +129,7 @@ fn fields(body: &str) -> impl Iterator<Item = (&str, &str)> {
     fields.map(|(name, kind)| (name.trim(), kind.trim_end_matches(',')))
 }
 
-/// The names of types in a type, without those behind an `Arc`: they cannot be written.
+/// The names of types in a type, without those in an `Arc`: they cannot be written.
 fn types_in(kind: &str) -> impl Iterator<Item = &str> {
     let owned = kind.split("Arc<").next().unwrap_or_default();
     let words = owned.split(|letter: char| !letter.is_alphanumeric());

@@ -1,4 +1,4 @@
-//! `run --json-schema`: an answer that fits, one that is asked for again, and what is refused before there is a session.
+//! `run --json-schema`: an answer that fits, one that is asked for again, and schemas that are refused before there is a session.
 
 use rustix::process::Signal;
 use serde_json::{Value, json};
@@ -51,7 +51,7 @@ fn an_answer_that_fits_is_all_of_standard_output() {
     let last = line.lines().pop().expect("a result");
     assert_eq!(last["structured"]["city"], "Ulm");
     assert!(last.get("error").is_none(), "{last}");
-    // The model reads the schema in the user's message, as it stands in the file, and nowhere else.
+    // The model reads the schema in the user's message, as it is in the file, and nowhere else.
     for request in model.requests() {
         let (last, before) = request.messages().split_last().expect("messages");
         assert!(request.last_text().contains(SCHEMA), "{last}");

@@ -11,7 +11,7 @@ use tests::gate::Gate;
 
 const DENY: &str = "permissions = { deny = [\"Bash(make:*)\"] }\n";
 
-/// A command at each of these gates, and `make test` behind it.
+/// A command at each of these gates, and `make test` after it.
 fn house_of(gates: &[&str]) -> House {
     let script = gates.iter().fold(Script::new(), |script, gate| {
         script.runs(&Gate::command(gate)).runs("make test")
@@ -37,8 +37,8 @@ fn after(house: &House, changes: &[(&str, &dyn Fn())]) -> Vec<CallStatus> {
     calls.skip(1).step_by(2).collect()
 }
 
-/// The notices that say what has become stricter.
-fn told(house: &House) -> Vec<String> {
+/// The notices about stricter settings.
+fn stricter_notices(house: &House) -> Vec<String> {
     let bodies = house.log(Pid(1)).bodies();
     let notices = bodies.into_iter().filter_map(|body| match body {
         Body::Notice(notice) => Some(notice.text),
@@ -47,7 +47,7 @@ fn told(house: &House) -> Vec<String> {
     notices.filter(|text| text.contains("stricter")).collect()
 }
 
-/// Writes the user's config anew, with this before it.
+/// Writes the user's config again, with this before it.
 fn put_before(house: &House, text: &str) {
     let file = house.home_file("config.toml");
     let whole = fs::read_to_string(&file).expect("the config");
@@ -63,10 +63,10 @@ fn a_deny_rule_written_by_hand_holds_in_a_running_turn_and_stays_when_it_is_take
     let lift = || fs::write(&file, &before).expect("write the config");
     let statuses = after(&house, &[("one", &add), ("two", &lift)]);
     assert_eq!(statuses, [CallStatus::Denied, CallStatus::Denied]);
-    let [told] = &told(&house)[..] else {
-        panic!("not told once: {:?}", told(&house))
+    let [notice] = &stricter_notices(&house)[..] else {
+        panic!("not reported once: {:?}", stricter_notices(&house))
     };
-    assert!(told.contains("deny Bash(make:*)"), "{told}");
+    assert!(notice.contains("deny Bash(make:*)"), "{notice}");
 }
 
 #[test]

@@ -127,6 +127,6 @@ fn groq_refuses_badly_formed_calls_and_the_model_is_told() {
     session(&model, "");
     assert_eq!(model.count(), 3 * ROUNDS + 1);
     model.assert_strict();
-    let told = model.requests()[1].last_text().to_owned();
-    assert!(told.contains("<function=ls>"), "{told}");
+    let received = model.requests()[1].last_text().to_owned();
+    assert!(received.contains("<function=ls>"), "{received}");
 }

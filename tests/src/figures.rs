@@ -1,6 +1,6 @@
 //! The figures: what the product costs apart from the model, each beside a floor that is measured in the same run.
 //!
-//! Wall times of one machine mean little; the ratio to the floor does. [`GROUPS`] lists all measurements;
+//! Elapsed times of one machine mean little; the ratio to the floor does. [`GROUPS`] lists all measurements;
 //! `benches/figures.rs` prints the tables and puts them into `docs/performance.md`; a smoke test runs all of it small.
 
 mod assembly;

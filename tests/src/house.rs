@@ -383,7 +383,7 @@ impl Drop for House {
             return;
         }
         if let Some(left) = left {
-            panic!("left behind by the test: {left:#?}");
+            panic!("left by the test: {left:#?}");
         }
         let said = fs::read_to_string(self.said()).unwrap_or_default() + &self.daemon_log();
         assert!(

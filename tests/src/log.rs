@@ -380,7 +380,7 @@ impl Story {
                     "record {seq}: call {} is stopped that does not run",
                     blocked.call
                 );
-                // What it made is put back inside: it does not run again.
+                // Its files are put back inside: it does not run again.
                 if blocked.quarantined.is_empty() {
                     self.blocked.insert(blocked.call);
                 }

@@ -1,7 +1,7 @@
 //! A program in a terminal of its own: a pseudo-terminal with a person's fingers at the keys and an emulator that knows
 //! the contents of the screen.
 //!
-//! The program leads its own session there, so that Ctrl-C, Ctrl-Z and the loss of the terminal do what they do for
+//! The program leads its own session there, so that Ctrl-C, Ctrl-Z and the loss of the terminal act as they do for
 //! people. Nothing here sleeps: every wait looks again when the program has written something, and has a bound.
 
 pub mod emulator;

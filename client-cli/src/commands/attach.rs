@@ -97,7 +97,7 @@ impl Args {
     }
 }
 
-/// Attaches, until `/quit`, the end of the input and of what it asked for, or Ctrl-C with nothing running.
+/// Attaches, until `/quit`, the end of the input and of its prompts, or Ctrl-C with nothing running.
 pub async fn run(args: Args) -> Result<u8, Error> {
     let role = args.role();
     if args.new && role != Role::Drive {
@@ -174,7 +174,7 @@ async fn whole(args: Args, role: Role) -> Result<u8, Error> {
 }
 
 /// The session of this directory that was active last; `None`: a new one shall be made. Who does not drive makes none, and
-/// whoever could not be told what there is does not either.
+/// a client that could not list the sessions does not either.
 async fn last(client: &Client, cwd: &str, role: Role) -> Result<Option<String>, Error> {
     match reach::last_if_any(client, cwd).await? {
         Some(last) => Ok(Some(last.session.to_string())),
@@ -214,7 +214,7 @@ struct Attached {
     open: Vec<Dialog>,
     /// Prompts that wait.
     queue: Queue,
-    /// What happened while nobody was there, until it is told.
+    /// The summary of what happened while nobody was there, until it is shown.
     away: Vec<String>,
     /// The daemon may have had another life since the last prompt, and the session's environment lost something with
     /// it: what this process has of that goes with the next prompt.
@@ -227,7 +227,7 @@ struct Attached {
     offered: bool,
     /// It is a run's session: whoever prompts it here takes it over.
     headless: bool,
-    /// Its title stands on the screen.
+    /// Its title is on the screen.
     titled: bool,
 }
 
@@ -254,7 +254,7 @@ impl Attached {
             }
             let next = tokio::select! {
                 heard = follow.heard() => Next::Heard(heard),
-                // Before all that was is on the screen, nobody knows whose session this is and what it asks.
+                // Before all earlier events are on the screen, the user cannot know which session this is and what it asks.
                 line = read(&mut lines), if begun => Next::Line(line),
                 arrived = signals.next() => Next::Arrived(arrived),
                 done = finished(&mut ending) => Next::Done(done),
@@ -303,7 +303,7 @@ impl Attached {
                         return self.leave(exit::INTERRUPTED);
                     }
                     let runs = match self.interrupt().await {
-                        // Whether it was heard is not known: events will tell.
+                        // Whether it arrived is not known: events will show.
                         Err(Error::Call(CallError::Lost { .. })) => true,
                         delivered => delivered?,
                     };
@@ -319,7 +319,7 @@ impl Attached {
 
     /// Shows an event, and keeps the list of questions.
     async fn take(&mut self, event: DecodedEvent, lines: Option<&mut Lines>) -> Result<(), Error> {
-        // The title tells this already.
+        // The title says this already.
         if event.seq.is_none() {
             self.print(&event)?;
         } else if !(self.titled && event.kind() == "session.created") {
@@ -329,7 +329,7 @@ impl Attached {
             Content::Durable(body) => body,
             Content::Live(Live::Snapshot(snapshot)) => return self.snapshot(&snapshot).await,
             Content::Live(Live::Sync(sync)) => {
-                // Below what was there before, where the person looks first.
+                // Below the earlier entries, where the user looks first.
                 for line in std::mem::take(&mut self.away) {
                     self.note(&line)?;
                 }
@@ -477,7 +477,7 @@ async fn finished(
     }
 }
 
-/// Waits until what runs and waits in the queue has ended; tells the newest record then.
+/// Waits until the running and queued turns have ended; returns the newest record then.
 async fn ended(client: Client, session: String) -> Result<Seq, CallError> {
     let wait = WaitParams {
         session: session.clone(),

@@ -76,7 +76,7 @@ fn line_by_line(args: Args) -> super::attach::Args {
     super::attach::Args::lines(named, new, args.options.options().model)
 }
 
-/// Whether it is one word, which is no prompt but the name of a command, misspelt.
+/// Whether it is one word: then it is not a prompt but the misspelt name of a command.
 fn is_word(prompt: &str) -> bool {
     !prompt.trim().contains(char::is_whitespace)
 }

@@ -20,7 +20,7 @@ pub struct Args {
     many: Many,
 }
 
-/// Closes each, also where one of them does not exist.
+/// Closes each, also if one of them does not exist.
 pub async fn run(args: Args) -> Result<u8, Error> {
     let client = reach::daemon("close").await?;
     let mut code = 0;

@@ -34,7 +34,7 @@ pub struct Args {
     json: bool,
 }
 
-/// Waits for the end of it. Ctrl-C stops it, and what was begun changes nothing; a second one leaves.
+/// Waits for the end of it. Ctrl-C stops the compaction, which then changes nothing; a second one leaves.
 async fn compacted(
     client: &Client,
     params: &CompactParams,
@@ -62,7 +62,7 @@ async fn compacted(
     }
 }
 
-/// Compacts, previews, or takes back. Exits 1 where there was nothing to fold.
+/// Compacts, previews, or takes back. Exits 1 if there was nothing to fold.
 pub async fn run(args: Args) -> Result<u8, Error> {
     let client = reach::daemon("compact").await?;
     let instructions = args.instructions.join(" ");

@@ -27,12 +27,12 @@ pub struct Args {
     shell: Option<Shell>,
     /// Print words of this kind, a line each, with a tab and a description. Called by the script.
     #[arg(long, hide = true, value_enum, value_name = "KIND")]
-    list: Option<Words>,
+    list: Option<Completion>,
 }
 
 /// What a script asks for.
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum Words {
+enum Completion {
     Sessions,
     Models,
 }
@@ -53,13 +53,13 @@ pub async fn run(args: Args) -> Result<u8, Error> {
     Ok(0)
 }
 
-/// Nothing where no daemon runs: a Tab key starts none.
-async fn list(words: Words) -> Result<u8, Error> {
+/// Nothing if no daemon runs: a Tab key starts none.
+async fn list(words: Completion) -> Result<u8, Error> {
     let Some(client) = reach::running("completions", Role::Watch).await? else {
         return Ok(0);
     };
     match words {
-        Words::Sessions => {
+        Completion::Sessions => {
             let params = ListParams {
                 limit: SESSIONS_MAX,
                 ..ListParams::default()
@@ -68,7 +68,7 @@ async fn list(words: Words) -> Result<u8, Error> {
             let mut lines = sessions.iter().flat_map(lines_of);
             lines.try_for_each(|line| output::line(&line))?;
         }
-        Words::Models => {
+        Completion::Models => {
             let list = ProviderListParams { cwd: here() };
             for provider in client.call::<ProviderList>(&list).await?.providers {
                 let mut models = provider.models.iter().chain(&provider.listed);
@@ -81,7 +81,7 @@ async fn list(words: Words) -> Result<u8, Error> {
     Ok(0)
 }
 
-/// The number of a session with its title and, where it has a name without blanks, the name.
+/// The number of a session with its title and, if it has a name without blanks, the name.
 fn lines_of(session: &SessionSummary) -> Vec<String> {
     let line = |text: &str| text::line(text).replace('\t', " ");
     let pid = session.pid.to_string();

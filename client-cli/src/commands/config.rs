@@ -1,4 +1,4 @@
-//! `reasonix config`: settings in force, where they come from, and changing one's own.
+//! `reasonix config`: settings in force, their sources, and changing one's own.
 
 use clap::Subcommand;
 use client::Client;
@@ -23,11 +23,11 @@ pub struct Args {
     #[arg(long, global = true)]
     json: bool,
     #[command(subcommand)]
-    what: Option<What>,
+    what: Option<Action>,
 }
 
 #[derive(Debug, Subcommand)]
-enum What {
+enum Action {
     /// Show one setting, one table, or all settings.
     Get {
         /// Setting or table, for instance `agent.max_steps` or `agent`.
@@ -57,11 +57,11 @@ enum What {
 
 /// Shows or changes.
 pub async fn run(args: Args) -> Result<u8, Error> {
-    let what = args.what.unwrap_or(What::Get {
+    let what = args.what.unwrap_or(Action::Get {
         key: None,
         quiet: false,
     });
-    if let What::Path = what {
+    if let Action::Path = what {
         let path = client::paths::from_env()?.home.join("config.toml");
         let path = path.display().to_string();
         match args.json {
@@ -72,15 +72,15 @@ pub async fn run(args: Args) -> Result<u8, Error> {
     }
     let client = reach::daemon("config").await?;
     match what {
-        What::Get { key: None, .. } => all(&client, args.json).await,
-        What::Get {
+        Action::Get { key: None, .. } => all(&client, args.json).await,
+        Action::Get {
             key: Some(key),
             quiet,
         } => get(&client, &key, quiet, args.json).await,
-        What::Set { key, value } => set(&client, key, Some(read(&value)), args.json).await,
-        What::Unset { key } => set(&client, key, None, args.json).await,
-        What::Check => check(&client, args.json).await,
-        What::Path => Ok(0),
+        Action::Set { key, value } => set(&client, key, Some(read(&value)), args.json).await,
+        Action::Unset { key } => set(&client, key, None, args.json).await,
+        Action::Check => check(&client, args.json).await,
+        Action::Path => Ok(0),
     }
 }
 
@@ -156,7 +156,7 @@ fn print(values: &[&Value], json: bool) -> Result<(), Error> {
     output::table([Head::Key, Head::Value, Head::From], &rows)
 }
 
-/// A value by itself: text without its quotes, nothing where it is not set.
+/// A value by itself: text without its quotes, nothing if it is not set.
 fn alone(value: &serde_json::Value) -> String {
     match value {
         serde_json::Value::Null => String::new(),
@@ -219,14 +219,14 @@ async fn check(client: &Client, json: bool) -> Result<u8, Error> {
     Ok(code)
 }
 
-/// A value as it is typed: TOML where it is TOML, else text. Pure.
+/// A value as it is typed: TOML if it is TOML, else text. Pure.
 fn read(typed: &str) -> serde_json::Value {
     let as_text = || serde_json::Value::String(typed.to_owned());
     let Ok(table) = toml::from_str::<toml::Table>(&format!("value = {typed}")) else {
         return as_text();
     };
     match table.get("value") {
-        // More than one thing, on lines of their own, is no value.
+        // Several settings on separate lines are not a value.
         Some(value) if table.len() == 1 && !matches!(value, toml::Value::Datetime(_)) => {
             serde_json::to_value(value).unwrap_or_else(|_| as_text())
         }

@@ -76,7 +76,7 @@ async fn start() -> Result<u8, Error> {
     Ok(0)
 }
 
-/// A client of the daemon that runs, whatever its version: what is said here has been the same in all.
+/// A client of the daemon that runs, whatever its version: the calls made here are the same in all versions.
 async fn present(verb: &str) -> Result<Option<Client>, Error> {
     let client = reach::with(verb, |options| {
         options.start = Start::Never;
@@ -188,7 +188,7 @@ struct Work {
 }
 
 impl Work {
-    /// Asks; a daemon that does not say has none that we could tell of.
+    /// Asks; a daemon that does not answer has none that we could report.
     async fn of(client: &Client) -> Self {
         let list = client.call::<ProcessList>(&ListParams::default()).await;
         let (processes, children) = list.map_or_else(

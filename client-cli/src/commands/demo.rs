@@ -50,7 +50,7 @@ pub struct Args {
 /// Plays it. Exits 0 only if the project's test passes in the end.
 pub async fn run(args: Args) -> Result<u8, Error> {
     let mut signals = Signals::listen()?;
-    let place = Place::make()?;
+    let place = DemoProject::make()?;
     let paths = client::paths::of_home(&place.home);
     let mut options = Options::new(paths, "reasonix demo");
     options.interactive = false;
@@ -68,7 +68,7 @@ pub async fn run(args: Args) -> Result<u8, Error> {
     };
     let keep = args.keep && played.is_ok();
     let result = match played {
-        Ok(pid) => tell(&place, pid, keep),
+        Ok(pid) => print_result(&place, pid, keep),
         Err(error) => Err(error),
     };
     if !keep {
@@ -91,13 +91,13 @@ fn stopped(arrived: Arrived) -> Error {
 }
 
 /// The files of the demo: a home and a project, in a private directory of an unpredictable name.
-struct Place {
+struct DemoProject {
     root: PathBuf,
     home: PathBuf,
     project: PathBuf,
 }
 
-impl Place {
+impl DemoProject {
     fn make() -> Result<Self, Error> {
         let temp = Some(std::env::temp_dir()).filter(|path| path.as_os_str().len() <= TEMP_MAX);
         let temp = temp.unwrap_or_else(|| PathBuf::from("/tmp"));
@@ -117,7 +117,7 @@ impl Place {
 
     fn fill(&self) -> io::Result<()> {
         for directory in [&self.root, &self.home, &self.project] {
-            // Fails where it exists already: then it is somebody else's.
+            // Fails if it exists already: then it is somebody else's.
             fs::DirBuilder::new().mode(0o700).create(directory)?;
         }
         let cassette = self.home.join("cassette.jsonl");
@@ -136,7 +136,7 @@ impl Place {
         write(&self.project.join("test.sh"), TEST)
     }
 
-    /// Whether the project's own test passes: not what the model says, but what is so.
+    /// Whether the project's own test passes: not what the model says, but the fact.
     fn test_passes(&self) -> io::Result<bool> {
         let status = Command::new("sh")
             .arg("test.sh")
@@ -167,7 +167,7 @@ fn write(path: &Path, text: &str) -> io::Result<()> {
 }
 
 /// Runs the session and shows it.
-async fn play(client: &Client, place: &Place) -> Result<Pid, Error> {
+async fn play(client: &Client, place: &DemoProject) -> Result<Pid, Error> {
     if place
         .test_passes()
         .map_err(|source| Error::io(say!(Msg::DoDemoTest), source))?
@@ -230,7 +230,7 @@ fn well(ended: &TurnEnded) -> Result<(), Error> {
     })
 }
 
-/// What is shown of the session, on standard output.
+/// The output of the session, on standard output.
 struct Screen {
     transcript: Transcript,
     painter: Painter,
@@ -247,7 +247,7 @@ impl Screen {
 
     fn show(&mut self, event: &DecodedEvent) -> Result<(), Error> {
         for piece in self.transcript.fold(event) {
-            // Who joined is no news here: it is us.
+            // Do not report who joined: it is this client.
             if !matches!(
                 piece,
                 Piece::Block {
@@ -263,7 +263,7 @@ impl Screen {
 }
 
 /// What happened, and how to look at it.
-fn tell(place: &Place, pid: Pid, keep: bool) -> Result<u8, Error> {
+fn print_result(place: &DemoProject, pid: Pid, keep: bool) -> Result<u8, Error> {
     let passes = place
         .test_passes()
         .map_err(|source| Error::io(say!(Msg::DoDemoTest), source))?;

@@ -33,7 +33,7 @@ pub struct Args {
     force: bool,
 }
 
-/// Writes it, piece by piece. A signal leaves no half of a file behind.
+/// Writes it, piece by piece. A signal leaves no partial file.
 pub async fn run(args: Args) -> Result<u8, Error> {
     let Some(path) = args.output.clone().filter(|path| path.as_os_str() != "-") else {
         return print(args).await.map(|()| 0);

@@ -18,7 +18,7 @@ const OPTIONS: [Help; 5] = [
     Help::Line5,
 ];
 
-/// What may stand behind the name of the program.
+/// What may follow the name of the program.
 const FORMS: [&str; 2] = [
     "reasonix [OPTIONS] [PROMPT]",
     "reasonix COMMAND [ARGUMENTS]",

@@ -21,12 +21,12 @@ pub struct Args {
 #[derive(Debug, Subcommand)]
 enum Action {
     Search(Box<search::Args>),
-    Around(Around),
+    Around(AroundArgs),
 }
 
 /// Show the messages before and after one of a session.
 #[derive(Debug, clap::Args)]
-struct Around {
+struct AroundArgs {
     /// Session: pid, id, or name.
     session: String,
     /// Number of the message, as `search` shows it after `#`.
@@ -52,7 +52,7 @@ fn number(text: &str) -> Result<Seq, String> {
         .map_err(|_| say!(Msg::NotAMessage).to_owned())
 }
 
-/// Does what was asked for.
+/// Runs the command.
 pub async fn run(args: Args) -> Result<u8, Error> {
     match args.action {
         Action::Search(args) => search::run(*args).await,
@@ -60,7 +60,7 @@ pub async fn run(args: Args) -> Result<u8, Error> {
     }
 }
 
-async fn around(args: Around) -> Result<u8, Error> {
+async fn around(args: AroundArgs) -> Result<u8, Error> {
     let client = reach::with("history", |options| options.role = Role::Watch).await?;
     let params = AroundParams {
         session: args.session,

@@ -179,7 +179,7 @@ fn is_number(word: &str) -> bool {
         .is_some_and(|(session, count)| digits(session) && digits(count))
 }
 
-/// One line, quickly. A bar shows nothing of an error; it stands on standard error.
+/// One line, quickly. A status bar shows no errors; they go to standard error.
 async fn line() -> Result<u8, Error> {
     let looking = async {
         match reach::running("inbox", Role::Watch).await? {
@@ -217,7 +217,7 @@ async fn wait(args: &Args) -> Result<u8, Error> {
     }
 }
 
-/// Reports what comes and goes, until Ctrl-C.
+/// Reports interactions that open and close, until Ctrl-C.
 async fn watch() -> Result<u8, Error> {
     let mut client = None;
     let mut known: BTreeMap<String, String> = BTreeMap::new();
@@ -242,7 +242,7 @@ async fn watch() -> Result<u8, Error> {
     }
 }
 
-/// What waits now. No daemon: nothing; one may come.
+/// The entries that wait now. Without a daemon: none; one may come.
 async fn look(client: &mut Option<Client>) -> Result<Vec<Waits>, Error> {
     if client.is_none() {
         *client = reach::running("inbox", Role::Watch).await?;
@@ -275,7 +275,7 @@ fn show(pieces: Vec<Piece>) {
     }
 }
 
-/// What waits under this id.
+/// The interaction with this id.
 async fn find(client: &Client, id: &str) -> Result<Option<Dialog>, Error> {
     let all = ListParams::default();
     let mut open = client
@@ -287,7 +287,7 @@ async fn find(client: &Client, id: &str) -> Result<Option<Dialog>, Error> {
     Ok(found.map(Dialog::new))
 }
 
-/// The parameters that answer what is open, or what is not open any more: then the daemon says who answered it.
+/// The parameters that answer an interaction. If it is not open any more, the daemon says who answered it.
 fn params(open: Option<&Dialog>, id: &str, answer: InteractionAnswer) -> AnswerParams {
     match open {
         Some(open) => open.params(answer),
@@ -305,7 +305,7 @@ async fn reply_to(client: &Client, id: String, answers: &[String]) -> Result<(),
     let mut replies = Vec::new();
     if let Some(open) = &open {
         show(open.pieces());
-        // The daemon says what it is if it has no fields.
+        // The daemon says what kind it is if it has no fields.
         if let Some(fields) = open.form().fields() {
             replies = read(&id, &fields.questions, answers)?;
         }
@@ -378,7 +378,7 @@ fn offered(scopes: &[Scope], rule: &str) -> Result<Scope, Error> {
         })
 }
 
-/// Decides about a call or a plan, with the hash of what is shown here: who types the id sees all of it once more.
+/// Decides about a call or a plan, with the hash of the content shown here: a user who types the id sees all of it once more.
 async fn decide(
     client: &Client,
     id: String,
@@ -409,7 +409,7 @@ async fn decide(
         Some(shape) => (shape.sent)(decision),
         None => form::untyped_decision_words(decision),
     };
-    // The daemon says what it is if no decision answers it.
+    // The daemon says what kind it is if no decision answers it.
     let answer = match &form {
         Some(form) => form.decide(decision, scope, note),
         None => form::untyped_decision(decision, scope, note),
@@ -418,13 +418,13 @@ async fn decide(
     report(sent, &id, &translated(words))
 }
 
-/// Has another command run in place of the shown one, and the hash of what is shown here.
+/// Has another command run in place of the shown one, and the hash of the content shown here.
 async fn change(client: &Client, id: String, command: String) -> Result<(), Error> {
     let open = find(client, &id).await?;
     if let Some(open) = &open {
         show(open.pieces());
     }
-    // The daemon says what it is if it has no command.
+    // The daemon says what kind it is if it has no command.
     let answer = form::untyped_edit(command);
     let sent = dialog::send(client, &params(open.as_ref(), &id, answer)).await;
     report(sent, &id, say!(Msg::AllowedEdited))

@@ -17,15 +17,15 @@ pub struct Args {
     /// Session: pid, id, or name.
     session: String,
     /// Part to show.
-    #[arg(value_enum, default_value_t = Part::Status)]
-    part: Part,
+    #[arg(value_enum, default_value_t = InspectedPart::Status)]
+    part: InspectedPart,
     /// Print JSON.
     #[arg(long)]
     json: bool,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum Part {
+enum InspectedPart {
     /// State, queue, settings and attached clients.
     Status,
     /// Contents of the context.
@@ -46,12 +46,12 @@ pub async fn run(args: Args) -> Result<u8, Error> {
     let params = InspectParams {
         session: args.session,
         part: match args.part {
-            Part::Status => InspectPart::Status,
-            Part::Context => InspectPart::Context,
-            Part::Files => InspectPart::Files,
-            Part::Children => InspectPart::Children,
-            Part::Env => InspectPart::Env,
-            Part::Budget => InspectPart::Budget,
+            InspectedPart::Status => InspectPart::Status,
+            InspectedPart::Context => InspectPart::Context,
+            InspectedPart::Files => InspectPart::Files,
+            InspectedPart::Children => InspectPart::Children,
+            InspectedPart::Env => InspectPart::Env,
+            InspectedPart::Budget => InspectPart::Budget,
         },
     };
     let output = client.call::<SessionInspect>(&params).await?;

@@ -34,7 +34,7 @@ enum Name {
     Kill,
 }
 
-/// Sends it to each, also where one of them does not exist.
+/// Sends it to each, also if one of them does not exist.
 pub async fn run(args: Args) -> Result<u8, Error> {
     let client = reach::daemon("kill").await?;
     let signal = match args.signal {

@@ -85,12 +85,12 @@ pub async fn run(args: Args) -> Result<u8, Error> {
     };
     match args.json {
         true => output::json(&done)?,
-        false => tell(&done),
+        false => print_done(&done),
     }
     Ok(0)
 }
 
-/// The key to be stored, from where it was said to be. `None`: it stands where it is already.
+/// The key to store, from the source that the arguments name. `None`: it is stored already.
 async fn new_key(
     client: &Client,
     provider: &ProviderStatus,
@@ -113,7 +113,7 @@ async fn new_key(
     Ok(new)
 }
 
-fn tell(done: &LoggedIn) {
+fn print_done(done: &LoggedIn) {
     let (provider, kept_in) = (&done.provider, &done.kept_in);
     let words = match done.forgotten {
         true => say!(Msg::KeyRemoved, provider, kept_in),

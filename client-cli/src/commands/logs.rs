@@ -71,8 +71,8 @@ pub async fn run(args: Args) -> Result<u8, Error> {
     Ok(0)
 }
 
-/// The first record that is not older than this, by halving: a long log is not read for its end. Behind the newest
-/// where all are older.
+/// The first record that is not older than this, by halving: a long log is not read for its end. After the newest
+/// if all are older.
 async fn first_of(client: &Client, session: &str, at: Stamp) -> Result<Seq, Error> {
     let newest = client.session(session).await?.seq;
     let (mut low, mut high) = (1, newest.next().0);
@@ -84,7 +84,7 @@ async fn first_of(client: &Client, session: &str, at: Stamp) -> Result<Seq, Erro
             limit: 1,
         };
         let page = client.call::<SessionRead>(&params).await?;
-        // Where nothing can be read, in a log that is damaged, what is behind it is not older.
+        // If nothing can be read, in a damaged log, the records after it are not older.
         match page.events.first() {
             Some(event) if event.at < at => low = middle + 1,
             _ => high = middle,

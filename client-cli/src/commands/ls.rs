@@ -49,7 +49,7 @@ pub async fn run(args: Args, verbose: bool) -> Result<u8, Error> {
     if let Some(text) = &args.name {
         let text = text.to_lowercase();
         sessions.retain(|session| {
-            // As it is shown: what a terminal would obey is no part of it.
+            // As it is shown: control sequences are not part of it.
             let name = crate::text::line(session.name.as_deref().unwrap_or_default());
             name.to_lowercase().contains(&text)
         });
@@ -170,7 +170,7 @@ pub fn context(session: &SessionSummary) -> String {
     }
 }
 
-/// What holds back calls that change anything, behind the state.
+/// The limit on calls that change anything, shown after the state.
 pub fn held(session: &SessionSummary) -> &'static str {
     match (session.mode, session.only_reads) {
         (Mode::Normal, false) => "",
@@ -180,7 +180,7 @@ pub fn held(session: &SessionSummary) -> &'static str {
     }
 }
 
-/// At rest, and what the last turn came to where it did not come to its end.
+/// At rest, and the outcome of the last turn if it was not completed.
 fn idle(session: &SessionSummary) -> String {
     match session.cut_off {
         None => say!(Msg::Idle).to_owned(),
@@ -188,7 +188,7 @@ fn idle(session: &SessionSummary) -> String {
     }
 }
 
-/// The state in words, with what it waits for and how it exited.
+/// The state in words, with the awaited event and how it exited.
 pub fn state(session: &SessionSummary) -> String {
     use proto::state::WaitingFor;
     if session.read_only.is_some() {
@@ -198,7 +198,7 @@ pub fn state(session: &SessionSummary) -> String {
         (State::Idle | State::Running | State::Exited, _, _) if session.compacting => {
             say!(Msg::Compacting).to_owned()
         }
-        // They wait for a word: behind a turn that was cut off nothing starts by itself.
+        // They wait for the user: after a turn that was cut off nothing starts by itself.
         (State::Idle, _, _) if session.queued > 0 => {
             say!(Msg::WithQueued, idle(session), session.queued)
         }

@@ -27,11 +27,11 @@ pub struct Args {
     #[arg(long, global = true)]
     json: bool,
     #[command(subcommand)]
-    what: Option<What>,
+    what: Option<Action>,
 }
 
 #[derive(Debug, Subcommand)]
-enum What {
+enum Action {
     /// List facts by name.
     List {
         /// Include archived versions.
@@ -111,18 +111,20 @@ fn fact_type(word: &str) -> Result<FactType, String> {
     FactType::named(word).ok_or_else(|| FactType::ALL.map(FactType::as_str).join(", "))
 }
 
-/// Does what was asked.
+/// Runs the command.
 pub async fn run(args: Args) -> Result<u8, Error> {
-    let what = args.what.unwrap_or(What::List { archived: false });
+    let what = args.what.unwrap_or(Action::List { archived: false });
     let role = match what {
-        What::List { .. } | What::Show { .. } | What::Search { .. } => Role::Watch,
-        What::Add(_) | What::Edit(_) | What::Forget { .. } | What::Restore { .. } => Role::Drive,
+        Action::List { .. } | Action::Show { .. } | Action::Search { .. } => Role::Watch,
+        Action::Add(_) | Action::Edit(_) | Action::Forget { .. } | Action::Restore { .. } => {
+            Role::Drive
+        }
     };
     let client = reach::with("memory", |options| options.role = role).await?;
     let cwd = here(true)?;
     let json = args.json;
     match what {
-        What::List { archived } => {
+        Action::List { archived } => {
             let params = ListParams {
                 cwd,
                 archived,
@@ -130,7 +132,7 @@ pub async fn run(args: Args) -> Result<u8, Error> {
             };
             list(&client.call::<MemoryList>(&params).await?, json)?;
         }
-        What::Search { words } => {
+        Action::Search { words } => {
             let params = SearchParams {
                 cwd,
                 query: words.join(" "),
@@ -138,8 +140,8 @@ pub async fn run(args: Args) -> Result<u8, Error> {
             };
             list(&client.call::<MemorySearch>(&params).await?, json)?;
         }
-        What::Show { name } => show(&read(&client, cwd, name).await?, json)?,
-        What::Add(add) => {
+        Action::Show { name } => show(&read(&client, cwd, name).await?, json)?,
+        Action::Add(add) => {
             let content = add.content.join(" ");
             let start = || content.lines().next().unwrap_or_default();
             let start = || start().chars().take(DESCRIPTION).collect();
@@ -155,8 +157,8 @@ pub async fn run(args: Args) -> Result<u8, Error> {
             };
             saved(&client.call::<MemoryWrite>(&params).await?, json)?;
         }
-        What::Edit(edit) => saved(&change(&client, cwd, *edit).await?, json)?,
-        What::Forget { name } => {
+        Action::Edit(edit) => saved(&change(&client, cwd, *edit).await?, json)?,
+        Action::Forget { name } => {
             let params = ForgetParams {
                 cwd,
                 name,
@@ -165,7 +167,7 @@ pub async fn run(args: Args) -> Result<u8, Error> {
             let gone = client.call::<MemoryForget>(&params).await?;
             done(&gone, json, Msg::FactForgotten)?;
         }
-        What::Restore { name, version } => {
+        Action::Restore { name, version } => {
             let params = RestoreParams {
                 cwd,
                 name,

@@ -230,7 +230,7 @@ pub struct Listing {
     pub quiet: bool,
 }
 
-/// A list of named items, with what was left out of it.
+/// A list of named items, with the entries that were left out.
 pub struct NamedList<'a, const N: usize> {
     /// The names of the items that count, without those that others hide.
     pub names: Vec<&'a str>,
@@ -259,7 +259,7 @@ impl Listing {
     }
 }
 
-/// Prints what was left out of a list, to standard error.
+/// Prints the entries left out of a list, to standard error.
 pub fn print_problems(problems: &[String]) {
     for problem in problems {
         output::progress(&format!("! {}", text::line(&translated(problem))));

@@ -120,7 +120,7 @@ pub async fn run(args: Args) -> Result<u8, Error> {
     Ok(0)
 }
 
-/// The models that a provider names itself; what it says otherwise stands on standard error.
+/// The models that a provider names itself; its other messages go to standard error.
 async fn offered(
     client: &Client,
     provider: &ProviderStatus,
@@ -156,7 +156,7 @@ fn dollars(micros: u64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// The rows of a provider: what is configured first, then what it names besides. Pure, but for the environment.
+/// The rows of a provider: the configured models first, then the others that it names. Pure, but for the environment.
 fn of(
     provider: &ProviderStatus,
     offered: &[String],

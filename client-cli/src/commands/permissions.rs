@@ -1,4 +1,4 @@
-//! `reasonix permissions`: which rules are in force, what they say of a call, and taking them back.
+//! `reasonix permissions`: which rules are in force, their verdict on a call, and removing them.
 
 mod check;
 
@@ -32,11 +32,11 @@ pub struct Args {
     #[arg(long, global = true)]
     json: bool,
     #[command(subcommand)]
-    what: Option<What>,
+    what: Option<Action>,
 }
 
 #[derive(Debug, Subcommand)]
-enum What {
+enum Action {
     /// List the rules in force and where each is set, with the ones that are not understood.
     List {
         /// Include the rules of this session: pid, id, or name.
@@ -85,15 +85,15 @@ struct Explain {
 /// Shows, explains, takes back, checks.
 pub async fn run(args: Args) -> Result<u8, Error> {
     let json = args.json;
-    match args.what.unwrap_or(What::List { session: None }) {
-        What::List { session } => list(session, json).await,
-        What::Explain(what) => explain(what, json).await,
-        What::Revoke {
+    match args.what.unwrap_or(Action::List { session: None }) {
+        Action::List { session } => list(session, json).await,
+        Action::Explain(what) => explain(what, json).await,
+        Action::Revoke {
             rule,
             session,
             from,
         } => revoke(rule, session, from, json).await,
-        What::Check { file } => check::run(&file, json).await,
+        Action::Check { file } => check::run(&file, json).await,
     }
 }
 
@@ -101,7 +101,7 @@ async fn watching() -> Result<Client, Error> {
     reach::with("permissions", |options| options.role = Role::Watch).await
 }
 
-/// The directory, where no session is named.
+/// The directory, if no session is named.
 fn here(session: Option<&String>) -> Result<Option<String>, Error> {
     super::here(session.is_none())
 }

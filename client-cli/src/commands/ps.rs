@@ -1,4 +1,4 @@
-//! `reasonix ps`: what runs.
+//! `reasonix ps`: loaded sessions.
 
 use std::collections::{HashMap, HashSet};
 
@@ -64,7 +64,7 @@ pub async fn run(args: Args, verbose: bool) -> Result<u8, Error> {
     Ok(0)
 }
 
-/// Sessions with their sub-agents behind them, whose titles are set in. Those without a listed parent keep their order.
+/// Sessions followed by their sub-agents, whose titles are indented. Those without a listed parent keep their order.
 fn tree(sessions: Vec<SessionSummary>) -> Vec<SessionSummary> {
     let listed: HashSet<Pid> = sessions.iter().map(|session| session.pid).collect();
     let (mut pending, mut below) = (Vec::new(), HashMap::<Pid, Vec<SessionSummary>>::new());

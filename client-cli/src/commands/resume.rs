@@ -20,7 +20,7 @@ pub struct Args {
     many: Many,
 }
 
-/// What is meant by `reasonix resume` without a session; `None`: the arguments are wrong in another way.
+/// The error for `reasonix resume` without a session; `None`: the arguments are wrong in another way.
 pub fn refused(error: &clap::Error) -> Option<Error> {
     let usage = match error.get(ContextKind::Usage)? {
         ContextValue::StyledStr(usage) => usage.to_string(),

@@ -138,7 +138,7 @@ fn is_left(file: &RewoundFile) -> bool {
     }
 }
 
-/// What became of each file on standard output, what it means on standard error. `quiet`: only the paths of files that
+/// The result for each file on standard output, its meaning on standard error. `quiet`: only the paths of files that
 /// are as they were then.
 fn print(params: &RewindParams, done: &RewindOutput, quiet: bool) -> Result<(), Error> {
     for file in &done.files {
@@ -183,22 +183,22 @@ fn words(file: &RewoundFile, dry_run: bool) -> String {
     }
 }
 
-/// Where the session stands now, in words.
+/// The state of the session now, in words.
 fn summed(params: &RewindParams, done: &RewindOutput) -> String {
     let session = text::line(&params.session);
     let place = match done.turn {
         0 => say!(Msg::BeforeFirst).to_owned(),
         turn => say!(Msg::AtEnd, turn),
     };
-    let stands = if params.dry_run {
+    let position = if params.dry_run {
         say!(Msg::WouldBe)
     } else {
         say!(Msg::IsNow)
     };
     let turns = output::counted(done.turns, Thing::Turn);
     match (done.turns, params.undo) {
-        (0, _) => say!(Msg::Stands, session, stands, place),
-        (_, false) => say!(Msg::StandsHidden, session, stands, place, turns),
-        (_, true) => say!(Msg::StandsShown, session, stands, place, turns),
+        (0, _) => say!(Msg::Stands, session, position, place),
+        (_, false) => say!(Msg::StandsHidden, session, position, place, turns),
+        (_, true) => say!(Msg::StandsShown, session, position, place, turns),
     }
 }

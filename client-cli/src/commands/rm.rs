@@ -200,7 +200,7 @@ async fn prune(client: &Client, args: &Args, days: u64) -> Result<u8, Error> {
     let mut found = client.call::<SessionPrune>(&call(true)).await?;
     let asks = !args.yes && !args.dry_run && !found.sessions.is_empty();
     if asks {
-        // What is asked about is seen, whatever is printed in the end.
+        // The user sees what the question is about, whatever is printed in the end.
         output::progress(&format!(
             "· {}, {}:",
             sessions(found.sessions.len()),

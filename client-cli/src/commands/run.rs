@@ -152,7 +152,7 @@ impl Args {
         self.input_format == Some(InputFormat::Jsonl)
     }
 
-    /// What is printed.
+    /// The output format.
     fn format(&self) -> Format {
         match self.output_format {
             Some(format) => format,
@@ -244,7 +244,7 @@ pub async fn run(mut args: Args) -> Result<u8, Error> {
     }
 }
 
-/// A result object for arguments that clap refused, where they ask for one.
+/// A result object for arguments that clap refused, if they ask for one.
 pub fn refused(error: &clap::Error, arguments: &[OsString]) {
     let words: Vec<&str> = arguments
         .iter()
@@ -274,7 +274,7 @@ pub fn refused(error: &clap::Error, arguments: &[OsString]) {
         .trim_start_matches("error: ");
     let mut report = Report::default();
     report.fail(&Error::usage(what, say!(Msg::RunHelp)));
-    // The usage error is on standard error already; a closed standard output has nobody to tell.
+    // The usage error is on standard error already; a closed standard output has no reader.
     let _ = report.print(format).and_then(|()| output::flush());
 }
 

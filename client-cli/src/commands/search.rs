@@ -139,7 +139,7 @@ fn place(hit: &Hit) -> (String, Vec<(usize, usize)>) {
             .min(letters.len())
     };
     let (mut marks, mut done) = (Vec::new(), 0);
-    // Cleaned piece by piece: what is cleaned may have another length.
+    // Cleaned piece by piece: cleaned text may have another length.
     let clean = |first: usize, end: usize| {
         let piece: String = letters.get(first..end).unwrap_or_default().iter().collect();
         text::line(&piece)

@@ -108,14 +108,14 @@ pub async fn run(args: Args) -> Result<u8, Error> {
     let done = set_up(&client, &mut person, &args).await?;
     match args.json {
         true => output::json(&done)?,
-        false => done.tell(),
+        false => done.report(),
     }
     Ok(0)
 }
 
 impl SetUp {
-    /// What was done, and what can be done now.
-    fn tell(&self) {
+    /// Prints what was done, and what can be done now.
+    fn report(&self) {
         let model = self.model.as_ref();
         let model = model.map_or_else(String::new, |model| format!("/{model}"));
         output::progress(&text::line(&say!(
@@ -134,7 +134,7 @@ impl SetUp {
 /// Creates a session with the keys of this process. If there is no provider yet, sets one up first.
 ///
 /// # Errors
-/// The daemon's no, where no set-up repairs it or nobody wants one.
+/// The daemon's refusal, if no set-up resolves it or the user declines one.
 pub async fn created(
     client: &Client,
     mut params: CreateParams,
@@ -176,7 +176,7 @@ async fn first(client: &Client, failure: Box<Failure>, interactive: bool) -> Res
     offered(client, &known, interactive).await
 }
 
-/// Before a session is begun at a terminal: where there is nothing that could answer it, a first set-up is offered.
+/// Before a session is started at a terminal: offers a first set-up if no model could answer.
 ///
 /// # Errors
 /// Nobody wants one.
@@ -218,7 +218,7 @@ async fn offered(
         no_probe: false,
         json: false,
     };
-    set_up(client, &mut person, &args).await?.tell();
+    set_up(client, &mut person, &args).await?.report();
     Ok(())
 }
 
@@ -355,7 +355,7 @@ async fn choose_model(
     }
 }
 
-/// What of the entry is to be written: what is not so already. A list of the endpoint's (`listed`) is not: the daemon
+/// The fields of the entry to write: those that differ. A list of the endpoint's (`listed`) is not: the daemon
 /// keeps it.
 fn changes(
     before: Option<&ProviderStatus>,

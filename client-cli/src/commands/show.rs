@@ -72,7 +72,7 @@ async fn print(client: &Client, args: &Args, step: u64, part: StepPart) -> Resul
             }
         })
         .await?;
-    // One part alone is byte for byte what it is; else what follows begins on a line of its own.
+    // A single part is printed byte for byte; else what follows begins on a line of its own.
     if !ended && (terminal || !(args.sent || args.got)) {
         output::line("")?;
     }

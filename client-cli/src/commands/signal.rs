@@ -37,7 +37,7 @@ impl Sent {
     }
 }
 
-/// Sends it to each, also where one of them does not exist. Returns the exit code: that of the last that failed.
+/// Sends it to each, also if one of them does not exist. Returns the exit code: that of the last that failed.
 ///
 /// # Errors
 /// `json`, and standard output does not take it.
@@ -70,7 +70,7 @@ pub async fn send(
     Ok(code)
 }
 
-/// Sends it; a number that is no session may be that of a command in the background, which can be stopped.
+/// Sends it; a number that is not a session may be that of a command in the background, which can be stopped.
 async fn delivered(client: &Client, params: &SignalParams) -> Result<bool, CallError> {
     let refusal = match client.call::<SessionSignal>(params).await {
         Ok(answer) => return Ok(answer.delivered),
@@ -86,7 +86,7 @@ async fn delivered(client: &Client, params: &SignalParams) -> Result<bool, CallE
                 Ok(answer) if answer.delivered => Ok(true),
                 Ok(_) if is_command(client, pid).await? => Ok(false),
                 Ok(_) => Err(neither(pid).into()),
-                // It is neither: what was said of sessions is the better answer.
+                // It is neither: the failure about sessions is the better answer.
                 Err(CallError::Failure(failure))
                     if matches!(
                         failure.name,
@@ -131,7 +131,7 @@ fn only_sessions(pid: Pid) -> Failure {
     )
 }
 
-/// Says what holds from now on; what is stopped is silent, as `kill` is.
+/// Says what holds from now on; stopping prints nothing, like `kill`.
 fn done(signal: Signal, session: &str) {
     let session = text::line(session);
     match signal {
@@ -141,7 +141,7 @@ fn done(signal: Signal, session: &str) {
     }
 }
 
-/// What it means that there was nothing to do.
+/// The message if there was nothing to do.
 fn nothing(signal: Signal, session: &str) -> String {
     match signal {
         Signal::Int | Signal::Term | Signal::Kill => say!(Msg::NothingToStop).to_owned(),

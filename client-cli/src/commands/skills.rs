@@ -56,7 +56,7 @@ fn row(skill: &SkillInfo) -> [String; 3] {
     ]
 }
 
-/// What is special about a skill.
+/// The special properties of a skill.
 fn notes(skill: &SkillInfo) -> Vec<String> {
     let mut notes = Vec::new();
     if let Some(file) = &skill.hidden_by {

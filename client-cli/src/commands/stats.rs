@@ -25,8 +25,8 @@ pub struct Args {
     #[arg(long, value_name = "WHEN", value_parser = moment)]
     since: Option<Stamp>,
     /// Group rows by this. `--json` always has days, models, purposes and sessions; tools and hooks only if asked for.
-    #[arg(long, value_enum, default_value_t = By::Day)]
-    by: By,
+    #[arg(long, value_enum, default_value_t = Grouping::Day)]
+    by: Grouping,
     /// Only sessions of this directory.
     #[arg(long)]
     here: bool,
@@ -38,7 +38,7 @@ pub struct Args {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum By {
+enum Grouping {
     Day,
     Model,
     Session,
@@ -65,8 +65,8 @@ pub async fn run(args: Args) -> Result<u8, Error> {
         session: args.session,
         cwd,
         utc_offset_minutes: when::offset_minutes(now, &zone),
-        hooks: args.by == By::Hook,
-        tools: args.by == By::Tool,
+        hooks: args.by == Grouping::Hook,
+        tools: args.by == Grouping::Tool,
     };
     let stats = client.call::<StatsQuery>(&params).await?;
     print(&stats, args.by, &args.listing)?;
@@ -118,17 +118,17 @@ impl<'a> Shown<'a> {
     }
 }
 
-fn print(stats: &StatsOutput, by: By, listing: &Listing) -> Result<(), Error> {
+fn print(stats: &StatsOutput, by: Grouping, listing: &Listing) -> Result<(), Error> {
     if listing.json {
         return output::json(&Shown::of(stats));
     }
     let (head, rows) = match by {
-        By::Day => (Head::Day, &stats.days),
-        By::Model => (Head::Model, &stats.models),
-        By::Session => (Head::Session, &stats.sessions),
-        By::Purpose => (Head::Purpose, &stats.purposes),
-        By::Tool => return print_tools(&stats.tools, listing.quiet),
-        By::Hook => return print_hooks(&stats.hooks, listing.quiet),
+        Grouping::Day => (Head::Day, &stats.days),
+        Grouping::Model => (Head::Model, &stats.models),
+        Grouping::Session => (Head::Session, &stats.sessions),
+        Grouping::Purpose => (Head::Purpose, &stats.purposes),
+        Grouping::Tool => return print_tools(&stats.tools, listing.quiet),
+        Grouping::Hook => return print_hooks(&stats.hooks, listing.quiet),
     };
     if listing.quiet {
         return rows

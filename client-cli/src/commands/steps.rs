@@ -72,7 +72,7 @@ fn row(step: &Step) -> [String; 9] {
         ("", false) => calls.join(", "),
         (text, false) => format!("{} · {text}", calls.join(", ")),
     };
-    // A request has some tokens: where there are none, the provider did not report them.
+    // A request has some tokens: if there are none, the provider did not report them.
     let reported = step.prompt_tokens > 0 || step.output_tokens > 0;
     let (tokens, cached) = if reported {
         let sent = output::short(step.prompt_tokens);

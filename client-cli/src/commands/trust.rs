@@ -34,7 +34,7 @@ pub struct Args {
     json: bool,
 }
 
-/// What to say where nobody can be asked.
+/// What to say if nobody can be asked.
 const HOW: Msg = Msg::TrustYes;
 
 /// Shows, asks, sets.

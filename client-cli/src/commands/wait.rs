@@ -93,7 +93,7 @@ fn reasons(answer: &WaitOutput) -> Vec<String> {
     }
 }
 
-/// Waits until its turns have ended; says it where that takes a person.
+/// Waits until its turns have ended; reports if it waits for a user.
 async fn wait(client: &Client, session: &str, due: Option<Instant>) -> Result<WaitOutput, Error> {
     let answer = ask(client, session, Until::Attention, due).await?;
     if !answer.attention {

@@ -46,7 +46,7 @@ fn a_command_after_e_runs_in_place_of_the_shown_one() {
     });
     assert_eq!(sent, edited);
     assert!(asked.typed("e").unwrap_err().contains("e COMMAND"));
-    assert!(asked.typed("echo").is_err(), "a word is no letter");
+    assert!(asked.typed("echo").is_err(), "a word is not a letter");
     let mut other = opened(false);
     assert!(!other.prompt().contains("e COMMAND"));
     assert!(other.typed("e ls").unwrap_err().contains("no command"));

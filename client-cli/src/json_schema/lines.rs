@@ -1,4 +1,4 @@
-//! The line of a text of JSON on which a value stands. Pure; the text is known to be JSON.
+//! The line of a value in a JSON text. Pure; the text is known to be JSON.
 
 /// The line of the value that a path of member names and places leads to, from 1. Where the path leads nowhere: of the
 /// last value on it.
@@ -74,7 +74,7 @@ impl Scanner<'_> {
         found.is_some()
     }
 
-    /// Goes behind a value.
+    /// Goes past a value.
     fn value(&mut self) {
         let mut depth = 0_usize;
         loop {

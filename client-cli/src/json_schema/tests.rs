@@ -1,4 +1,4 @@
-//! Schemas and values: what fits, what does not and where, and what is no schema.
+//! Schemas and values: what fits, what does not and where, and texts that are not a schema.
 
 use super::*;
 

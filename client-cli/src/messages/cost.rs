@@ -1,4 +1,4 @@
-//! Words of models, budgets and what was used.
+//! Words of models, budgets and usage.
 
 client::catalog! {
     PlusUnknown = "+: plus requests of unknown price", "+：另有价格未知的请求";

@@ -111,7 +111,7 @@ fn argument(arg: Arg) -> Arg {
     arg
 }
 
-/// The default and what may be chosen, behind the words of an argument.
+/// The default and the possible values, after the words of an argument.
 fn values(arg: &Arg) -> String {
     let mut words = default(arg);
     let possible = possible(arg);

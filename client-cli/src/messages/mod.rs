@@ -79,7 +79,7 @@ fn setting() -> Option<Language> {
     Language::named(table.get("language")?.as_str()?)
 }
 
-/// A sentence of the daemon's in this language; as it came where it is not known.
+/// A sentence of the daemon's in this language; as it came if it is not known.
 pub fn translated(text: &str) -> Cow<'_, str> {
     language().translate(text)
 }

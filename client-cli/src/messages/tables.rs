@@ -1,4 +1,4 @@
-//! Heads of tables, names of facts, and what is counted.
+//! Heads of tables, names of facts, and counted nouns.
 
 use client::messages::Message as _;
 
@@ -148,7 +148,7 @@ client::catalog! {
 }
 
 impl Label {
-    /// A name that the daemon gives, in the language of the user; as it came where it is not known. Of two words the
+    /// A name that the daemon gives, in the language of the user; as it came if it is not known. Of two words the
     /// second is whose it is.
     pub fn shown(name: &str) -> String {
         let (first, rest) = match name.split_once(' ') {

@@ -103,10 +103,10 @@ fn every_paragraph_of_help_has_a_row_and_every_row_a_paragraph() {
     assert!(missing.is_empty(), "no Chinese for {missing:#?}");
     let unused: Vec<_> = rows.difference(&found).collect();
     assert!(unused.is_empty(), "no help says {unused:#?}");
-    assert_eq!(rows.len(), help::rows::ROWS.len(), "a row stands twice");
+    assert_eq!(rows.len(), help::rows::ROWS.len(), "a row is there twice");
 }
 
-/// Help in Chinese has no English words but names: what is in backticks, options, and what is written in capitals.
+/// Help in Chinese has no English words but names: text in backticks, options, and words in capitals.
 #[test]
 fn help_in_chinese_leaves_no_english_sentence() {
     fn check(command: &mut Command, path: &str) {
@@ -169,7 +169,7 @@ fn no_source_holds_words_that_bypass_the_catalogs() {
     );
 }
 
-/// Two words in a row; not what stands in backticks or is a value.
+/// Two words in a row; not text in backticks or values.
 fn is_sentence(literal: &str) -> bool {
     let mut plain = String::new();
     for (index, part) in literal.split(['`', '{', '}']).enumerate() {

@@ -1,4 +1,4 @@
-//! Scenes for what stands on the screen.
+//! Scenarios for the text on the screen.
 
 use super::*;
 

@@ -133,7 +133,7 @@ fn why_a_call_was_denied_is_told_once() {
     let end = grown(std::slice::from_ref(&ended));
     assert!(
         end.contains(&format!("[denied: bash rm x ({why})]")),
-        "whoever did not see the call is told why: {end}"
+        "the end explains the denial to a client that did not see the call: {end}"
     );
 }
 
@@ -156,7 +156,7 @@ fn kinds_of_the_future_and_data_that_does_not_read_add_nothing() {
 }
 
 proptest! {
-    /// However the stream was cut, repeated or torn, what is shown ends in the finished text, once.
+    /// However the stream was cut, repeated or torn, the shown text ends in the finished text, once.
     #[test]
     fn the_final_text_is_what_was_shown(text in "[a-zä\u{4e2d}]{0,40}", cuts in proptest::collection::vec((0usize..60, 0usize..60), 0..12)) {
         let mut events = Vec::new();
@@ -186,13 +186,13 @@ fn synced(live: &serde_json::Value) -> DecodedEvent {
 
 #[test]
 fn after_a_second_sync_the_live_texts_are_those_it_tells() {
-    let told = |item: &str, text: &str| synced(&json!([{"item": item, "offset": 0, "text": text}]));
+    let kept = |item: &str, text: &str| synced(&json!([{"item": item, "offset": 0, "text": text}]));
     // Pieces were dropped while we were behind.
     assert_eq!(
         grown(&[
             delta(0, "Hel"),
             delta(9, "zzz"),
-            told("m1.1", "Hello, yo"),
+            kept("m1.1", "Hello, yo"),
             delta(9, "u"),
             message("Hello, you")
         ]),
@@ -200,11 +200,11 @@ fn after_a_second_sync_the_live_texts_are_those_it_tells() {
     );
     // It was started again meanwhile, under the same name and under another.
     assert_eq!(
-        grown(&[delta(0, "Hel"), told("m1.1", "Other"), message("Other!")]),
+        grown(&[delta(0, "Hel"), kept("m1.1", "Other"), message("Other!")]),
         "Hel|Other!|"
     );
     assert_eq!(
-        grown(&[delta(0, "Hel"), told("m1.2", "Other")]),
+        grown(&[delta(0, "Hel"), kept("m1.2", "Other")]),
         "Hel|Other"
     );
     // It came to nothing.
@@ -279,7 +279,7 @@ fn what_was_seen_before_a_crash_is_not_shown_again() {
             interrupted(kept),
         ];
         let expected = format!("w0 w1 w2 |[back]{more}|{end}");
-        assert_eq!(grown(&events), expected, "{kept}, behind a sync");
+        assert_eq!(grown(&events), expected, "{kept}, after a sync");
     }
     // Broken off by the provider, and then kept.
     let partial = event(
@@ -579,9 +579,9 @@ fn a_call_that_failed_before_anybody_judged_it_is_named_by_its_arguments() {
         {"id": "c", "name": "edit_file", "arguments": "{\"path\":\"a.rs\"}"}]});
     let end = json!({"call": "c", "tool": "edit_file", "status": "failed", "duration_ms": 1,
         "display": {"type": "line", "text": "not read yet"}});
-    let told = grown(&[
+    let end = grown(&[
         event(Some(1), "message.assistant", &asked),
         event(Some(2), "tool.finished", &end),
     ]);
-    assert!(told.starts_with("[edit_file a.rs: failed]"), "{told}");
+    assert!(end.starts_with("[edit_file a.rs: failed]"), "{end}");
 }

@@ -84,7 +84,7 @@ fn lines_are_prompts_and_words_with_a_slash_are_commands() {
         [
             (Some("do this"), Some("queue")),
             (Some("use tabs"), Some("steer")),
-            // The daemon knows the custom commands, and refuses what is none.
+            // The daemon knows the custom commands, and refuses other words.
             (Some("/nonsense"), Some("queue")),
         ]
     );
@@ -100,7 +100,7 @@ fn at_the_end_of_its_input_it_waits_for_what_it_asked_for() {
     assert_eq!(done.code, Some(0), "{done:?}");
     assert!(
         done.out.contains("from before"),
-        "what was there is printed before it leaves: {}",
+        "earlier entries are printed before it leaves: {}",
         done.out
     );
     assert_eq!(fake.params("session.wait")[0]["until"], "turn");
@@ -163,7 +163,7 @@ fn who_answered_elsewhere_is_told() {
         .to_owned();
     let resolved = json!({"interaction_id": "3.1", "call": "c",
         "answer": {"type": "approval", "decision": "deny"}, "by": "somebody else"});
-    // It comes behind the events of the attach, on the same connection.
+    // It comes after the events of the attach, on the same connection.
     running.say("a prompt, to know that it is attached\n");
     fake.wait_for("session.prompt", 1);
     fake.event(
@@ -222,7 +222,7 @@ fn a_watcher_changes_nothing() {
     assert!(done.out.contains("can only watch"), "{}", done.out);
 }
 
-/// A daemon with one session of this kind, or none, whose attach shows these records behind the snapshot.
+/// A daemon with one session of this kind, or none, whose attach shows these records after the snapshot.
 fn daemon_of(kind: Option<&'static str>, records: Vec<Value>) -> Fake {
     let summary = move |kind: &str| {
         let mut summary = summary(3, "idle");

@@ -326,7 +326,7 @@ fn wait_exits_as_the_run_would() {
             "{arguments:?}"
         );
     }
-    // What is left of it when the daemon is asked.
+    // The remaining time when the daemon is asked.
     let left = fake.calls().last().unwrap().params["timeout_ms"].as_u64();
     assert!(
         left.is_some_and(|left| (1..=1500).contains(&left)),

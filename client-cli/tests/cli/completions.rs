@@ -32,7 +32,7 @@ fn daemon() -> Fake {
     })
 }
 
-/// What bash would offer behind these words, as it lists them (`?`) or inserts them.
+/// What bash would offer after these words, as it lists them (`?`) or inserts them.
 fn offered(home: &Path, words: &[&str], lists: bool) -> Vec<String> {
     let script = run(&mut reasonix(home, &["completions", "bash"])).out;
     let file = home.join("completions.bash");
@@ -102,7 +102,7 @@ fn bash_completes_sessions_with_their_titles_and_models() {
     assert_eq!(lists(&["reasonix", "run", "-s", "par"]), ["parser"]);
     assert_eq!(lists(&["reasonix", "attach", "--plain", "8"]), ["8"]);
     assert!(lists(&["reasonix", "kill", "-s", ""]).contains(&"INT".to_owned()));
-    // What is neither is left to the script's own function.
+    // Other words are left to the script's own function.
     assert!(lists(&["reasonix", "atta"]).contains(&"attach".to_owned()));
     assert!(lists(&["reasonix", "attach", "--pl"]).contains(&"--plain".to_owned()));
 }

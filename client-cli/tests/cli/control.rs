@@ -1,4 +1,4 @@
-//! Several at once: signals, labels, commands in the background, and what waits.
+//! Several at once: signals, labels, commands in the background, and the inbox.
 
 use proto::{ErrorName, Failure};
 use serde_json::{Value, json};

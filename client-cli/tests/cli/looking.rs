@@ -368,7 +368,7 @@ fn what_a_session_lost_goes_with_the_next_prompt_and_secrets_never_do() {
     let prompts = fake.params("session.prompt");
     assert_eq!(
         prompts[2]["text"], "3",
-        "a number that is no place is a steering text"
+        "a number that is not a position is a steering text"
     );
     assert_eq!(prompts[0]["env"], json!({"REASONIX_TEST_LOST": "found"}));
     assert_eq!(prompts[1].get("env"), None, "once is enough");

@@ -14,7 +14,7 @@ use crate::commands::summary;
 use crate::fake::{Act, Call, Fake, SESSION, attached, durable, live, sync};
 use crate::program::{Done, Running, reasonix};
 
-/// A program in the daemon's place: notes that it was started, and ends as it is told.
+/// A program in the daemon's place: notes that it was started, and ends as its argument says.
 fn program(directory: &Path, end: &str) -> PathBuf {
     let path = directory.join("daemon.sh");
     let noted = directory.join("started");
@@ -217,7 +217,7 @@ fn filled(events: Vec<serde_json::Value>) -> Fake {
 
 #[test]
 fn a_full_disk_is_waited_for() {
-    let told = "! the log cannot be written: No space left on device; waiting until it can";
+    let waiting = "! the log cannot be written: No space left on device; waiting until it can";
     let notice = |seq| {
         durable(
             seq,
@@ -233,7 +233,7 @@ fn a_full_disk_is_waited_for() {
     running.say("/quit\n");
     let done = running.done();
     assert_eq!(done.code, Some(0), "{done:?}");
-    assert_eq!(done.out.matches(told).count(), 1, "{}", done.out);
+    assert_eq!(done.out.matches(waiting).count(), 1, "{}", done.out);
     assert_eq!(fake.params("session.get").len(), 2);
 
     let usage = summary(3, "idle")["usage"].clone();
@@ -248,5 +248,5 @@ fn a_full_disk_is_waited_for() {
         (Some(0), "Done.\n"),
         "{done:?}"
     );
-    assert!(done.err.contains(told), "{}", done.err);
+    assert!(done.err.contains(waiting), "{}", done.err);
 }

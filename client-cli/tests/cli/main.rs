@@ -1,4 +1,4 @@
-//! The program against a fake daemon: what it prints where, with which exit code, and that it never hangs.
+//! The program against a fake daemon: its output, its exit codes, and that it never hangs.
 
 #[path = "../../../proto/client/tests/fake/mod.rs"]
 #[allow(

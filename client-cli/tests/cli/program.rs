@@ -28,7 +28,7 @@ pub fn reasonix(home: &Path, arguments: &[&str]) -> Command {
     command
 }
 
-/// What came of it.
+/// The outcome of a run.
 #[derive(Debug)]
 pub struct Done {
     pub code: Option<i32>,

@@ -67,7 +67,7 @@ fn gone(fake: &Fake) -> Vec<String> {
         .collect()
 }
 
-/// Runs it at a terminal, where somebody types this when asked.
+/// Runs it at a terminal, and types this when asked.
 fn asked(fake: &Fake, arguments: &[&str], answer: &str) -> Done {
     let (ours, theirs) = terminal();
     let mut command = reasonix(&fake.home(), arguments);

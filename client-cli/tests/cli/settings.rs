@@ -1,4 +1,4 @@
-//! Settings, models, trust, checks of providers, and what is printed for shells.
+//! Settings, models, trust, checks of providers, and the output for shells.
 
 use std::fs::File;
 use std::io::Write;
@@ -107,8 +107,8 @@ fn doctor_asks_providers_and_fails_where_the_default_one_does() {
             line.starts_with(level) && line.contains("deep.example:443"),
             "{line}"
         );
-        let told = line.contains("answered in ") && line.contains(" ms; the key works");
-        assert_eq!(told, key == "works", "{line}");
+        let reported = line.contains("answered in ") && line.contains(" ms; the key works");
+        assert_eq!(reported, key == "works", "{line}");
         assert!(!done.out.contains('\u{1b}'));
         // What else is checked here may warn; only this may fail.
         assert_eq!(done.code, Some(code), "{done:?}");
@@ -202,7 +202,7 @@ fn project(trusted: bool) -> Fake {
 #[test]
 fn trust_shows_what_is_held_back_and_is_bound_to_what_was_shown() {
     let fake = project(false);
-    // Where nobody can be asked, that nothing was trusted is no success.
+    // If nobody can be asked and nothing was trusted, that is a failure.
     for (arguments, code) in [(&["trust"][..], 64), (&["trust", "--show"], 0)] {
         let shown = run(&mut reasonix(&fake.home(), arguments));
         assert_eq!(shown.code, Some(code), "{shown:?}");

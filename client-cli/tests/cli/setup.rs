@@ -181,7 +181,7 @@ fn by_flags_an_endpoint_of_ones_own_and_keys_in_variables() {
     );
     assert!(
         fake.params("credential.set").is_empty(),
-        "nothing is stored that stands in a variable"
+        "nothing is stored that a variable contains"
     );
 }
 
@@ -216,7 +216,7 @@ impl Typist {
         }
     }
 
-    /// Types a line once it is asked for, again where it was asked for before: what is typed earlier is dropped.
+    /// Types a line once it is asked for, again if it was asked for before: earlier input is dropped.
     fn say(&mut self, asked: &str, line: &str) {
         self.seen = self.screen.wait_behind(self.seen, asked);
         self.keys.write_all(format!("{line}\n").as_bytes()).unwrap();

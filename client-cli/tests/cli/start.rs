@@ -1,4 +1,4 @@
-//! Starting the daemon: what it is given, and what is said when it does not come.
+//! Starting the daemon: its arguments, and the message if it does not start.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};

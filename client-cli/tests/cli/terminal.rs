@@ -13,7 +13,7 @@ use crate::program::{Running, reasonix, terminal};
 
 const PROMPT: &str = "01890000-0000-7000-8000-0000000000aa";
 
-/// What has appeared on the terminal so far.
+/// The output of the terminal so far.
 #[derive(Clone, Default)]
 pub struct Screen(Arc<(Mutex<String>, Condvar)>);
 
@@ -46,7 +46,7 @@ impl Screen {
         self.wait_behind(0, words);
     }
 
-    /// Waits for words behind this many bytes; where they end.
+    /// Waits for words after this many bytes; returns their end.
     pub fn wait_behind(&self, seen: usize, words: &str) -> usize {
         let until = Instant::now() + Duration::from_secs(20);
         let mut text = self.0.0.lock().unwrap();

@@ -74,9 +74,9 @@ fn a_daemon_that_has_work_or_is_not_older_stays() {
             &["ls"],
         ),
         (daemon("0.0.9", 0, 1, "idle", vec![shell]), "0.1.0", &["ls"]),
-        // What would be started is no newer: nothing would be won.
+        // The daemon that would be started is not newer: nothing would be gained.
         (daemon("0.0.9", 0, 1, "idle", Vec::new()), "0.0.9", &["ls"]),
-        // One that only asks what runs.
+        // A command that only asks a running daemon.
         (daemon("0.0.9", 0, 1, "idle", Vec::new()), "0.1.0", &["ps"]),
         (daemon("0.2.0", 0, 1, "idle", Vec::new()), "0.3.0", &["ls"]),
         (
@@ -152,7 +152,7 @@ fn background_commands_are_named_before_a_stop_ends_them() {
     let list = json!({"processes": [summary(3, "idle")], "children": [tool, shell]});
     let fake = Fake::start(move |call: &Call| match call.method.as_str() {
         "process.list" => vec![Act::Answer(list.clone())],
-        // Nothing is ended: what was said was said before.
+        // No session is ended: the failure came before.
         _ => vec![Act::Refuse(Failure::new(ErrorName::Internal, "No.", ""))],
     });
     for (arguments, fate) in [

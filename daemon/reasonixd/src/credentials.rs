@@ -1,7 +1,7 @@
 //! The keys that are kept, variable → key: in the system's keyring, or in `<home>/credentials.toml`, 0600. And where a key
 //! of the daemon's own comes from.
 //!
-//! A key never leaves here but as a `Secret`: no error, problem or log line quotes the file or what was to be written.
+//! A key never leaves here but as a `Secret`: no error, problem or log line quotes the file or the text to be written.
 //! Called by the assembly, the methods and the doctor; blocks.
 
 mod ring;
@@ -47,7 +47,7 @@ impl KeyFrom {
     }
 }
 
-/// Keys that sessions of one working directory get, where no client has brought one.
+/// Keys that sessions of one working directory get, if no client has brought one.
 pub struct Own {
     dotenv: BTreeMap<String, Secret>,
     store: BTreeMap<String, Secret>,
@@ -63,7 +63,7 @@ impl Own {
         }
     }
 
-    /// The key, and where it comes from: what is nearest to the work counts first.
+    /// The key, and its source: the source nearest to the work counts first.
     pub fn get(&self, variable: &str) -> Option<(Secret, KeyFrom)> {
         let dotenv = self.dotenv.get(variable).map(|key| (key, KeyFrom::Dotenv));
         let kept = dotenv.or_else(|| self.store.get(variable).map(|key| (key, KeyFrom::Store)));
@@ -112,11 +112,11 @@ pub fn is_variable(name: &str) -> bool {
 /// The setting `credentials_store`: where to keep keys.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum StoreChoice {
-    /// In the keyring where there is one, else in the file.
+    /// In the keyring if there is one, else in the file.
     #[default]
     Auto,
     File,
-    /// As `Auto`, and it is a problem where there is none.
+    /// As `Auto`, and it is a problem if there is none.
     Keyring,
 }
 
@@ -132,7 +132,7 @@ pub struct Store {
 #[derive(Debug, PartialEq, Eq)]
 pub struct KeptIn {
     place: String,
-    /// Why it is not where it should be.
+    /// Why it is not in the place that was chosen.
     instead: Option<String>,
 }
 
@@ -148,7 +148,7 @@ impl std::fmt::Display for KeptIn {
 const KEYRING: &str = "the system's keyring";
 
 impl Store {
-    /// The store of a home. Asks whether there is a keyring, where one is wanted.
+    /// The store of a home. Asks whether there is a keyring, if one is wanted.
     pub fn open(home: &Path, choice: StoreChoice) -> Self {
         let wanted = match choice {
             StoreChoice::File => false,
@@ -162,7 +162,7 @@ impl Store {
         }
     }
 
-    /// All keys: what the keyring has comes before what the file has, but where that was changed while the keyring was
+    /// All keys: what the keyring has comes before what the file has, unless that was changed while the keyring was
     /// away. What cannot be read holds nothing.
     fn keys(&self) -> BTreeMap<String, Secret> {
         let file = in_file(&self.home).unwrap_or_default();
@@ -175,7 +175,7 @@ impl Store {
         keys
     }
 
-    /// What the keyring has, where one is wanted; or why that is not known.
+    /// The keys of the keyring, if one is wanted; or why they are not known.
     fn in_ring(&self) -> Option<Result<BTreeMap<String, Secret>, String>> {
         let ring = match self.ring.as_ref()? {
             Ok(ring) => ring,
@@ -209,7 +209,7 @@ impl Store {
         let newer = std::mem::take(&mut file.newer);
         let done = self.in_ring().map(|ring| {
             let mut ring = ring?;
-            // What was changed while it was away is made good first.
+            // Changes made while it was away are applied first.
             for name in &newer {
                 match file.keys.get(name) {
                     Some(key) => ring.insert(name.clone(), key.clone()),
@@ -270,7 +270,7 @@ impl Store {
         ring.write(&text)
     }
 
-    /// What is wrong with the store, in words without what is in it; `None`: nothing.
+    /// The problem with the store, in words without its content; `None`: there is none.
     pub fn problem(&self) -> Option<String> {
         let ring = self.in_ring().and_then(Result::err);
         // Without it the file does as well, unless it was asked for by name.
@@ -287,7 +287,7 @@ impl Store {
     }
 }
 
-/// What is wrong with the store, in words without what is in it; `None`: nothing.
+/// The problem with the store, in words without its content; `None`: there is none.
 fn problem(home: &Path) -> Option<String> {
     let path = path(home);
     if let Err(why) = in_file(home) {
@@ -308,7 +308,7 @@ fn problem(home: &Path) -> Option<String> {
 #[derive(Default, Clone, PartialEq)]
 struct InFile {
     keys: BTreeMap<String, Secret>,
-    /// Variables that were set or forgotten here while the keyring did not answer: what it has for them is old.
+    /// Variables that were set or forgotten here while the keyring did not answer: its values for them are old.
     newer: BTreeSet<String>,
 }
 
@@ -375,7 +375,7 @@ fn to_change(home: &Path) -> Result<InFile, Failure> {
     })
 }
 
-/// Has the file hold this, where it holds anything else.
+/// Writes this into the file, if its content differs.
 fn write_file(home: &Path, file: &InFile) -> Result<(), Failure> {
     if to_change(home)? == *file {
         return Ok(());

@@ -38,7 +38,7 @@ pub struct Daemon {
     /// As they were when the daemon started.
     pub life: Life,
     pub problems: Problems,
-    /// What was allowed always, by workspace.
+    /// The rules that are always allowed, by workspace.
     pub kept: Arc<KeptFiles>,
     /// The MCP servers of all sessions.
     pub mcp: Arc<mcp::Pool>,
@@ -46,12 +46,12 @@ pub struct Daemon {
     pub tools: ToolSet,
 }
 
-/// What is wrong with the daemon itself, for `daemon.status`: one sentence a subject, as long as it holds.
+/// Problems of the daemon itself, for `daemon.status`: one sentence a subject, as long as it holds.
 #[derive(Default)]
 pub struct Problems(Mutex<BTreeMap<&'static str, String>>);
 
 impl Problems {
-    /// Says what is wrong with a subject, or that nothing is any more. Whether that is news.
+    /// Sets or clears the problem of a subject. Returns whether that is a change.
     pub fn set(&self, subject: &'static str, wrong: Option<String>) -> bool {
         let mut problems = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let before = problems.get(subject).cloned();
@@ -82,12 +82,12 @@ impl Daemon {
         }
     }
 
-    /// The settings in force for a working directory, read anew: files are small, and change under us.
+    /// The settings in force for a working directory, read again each time: files are small, and others change them.
     pub fn settings(&self, cwd: Option<&Path>) -> Loaded {
         settings::load(self.home.root(), cwd, &self.user_home, &self.tools)
     }
 
-    /// The keys that sessions of this directory get where no client has brought one.
+    /// The keys that sessions of this directory get if no client has brought one.
     pub fn own_keys(&self, loaded: &Loaded) -> Own {
         Own::open(&self.store(loaded), loaded.env_keys.clone())
     }
@@ -106,7 +106,7 @@ impl Daemon {
     }
 
     /// The variables that hold the keys of the user's providers. Of those that come with the program, the one that the
-    /// user's `default_model` and `agent.fallback_model` name; all of them where nothing is configured: no key is asked for without need.
+    /// user's `default_model` and `agent.fallback_model` name; all of them if nothing is configured: no key is asked for without need.
     pub fn key_variables(&self) -> Vec<String> {
         let loaded = self.settings(None);
         let configured = &loaded.settings.providers;
@@ -170,7 +170,7 @@ impl Daemon {
     /// As [`Gate::work`].
     pub fn admit(&self) -> Result<Guest, Failure> {
         if self.hold.is_lost() {
-            // Not only at the next look: what is made now would be made in another home, or nowhere.
+            // Not only at the next look: a file made now would be made in another home, or nowhere.
             self.gate.ask(ShutdownReason::HomeGone);
         }
         self.gate.work()
@@ -236,7 +236,7 @@ pub async fn blocking<T: Send + 'static>(
 ) -> Result<T, Failure> {
     let done = tokio::task::spawn_blocking(work).await;
     done.map_err(|error| {
-        // What it worked on may be a key: only that it failed.
+        // Its input may be a key: log only that it failed.
         tracing::error!(panic = error.is_panic(), "a method's work did not end");
         Failure::new(
             ErrorName::Internal,

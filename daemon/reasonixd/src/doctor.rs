@@ -94,7 +94,7 @@ async fn commands(daemon: &Daemon, cwd: Option<&str>) -> Vec<Check> {
                 warning("commands", problem, hint)
             })
             .collect(),
-        // Other checks report what is wrong with the directory.
+        // Other checks report problems of the directory.
         Err(_) => Vec::new(),
     }
 }
@@ -114,7 +114,7 @@ async fn skills(daemon: &Daemon, cwd: Option<&str>) -> Vec<Check> {
                 warning("skills", problem, hint)
             })
             .collect(),
-        // Other checks report what is wrong with the directory.
+        // Other checks report problems of the directory.
         Err(_) => Vec::new(),
     }
 }
@@ -129,7 +129,7 @@ async fn memory(daemon: &Daemon, cwd: Option<&str>) -> Vec<Check> {
         .supervisor
         .with_facts(&scope, |facts| Ok(facts.load()));
     let problems = loaded.await.map(|loaded| loaded.problems);
-    // Other checks report what is wrong with the directory.
+    // Other checks report problems of the directory.
     let problems = problems.unwrap_or_default().into_iter();
     let hint = "Correct the file, or remove it. The other facts work.";
     problems
@@ -137,7 +137,7 @@ async fn memory(daemon: &Daemon, cwd: Option<&str>) -> Vec<Check> {
         .collect()
 }
 
-/// What is wrong with the files of sub-agents in a directory.
+/// Problems of the files of sub-agents in a directory.
 async fn agents(daemon: &Daemon, cwd: Option<&str>) -> Vec<Check> {
     let Some(cwd) = cwd else {
         return Vec::new();
@@ -152,13 +152,13 @@ async fn agents(daemon: &Daemon, cwd: Option<&str>) -> Vec<Check> {
                 warning("agents", problem, hint)
             })
             .collect(),
-        // What is wrong with the directory is told by the other checks.
+        // Other checks report problems of the directory.
         Err(_) => Vec::new(),
     }
 }
 
 fn home(daemon: &Daemon) -> Check {
-    // It was checked when the daemon started; what others may do to it can have changed since.
+    // It was checked when the daemon started; the access of others to it may have changed since.
     match store::home::Home::open(daemon.home.root()) {
         Ok(home) => ok("privacy", format!("{} is private", home.root().display())),
         Err(error) => failed(
@@ -262,7 +262,7 @@ fn config(daemon: &Daemon, cwd: Option<&Path>) -> Vec<Check> {
     checks
 }
 
-/// The configured providers; where there is none, what comes with the program and has a key.
+/// The configured providers; if there is none, the shipped ones that have a key.
 fn providers(daemon: &Daemon, loaded: &Loaded, own: &Own) -> Vec<Check> {
     let mut entries = loaded.settings.providers.clone();
     if entries.is_empty() {
@@ -310,7 +310,7 @@ fn providers(daemon: &Daemon, loaded: &Loaded, own: &Own) -> Vec<Check> {
 
 fn trust_hint(directory: &Path) -> String {
     let cwd = serde_json::json!({"cwd": directory.to_string_lossy()}).to_string();
-    // For a shell: a quote in a path ends the quotes, stands alone, and begins them again.
+    // For a shell: a quote in a path ends the quotes, is written escaped, and begins them again.
     let cwd = cwd.replace('\'', r"'\''");
     format!(
         "Review the settings with `reasonix rpc trust.get '{cwd}'`; to trust them, call `reasonix rpc trust.set` (`cwd`, `trusted: true`, and the `hash` that was shown)."

@@ -1,6 +1,6 @@
 //! The `.env` of a working directory: keys that the config names, and nothing else of it.
 //!
-//! Whether it counts is decided by `settings::layers`: only where the user trusts the directory. What it holds goes to a
+//! Whether it counts is decided by `settings::layers`: only where the user trusts the directory. Its content goes to a
 //! provider and nowhere else; no tool gets it. Blocks.
 //!
 //! Not `dotenvy`: it puts the daemon's own variables in place of `$NAME`, takes an open quote for the start of a value of
@@ -21,7 +21,7 @@ const MAX: u64 = 64 * 1024;
 /// The variables of these that the directory's `.env` sets. No file: none.
 ///
 /// # Errors
-/// The file is a link, too long, or cannot be read: in words, without what it holds.
+/// The file is a link, too long, or cannot be read: in words, without its content.
 pub fn read(
     directory: &Path,
     wanted: &BTreeSet<String>,
@@ -44,7 +44,7 @@ pub fn read(
     }
 }
 
-/// What people see of a key before they trust it: another key is another line.
+/// The part of a key that users see before they trust it: another key is another line.
 pub fn line(directory: &Path, name: &str, key: &Secret) -> String {
     let digest = Sha256::digest(key.expose().as_bytes());
     let mark = hex::encode(&digest[..4]);
@@ -62,7 +62,7 @@ fn parse(text: &str) -> BTreeMap<String, String> {
         .collect()
 }
 
-/// `NAME=value`, `export NAME="value"`, with a comment behind it.
+/// `NAME=value`, `export NAME="value"`, with a comment after it.
 fn assignment(line: &str) -> Option<(String, String)> {
     let line = line.trim();
     let line = match line.strip_prefix("export") {

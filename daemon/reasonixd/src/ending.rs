@@ -1,6 +1,6 @@
 //! The end of the daemon, in two phases: first the sessions stop and are written, then processes, clients and socket go.
 //!
-//! All of it has one deadline, of which each step gets a part and leaves the rest to those behind it. Called once, by
+//! All of it has one deadline, of which each step gets a part and leaves the rest to the later ones. Called once, by
 //! `lifecycle`.
 
 use std::time::Duration;
@@ -16,15 +16,15 @@ use crate::gate::{Gate, ShutdownReason};
 pub const END_MAX: Duration = Duration::from_secs(10);
 /// How long turns may take to come to a safe point before a hand-over.
 const SAFE_POINT: Duration = Duration::from_secs(5);
-/// Sessions get this long to stop what runs and to write what there is.
+/// Sessions get this long to stop running work and to write pending records.
 const SESSIONS: Duration = Duration::from_secs(6);
-/// What is kept for the processes when sessions take their time.
+/// The time reserved for the processes if sessions are slow.
 const PROCESSES_KEPT: Duration = Duration::from_millis(1_200);
 /// From TERM to KILL for processes that are left, and how much of their time that may be.
 const GRACE: Duration = Duration::from_secs(1);
 /// Until nothing of the processes is left.
 const PROCESSES: Duration = Duration::from_secs(3);
-/// What is kept for the clients and the runtime.
+/// The time reserved for the clients and the runtime.
 const CLIENTS_KEPT: Duration = Duration::from_millis(400);
 /// Until clients have their last answers.
 const CLIENTS: Duration = Duration::from_secs(2);
@@ -44,7 +44,7 @@ impl Budget {
         }
     }
 
-    /// A step's part: at most `most`, and `kept` stays for those behind it.
+    /// A step's part: at most `most`, and `kept` stays for later steps.
     pub fn part(self, most: Duration, kept: Duration) -> Duration {
         let left = self.due.saturating_duration_since(Instant::now());
         left.saturating_sub(kept).min(most)
@@ -92,7 +92,7 @@ async fn sessions(leave: ShutdownReason, gate: &Gate, supervisor: &Supervisor, b
         let patience = budget.part(SAFE_POINT, kept);
         let mut asked = gate.asked();
         tokio::select! {
-            // Those that are not there by then are stopped, with what is left of the time.
+            // Those that are not there by then are stopped, within the rest of the time.
             _ = timeout(budget.part(END_MAX, kept), supervisor.hand_over(patience)) => {}
             // Somebody cannot wait that long.
             _ = asked.wait_for(|leave| *leave >= Some(ShutdownReason::Now)) => {}

@@ -41,7 +41,7 @@ impl Home {
     fn with(config: &[u8]) -> Self {
         let name = format!("reasonix-fuzz-{}", std::process::id());
         let home = Self(std::env::temp_dir().join(name));
-        std::fs::create_dir_all(&home.0).expect("a directory for what is temporary");
+        std::fs::create_dir_all(&home.0).expect("a directory for temporary files");
         std::fs::write(home.config(), config).expect("a place for the config");
         home
     }
@@ -72,8 +72,8 @@ impl Drop for Home {
     }
 }
 
-/// The config: any file is read, and an edit changes what it is about alone, or says why it cannot. The first byte
-/// chooses the setting; the first line behind it is the value as JSON; the rest is the file.
+/// The config: any file is read, and an edit changes only its setting, or says why it cannot. The first byte
+/// chooses the setting; the first line after it is the value as JSON; the rest is the file.
 pub fn config(data: &[u8]) {
     let [key, rest @ ..] = data else {
         return;

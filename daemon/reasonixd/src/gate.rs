@@ -19,7 +19,7 @@ use crate::idle::{Activity, Idle};
 pub enum ShutdownReason {
     /// It was asked to, once the last turn has ended.
     WhenIdle,
-    /// It was asked to put what runs to sleep for the next daemon.
+    /// It was asked to suspend running sessions for the next daemon.
     HandOver,
     /// It was asked to, at once.
     Now,
@@ -130,7 +130,7 @@ impl Gate {
     /// Lets a change pass while the home is there.
     ///
     /// # Errors
-    /// `storage`: what was acknowledged now would be lost.
+    /// `storage`: a change acknowledged now would be lost.
     pub fn change(&self) -> Result<(), Failure> {
         match *self.leave.borrow() {
             Some(ShutdownReason::HomeGone) => Err(home_gone()),
@@ -151,7 +151,7 @@ impl Gate {
             });
     }
 
-    /// Looks whether anybody needs the daemon, and where nobody has for so long, asks it to go. `work` is asked under the
+    /// Looks whether anybody needs the daemon, and if nobody has for so long, asks it to stop. `work` is asked under the
     /// lock that lets work in. `now` is on the boot clock.
     pub fn look(&self, now: Duration, limit: Option<Duration>, work: impl FnOnce() -> bool) {
         let mut state = self.lock();
@@ -165,12 +165,12 @@ impl Gate {
         }
     }
 
-    /// What was asked for so far, and what will be.
+    /// The shutdown requested so far, and later requests.
     pub fn asked(&self) -> watch::Receiver<Option<ShutdownReason>> {
         self.leave.subscribe()
     }
 
-    /// What was asked for so far.
+    /// The shutdown requested so far.
     pub fn shutdown_reason(&self) -> Option<ShutdownReason> {
         *self.leave.borrow()
     }
@@ -185,7 +185,7 @@ impl Gate {
         self.hurry.cancelled().await;
     }
 
-    /// The end has begun: there is no way back.
+    /// The end has begun: it cannot be revoked.
     pub fn end(&self) {
         self.ending.cancel();
     }

@@ -14,7 +14,7 @@ use std::time::SystemTime;
 use store::home::Home;
 use store::lock::{HomeLock, LockError};
 
-/// Device, inode and time of birth of a file, where the file system knows it: an inode is given to a new file soon.
+/// Device, inode and creation time of a file, if the file system knows it: an inode is given to a new file soon.
 type Identity = (u64, u64, Option<SystemTime>);
 
 /// The home as it was when it was locked.
@@ -24,20 +24,20 @@ pub struct Hold {
     socket: PathBuf,
     home: Identity,
     sessions: Identity,
-    held: Mutex<Held>,
+    held: Mutex<HeldLock>,
 }
 
 /// The lock file.
 #[derive(Debug)]
-struct Held {
+struct HeldLock {
     file: Identity,
     /// Taken here, in the place of one that was deleted.
     _again: Option<HomeLock>,
 }
 
-/// What stands in a file's place.
+/// What is at a file's path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
+enum LockFileState {
     Same,
     Nothing,
     Another,
@@ -54,7 +54,7 @@ impl Hold {
             socket: socket.to_path_buf(),
             home: identity(home.root())?,
             sessions: identity(&home.sessions())?,
-            held: Mutex::new(Held {
+            held: Mutex::new(HeldLock {
                 file: identity(&home.lock())?,
                 _again: None,
             }),
@@ -65,10 +65,10 @@ impl Hold {
     /// that was deleted alone is taken again.
     pub fn is_lost(&self) -> bool {
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
-        if place(&self.root.join("run/reasonixd.lock"), held.file) == Place::Same {
+        if place(&self.root.join("run/reasonixd.lock"), held.file) == LockFileState::Same {
             return false;
         }
-        let is_there = |path: &Path, known| place(path, known) == Place::Same;
+        let is_there = |path: &Path, known| place(path, known) == LockFileState::Same;
         if !is_there(&self.root, self.home) || !is_there(&self.root.join("sessions"), self.sessions)
         {
             return true;
@@ -90,7 +90,7 @@ impl Hold {
         }
     }
 
-    fn take_again(&self) -> Result<Held, TakeError> {
+    fn take_again(&self) -> Result<HeldLock, TakeError> {
         let home =
             Home::open(&self.root).map_err(|error| TakeError::Disk(store::reason(&error)))?;
         let lock = match HomeLock::acquire(&home, &self.socket) {
@@ -99,7 +99,7 @@ impl Hold {
             Err(error) => return Err(TakeError::Disk(store::reason(&error))),
         };
         let file = identity(&home.lock()).map_err(|error| TakeError::Disk(error.to_string()))?;
-        Ok(Held {
+        Ok(HeldLock {
             file,
             _again: Some(lock),
         })
@@ -113,13 +113,13 @@ enum TakeError {
     Disk(String),
 }
 
-fn place(path: &Path, known: Identity) -> Place {
+fn place(path: &Path, known: Identity) -> LockFileState {
     match identity(path) {
-        Ok(there) if there == known => Place::Same,
-        Ok(_) => Place::Another,
+        Ok(there) if there == known => LockFileState::Same,
+        Ok(_) => LockFileState::Another,
         Err(error) => match error.kind() {
-            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Place::Nothing,
-            _ => Place::Same,
+            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => LockFileState::Nothing,
+            _ => LockFileState::Same,
         },
     }
 }
@@ -147,16 +147,16 @@ mod tests {
         let (_home, _lock, hold) = held(&path);
         assert!(!hold.is_lost());
         fs::rename(&path, &away).expect("move it");
-        assert!(hold.is_lost(), "nothing stands there");
+        assert!(hold.is_lost(), "no file is there");
         let _ = Home::open(&path).expect("another home");
-        assert!(hold.is_lost(), "another one stands there");
+        assert!(hold.is_lost(), "another file is there");
         fs::remove_dir_all(&path).expect("remove that");
         fs::rename(&away, &path).expect("move it back");
         assert!(!hold.is_lost(), "the same one again");
         fs::remove_dir_all(path.join("sessions")).expect("remove all that is in it");
         fs::remove_dir_all(path.join("run")).expect("remove all that is in it");
         let _ = Home::open(&path).expect("a copy in its place");
-        assert!(hold.is_lost(), "what is in it is another's");
+        assert!(hold.is_lost(), "its content is another daemon's");
         fs::remove_dir_all(&path).expect("remove it");
         fs::write(&path, "a file").expect("a file in its place");
         assert!(hold.is_lost());

@@ -1,6 +1,6 @@
 //! Decides when an unused daemon stops. Pure: the caller passes the activity and the time.
 //!
-//! Time is that of the boot clock: a laptop's sleep counts, a jump of the wall clock does not. Asked by the gate, under
+//! Time is that of the boot clock: a laptop's sleep counts, a jump of the system clock does not. Asked by the gate, under
 //! the lock that also lets clients in.
 
 use std::time::Duration;

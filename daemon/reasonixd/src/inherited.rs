@@ -4,11 +4,11 @@
 use std::os::unix::process::CommandExt as _;
 use std::process::Command;
 
-/// Says that it was done, to the program as it begins anew: it is done once, whatever comes of it.
+/// Marks, for the restarted program, that this was done: it is done once, whatever the outcome.
 const DONE: &str = "REASONIX_SHED";
 
-/// Closes every inherited descriptor but the first three, by beginning the program anew without them. Returns where there
-/// are none, which is the usual case, or where it cannot be done: then they stay, as they would anywhere else.
+/// Closes every inherited descriptor but the first three, by restarting the program without them. Returns if there
+/// are none, which is the usual case, or if it cannot be done: then they stay, as they would anywhere else.
 pub fn shed() {
     if std::env::var_os(DONE).is_some() || !has_any() {
         return;
@@ -22,7 +22,7 @@ pub fn shed() {
     if let Some(name) = arguments.next() {
         command.arg0(name);
     }
-    // Only returns where it failed; then nothing has changed but that no child gets those descriptors.
+    // Only returns if it failed; then nothing has changed but that no child gets those descriptors.
     let _ = command.args(arguments).env(DONE, "1").exec();
 }
 
@@ -40,7 +40,7 @@ fn is_passed_on(number: i32) -> bool {
     let info = std::fs::read_to_string(format!("/proc/self/fdinfo/{number}")).unwrap_or_default();
     let flags = info.lines().find_map(|line| line.strip_prefix("flags:"));
     let flags = flags.and_then(|flags| u64::from_str_radix(flags.trim(), 8).ok());
-    // O_CLOEXEC in the flags stands for the descriptor's own mark.
+    // O_CLOEXEC in the flags shows the descriptor's own flag.
     flags.is_some_and(|flags| flags & u64::from(rustix::fs::OFlags::CLOEXEC.bits()) == 0)
 }
 

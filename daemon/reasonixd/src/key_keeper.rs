@@ -1,7 +1,7 @@
 //! The parent keeps the keys that clients brought, so that a crash of the daemon does not lose them (I23): in its memory
 //! only, on no disk, and never where another process can read it.
 //!
-//! Parent and daemon share a socket pair; the daemon's end is its standard input. Each line is a [`Kept`]: what is kept
+//! Parent and daemon share a socket pair; the daemon's end is its standard input. Each line is a [`KeptKeys`]: the keys kept
 //! for one session from now on. The parent begins with all that it has and an empty line; after that only the daemon
 //! speaks.
 
@@ -26,13 +26,13 @@ const ANSWER_MAX: Duration = Duration::from_secs(5);
 
 /// The keys of one session from now on; none: it has none any more.
 #[derive(Serialize, Deserialize)]
-struct Kept {
+struct KeptKeys {
     /// `None`: offered to all sessions.
     session: Option<SessionId>,
     keys: BTreeMap<String, String>,
 }
 
-impl Kept {
+impl KeptKeys {
     fn line(session: Option<SessionId>, keys: &KeysByVariable) -> std::io::Result<String> {
         let keys = keys.iter();
         let keys = keys.map(|(name, key)| (name.clone(), key.expose().to_owned()));
@@ -67,7 +67,7 @@ pub struct KeptByParent(BySession);
 
 impl KeptByParent {
     /// Begins to keep for a daemon. Gives the descriptor that becomes its standard input, and the end of the work: it
-    /// comes when the daemon has ended, with what was kept.
+    /// comes when the daemon has ended, with the kept keys.
     ///
     /// # Errors
     /// No socket pair, or no thread.
@@ -88,14 +88,14 @@ impl KeptByParent {
     fn hand_over(&self, mut daemon: &UnixStream) -> std::io::Result<()> {
         daemon.set_write_timeout(Some(ANSWER_MAX))?;
         for (session, keys) in &self.0 {
-            daemon.write_all(Kept::line(*session, keys)?.as_bytes())?;
+            daemon.write_all(KeptKeys::line(*session, keys)?.as_bytes())?;
         }
         daemon.write_all(b"\n")
     }
 
     fn listen(&mut self, daemon: UnixStream) -> std::io::Result<()> {
         for line in BufReader::new(daemon).lines() {
-            let (session, keys) = serde_json::from_str::<Kept>(&line?)?.secrets();
+            let (session, keys) = serde_json::from_str::<KeptKeys>(&line?)?.secrets();
             note(&mut self.0, session, keys);
         }
         Ok(())
@@ -119,10 +119,10 @@ impl ParentKeeper {
         }
     }
 
-    /// Takes over standard input, which is nothing from then on, and reads what was kept.
+    /// Takes over standard input, which is empty from then on, and reads the kept keys.
     ///
     /// # Errors
-    /// Standard input is no socket of a parent, or the parent does not say what it has.
+    /// Standard input is not a socket of a parent, or the parent does not send its keys.
     pub fn on_stdin() -> std::io::Result<Self> {
         let parent = rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdin(), 3)?;
         let nothing = std::fs::File::open("/dev/null")?;
@@ -139,7 +139,7 @@ impl ParentKeeper {
             if line.is_empty() {
                 break;
             }
-            let (session, keys) = serde_json::from_str::<Kept>(&line)?.secrets();
+            let (session, keys) = serde_json::from_str::<KeptKeys>(&line)?.secrets();
             kept.insert(session, keys);
         }
         Ok(Self {
@@ -158,10 +158,10 @@ impl KeyKeeper for ParentKeeper {
         let Some(stream) = parent.as_mut() else {
             return;
         };
-        let sent = Kept::line(session, keys).and_then(|line| stream.write_all(line.as_bytes()));
+        let sent = KeptKeys::line(session, keys).and_then(|line| stream.write_all(line.as_bytes()));
         if let Err(error) = sent {
             tracing::warn!(%error, "the parent does not keep keys any more: a crash would lose them");
-            // Half a line may stand there: another would not read.
+            // A partial line may have been sent: the parent could not parse the next one.
             *parent = None;
         }
     }
@@ -183,7 +183,7 @@ mod tests {
     /// A daemon that begins, does something and ends.
     fn life(kept: KeptByParent, lived: impl FnOnce(&ParentKeeper)) -> KeptByParent {
         let (stdin, attending) = kept.serve().expect("a keeper");
-        let daemon = ParentKeeper::of(UnixStream::from(stdin)).expect("what was kept");
+        let daemon = ParentKeeper::of(UnixStream::from(stdin)).expect("the kept keys");
         lived(&daemon);
         drop(daemon);
         attending.join().expect("the end")

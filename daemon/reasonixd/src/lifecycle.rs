@@ -42,7 +42,7 @@ const LOOK: Duration = Duration::from_secs(1);
 /// The same, once the daemon only waits for the last turn to end.
 const LOOK_LEAVING: Duration = Duration::from_millis(100);
 
-/// What a session shows is a moment behind what it has acknowledged: one look at it is not enough to go by.
+/// A session's published state lags slightly behind its acknowledgements: one look at it is not enough.
 const SETTLED: Duration = Duration::from_millis(300);
 /// A prompt that was acknowledged starts its turn a few syncs later; one that has not by then waits for a person.
 const QUEUE_MOVES: Duration = Duration::from_secs(2);
@@ -141,7 +141,7 @@ pub struct Start {
     pub tools: ToolSet,
     /// The file mode mask of commands.
     pub umask: u32,
-    /// What may hold commands. A test's own binary is no helper, and must not be started as one.
+    /// What may hold commands. A test's own binary is not a helper, and must not be started as one.
     pub layers: procs::BackendChoice,
     pub gate: Arc<Gate>,
     pub key_keeper: Arc<ParentKeeper>,
@@ -177,8 +177,8 @@ fn held(runtime: &Runtime, start: &Start) -> anyhow::Result<()> {
     runtime.block_on(live(start))
 }
 
-/// Takes the home's lock. Another daemon that has it is given time: to answer, where it is on its way up, or to let go,
-/// where it was killed and the kernel has not taken everything from it yet.
+/// Takes the home's lock. Another daemon that has it is given time: to answer, if it is starting, or to release the lock,
+/// if it was killed and the kernel has not taken everything from it yet.
 /// `None`: asked to stop meanwhile.
 fn take_home(home: &Home, socket: &Path, gate: &Gate) -> Result<Option<HomeLock>, LockError> {
     let due = Instant::now() + FIRST_ANSWERS;
@@ -218,11 +218,11 @@ fn raise_descriptors() {
         current: limit.maximum,
         maximum: limit.maximum,
     };
-    // Where it cannot be raised, what there is has to do.
+    // If it cannot be raised, the present limit is used.
     let _ = setrlimit(Resource::Nofile, raised);
 }
 
-/// Takes from the inherited mask what would close our own files to ourselves. What is left is what the person's shell
+/// Takes from the inherited mask what would close our own files to ourselves. The rest is what the user's shell
 /// had, and what commands and file tools get.
 fn clean_umask() -> u32 {
     use rustix::fs::Mode;
@@ -337,7 +337,7 @@ async fn recover(supervisor: &Arc<Supervisor>, gate: &Gate) -> bool {
     let (all, mut asked) = (Arc::clone(supervisor), gate.asked());
     let mut recovering = tokio::spawn(async move { all.recover().await });
     tokio::select! {
-        // What came of each of them stands in the log.
+        // The outcome of each of them is in the log.
         _ = &mut recovering => true,
         () = tokio::time::sleep(RECOVERY) => {
             tracing::warn!("some sessions take their time to come back; clients are let in meanwhile");
@@ -430,7 +430,7 @@ fn store_stop_request(daemon: &Daemon, leave: ShutdownReason) {
             ShutdownMode::Now
         }
         ShutdownReason::HandOver => ShutdownMode::HandOver,
-        // There is no place to store it, and no home to be started again for.
+        // It cannot be stored anywhere, and without a home no restart is needed.
         ShutdownReason::HomeGone => return,
     };
     if daemon.hold.is_lost() {

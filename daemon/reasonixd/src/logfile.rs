@@ -120,7 +120,7 @@ struct Line<'a>(&'a Rotating);
 
 impl Write for Line<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        // Each event comes in one piece. No key stands in the log, whoever quoted it: nor in what a panic says (I11).
+        // Each event comes in one piece. The log contains no key, whoever quoted it: nor does the message of a panic (I11).
         let text = contract::scrub(&String::from_utf8_lossy(bytes));
         let mut current = self.0.0.lock().unwrap_or_else(PoisonError::into_inner);
         current.take(text.as_bytes());

@@ -29,7 +29,7 @@ pub enum MarkError {
     },
 }
 
-/// Checks the mark of a home, and makes it where there is none.
+/// Checks the mark of a home, and makes it if there is none.
 ///
 /// # Errors
 /// The home is a newer build's, its mark is none, or the disk does not want it.
@@ -46,7 +46,7 @@ pub fn check(home: &Path) -> Result<(), MarkError> {
             None => Err(MarkError::Unreadable { path }),
         },
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            // Durable: what is written after it is of this format.
+            // Durable: everything written after it is of this format.
             let written = write::replace_own(&path, &format!("{FORMAT}\n"));
             written.map_err(|source| MarkError::Io {
                 doing: "write",

@@ -24,7 +24,7 @@ const WINDOW: Duration = Duration::from_secs(60);
 
 /// Lives as long as the daemon is wanted.
 pub fn run() -> ExitCode {
-    // Away from the terminal of whoever started it. Fails only where it leads a group already: then it is a shell's
+    // Away from the terminal of whoever started it. Fails only if it leads a group already: then it is a shell's
     // own job, and stays one.
     let _ = setsid();
     // Where the system does not close it, keys are as safe as in the environment of whoever brought them.
@@ -78,7 +78,7 @@ pub fn run() -> ExitCode {
 
 /// Which parent starts the daemons of this home.
 enum HomeParent {
-    /// This one, with the lock; `None`: there is no lock to be had, and a daemon is needed all the same.
+    /// This one, with the lock; `None`: the lock cannot be had, and a daemon is needed all the same.
     This(Option<ParentLock>),
     /// Another one, whose daemon answers.
     Another,
@@ -94,7 +94,7 @@ const LOOK: Duration = Duration::from_millis(10);
 fn lock_home() -> HomeParent {
     let uid = rustix::process::getuid().as_raw();
     let cwd = std::env::current_dir().unwrap_or_default();
-    // The daemon says what is wrong with them.
+    // The daemon reports problems with them.
     let Ok(paths) = Paths::from_lookup(&|name| std::env::var_os(name), &cwd, uid) else {
         return HomeParent::This(None);
     };
@@ -114,8 +114,8 @@ fn lock_home() -> HomeParent {
 const PANICKED: i32 = 101;
 
 /// How many heaps the C library keeps for the threads of a program (`mallopt(3)`). In each stays what its threads once
-/// needed: with one instead of eight a core a session that leaves memory leaves less than half as much behind, and what
-/// `docs/performance.md` measures is no slower. Commands do not get it, as nothing of the daemon's environment.
+/// needed: with one instead of eight a core a session that leaves memory leaves less than half as much, and the figures that
+/// `docs/performance.md` lists are not slower. Commands do not get it, like the rest of the daemon's environment.
 const ARENAS: &str = "MALLOC_ARENA_MAX";
 
 /// From how many bytes on a piece of memory is the system's own, and is given back to it when it is freed. Left alone, the

@@ -26,7 +26,7 @@ pub async fn keep(daemon: Weak<Daemon>) {
 }
 
 async fn look(daemon: &Daemon) {
-    // Read anew each time: it may be changed while the daemon runs.
+    // Read again each time: it may be changed while the daemon runs.
     let keep_days = daemon.settings(None).settings.keep_days;
     // No guest of the gate: one that nobody needs goes, whatever is done here.
     let goes = daemon.gate.shutdown_reason().is_some() || daemon.hold.is_lost();

@@ -10,7 +10,7 @@ use crate::gate::{Gate, ShutdownReason};
 
 /// Takes the signals, from within a runtime. TERM and INT end the daemon; a second one hastens that. HUP (a terminal
 /// that closes), USR1 and USR2 are logged. XFSZ must not kill: the write that came upon a limit fails, and is
-/// dealt with where it was made. PIPE is ignored by every Rust program.
+/// handled by the caller that made it. PIPE is ignored by every Rust program.
 ///
 /// # Errors
 /// The system takes no handler.
@@ -37,7 +37,7 @@ pub fn listen(gate: &Arc<Gate>) -> io::Result<()> {
     Ok(())
 }
 
-/// Asks for the end, and where that was asked for already, for haste.
+/// Asks for the end, and if that was asked for already, for a quick one.
 fn end(gate: &Gate) {
     if gate.shutdown_reason() >= Some(ShutdownReason::HandOver) {
         tracing::info!("asked to end a second time");

@@ -53,7 +53,7 @@ impl Parent {
 /// When the kernel started a process.
 fn started(pid: i32) -> Option<u64> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name stands in brackets and may hold anything: the fields follow the last one.
+    // The name is in brackets and may hold anything: the fields follow the last one.
     let (_, rest) = stat.rsplit_once(')')?;
     rest.split_whitespace().nth(19)?.parse().ok()
 }

@@ -1,4 +1,4 @@
-//! The daemon's own directory for what is temporary: a place with a name that nobody can guess, open to its owner alone.
+//! The daemon's own directory for temporary files: a directory with a name that nobody can guess, open to its owner alone.
 //!
 //! Each session has one of its own in it, which its commands have as `/tmp`. Short, so that sockets fit into it. What a
 //! killed daemon left is cleared away by the next one of the same home.
@@ -51,7 +51,7 @@ impl Temporary {
         Ok(Self { path, note })
     }
 
-    /// Where it is.
+    /// Its path.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -82,7 +82,7 @@ fn clear(path: &Path) {
         && ours
         && let Err(error) = fs::remove_dir_all(path)
     {
-        tracing::warn!(%error, path = %path.display(), "temporary files stay behind");
+        tracing::warn!(%error, path = %path.display(), "temporary files stay");
     }
 }
 

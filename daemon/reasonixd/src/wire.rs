@@ -35,11 +35,11 @@ pub struct Wire {
     pub home: Arc<Home>,
     pub user_home: PathBuf,
     pub procs: Arc<procs::Procs>,
-    /// Directories that no tool touches: the home, and the socket's where that is elsewhere.
+    /// Directories that no tool touches: the home, and the socket's if that is elsewhere.
     pub masked: Vec<PathBuf>,
     /// Where sessions have their temporary directories. `None`: it could not be made.
     pub temp: Option<PathBuf>,
-    /// What was allowed always, by workspace.
+    /// The rules that are always allowed, by workspace.
     pub kept: Arc<KeptFiles>,
     /// Where keys outlive a crash.
     pub key_keeper: Arc<ParentKeeper>,
@@ -53,12 +53,12 @@ pub struct Wire {
     pub known_tools: ToolSet,
     /// What days and projects may use, as it was read last.
     pub bounds: settings::KnownBounds,
-    /// What is forbidden, as it was read last.
+    /// The prohibitions, as they were read last.
     pub guards: settings::KnownGuards,
 }
 
 impl Wire {
-    /// A provider, behind the broker of its key. A cassette has no vendor to be asked to wait by.
+    /// A provider, through the broker of its key. A cassette has no vendor to be asked to wait by.
     fn open(
         &self,
         entry: &ProviderEntry,
@@ -175,7 +175,7 @@ impl Wire {
             efforts: facts.efforts,
             temperature: !facts.refuses_temperature,
             effort: entry.effort.clone(),
-            // What is wrong with it is a notice of the session.
+            // Its problem becomes a notice of the session.
             fallback: fallback(settings).unwrap_or_default(),
         }
     }
@@ -250,7 +250,7 @@ impl Wire {
             recover: settings.recover,
             trusted,
             workspace_root: settings.workspace_root,
-            // They quote files, and they stand in the session's log.
+            // They quote files, and they are in the session's log.
             notices: notices
                 .iter()
                 .map(|notice| contract::scrub(notice))
@@ -548,7 +548,7 @@ impl Assembly for Wire {
     }
 }
 
-/// What a session gets that names no model: the setting, else the first provider. Where nothing is configured, the
+/// What a session gets that names no model: the setting, else the first provider. If nothing is configured, the
 /// first of those that come with the program whose key is there; not where an entry was lost that may have been meant.
 pub fn default_model(loaded: &Loaded, has_key: &dyn Fn(&str) -> bool) -> Option<String> {
     let settings = &loaded.settings;
@@ -564,7 +564,7 @@ pub fn default_model(loaded: &Loaded, has_key: &dyn Fn(&str) -> bool) -> Option<
     })
 }
 
-/// Who answers where the model of a session is down. One that there is not stands among the problems of the settings.
+/// The model that answers if the model of a session is down. One that does not exist is listed in the problems of the settings.
 fn fallback(settings: &Settings) -> Result<Option<turn::Fallback>, Failure> {
     let wanted = settings.fallback_model.as_deref();
     let found = wanted.and_then(|wanted| shipped::find_any(&settings.providers, wanted).ok());
@@ -581,7 +581,7 @@ fn fallback(settings: &Settings) -> Result<Option<turn::Fallback>, Failure> {
 
 fn no_provider(loaded: &Loaded, home: &Home) -> Failure {
     if let Some(problem) = loaded.providers_lost.first().or(loaded.problems.first()) {
-        // What is wrong may be the very entry that is missed.
+        // The problem may be in the very entry that is missing.
         return Failure::new(
             ErrorName::InvalidConfig,
             format!("No provider is configured, and the config has a problem: {problem}"),

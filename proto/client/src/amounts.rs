@@ -1,4 +1,4 @@
-//! What people write for budgets, and how they read them: `0.5` dollars, `100k` tokens, `90` minutes.
+//! How users write budgets, and how budgets are shown: `0.5` dollars, `100k` tokens, `90` minutes.
 
 use proto::budget::{Budget, BudgetNode, Dimension, Spent};
 
@@ -7,10 +7,10 @@ const DOLLARS_MAX: f64 = 1e9;
 /// The most minutes: a thousand years.
 const MINUTES_MAX: f64 = 525_600_000.0;
 
-/// Dollars, `0.5` or `$0.5`, in millionths. What is less than a millionth is one.
+/// Dollars, `0.5` or `$0.5`, in millionths. Less than a millionth counts as one.
 ///
 /// # Errors
-/// What is wrong with it, for people.
+/// The error, for people.
 pub fn usd(text: &str) -> Result<u64, String> {
     let number = text.strip_prefix('$').unwrap_or(text);
     scaled(number, DOLLARS_MAX, 1e6).ok_or_else(|| format!("`{text}` is not an amount in dollars"))
@@ -96,7 +96,7 @@ pub fn amount(dimension: Dimension, amount: u64) -> String {
     }
 }
 
-/// What was used of this in a node, and of what: `80 of 100`. A day and a project have no time.
+/// The usage of this in a node, and its limit: `80 of 100`. A day and a project have no time.
 #[must_use]
 pub fn used(node: &BudgetNode, dimension: Dimension) -> String {
     use proto::budget::BudgetNodeKind::Session;

@@ -83,7 +83,7 @@ impl std::convert::From<Failure> for CallError {
 }
 
 impl CallError {
-    /// What the daemon said, where it said no.
+    /// The daemon's failure, if it refused.
     #[must_use]
     pub fn failure(&self) -> Option<&Failure> {
         match self {
@@ -115,8 +115,8 @@ struct Shared {
 }
 
 impl Client {
-    /// Connects, and starts the daemon where none answers and the options allow it. An older daemon that has nothing to
-    /// do is replaced by the one that is installed, where that is newer.
+    /// Connects, and starts the daemon if none answers and the options allow it. An older daemon that has nothing to
+    /// do is replaced by the installed one, if that is newer.
     ///
     /// # Errors
     /// No daemon, or one that refuses.
@@ -178,7 +178,7 @@ impl Client {
         connect::establish(options, keys, Some(&before.known), launched).await
     }
 
-    /// Connects anew, this time with the providers' keys that this process has: for sessions that lost theirs.
+    /// Connects again, this time with the providers' keys that this process has: for sessions that lost theirs.
     ///
     /// # Errors
     /// As [`Client::connect`].
@@ -193,7 +193,7 @@ impl Client {
 
     /// Makes a call.
     ///
-    /// After a lost connection it is made again where that is safe: it changes nothing, or carries an id made by the
+    /// After a lost connection it is made again if that is safe: it changes nothing, or carries an id made by the
     /// client by which the daemon knows the repeat.
     ///
     /// # Errors
@@ -219,7 +219,7 @@ impl Client {
         self.send(method, &raw, false).await
     }
 
-    /// Makes a call on this one connection: what it asks for is bound to it.
+    /// Makes a call on this one connection: its effect is bound to the connection.
     pub(crate) async fn call_on<M: Method>(
         &self,
         connection: &Connection,
@@ -357,7 +357,7 @@ pub(crate) async fn ask(rpc: &Rpc, method: &str) {
     }
 }
 
-/// A call on one connection. One that a daemon of another version does not know is told as that.
+/// A call on one connection. One that a daemon of another version does not know is reported as that.
 async fn sent(
     connection: &Connection,
     method: &str,
@@ -423,8 +423,8 @@ async fn send(
     result.map_err(|source| error(method, source))
 }
 
-/// Waits for jsonrpsee's answer, or for the end of the connection: what is asked for in the moment in which its tasks
-/// end stays in their channel, and is answered by nobody.
+/// Waits for jsonrpsee's answer, or for the end of the connection: a call made at the moment in which its tasks
+/// end stays in their channel, and is never answered.
 pub(crate) async fn while_connected<T>(
     rpc: &Rpc,
     asked: impl Future<Output = Result<T, RpcError>>,
@@ -436,7 +436,7 @@ pub(crate) async fn while_connected<T>(
     }
 }
 
-/// Waits for an answer, and says where it takes long.
+/// Waits for an answer, and reports if it takes long.
 async fn heard<T>(request: impl Future<Output = T>, silence: Option<&Silence>) -> T {
     let Some(silence) = silence else {
         return request.await;

@@ -1,6 +1,6 @@
-//! Getting a connection: open the socket, start the daemon where none answers, say hello.
+//! Getting a connection: open the socket, start the daemon if none answers, say hello.
 //!
-//! Knows when to wait and when to give up; what is said on the connection is `call`'s business.
+//! Knows when to wait and when to give up; calls on the connection are made by `call`.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -18,7 +18,7 @@ use proto::params::session::{EndedNotification, EventNotification};
 use proto::{ErrorName, Failure};
 
 use crate::call::{self, CallError};
-use crate::lost::{Fate, Known};
+use crate::lost::{DaemonFacts, Fate};
 use crate::paths::Paths;
 use crate::start::{self, StartError};
 use crate::subscription::Routes;
@@ -48,7 +48,7 @@ const BUFFERED: usize = 1024;
 /// jsonrpsee's own limit of a call; each call has a limit of ours, and waiting ones have none.
 const RPC_MAX: Duration = Duration::from_secs(10 * 365 * 24 * 3600);
 
-/// How long a daemon may take to answer before whoever waits is told that it does not.
+/// How long a daemon may take to answer before the listener is notified that it does not.
 pub const SILENCE: Duration = Duration::from_secs(10);
 
 /// What whoever waits for the daemon may want to know.
@@ -60,14 +60,14 @@ pub enum Told {
     Answers,
 }
 
-/// Who is told.
+/// The receiver of these notices.
 #[derive(Clone)]
 pub struct Listener(Arc<dyn Fn(Told) + Send + Sync>);
 
 impl Listener {
     /// Calls this; it must not block.
-    pub fn new(tell: impl Fn(Told) + Send + Sync + 'static) -> Self {
-        Self(Arc::new(tell))
+    pub fn new(notify: impl Fn(Told) + Send + Sync + 'static) -> Self {
+        Self(Arc::new(notify))
     }
 }
 
@@ -80,11 +80,11 @@ impl std::fmt::Debug for Listener {
 /// Whether a client starts the daemon.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Start {
-    /// It only asks what runs.
+    /// Only asks a running daemon.
     Never,
-    /// Where none answers at first. One that was stopped later stays stopped.
+    /// If none answers at first. One that was stopped later stays stopped.
     AtFirst,
-    /// Also where it is lost later, was not stopped, and does not come back by itself. A home that is gone is not made
+    /// Also if it is lost later, was not stopped, and does not come back by itself. A home that is gone is not made
     /// again.
     Always,
 }
@@ -109,9 +109,9 @@ pub struct Options {
     pub version: String,
     /// Oldest and newest version of the protocol that this client speaks.
     pub protocol: [u32; 2],
-    /// How long a daemon may be silent before [`Self::listener`] is told.
+    /// How long a daemon may be silent before [`Self::listener`] is notified.
     pub silence: Duration,
-    /// Who is told that the daemon does not answer.
+    /// Notified that the daemon does not answer.
     pub listener: Option<Listener>,
 }
 
@@ -183,18 +183,18 @@ pub(crate) struct Connection {
     pub(crate) hello: HelloOutput,
     pub(crate) routes: Arc<Routes>,
     pub(crate) silence: Arc<Silence>,
-    /// What is to be known of the daemon once it is lost.
-    pub(crate) known: Known,
+    /// The facts that are needed about the daemon once it is lost.
+    pub(crate) known: DaemonFacts,
     demux: tokio::task::JoinHandle<()>,
     pulse: tokio::task::JoinHandle<()>,
 }
 
-/// Whether the daemon answers, as far as whoever listens was told.
+/// Whether the daemon answers, as last reported to the listener.
 pub(crate) struct Silence {
     /// How long it may be silent.
     pub(crate) after: Duration,
     listener: Option<Listener>,
-    told: AtomicBool,
+    reported: AtomicBool,
 }
 
 impl Silence {
@@ -202,27 +202,27 @@ impl Silence {
         Self {
             after: options.silence,
             listener: options.listener.clone(),
-            told: AtomicBool::new(false),
+            reported: AtomicBool::new(false),
         }
     }
 
-    /// It does not answer. Told once.
+    /// It does not answer. Reported once.
     pub(crate) fn begins(&self) {
-        if !self.told.swap(true, Ordering::Relaxed) {
-            self.tell(Told::NoAnswer { after: self.after });
+        if !self.reported.swap(true, Ordering::Relaxed) {
+            self.notify(Told::NoAnswer { after: self.after });
         }
     }
 
     /// It has answered.
     pub(crate) fn ends(&self) {
-        if self.told.swap(false, Ordering::Relaxed) {
-            self.tell(Told::Answers);
+        if self.reported.swap(false, Ordering::Relaxed) {
+            self.notify(Told::Answers);
         }
     }
 
-    fn tell(&self, told: Told) {
-        if let Some(Listener(tell)) = &self.listener {
-            tell(told);
+    fn notify(&self, state: Told) {
+        if let Some(Listener(notify)) = &self.listener {
+            notify(state);
         }
     }
 }
@@ -242,7 +242,7 @@ async fn pulse(rpc: Arc<Rpc>, routes: Arc<Routes>, silence: Arc<Silence>) {
             .is_err()
         {
             silence.begins();
-            // However long it takes: it is told, and whoever waits may leave.
+            // However long it takes: the listener is notified, and the caller may give up.
             asked.await;
             silence.ends();
         }
@@ -281,7 +281,7 @@ enum Missed {
 pub(crate) async fn establish(
     options: &Options,
     credentials: &BTreeMap<String, String>,
-    lost: Option<&Known>,
+    lost: Option<&DaemonFacts>,
     launched: &std::sync::Mutex<Option<Child>>,
 ) -> Result<Connection, ConnectError> {
     let mut waiting = Waiting::new(options, lost);
@@ -300,10 +300,10 @@ pub(crate) async fn establish(
     }
 }
 
-/// A client that has no connection yet: how long it waits, and what it starts.
+/// A client that has no connection yet: how long it waits, and whether it starts one.
 struct Waiting<'a> {
     options: &'a Options,
-    lost: Option<&'a Known>,
+    lost: Option<&'a DaemonFacts>,
     begun: Instant,
     /// From its beginning.
     limit: Duration,
@@ -312,7 +312,7 @@ struct Waiting<'a> {
 }
 
 impl<'a> Waiting<'a> {
-    fn new(options: &'a Options, lost: Option<&'a Known>) -> Self {
+    fn new(options: &'a Options, lost: Option<&'a DaemonFacts>) -> Self {
         Self {
             options,
             lost,
@@ -338,7 +338,7 @@ impl<'a> Waiting<'a> {
         (waiting / 8).clamp(Duration::from_millis(1), Duration::from_millis(100))
     }
 
-    /// A try came to nothing: starts a daemon where that is due, and gives up where it is time.
+    /// An attempt failed: starts a daemon if that is due, and gives up if it is time.
     fn missed(
         &mut self,
         missed: &Missed,
@@ -423,7 +423,7 @@ fn ended_well(
         return Ok(true);
     }
     let said = start::last_words(child);
-    // The log's last lines may be of an earlier life: they only stand in where nothing was said.
+    // The log's last lines may be of an earlier life: they are used only if the process printed nothing.
     let log = if said.is_empty() {
         start::log_tail(&options.paths.log(), 5)
     } else {
@@ -512,7 +512,7 @@ async fn attempt(
                 Missed::Leaving
             }
             CallError::Failure(failure) => Missed::Fatal(ConnectError::Refused(failure)),
-            // It closed before it answered: on its way out, or full. Another try will tell.
+            // It closed before it answered: on its way out, or full. Another attempt will show which.
             CallError::Lost { .. } => Missed::NotYet,
             other => Missed::Fatal(ConnectError::Hello(Box::new(other))),
         })?;
@@ -529,7 +529,7 @@ async fn attempt(
     let to = routes.clone();
     let demux = tokio::spawn(async move {
         loop {
-            // Ends come last: what came before them is delivered before them.
+            // Ends come last: earlier events are delivered before them.
             tokio::select! {
                 biased;
                 notification = events.next() => match notification {
@@ -556,7 +556,7 @@ async fn attempt(
     let pulse = tokio::spawn(pulse(rpc.clone(), routes.clone(), silence.clone()));
     Ok(Connection {
         rpc,
-        known: Known::new(&options.paths, hello.daemon.started_at),
+        known: DaemonFacts::new(&options.paths, hello.daemon.started_at),
         hello,
         routes,
         silence,

@@ -33,7 +33,7 @@ pub enum Content {
 }
 
 impl DecodedEvent {
-    /// The kind, as it stands on the wire.
+    /// The kind, as it is on the wire.
     #[must_use]
     pub fn kind(&self) -> &str {
         &self.kind

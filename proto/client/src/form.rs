@@ -91,7 +91,7 @@ impl<'a> Note<'a> {
 /// Words for clients that print lines, in English.
 #[derive(Debug)]
 pub struct Lines<'a> {
-    /// Says what is asked. The id follows it.
+    /// The question. The id follows it.
     pub heading: String,
     /// Follows the content.
     pub note: Option<Cow<'a, str>>,
@@ -127,7 +127,7 @@ pub struct Decision<'a> {
     pub no: Label,
     /// The title of the field for words to the model, which may go with a no.
     pub note_title: Msg,
-    /// What was decided, for whoever sent it.
+    /// The decision, for the user who sent it.
     pub sent: fn(ApprovalDecision) -> &'static str,
     answer: fn(ApprovalDecision, Option<Scope>, Option<String>) -> InteractionAnswer,
 }
@@ -148,7 +148,7 @@ pub struct Label {
     pub line: &'static str,
     /// Beside the key of a dialog.
     pub key: Msg,
-    /// The same where there is little room.
+    /// The same if there is little room.
     pub short: Msg,
 }
 

@@ -1,6 +1,6 @@
 //! Streamed text of messages in progress, put together of pieces that may come twice, overlap, or be missing. Pure.
 //!
-//! One for each text of a message: its answer, its reasoning. What was shown of it is never lost and never doubled,
+//! One for each text of a message: its answer, its reasoning. Shown text is never lost and never doubled,
 //! through reconnects, crashes of the daemon and new attempts.
 
 use std::collections::HashMap;
@@ -11,9 +11,9 @@ use proto::live::{Delta, Partial};
 /// Texts of messages that are not finished.
 #[derive(Debug, Default)]
 pub struct Growing {
-    /// What was streamed of each.
+    /// The streamed part of each.
     growing: HashMap<ItemId, String>,
-    /// What was streamed of those of this turn that broke off: they may be finished yet, after a crash of the daemon.
+    /// The streamed parts of those of this turn that broke off: they may be finished yet, after a crash of the daemon.
     broken: HashMap<ItemId, String>,
 }
 
@@ -21,9 +21,9 @@ pub struct Growing {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Grown {
     pub item: ItemId,
-    /// Bytes of it that were there before. 0 where something was shown of it already: it has begun anew.
+    /// Bytes of it that were there before. 0 where something was shown of it already: it has started again.
     pub from: usize,
-    /// What is new; never empty.
+    /// The new text; never empty.
     pub text: String,
 }
 
@@ -32,7 +32,7 @@ pub struct Grown {
 pub enum Synced {
     /// These are not in progress any more. They may be finished yet. Never none.
     Broken(Vec<ItemId>),
-    /// A new attempt under the same name: what was streamed is not how it begins.
+    /// A new attempt under the same name: it does not begin with the streamed text.
     Anew(ItemId),
     Grown(Grown),
 }
@@ -45,10 +45,10 @@ pub struct Finished<'a> {
     pub rest: Rest<'a>,
 }
 
-/// How a finished text and what was streamed of it go together.
+/// How a finished text relates to the streamed part of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rest<'a> {
-    /// This comes behind it; often nothing.
+    /// This follows it; often nothing.
     More(&'a str),
     /// Less was kept than was streamed.
     Less,
@@ -57,9 +57,9 @@ pub enum Rest<'a> {
 }
 
 impl Growing {
-    /// What of a delta is new. After a jump nothing is: the finished text tells the rest.
+    /// The new part of a delta. After a gap there is none: the finished text contains the rest.
     pub fn grow(&mut self, delta: Delta) -> Option<Grown> {
-        // Of one that broke off and begins anew nothing stands there yet.
+        // A text that broke off and starts again has no new text yet.
         let broken = self.broken.remove(&delta.item);
         let shown = self
             .growing
@@ -77,7 +77,7 @@ impl Growing {
         })
     }
 
-    /// What was streamed does not count any more, or broke off. Whether anything was in progress.
+    /// The streamed part does not count any more, or broke off. Whether anything was in progress.
     pub fn partial(&mut self, partial: &Partial) -> bool {
         let Some(shown) = self.growing.remove(&partial.item) else {
             return false;
@@ -88,7 +88,7 @@ impl Growing {
         true
     }
 
-    /// Takes messages in progress as a `sync` has them: what was streamed of others came to nothing while we were away.
+    /// Takes messages in progress as a `sync` has them: the streamed parts of others were dropped while we were away.
     pub fn synced(&mut self, live: Vec<Delta>) -> Vec<Synced> {
         let mut all = Vec::new();
         let gone = self.only(|item| live.iter().any(|delta| delta.item == *item));
@@ -134,7 +134,7 @@ impl Growing {
         let shown = shown.or(broken).unwrap_or_default();
         let rest = match text.strip_prefix(shown.as_str()) {
             Some(rest) => Rest::More(rest),
-            // What was kept of it may be less than was shown.
+            // The kept text may be shorter than the shown one.
             None if shown.starts_with(text) => Rest::Less,
             None => Rest::Other(text),
         };

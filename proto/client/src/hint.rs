@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::start::StartError;
 use crate::{CallError, ConnectError};
 
-/// What a person can do about a call that failed; empty where there is nothing.
+/// What a user can do about a call that failed; empty if nothing.
 #[must_use]
 pub fn of(error: &CallError) -> String {
     let hint = match error {

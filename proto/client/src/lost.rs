@@ -1,4 +1,4 @@
-//! What became of a daemon whose connection was lost, as far as its home tells: whether a client that waits for it may
+//! What became of a daemon whose connection was lost, as far as its home shows: whether a client that waits for it may
 //! start it again. Called by `connect`, before each try that might.
 
 use std::fs::{self, Metadata};
@@ -11,26 +11,26 @@ use crate::paths::Paths;
 
 /// A daemon that there was a connection to, and its home at that moment.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Known {
+pub(crate) struct DaemonFacts {
     started_at: Stamp,
-    /// Device and inode; `None` where they could not be had.
+    /// Device and inode; `None` if they could not be read.
     home: Option<(u64, u64)>,
 }
 
 /// What may have become of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
-    /// Nobody told it to go.
+    /// Nobody asked it to stop.
     Crashed,
     /// It was stopped, or handed over: who wants it again starts it.
     Stopped,
     /// Its home is not there any more, or is another one.
     Homeless,
-    /// The home does not tell.
+    /// The home does not show it.
     Unclear,
 }
 
-impl Known {
+impl DaemonFacts {
     /// A daemon that has answered.
     pub(crate) fn new(paths: &Paths, started_at: Stamp) -> Self {
         Self {

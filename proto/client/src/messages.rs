@@ -1,6 +1,6 @@
 //! The words that a person reads, in every language that there is: a catalog for each part of a client.
 //!
-//! A message is a row with all its languages side by side, so that none can be forgotten. `{0}`, `{1}` stand for values
+//! A message is a row with all its languages side by side, so that none can be forgotten. `{0}`, `{1}` are placeholders for values
 //! ([`fill`]). A client has catalogs of its own for what only it shows.
 
 pub mod daemon;
@@ -63,7 +63,7 @@ pub trait Message: Copy {
     fn chinese(self) -> &'static str;
 }
 
-/// Puts values where `{0}`, `{1}`, … stand. What a value holds is not looked into again.
+/// Replaces `{0}`, `{1}`, … with values. Placeholders inside a value are not replaced.
 #[must_use]
 pub fn fill(words: &str, values: &[&str]) -> String {
     let mut out = String::with_capacity(words.len() + 16);
@@ -90,7 +90,7 @@ pub fn fill(words: &str, values: &[&str]) -> String {
     out
 }
 
-/// Makes a catalog: an enum, a row for each message. It is called `Msg` if no name stands in front of the rows.
+/// Makes a catalog: an enum, a row for each message. It is called `Msg` if no name precedes the rows.
 #[macro_export]
 macro_rules! catalog {
     ($(#[$about:meta])* $catalog:ident: $($(#[$doc:meta])* $name:ident = $english:literal, $chinese:literal;)*) => {

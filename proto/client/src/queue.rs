@@ -6,7 +6,7 @@ use proto::{Body, PromptId, Seq};
 /// The queue as of a record.
 #[derive(Debug, Default)]
 pub struct Queue {
-    /// What stands in a snapshot is known up to here: events from before are not taken again.
+    /// The snapshot covers records up to here: earlier events are not taken again.
     known: Seq,
     waiting: Vec<QueuedPrompt>,
 }

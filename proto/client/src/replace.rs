@@ -1,4 +1,4 @@
-//! A daemon that is older than this client and has no work: it is asked to step aside for the one that is installed.
+//! A daemon that is older than this client and has no work: it is asked to exit, so that the installed one can start.
 //!
 //! Called once, by a client that has just connected for the first time and may start a daemon. In every other case
 //! one works with the daemon that is there (contract, chapter 10, *Upgrade*).

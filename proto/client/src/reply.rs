@@ -49,7 +49,7 @@ pub fn read(ask: &Question, words: &str) -> Result<Reply, String> {
     Ok(chosen(labels, other.map(str::to_owned)))
 }
 
-/// A label, as it stands there.
+/// A label, as the question has it.
 fn named(ask: &Question, words: &str) -> Option<String> {
     let mut labels = ask.options.iter().map(|option| &option.label);
     labels
@@ -80,7 +80,7 @@ impl Replies {
         Some((question, self.0.len() + 1, questions.len()))
     }
 
-    /// Takes the answer to that one; all answers where it was the last: they are asked from the beginning then.
+    /// Takes the answer to that one; all answers if it was the last: they are asked from the beginning then.
     ///
     /// # Errors
     /// As [`read`]; nothing is taken.

@@ -71,7 +71,7 @@ pub fn find_program() -> Option<PathBuf> {
     beside.chain(on_path).find(|candidate| candidate.is_file())
 }
 
-/// The version that the daemon's program says it is of; `None` where there is none, or it says nothing in time.
+/// The version that the daemon's program says it is of; `None` if there is none, or it prints nothing in time.
 pub async fn program_version() -> Option<String> {
     /// It only prints.
     const PATIENCE: Duration = Duration::from_secs(2);
@@ -115,7 +115,7 @@ pub(crate) fn launch(paths: &Paths, make_home: bool) -> Result<Child, StartError
         .current_dir(&paths.home)
         .stdin(Stdio::null())
         .stdout(Stdio::null())
-        // What it says before it has a log: why it cannot start. Nobody reads on once it answers.
+        // Its output before it has a log: why it cannot start. Nobody reads on once it answers.
         .stderr(Stdio::piped());
     if paths.socket_given {
         command.env("REASONIX_SOCKET", &paths.socket);
@@ -131,7 +131,7 @@ pub(crate) fn last_words(child: &mut Child) -> Vec<String> {
     const MOST: u64 = 4096;
     let mut said = Vec::new();
     if let Some(stderr) = child.stderr.take() {
-        // It has ended, so this ends: at what it said, or at the cap. A read that fails has nothing to tell.
+        // It has ended, so this ends: at the end of its output, or at the cap. A read that fails adds nothing.
         let _ = stderr.take(MOST).read_to_end(&mut said);
     }
     String::from_utf8_lossy(&said)
@@ -141,7 +141,7 @@ pub(crate) fn last_words(child: &mut Child) -> Vec<String> {
         .collect()
 }
 
-/// The last `lines` lines of the daemon's log; empty where there is none.
+/// The last `lines` lines of the daemon's log; empty if there is none.
 #[must_use]
 pub fn log_tail(path: &Path, lines: usize) -> Vec<String> {
     /// Enough for some hundred lines; a log may be large.

@@ -1,7 +1,7 @@
 //! Following a session: every durable event once and in order, whatever happens to connections.
 //!
 //! Events wait in a bounded queue a subscription. When it is full, nothing more is taken; once the reader has read
-//! what is there, it attaches again after the last event it saw. So a slow reader costs bounded memory, never an event.
+//! those events, it attaches again after the last event it saw. So a slow reader costs bounded memory, never an event.
 
 mod outage;
 mod queue;
@@ -34,7 +34,7 @@ const SETTLED: Duration = Duration::from_secs(10);
 /// How often a daemon may end a subscription with a failure before anything durable has come.
 const ENDS_MAX: u32 = 4;
 
-/// How often the connection may break while one event is fetched, beyond what a call bears by itself.
+/// How often the connection may break while one event is fetched, beyond the retries of a call.
 const BREAKS_MAX: u32 = 8;
 
 /// Where following starts.
@@ -50,11 +50,11 @@ pub enum From {
 #[derive(Debug)]
 pub enum Followed {
     Event(Box<DecodedEvent>),
-    /// The connection was lost, and is there again. What is durable continues without a gap; deltas may have been
+    /// The connection was lost, and is there again. Durable events continue without a gap; deltas may have been
     /// missed, and the `sync` that follows says how far messages in progress have come.
     ///
     /// Where a `snapshot` follows it, the log is not the one that was followed any more (it was repaired or restored):
-    /// what was known of the session does not hold, and the snapshot says what does.
+    /// earlier knowledge of the session is invalid, and the snapshot replaces it.
     Reconnected,
 }
 
@@ -64,7 +64,7 @@ pub enum Heard {
     Followed(Followed),
     /// The connection was lost: it is being made again, which may take a while.
     Lost,
-    /// The session's log cannot be written, and nothing comes until it can. Only where that is waited for
+    /// The session's log cannot be written, and nothing comes until it can. Only if the caller waits for that
     /// ([`Follow::bear`]).
     Unwritable(Box<Failure>),
 }
@@ -82,12 +82,12 @@ pub struct Follow {
     /// The last gap that made us attach again: the same one twice is an error.
     gap: Option<Seq>,
     route: Option<Route>,
-    /// The connection was lost since the last event; one mark tells so.
+    /// The connection was lost since the last event; one mark reports it.
     lost: bool,
-    /// Nobody was told yet that it was.
+    /// The loss has not been reported yet.
     parted: bool,
     /// How long a log that cannot be written is waited for.
-    bears: Duration,
+    patience: Duration,
     /// It cannot be written, or could not a moment ago.
     outage: Option<Outage>,
     /// How often the daemon has ended the subscription since something durable came.
@@ -97,12 +97,12 @@ pub struct Follow {
     /// When we attached last.
     since: Instant,
     backoff: Backoff,
-    /// An event that came without its data, and what of that has been fetched. It is handed out before all others.
+    /// An event that came without its data, and the fetched part of the data. It is returned before all others.
     held: Option<(Event, Pieces)>,
 }
 
 impl Client {
-    /// Follows a session. `ephemeral`: also what has no `seq`.
+    /// Follows a session. `ephemeral`: also events without a `seq`.
     ///
     /// # Errors
     /// There is no such session, or no daemon.
@@ -130,7 +130,7 @@ impl Client {
             route: Some(route),
             lost: false,
             parted: false,
-            bears: Duration::ZERO,
+            patience: Duration::ZERO,
             outage: None,
             ends: 0,
             came: false,
@@ -156,12 +156,12 @@ impl Follow {
 
     /// Waits so long for a log that cannot be written, instead of failing at once: a disk may be full for a while.
     pub fn bear(&mut self, most: Duration) {
-        self.bears = most;
+        self.patience = most;
     }
 
     /// The next event. Cancel-safe: an event is either returned or still there.
     ///
-    /// An event that is too large for a frame is fetched, and comes whole and in its place. Where that cannot be (it
+    /// An event that is too large for a frame is fetched, and comes whole and in its place. If that cannot be (it
     /// is larger than [`WHOLE_MAX`], the daemon does not know how) it comes as the daemon sent it.
     ///
     /// # Errors
@@ -193,7 +193,7 @@ impl Follow {
                 self.written().await?;
                 match self.attach_again().await {
                     Err(CallError::Failure(failure))
-                        if failure.name == ErrorName::Storage && !self.bears.is_zero() =>
+                        if failure.name == ErrorName::Storage && !self.patience.is_zero() =>
                     {
                         self.unwritable(failure)?;
                         continue;
@@ -222,7 +222,7 @@ impl Follow {
         }
     }
 
-    /// The event that is held, whole or, where that cannot be, as it came. Each piece is kept when it is there, so
+    /// The event that is held, whole or, if that cannot be, as it came. Each piece is kept when it is there, so
     /// that a call that is dropped in the middle loses nothing.
     async fn fetched(&mut self) -> Result<Option<DecodedEvent>, CallError> {
         let Some((event, pieces)) = &mut self.held else {
@@ -360,7 +360,7 @@ impl Follow {
             .as_ref()
             .is_some_and(|failure| failure.name == ErrorName::Storage);
         if dead
-            && !self.bears.is_zero()
+            && !self.patience.is_zero()
             && let Some(failure) = failure
         {
             return self.unwritable(Box::new(failure));
@@ -381,7 +381,7 @@ impl Follow {
         self.route = None;
         self.lost = true;
         match &mut self.outage {
-            Some(outage) => outage.goes_on(self.bears),
+            Some(outage) => outage.goes_on(self.patience),
             None => {
                 self.outage = Some(Outage::new(failure));
                 Ok(())
@@ -401,7 +401,7 @@ impl Follow {
                 Err(error) => return Err(error),
             };
             if closed {
-                outage.goes_on(self.bears)?;
+                outage.goes_on(self.patience)?;
             } else {
                 outage.ends();
             }
@@ -485,7 +485,7 @@ async fn attach(
     }
 }
 
-/// One subscription's place among the routes of its connection. Dropped: the daemon is told to stop.
+/// One subscription's place among the routes of its connection. Dropped: the daemon is asked to stop.
 struct Route {
     client: Client,
     connection: Arc<Connection>,

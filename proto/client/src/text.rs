@@ -4,7 +4,7 @@
 
 use unicode_width::UnicodeWidthChar;
 
-/// Where in an escape sequence the text stands.
+/// The position of the text in an escape sequence.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Within {
     #[default]
@@ -111,7 +111,7 @@ pub fn exact(text: &str) -> String {
     out
 }
 
-/// JSON text with everything escaped that a terminal obeys, or that reorders or hides what it shows. JSON itself lets
+/// JSON text with everything escaped that a terminal obeys, or that reorders or hides shown text. JSON itself lets
 /// it through, in strings only; whoever reads it gets the same text.
 pub fn json(text: &str) -> String {
     let is_escaped =
@@ -152,7 +152,7 @@ pub fn is_utf8() -> bool {
 }
 
 /// How many columns a character takes by itself: for tables of names and paths, made character by character. By the same
-/// table as the full-screen interface, which counts what is drawn as one character together.
+/// table as the full-screen interface, which counts characters drawn as one together.
 pub fn width(character: char) -> usize {
     character.width().unwrap_or(0)
 }

@@ -1,8 +1,8 @@
 //! What a session did, one line a happening, as a fold over its durable events: the same live and from the log.
 //!
 //! Pure. Only durable events count, so that two readers of one log see the same lines. Times are those of the records,
-//! and never go backwards, but for those of a request and its first token: the record that tells them comes with the
-//! answer, and what happened meanwhile was told before. Everything here is raw: whoever prints it strips what a terminal would obey.
+//! and never go backwards, but for those of a request and its first token: the record that contains them comes with the
+//! answer, and earlier lines report what happened meanwhile. The text is raw: whoever prints it strips control sequences.
 
 mod history;
 mod text;
@@ -30,7 +30,7 @@ pub struct Line {
     /// The record that says it.
     pub seq: Seq,
     pub turn: Option<u64>,
-    /// When it happened, by the wall clock; before the line above only for `request` and `first_token`.
+    /// When it happened, by the system clock; before the line above only for `request` and `first_token`.
     pub at: Stamp,
     /// Milliseconds since its turn began; absent outside turns.
     pub t_ms: Option<u64>,
@@ -41,7 +41,7 @@ pub struct Line {
 /// Characters of a prompt, a subject or an error that a line shows.
 const SHOWN: usize = 100;
 
-/// What of a session's past is needed for its next line. Begin with its first event.
+/// The part of a session's past that its next line needs. Begin with its first event.
 #[derive(Debug, Default)]
 pub struct Trace {
     last: Stamp,
@@ -50,9 +50,9 @@ pub struct Trace {
     /// Answers by their item, in the order in which they are first heard of.
     numbers: HashMap<ItemId, u64>,
     tools: HashMap<CallId, String>,
-    /// When what waits for the user was opened.
+    /// When each open interaction was opened.
     asked: HashMap<InteractionId, Stamp>,
-    /// Calls whose end was told.
+    /// Calls whose end was reported.
     ended: HashSet<CallId>,
 }
 
@@ -229,7 +229,7 @@ impl Trace {
         self.tools.get(call).cloned().unwrap_or_default()
     }
 
-    /// A prompt began its turn, which told it; what comes in mid-turn is told here.
+    /// A prompt that began a turn was reported with the turn; messages in mid-turn are reported here.
     fn user(&self, message: UserMessage, at: Stamp) -> Vec<(Stamp, What)> {
         if message.voice == Voice::Prompt {
             return Vec::new();
@@ -244,7 +244,7 @@ impl Trace {
         )
     }
 
-    /// A result whose call was not told to have ended: it never ran, or nobody saw its end.
+    /// A result whose call was not reported to have ended: it never ran, or nobody saw its end.
     fn result(&mut self, message: ToolMessage, at: Stamp) -> Vec<(Stamp, What)> {
         if self.ended.remove(&message.call) {
             return Vec::new();
@@ -262,7 +262,7 @@ impl Trace {
     }
 
     fn call(&mut self, decided: PolicyDecided) -> What {
-        // What was judged is the tool that a call leads to, which may be another than it names.
+        // The judged tool is the one that a call leads to, which may be another than it names.
         if !decided.tool.is_empty() {
             self.tools.insert(decided.call.clone(), decided.tool);
         }
@@ -295,7 +295,7 @@ impl Trace {
         }
     }
 
-    /// One record tells three happenings: when the request went out, when the first token came, when the answer was
+    /// One record reports three events: when the request went out, when the first token came, when the answer was
     /// whole.
     fn usage(&mut self, usage: &Usage, at: Stamp) -> Vec<(Stamp, What)> {
         let n = self.number(&usage.item);
@@ -351,7 +351,7 @@ fn turn_end(ended: TurnEnded) -> What {
     }
 }
 
-/// Waits that have a reason of their own. The others are told by what they wait for.
+/// Waits that have a separate reason. The others are reported by the lines of what is awaited.
 fn state_line(state: SessionState, at: Stamp) -> Vec<(Stamp, What)> {
     match (state.state, state.waiting_for) {
         (State::Waiting, Some(WaitingFor::Retry)) => now(

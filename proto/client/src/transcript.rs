@@ -1,7 +1,7 @@
-//! What was said and done in a session, as entries in order: the one fold over its events that all clients show.
+//! The conversation and actions of a session, as entries in order: the one fold over its events that all clients show.
 //!
 //! Pure. An entry that is settled never changes and never goes. A live one may grow, or go as long as nothing of it can be
-//! printed: so what is printed of it stays true. Texts of models and tools are cleaned where a client prints them.
+//! printed: so printed text stays true. Texts of models and tools are cleaned where a client prints them.
 
 mod fold;
 mod streams;
@@ -73,7 +73,7 @@ impl AnswerText for String {
 pub struct Transcript<T> {
     /// In order. Only the newest ones change still ([`Entry::settled`]).
     pub entries: Vec<Entry<T>>,
-    /// Another one whenever the entries begin anew.
+    /// Changes whenever the entries start again from nothing.
     pub generation: u64,
     /// The id of the next entry.
     next: u64,
@@ -97,7 +97,7 @@ pub enum Change {
     Settled(u64),
 }
 
-/// Where an event stands.
+/// The position of an event.
 #[derive(Clone, Copy, Debug, Default)]
 struct At {
     seq: Option<Seq>,
@@ -109,13 +109,13 @@ struct At {
 pub struct Entry<T> {
     /// Never used again within a generation.
     pub id: u64,
-    /// The record that it is of; `None` while it is live, where no record finished it, and for lines of a client's own.
+    /// The record that it is of; `None` while it is live, if no record finished it, and for lines of a client's own.
     pub seq: Option<Seq>,
     pub turn: Option<u64>,
     pub kind: EntryKind<T>,
 }
 
-/// What it is.
+/// The kind of entry, with its content.
 #[derive(Debug)]
 pub enum EntryKind<T> {
     /// A person's prompt. `steer`: said into a running turn.
@@ -142,9 +142,9 @@ pub enum EntryKind<T> {
         asked: Asked,
         resolved: Box<InteractionResolved>,
     },
-    /// The list of things to do, where it has changed.
+    /// The list of things to do, if it has changed.
     Todos(Vec<Todo>),
-    /// A command came or went. `command`: empty where it was not seen to start. `background`: it outlives its call.
+    /// A command came or went. `command`: empty if its start was not seen. `background`: it outlives its call.
     Child {
         pid: Pid,
         command: String,
@@ -152,12 +152,12 @@ pub enum EntryKind<T> {
         exited: Option<ChildExited>,
     },
     Rewound(Box<SessionRewound>),
-    /// The end of a turn, its duration without waits for the user. `explained`: calls whose denial stands above with its reason.
+    /// The end of a turn, its duration without waits for the user. `explained`: calls whose denial was shown above with its reason.
     Ended {
         ended: Box<TurnEnded>,
         explained: HashSet<CallId>,
     },
-    /// Something else of the session, told in a line.
+    /// Something else of the session, reported in a line.
     Status(Box<Status>),
     /// A line of the daemon's, or of a client's own.
     Notice {
@@ -170,7 +170,7 @@ pub enum EntryKind<T> {
     },
 }
 
-/// How good or bad what is told is.
+/// How good or bad the reported event is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Tone {
     Info,
@@ -193,7 +193,7 @@ pub struct ToolRun {
     pub by_user: Option<String>,
     /// It was seen to start.
     pub started: bool,
-    /// What it prints while it runs: the end of it, at most 16 KiB.
+    /// Its output while it runs: the last part, at most 16 KiB.
     pub output: String,
     /// `None` while it runs.
     pub outcome: Option<ToolOutcome>,
@@ -217,7 +217,7 @@ impl ToolRun {
         }
     }
 
-    /// Takes all of the output in place of its end. False: there is no place for it.
+    /// Takes all of the output in place of its end. False: the entry has no output.
     pub fn take_output(&mut self, whole: &str) -> bool {
         let display = self.outcome.as_mut().map(|done| &mut done.display);
         let Some(Display::Command { tail, .. }) = display else {
@@ -255,7 +255,7 @@ impl<T> Entry<T> {
     }
 }
 
-/// What is reported of a session in a line ([`words::status`]).
+/// An event of a session that is reported in a line ([`words::status`]).
 #[derive(Clone, Debug, PartialEq)]
 pub enum Status {
     Created {
@@ -337,7 +337,7 @@ pub enum Status {
     Unkept {
         why: String,
     },
-    /// A prompt that waits has other words. `which`: how it began; empty where that is not known.
+    /// A prompt that waits has other words. `which`: how it began; empty if that is not known.
     PromptEdited {
         by: String,
         which: String,
@@ -362,7 +362,7 @@ pub enum Status {
 }
 
 impl<T: AnswerText> Transcript<T> {
-    /// Takes an event, and says what it has changed. One that this build cannot read changes nothing.
+    /// Takes an event, and returns the changes. One that this build cannot read changes nothing.
     pub fn fold(&mut self, event: &DecodedEvent) -> Vec<Change> {
         let at = At {
             seq: event.seq,
@@ -412,7 +412,7 @@ impl<T: AnswerText> Transcript<T> {
         &self.known.todos
     }
 
-    /// A new entry at the end, where it is shown. Returns its id.
+    /// A new entry at the end, if it is shown. Returns its id.
     fn push(&mut self, at: At, kind: EntryKind<T>) -> u64 {
         let index = self.entries.len();
         self.insert(index, at, kind)
@@ -438,7 +438,7 @@ impl<T: AnswerText> Transcript<T> {
         self.push(at, EntryKind::Status(Box::new(status)));
     }
 
-    /// Where an entry that is live, or was a moment ago, stands: near the end.
+    /// The index of an entry that is live, or was a moment ago: near the end.
     fn index(&self, id: u64) -> Option<usize> {
         self.entries.iter().rposition(|entry| entry.id == id)
     }

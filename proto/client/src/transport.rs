@@ -122,12 +122,12 @@ fn ours(peer: Option<u32>, own: u32) -> Result<(), OpenError> {
     }
 }
 
-/// What is wrong with the directory of a socket that lies outside the home, where everybody knows its name.
+/// The problem with the directory of a socket that lies outside the home, where everybody knows its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unsafe {
     /// Another user made it.
     Foreign { owner: u32 },
-    /// Others may put sockets into it, or it is no directory at all.
+    /// Others may put sockets into it, or it is not a directory at all.
     Open { owner: u32 },
 }
 

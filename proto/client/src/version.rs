@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-/// How a client's version stands to the daemon's.
+/// How a client's version compares with the daemon's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Skew {
     /// The client is newer.
@@ -26,7 +26,7 @@ pub fn skew(client: &str, daemon: &str) -> Skew {
     }
 }
 
-/// A version as <https://semver.org> writes it: numbers, and what stands before the release. Builds do not count.
+/// A version as <https://semver.org> writes it: numbers, and the pre-release part. Builds do not count.
 struct Version<'a> {
     numbers: [u64; 3],
     /// Empty: a release.
@@ -38,7 +38,7 @@ impl Version<'_> {
         self.numbers.cmp(&other.numbers).then_with(|| {
             match (self.before.is_empty(), other.before.is_empty()) {
                 (true, true) => Ordering::Equal,
-                // A release is newer than what came before it.
+                // A release is newer than its pre-releases.
                 (true, false) => Ordering::Greater,
                 (false, true) => Ordering::Less,
                 (false, false) => earlier(&self.before, &other.before),
@@ -47,7 +47,7 @@ impl Version<'_> {
     }
 }
 
-/// Orders what stands before a release: numbers by value and below words, words by their bytes, the longer list last.
+/// Orders pre-release parts: numbers by value and below words, words by their bytes, the longer list last.
 fn earlier(one: &[&str], other: &[&str]) -> Ordering {
     let parts = one.iter().zip(other).map(|(one, other)| {
         match (one.parse::<u64>(), other.parse::<u64>()) {
@@ -76,7 +76,7 @@ fn parse(text: &str) -> Option<Version<'_>> {
     for (index, number) in read.iter_mut().enumerate() {
         match parts.next() {
             Some(part) => *number = part.parse().ok()?,
-            // `1.2` is `1.2.0`; nothing at all is no version.
+            // `1.2` is `1.2.0`; an empty text is not a version.
             None if index > 0 => {}
             None => return None,
         }

@@ -14,7 +14,7 @@ use serde_json::value::RawValue;
 use crate::call::{CallError, Client};
 use crate::event::DecodedEvent;
 
-/// The largest data that is fetched. What is larger stays as it came.
+/// The largest data that is fetched. Larger data stays as it came.
 pub const WHOLE_MAX: u64 = 64 * 1024 * 1024;
 
 /// The longest data that says only how much was left out.
@@ -36,7 +36,7 @@ pub fn oversized(event: &Event) -> Option<u64> {
         .map(|left| left.oversized_bytes)
 }
 
-/// A text that is being fetched: what is there already.
+/// A text that is being fetched: the part that is there already.
 #[derive(Debug, Default)]
 pub(crate) struct Pieces {
     text: String,
@@ -71,7 +71,7 @@ impl Pieces {
         }
     }
 
-    /// The event with the data that has come together; `None` where that is no JSON.
+    /// The event with the data that has come together; `None` if that is not JSON.
     pub(crate) fn fill(&mut self, event: &Event) -> Option<Event> {
         let data = RawValue::from_string(std::mem::take(&mut self.text)).ok()?;
         Some(Event {
@@ -82,7 +82,7 @@ impl Pieces {
 }
 
 impl Client {
-    /// The event, decoded, with its data where it came without. One that cannot be had whole is returned as it came.
+    /// The event, decoded, with its data if it came without. One that cannot be had whole is returned as it came.
     pub async fn whole(&self, session: &str, event: Event) -> DecodedEvent {
         let (Some(seq), Some(bytes)) = (event.seq, oversized(&event)) else {
             return event.into();
@@ -104,7 +104,7 @@ impl Client {
         }
     }
 
-    /// Durable events of a session from one on, whole, page by page into `each`: at most `count` of them, all where that
+    /// Durable events of a session from one on, whole, page by page into `each`: at most `count` of them, all if that
     /// is `None`.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! Calls and followers against a fake daemon: what is repeated, what is not, and that no event is lost or doubled.
+//! Calls and followers against a fake daemon: which calls are repeated, which are not, and that no event is lost or doubled.
 
 #[allow(
     dead_code,
@@ -193,7 +193,7 @@ async fn a_break_loses_no_event_and_doubles_none() {
                     .map(|seq| Act::Event(notice(seq)))
                     .chain([Act::Close]),
             ),
-            // It sends more than was asked for: what is known must not come out twice.
+            // It sends more than was asked for: known events must not come out twice.
             _ => acts.extend(
                 (2..=6)
                     .map(|seq| Act::Event(notice(seq)))
@@ -323,7 +323,7 @@ async fn a_reader_that_sleeps_costs_bounded_memory_and_misses_nothing() {
         .follow("3", From::After(Seq(0)), false)
         .await
         .unwrap();
-    // This answer comes behind all events, so they all have been taken in or left out by then.
+    // This answer comes after all events, so they all have been taken in or left out by then.
     client
         .call::<SessionList>(&ListParams::default())
         .await
@@ -762,11 +762,11 @@ async fn a_daemon_that_closes_every_connection_is_not_asked_without_pause() {
     assert!((3..20).contains(&attaches), "{attaches} in two seconds");
 }
 
-/// A listener that sends what it is told.
+/// A listener that sends its notices.
 fn listen(options: &mut Options) -> tokio::sync::mpsc::UnboundedReceiver<Told> {
     let (sender, receiver) = tokio::sync::mpsc::unbounded_channel();
-    options.listener = Some(Listener::new(move |told| {
-        let _ = sender.send(told);
+    options.listener = Some(Listener::new(move |notice| {
+        let _ = sender.send(notice);
     }));
     receiver
 }
@@ -785,23 +785,23 @@ async fn a_daemon_that_does_not_answer_is_told_once_and_waited_for() {
     });
     let mut options = options(&fake);
     options.silence = Duration::from_millis(50);
-    let mut told = listen(&mut options);
+    let mut notices = listen(&mut options);
     let client = Client::connect(options).await.unwrap();
     let follow = client
         .follow("3", From::After(Seq(0)), false)
         .await
         .unwrap();
     let after = Duration::from_millis(50);
-    assert_eq!(told.recv().await, Some(Told::NoAnswer { after }));
-    // A call waits as well, and nothing is told twice.
+    assert_eq!(notices.recv().await, Some(Told::NoAnswer { after }));
+    // A call waits as well, and nothing is reported twice.
     let params = ListParams::default();
     let call = client.call::<SessionList>(&params);
     tokio::pin!(call);
     let early = tokio::time::timeout(after * 3, &mut call).await;
-    assert!(early.is_err() && told.try_recv().is_err());
+    assert!(early.is_err() && notices.try_recv().is_err());
     go.send(()).unwrap();
     call.await.unwrap();
-    assert_eq!(told.recv().await, Some(Told::Answers));
+    assert_eq!(notices.recv().await, Some(Told::Answers));
     drop((follow, go));
 }
 
@@ -912,20 +912,20 @@ async fn a_log_that_cannot_be_written_is_borne_so_long_and_told_once() {
 
     let mut follow = client.follow("3", from, false).await.unwrap();
     follow.bear(Duration::from_secs(3));
-    let mut told = 0;
+    let mut notices = 0;
     let begun = std::time::Instant::now();
     let error = loop {
         match follow.heard().await {
             Ok(Heard::Unwritable(failure)) => {
                 assert_eq!(failure.message, "It is full.");
-                told += 1;
+                notices += 1;
             }
             Ok(Heard::Followed(Followed::Event(_))) => {}
             Ok(other) => panic!("{other:?}"),
             Err(error) => break error,
         }
     };
-    assert_eq!(told, 1);
+    assert_eq!(notices, 1);
     assert!(begun.elapsed() >= Duration::from_secs(3), "{error:?}");
     assert_eq!(
         error.failure().map(|failure| failure.name),

@@ -75,7 +75,7 @@ fn summary() -> Value {
     })
 }
 
-/// What is said to a request.
+/// The answer to a request.
 fn said(script: &Script, request: &Value) -> Vec<Value> {
     let params = &request["params"];
     let answer = |result: Value| json!({"jsonrpc": "2.0", "id": request["id"], "result": result});
@@ -100,7 +100,7 @@ fn said(script: &Script, request: &Value) -> Vec<Value> {
                 json!({"session": SESSION, "pid": 3, "epoch": 1, "seq": script.records}),
             )];
             let after = match params["after_seq"].as_u64() {
-                // It sends more than was asked for: what is known must not come out twice.
+                // It sends more than was asked for: known events must not come out twice.
                 Some(after) => after.saturating_sub(2),
                 None => {
                     let state = json!({"seq": script.before, "epoch": 1, "session": summary(), "queue": []});

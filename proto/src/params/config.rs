@@ -1,4 +1,4 @@
-//! What is configured, and whether it works.
+//! The configuration, and whether it works.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! What the prompt of a session's next request costs, told before an act that changes it.
+//! What the prompt of a session's next request costs, reported before an act that changes it.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -25,7 +25,7 @@ pub struct Forecasts {
 }
 
 impl Forecast {
-    /// The cost in dollars, where it is known.
+    /// The cost in dollars, if it is known.
     #[must_use]
     pub fn price(&self) -> Option<String> {
         self.cost_micros.map(dollars)
@@ -44,7 +44,7 @@ impl Forecast {
 }
 
 impl Forecasts {
-    /// For people: both, one behind the other.
+    /// For people: both, one after the other.
     #[must_use]
     pub fn words(&self) -> String {
         format!(
@@ -55,7 +55,7 @@ impl Forecasts {
     }
 }
 
-/// Four digits behind the point: what a prompt costs is seldom a cent.
+/// Four digits after the point: what a prompt costs is seldom a cent.
 fn dollars(micros: u64) -> String {
     match (micros + 50) / 100 {
         0 if micros > 0 => "under $0.0001".to_owned(),

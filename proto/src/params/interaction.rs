@@ -1,4 +1,4 @@
-//! Interactions: what waits for the user, and the user's answers.
+//! Interactions: approvals and questions that wait for the user, and the answers.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

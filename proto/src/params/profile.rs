@@ -1,4 +1,4 @@
-//! What the creator of a session chooses of what the model is told and may do.
+//! The creator's choices of what the model is given to read and may do.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

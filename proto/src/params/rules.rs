@@ -1,4 +1,4 @@
-//! Permission rules: which are in force, what they say of a call, and whether they say what they should.
+//! Permission rules: which are in force, their verdict on a call, and whether they are as intended.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! Records of a turn and its calls: what was decided, asked, done, and how it ended.
+//! Records of a turn and its calls: decisions, questions, actions, and how they ended.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! Records of files: what was kept before a change, what a call left and knows, what a rewind put back.
+//! Records of files: contents kept before a change, the files a call left and knows, the files a rewind restored.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! Records of what requests used, and of what was made of their reasoning.
+//! Records of the usage of requests, and of the extraction from their reasoning.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

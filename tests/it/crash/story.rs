@@ -328,7 +328,7 @@ pub fn usage_adds_up(log: &Log, summary: &UsageTotals) {
     assert_eq!(lines as u64, turns.requests);
 }
 
-/// How often a request was not an extension of the one before. Only a kill may do that: what was sent on before it was
+/// How often a request was not an extension of the one before. Only a kill may do that: a record that was sent on before it was
 /// on disk is lost, and the conversation goes on from an earlier request, which it extends.
 pub fn rollbacks(model: &Model) -> u64 {
     let requests = model.requests();

@@ -1,4 +1,4 @@
-//! Time that does not pass as it should: the wall clock jumps by years, the machine sleeps, and one processor is shared
+//! Time that does not pass as it should: the system clock jumps by years, the machine sleeps, and one processor is shared
 //! with many others. Order, ids, limits and questions do not notice.
 
 use std::collections::BTreeSet;
@@ -18,7 +18,7 @@ use tests::program::run;
 use tests::wait::pace;
 use tests::{Gate, House, Raw, Running, processes, skip, until};
 
-/// A wall clock of the daemon alone, which a test sets.
+/// A system clock for the daemon alone, which a test sets.
 struct Clock {
     file: PathBuf,
     library: String,
@@ -275,7 +275,7 @@ fn f56_a_clock_that_goes_back_by_ten_days_leaves_the_limit_of_a_turn_in_force() 
     let gate = Gate::new(&house, "one");
     gate.wait();
     clock.set(TEN_DAYS_BEHIND);
-    // The turn's time passes: this is what is measured.
+    // The turn's time passes: the test measures this.
     pace(Instant::now() + Duration::from_millis(1_100));
     gate.open();
     let ended = wait(&mut raw, &session);
@@ -299,7 +299,7 @@ fn f56_a_clock_that_jumps_by_ten_days_over_a_crash_uses_up_no_time_of_a_turn() {
     let session = create_bounded(&house, &mut raw, 600_000);
     Gate::new(&house, "one").wait();
     clock.set(TEN_DAYS_AHEAD);
-    // A record behind the jump.
+    // A record after the jump.
     raw.call(
         "session.set",
         &json!({"session": session, "name": "jumped"}),

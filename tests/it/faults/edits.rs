@@ -1,5 +1,5 @@
-//! Files that change under an agent: by another session, between its look and its write, or between what a person was shown
-//! and what they said.
+//! Files that change under an agent: by another session, between its look and its write, or between what a user was shown
+//! and their answer.
 
 use proto::hello::Role;
 use proto::item::CallStatus;

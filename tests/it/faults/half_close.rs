@@ -1,4 +1,4 @@
-//! A client that says no more and still listens: what it said before is done, and answered.
+//! A client that says no more and still listens: its earlier calls are carried out and answered.
 
 use std::net::Shutdown;
 use std::os::unix::net::UnixStream;

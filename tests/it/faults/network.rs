@@ -1,5 +1,5 @@
 //! What lies between the daemon and a vendor, and fails: the message says which layer it was, and it is tried again only
-//! where that may help.
+//! if that may help.
 
 use std::io::{Read, Write};
 use std::net::TcpListener;

@@ -1,4 +1,4 @@
-//! Clients that ask and read nothing: what waits for them is bounded, others are served meanwhile, and the memory is
+//! Clients that ask and read nothing: frames that wait for them are bounded, others are served meanwhile, and the memory is
 //! given back.
 
 use std::io::{ErrorKind, Write};
@@ -53,7 +53,7 @@ impl Deaf {
         Self { stream, rest }
     }
 
-    /// Sends what is taken; how much that was.
+    /// Sends as much as the socket takes; returns how much that was.
     fn push(&mut self) -> usize {
         match self.stream.write(&self.rest) {
             Ok(count) => {
@@ -201,7 +201,7 @@ fn subscriptions_that_nobody_reads_cost_bounded_memory_and_catch_up() {
             others.call("session.prompt", &prompt).expect("prompt");
         }
     }
-    // The queued prompts have 48 MiB, in the sessions and in what waits for the client; the history index takes a few more.
+    // The queued prompts have 48 MiB, in the sessions and in frames that wait for the client; the history index takes a few more.
     let most = resident(daemon);
     assert!(
         most < before + 128 * MIB,

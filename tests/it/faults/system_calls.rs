@@ -321,7 +321,7 @@ fn f24_where_no_file_can_be_locked_it_does_not_start_and_says_why() {
         return;
     }
     let house = House::playing(&script());
-    // By a system call of its own, past the C library: a tracer hits it, which is no help on a given file, since the
+    // By a system call of its own, past the C library: a tracer hits it, which does not help on a given file, since the
     // daemon's memory is closed to it.
     let words = "strace -f -qq -o /dev/null -e trace=flock -e inject=flock:error=ENOSYS";
     let words: Vec<String> = words.split(' ').map(str::to_owned).collect();

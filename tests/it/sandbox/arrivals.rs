@@ -82,9 +82,9 @@ fn what_a_command_made_comes_back_only_with_a_yes() {
                     let kept = PathBuf::from(item.kept.as_deref().expect("its place"));
                     assert!(kept.starts_with(house.home()), "{}", kept.display());
                     assert_eq!(kept.exists(), !yes, "{}", kept.display());
-                    let told = notices(&place, pid, Path::new(&item.path));
-                    assert_eq!(told.len(), 1, "{told:?}");
-                    assert!(told[0].contains("To take it back: mv "), "{told:?}");
+                    let reports = notices(&place, pid, Path::new(&item.path));
+                    assert_eq!(reports.len(), 1, "{reports:?}");
+                    assert!(reports[0].contains("To take it back: mv "), "{reports:?}");
                 }
                 let log = house.log(pid);
                 let results = log.check().results();

@@ -23,7 +23,7 @@ pub(super) const READS_THE_KERNELS_LOG: &str = "python3 -c 'import ctypes; exit(
 /// A file that git obeys is watched for, also while the command is waited for.
 const STAYS_WHILE_IT_RUNS: &str = "echo .. > .git/commondir; for n in $(seq 200); do test -e .git/commondir || exit; sleep 0.05; done";
 
-/// Ways that make a protected name which did not exist: the command itself succeeds, and what it made is moved away,
+/// Ways that make a protected name which did not exist: the command itself succeeds, and the name it made is moved away,
 /// reported with this name, and not there when the command has ended.
 const MAKES: &[(&str, &str)] = &[
     ("echo .. > .git/commondir", ".git/commondir"),
@@ -133,7 +133,7 @@ const WAYS: &[&str] = &[
     "python3 -c \"import socket; s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.connect(('192.0.2.1', 53))\"",
 ];
 
-/// What is in a way that would do harm, or cannot do any, where nothing holds it: processes that are not ours, the
+/// Parts of an attack that would do harm, or cannot do any, without a sandbox: processes that are not ours, the
 /// machine's own directories and log, files that exist only in the sandbox, networks that this machine may not have.
 const NOT_WITHOUT_WALLS: &[&str] = &[
     "kill ",

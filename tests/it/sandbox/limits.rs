@@ -7,7 +7,7 @@ use testkit::Script;
 
 use super::{FULL, SandboxHouse, foreign_socket};
 
-/// A command that takes too much memory is ended; the daemon and other commands stay, and the model is told why.
+/// A command that takes too much memory is ended; the daemon and other commands stay, and the model is informed why.
 #[test]
 fn a_command_that_takes_too_much_memory_is_ended_and_the_model_is_told() {
     for layer in FULL {

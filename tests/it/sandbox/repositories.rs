@@ -60,7 +60,7 @@ fn none_stays(place: &SandboxHouse, ways: &[(&str, &Path)]) {
     }
 }
 
-/// Runs these, and returns what was said: each that succeeds says `REACHED`.
+/// Runs these, and returns their output: each that succeeds says `REACHED`.
 fn tried(place: &SandboxHouse, ways: &[&str]) -> String {
     let body: String = ways
         .iter()

@@ -76,7 +76,7 @@ fn a_command_is_edited_in_the_dialog_and_runs_so() {
     let look = TerminalSetup::USUAL;
     let terminal = interface(&scene.house, &["attach", &pid], look);
     terminal.wait_text("e edit the command first");
-    // Neither pasted text nor a letter of what was typed on answers.
+    // Neither pasted text nor a letter of further typing answers.
     terminal.paste("y\n");
     assert!(terminal.quiet(GUARD));
     edits(&terminal, look);

@@ -59,7 +59,7 @@ fn ctrl_c_twice_in_a_turn_leaves_and_the_session_stays() {
     terminal.assert_restored();
     scene.assert_alive();
     scene.pause.open();
-    // What it leaves is a valid session, which answers the next prompt.
+    // It leaves a valid session, which answers the next prompt.
     scene.wait("turn.ended", 1);
     scene.answers("Here it goes on.");
     scenes::prompt(&scene.house, scene.pid, "Go on.");

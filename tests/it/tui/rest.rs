@@ -110,7 +110,7 @@ fn a_list_of_what_moves_is_drawn_as_often_as_it_is_asked_for() {
     let begun = Instant::now();
     let before: Vec<usize> = all.iter().map(|(one, _)| frames(one)).collect();
     turns(&scene);
-    // Others may list what has not changed, or have no room for it: this one shows the new session.
+    // Others may list unchanged sessions, or have no room for it: this one shows the new session.
     all[2].0.wait_text("sessions 4");
     for ((terminal, period), before) in all.iter().zip(before) {
         let drawn = frames(terminal) - before;

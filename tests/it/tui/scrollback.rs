@@ -1,4 +1,4 @@
-//! The transcript in the terminal's own scrollback after resizes in the middle of an answer and changes of what is shown:
+//! The transcript in the terminal's own scrollback after resizes in the middle of an answer and changes of the view:
 //! every word of it is there once and in order, as a client that opens the session then prints it.
 
 use testkit::Script;
@@ -49,7 +49,7 @@ fn answer(middle: Middle) -> String {
     paragraphs(1) + &inner + &paragraphs(50)
 }
 
-/// The marks in the order in which they stand there, however the rows between them are broken.
+/// The marks in the order in which they are there, however the rows between them are broken.
 fn marks(all: &str) -> Vec<String> {
     let solid: Vec<char> = all
         .chars()
@@ -101,7 +101,7 @@ fn check(middle: Middle, reflows: bool, sizes: &[(u16, u16)], after: &[(u16, u16
         has_composer(screen) && screen.contains("a20.")
     });
     for size in sizes {
-        // Right behind a frame: one that is under way finds another size than it was drawn for.
+        // Right after a frame: one that is under way finds another size than it was drawn for.
         let written = terminal.written();
         terminal.wait_for("the next frame", |_| terminal.written() > written);
         resize(&terminal, *size);

@@ -1,4 +1,4 @@
-//! The list of what runs, with the real daemon behind it: it shows what changes, and its keys do what they say.
+//! The list of sessions, with the real daemon: it shows changes, and its keys act as labelled.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use tests::until;
 
 use super::scenes::{self, TerminalSetup};
 
-/// A key that comes sooner is no answer: nobody can have read the question.
+/// A key that comes sooner does not count as an answer: nobody can have read the question.
 const GUARD: Duration = Duration::from_millis(350);
 
 #[test]

@@ -101,7 +101,7 @@ impl Sample {
         self.head.len() + self.turn.len() * turns
     }
 
-    /// Puts a session with so many turns of the repeated kind into the house; the size of its log. `word`: what stands in
+    /// Puts a session with so many turns of the repeated kind into the house; the size of its log. `word`: a word in
     /// the prompt of each of them.
     pub fn put(
         &self,

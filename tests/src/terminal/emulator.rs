@@ -26,7 +26,7 @@ pub struct Nature {
     /// It reports its cursor position and its terminal type. Every terminal does; a pipe that looks like one does not.
     pub answers: bool,
     /// It breaks rows at the new edge when it gets narrower, and joins them again when it gets wider. Another one cuts
-    /// them. A program is told by `VTE_VERSION`, which the test sets.
+    /// them. A program learns it from `VTE_VERSION`, which the test sets.
     pub reflows: bool,
 }
 

@@ -11,7 +11,7 @@ use crate::output;
 /// Files that are named; of more there is only the number.
 const FILES: usize = 5;
 
-/// Two to five lines; none where nothing happened.
+/// Two to five lines; none if nothing happened.
 pub fn lines(snapshot: &Snapshot) -> Vec<String> {
     let Some(away) = &snapshot.away else {
         return Vec::new();

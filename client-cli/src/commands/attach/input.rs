@@ -47,10 +47,10 @@ pub enum Said {
     /// A prompt that waits is to be changed.
     Change(Change),
     Pause,
-    /// What it may do is to change.
+    /// Change the approval mode.
     Mode(ToMode),
     Resume,
-    /// A word of ours that needs something else behind it: how it is said.
+    /// A command that lacks an argument: its usage.
     Usage(&'static str),
     /// What can be typed is to be shown.
     Help,
@@ -70,7 +70,7 @@ pub enum ToMode {
 
 /// Reads a line. One that begins with two slashes is a prompt that begins with one.
 pub fn parse(line: &str) -> Said {
-    // Behind a blank it is the beginning of a prompt.
+    // After a blank it is the beginning of a prompt.
     if let Some(command) = line.strip_prefix('!') {
         return match command.trim() {
             "" => Said::Usage(say!(Msg::UseShell)),
@@ -82,7 +82,7 @@ pub fn parse(line: &str) -> Said {
         return Said::Nothing;
     }
     if let Some(prompt) = line.strip_prefix("//") {
-        // The blank says to the daemon that it is no command.
+        // The blank says to the daemon that it is not a command.
         return Said::Prompt(format!(" /{prompt}"));
     }
     if !line.starts_with('/') {

@@ -16,7 +16,7 @@ impl Attached {
         self.open.iter().find(|open| is(open))
     }
 
-    /// Whether a line that is no command answers a question: one is open, and the line begins with a digit.
+    /// Whether a line that is not a command answers a question: one is open, and the line begins with a digit.
     pub(super) fn is_answer(&self, line: &str) -> bool {
         self.first(Dialog::has_fields).is_some()
             && line.starts_with(|first: char| first.is_ascii_digit())
@@ -32,7 +32,7 @@ impl Attached {
         }
     }
 
-    /// Shows what is asked, and how it is answered.
+    /// Shows the question, and how to answer it.
     pub(super) fn draw(&mut self, asked: &Dialog) -> Result<(), Error> {
         for piece in asked.pieces() {
             output::part(&self.painter.paint(&piece))?;
@@ -78,12 +78,12 @@ impl Attached {
                 let lines = open.next_question();
                 lines.iter().try_for_each(|line| self.ask(line))
             }
-            // Whatever becomes of it: what was typed is not sent twice.
+            // Whatever becomes of it: the typed answer is not sent twice.
             Ok(Some(params)) => Ok(dialog::send(&self.client, &params).await?),
         }
     }
 
-    /// The id and the note of `/deny`: a first word that names what is open is the id.
+    /// The id and the note of `/deny`: a first word that names an open interaction is the id.
     pub(super) fn split(&self, words: &str) -> (Option<String>, Option<String>) {
         let (first, rest) = words.split_once(char::is_whitespace).unwrap_or((words, ""));
         let mut decided = self.open.iter().filter(|open| !open.has_fields());

@@ -1,4 +1,4 @@
-//! What is typed, done.
+//! Performs typed commands and prompts.
 
 use client::CallError;
 use proto::hello::Role;
@@ -95,7 +95,7 @@ impl Attached {
         }
     }
 
-    /// Why this client may not say that; `None` where it may.
+    /// Why this client may not say that; `None` if it may.
     fn may_not(&self, said: &Said) -> Option<&'static str> {
         let needs = match said {
             Said::Nothing
@@ -176,7 +176,7 @@ impl Attached {
         }
     }
 
-    /// Sends a signal; `idle`: what it means that there was nothing to do.
+    /// Sends a signal; `idle`: the message if there was nothing to do.
     async fn signal(&mut self, signal: Signal, idle: &str) -> Result<(), Error> {
         let params = SignalParams {
             session: self.session.clone(),
@@ -228,7 +228,7 @@ impl Attached {
     }
 }
 
-/// What is said at the beginning to who may not do all.
+/// The notice at the start for a role with fewer permissions.
 pub(super) fn lower(role: Role) -> Option<&'static str> {
     match role {
         Role::Watch => Some(say!(Msg::WatchHere)),

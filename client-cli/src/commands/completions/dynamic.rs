@@ -1,4 +1,4 @@
-//! What is added to the scripts of `clap_complete`: sessions and models, which change while a shell runs. Pure.
+//! Additions to the scripts of `clap_complete`: sessions and models, which change while a shell runs. Pure.
 
 use clap::{Arg, Command};
 use clap_complete::Shell;
@@ -48,7 +48,7 @@ fn options<'a>(command: &'a Command, value: &str) -> Vec<(&'a str, String)> {
 /// The script's own function is asked where neither a session nor a model is meant.
 fn bash(command: &Command, script: &str) -> String {
     let mut added = BASH.to_owned();
-    let behind = |value| {
+    let after = |value| {
         let options = options(command, value).into_iter();
         let words: Vec<String> = options
             .map(|(name, option)| format!("'{name} {option}'"))
@@ -57,8 +57,8 @@ fn bash(command: &Command, script: &str) -> String {
     };
     for (place, words) in [
         ("@COMMANDS@", of_sessions(command).join("|")),
-        ("@SESSION_OPTIONS@", behind("SESSION")),
-        ("@MODEL_OPTIONS@", behind("MODEL")),
+        ("@SESSION_OPTIONS@", after("SESSION")),
+        ("@MODEL_OPTIONS@", after("MODEL")),
     ] {
         added = added.replace(place, &words);
     }

@@ -11,7 +11,7 @@ use crate::exit::Error;
 use crate::messages::stored::Msg;
 use crate::{output, text};
 
-/// The file, until it is finished. Dropped before that, it leaves nothing behind.
+/// The file, until it is finished. Dropped before that, it removes itself.
 pub struct Target {
     path: PathBuf,
     part: PathBuf,

@@ -1,4 +1,4 @@
-//! What waits for a person, in all sessions: gathered from the daemon, as a table, as JSON, as one line.
+//! Entries that wait for the user, in all sessions: gathered from the daemon, as a table, as JSON, as one line.
 
 use client::{CallError, Client};
 use proto::methods::{InteractionList, ProcessList};
@@ -47,7 +47,7 @@ impl Waits {
         }
     }
 
-    /// What it is known by for as long as it waits.
+    /// Identifies the entry for as long as it waits.
     pub fn id(&self) -> String {
         match self {
             Self::Interaction(interaction) => interaction.interaction_id.to_string(),
@@ -178,7 +178,7 @@ pub fn render(waits: &Waits) -> String {
     text::line(&line)
 }
 
-/// One line for a status bar: `⚑ 2 waiting (1 approval, 1 question)`. Nothing where nothing waits. A paused session with
+/// One line for a status bar: `⚑ 2 waiting (1 approval, 1 question)`. Empty if nothing waits. A paused session with
 /// an open question in it is shown by the question.
 pub fn line(waits: &[Waits], utf8: bool) -> Option<String> {
     let mut kinds: Vec<((&str, &str), usize)> = Vec::new();

@@ -8,7 +8,7 @@ use proto::params::session::{Until, WaitParams};
 use crate::exit::Error;
 use crate::messages::run::Msg;
 
-/// A prompt with the last answers of these sessions behind it.
+/// A prompt followed by the last answers of these sessions.
 ///
 /// # Errors
 /// A session has no answer, or its turn failed: nothing is asked then.

@@ -127,7 +127,7 @@ pub(super) async fn open(
     })
 }
 
-/// In a session that goes on, with what is said of it changed first.
+/// Continues an existing session, after applying the options to it.
 pub(super) async fn resume(
     client: &Client,
     args: &Args,
@@ -166,7 +166,7 @@ pub(super) async fn resume(
     })
 }
 
-/// A session of a person would wait for one, and does so again behind this run. A run's own keeps what it was told.
+/// A user's session would wait for approval, and does so again after this run. A run's own session keeps its setting.
 fn on_ask(args: &Args, summary: &SessionSummary) -> Option<OnAsk> {
     let alone = summary.kind == Kind::Interactive && args.options.options().on_ask.is_none();
     alone.then_some(OnAsk::Sandboxed)
@@ -243,7 +243,7 @@ fn fits(args: &Args) -> Result<(), Error> {
     Ok(())
 }
 
-/// What the options change of the session; `None` where they say nothing. Labels are added to those that it has.
+/// What the options change of the session; `None` if they change nothing. Labels are added to those that it has.
 fn changes(args: &Args, summary: &SessionSummary) -> Option<SessionOptions> {
     let mut options = args.options.options();
     if let Some(new) = &mut options.labels {
@@ -315,7 +315,7 @@ async fn follow(
     from: From,
     args: &Args,
 ) -> Result<Follow, Error> {
-    // Only the event stream shows what has no number; the others show whole messages.
+    // Only the event stream shows events without a number; the others show whole messages.
     let ephemeral = args.format() == Format::Jsonl;
     Ok(client.follow(&session.to_string(), from, ephemeral).await?)
 }

@@ -35,7 +35,7 @@ pub async fn drive(args: Args, report: &mut Report) -> Result<u8, Error> {
     let cwd = reach::cwd(args.cwd.as_deref())?;
     let cwd = reach::utf8(&cwd)?;
     let interactive = terminal::is_interactive() && !args.detach;
-    // From here on, so that an early Ctrl-C does not leave a turn behind that nobody watches.
+    // From here on, so that an early Ctrl-C does not leave a turn that nobody watches.
     let mut signals = Signals::listen()?;
     let connecting = reach::with("run", |options| {
         options.interactive = interactive;

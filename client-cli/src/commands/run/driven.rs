@@ -210,7 +210,7 @@ impl Driven {
         }
     }
 
-    /// The exit code, where nothing more can come.
+    /// The exit code, if nothing more can come.
     fn is_over(&self, report: &Report) -> Result<Option<u8>, Error> {
         if self.code == Some(exit::PARKED) {
             return Ok(self.code);
@@ -222,7 +222,7 @@ impl Driven {
         if !self.run.is_busy() {
             return code.map(Some);
         }
-        // What waits for a budget does not move.
+        // A prompt that waits for a budget does not move.
         let stuck = self.run.turn.is_none() && self.run.ended.is_none();
         if stuck && report.is_out_of_budget() {
             output::progress(say!(Msg::QueueStays));
@@ -231,7 +231,7 @@ impl Driven {
         Ok(None)
     }
 
-    /// No line comes any more, so that nobody answers here: the daemon is told, and decides what waits as for a run
+    /// No line comes any more, so that nobody answers here: notifies the daemon, which decides interactions as for a run
     /// without a client.
     async fn leave_alone(&mut self) -> Result<(), Error> {
         if !self.run.is_busy() {
@@ -253,7 +253,7 @@ impl Driven {
         Ok(())
     }
 
-    /// Interrupts, and takes back what waits. With nothing to interrupt the run is over, with this code.
+    /// Interrupts, and takes back queued prompts. With nothing to interrupt the run is over, with this code.
     fn stop(&mut self, code: u8, report: &mut Report) {
         self.input.close();
         if !self.run.is_busy() {

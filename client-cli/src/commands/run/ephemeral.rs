@@ -26,12 +26,12 @@ const LOOK: Duration = Duration::from_millis(50);
 pub(super) async fn discard(session: SessionId) {
     match tokio::time::timeout(ENDS, delete(session)).await {
         Ok(Ok(())) => {}
-        Ok(Err(error)) => tell(&error.to_string()),
-        Err(_) => tell(say!(Msg::NotEndedYet)),
+        Ok(Err(error)) => warn(&error.to_string()),
+        Err(_) => warn(say!(Msg::NotEndedYet)),
     }
 }
 
-fn tell(why: &str) {
+fn warn(why: &str) {
     output::progress(&say!(Msg::NotDeletedYet, text::line(why)));
 }
 

@@ -29,7 +29,7 @@ pub(super) enum Wanted {
     Interrupt,
 }
 
-/// Why a line is refused: what is wrong, and what to write instead.
+/// Why a line is refused: the problem, and what to write instead.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct BadLine {
     pub message: String,
@@ -217,7 +217,7 @@ pub(super) fn answer(
     let names: Vec<String> = written.keys().cloned().collect();
     let answer: InteractionAnswer = serde_json::from_value(Value::Object(written))
         .map_err(|error| BadLine::new(format!("this is no answer to it: {error}"), example))?;
-    // What was not understood must not be lost silently: a note to the model, for instance.
+    // Fields that were not understood must not be lost silently: a note to the model, for instance.
     let understood = serde_json::to_value(&answer).unwrap_or_default();
     match names
         .iter()

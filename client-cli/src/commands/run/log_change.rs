@@ -13,7 +13,7 @@ pub struct LogChange {
 }
 
 impl LogChange {
-    /// The event that has come; an error where it shows that the log is another one.
+    /// The event that has come; an error if it shows that the log is another one.
     pub fn take(&mut self, followed: Option<Followed>) -> Result<Option<Box<DecodedEvent>>, Error> {
         let Some(followed) = followed else {
             return Ok(None);

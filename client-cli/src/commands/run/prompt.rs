@@ -12,13 +12,13 @@ use crate::exit::Error;
 use crate::messages::run::Msg;
 use crate::{output, reach};
 
-/// How long an open pipe may be silent at first, where there is a prompt without it.
+/// How long an open pipe may be silent at first, if there is a prompt without it.
 const FIRST_MAX: Duration = Duration::from_millis(300);
 
-/// How long it may be silent where it is the prompt, or has begun.
+/// How long it may be silent if it is the prompt, or has begun.
 const SILENCE_MAX: Duration = Duration::from_secs(10);
 
-/// The prompt of this command line. `hint`: what to say where there is none.
+/// The prompt of this command line. `hint`: what to say if there is none.
 pub fn gather(words: &[String], hint: &str) -> Result<String, Error> {
     let input = io::stdin();
     let waits = words.iter().any(|word| word == "-");
@@ -44,7 +44,7 @@ pub fn gather(words: &[String], hint: &str) -> Result<String, Error> {
     join(&typed, piped, hint)
 }
 
-/// Who writes `-` wants what comes from there: a command before it that failed leaves nothing, and nothing is asked.
+/// A user who writes `-` wants the piped input: a command before it that failed leaves nothing, and nothing is asked.
 fn expect_input(piped: Option<&str>) -> Result<(), Error> {
     match piped.is_none_or(|piped| piped.trim().is_empty()) {
         true => Err(Error::usage(

@@ -56,12 +56,12 @@ impl Questions {
         }
         self.drawn = Some(asked.id().clone());
         let lines = self.lines.get_or_insert_with(Lines::start);
-        // What was typed before the question stood there is no answer to it.
+        // Input typed before the question appeared does not answer it.
         lines.flush();
         output::progress_part(&asked.prompt());
     }
 
-    /// The next line typed while a question is drawn. Cancel-safe; never ends where there is no open question.
+    /// The next line typed while a question is drawn. Cancel-safe; never ends if there is no open question.
     pub async fn typed(&mut self) -> String {
         if self.drawn.is_none() || self.ended {
             return std::future::pending().await;
@@ -100,7 +100,7 @@ impl Questions {
         };
         match dialog::send(client, &params).await {
             Ok(()) => {}
-            // The event that tells who answered comes by itself.
+            // The event that says who answered comes by itself.
             Err(CallError::Failure(failure))
                 if matches!(
                     failure.name,

@@ -14,7 +14,7 @@ use crate::exit::{self, Error};
 use crate::messages::run::Msg;
 use crate::output;
 
-/// What is known of a run. Filled as it goes on, so that a failure in the middle says what there is.
+/// The report of a run. Filled as it goes on, so that a failure in the middle reports what is known.
 #[derive(Debug, Default)]
 pub struct Report {
     pub session: Option<SessionId>,
@@ -29,12 +29,12 @@ pub struct Report {
     error: Option<Value>,
     /// How the goal ended, if the run had one.
     goal: Option<GoalEnded>,
-    /// The answer as a value, where it had to fit a schema and does.
+    /// The answer as a value, if it had to fit a schema and does.
     pub structured: Option<Value>,
 }
 
 impl Report {
-    /// A turn has ended. Of several the last one says how it came out; what they took is added up.
+    /// A turn has ended. Of several turns the last one gives the outcome; their usage is added up.
     pub fn ended(&mut self, ended: TurnEnded) {
         self.outcome = outcome(ended.outcome);
         self.text = ended.text;
@@ -89,7 +89,7 @@ impl Report {
         }
     }
 
-    /// Says to a person what the turn took, where they look; a program reads it in the object.
+    /// Prints the turn's cost to standard error for a user; a program reads it in the object.
     fn tell_cost(&self) {
         let usage = &self.usage;
         if usage.requests > 0 && io::stderr().is_terminal() {

@@ -1,4 +1,4 @@
-//! `--json-schema`: what the model is told of the schema, how its answer is read, and what it is told if it does not fit.
+//! `--json-schema`: the model's instruction about the schema, how its answer is read, and the reply if it does not fit.
 //!
 //! The schema goes into the user's message: system prompt and tools stay the same to the byte, and the vendor's cache
 //! keeps matching.

@@ -27,7 +27,7 @@ use crate::{ended, output};
 /// A second Ctrl-C within this time leaves at once.
 const TWICE: Duration = Duration::from_secs(2);
 
-/// How long the daemon may take to end a turn whose time is up, or that was told to.
+/// How long the daemon may take to end a turn whose time is up, or that was asked to end.
 const GRACE: Duration = Duration::from_secs(10);
 
 /// Lines of a tool's output that progress shows.
@@ -192,7 +192,7 @@ impl Run {
         }
     }
 
-    /// Takes an event; returns the exit code where it ends the run.
+    /// Takes an event; returns the exit code if it ends the run.
     pub(super) fn take(
         &mut self,
         event: DecodedEvent,
@@ -325,7 +325,7 @@ impl Run {
     }
 }
 
-/// A signal that came early, else the next one. Cancel-safe: what is taken is returned at once.
+/// A signal that came early, else the next one. Cancel-safe: a signal that is taken is returned at once.
 async fn heard(signals: &mut Signals, early: &mut Option<Arrived>) -> Arrived {
     match early.take() {
         Some(arrived) => arrived,
@@ -369,7 +369,7 @@ impl Leaving {
         }
     }
 
-    /// Takes a signal: the code to leave with at once; `None`: what runs is to be interrupted.
+    /// Takes a signal: the code to leave with at once; `None`: the turn is to be interrupted.
     pub(super) fn take(&mut self, arrived: Arrived, report: &mut Report) -> Option<u8> {
         match arrived {
             // An ephemeral session does not go on without its run.

@@ -1,4 +1,4 @@
-//! A provider's key: where it comes from, and whether the provider takes it. Never printed.
+//! A provider's key: its source, and whether the provider takes it. Never printed.
 
 use std::io::Read;
 
@@ -28,7 +28,7 @@ pub enum Source {
     None,
 }
 
-/// What was found.
+/// The key that was found.
 pub struct Key {
     /// To be stored; absent: what there is stays.
     pub new: Option<String>,
@@ -105,7 +105,7 @@ impl Search<'_> {
         }
     }
 
-    /// The first key to be tried; `None`: what is there, or none.
+    /// The first key to be tried; `None`: the present one, or none.
     async fn first(&self, person: &mut Option<Person>) -> Result<Option<String>, Error> {
         let variable = &self.provider.api_key_env;
         match self.source {
@@ -232,7 +232,7 @@ impl Search<'_> {
     }
 }
 
-/// What the provider said, on a line: host, time, and whether the key works. Where it does not, in the daemon's words.
+/// What the provider said, on a line: host, time, and whether the key works. If it does not, in the daemon's words.
 pub fn answer(probed: &ProviderProbeOutput) -> String {
     let host = match probed.host.as_str() {
         "" => String::new(),
@@ -272,7 +272,7 @@ pub async fn probed(
 
 /// The value that this process has for a variable.
 pub fn in_environment(variable: &str) -> Option<String> {
-    // An empty name, or one with `=` in it, is no variable; asking for it would be a mistake of ours.
+    // An empty name, or one with `=` in it, is not a variable; asking for it would be a mistake of ours.
     if variable.is_empty() || variable.contains(['=', '\0']) {
         return None;
     }
@@ -281,7 +281,7 @@ pub fn in_environment(variable: &str) -> Option<String> {
         .filter(|value| !value.is_empty())
 }
 
-/// The working directory, as the daemon knows projects; absent where there is none.
+/// The working directory, as the daemon knows projects; absent if there is none.
 pub fn here() -> Option<String> {
     reach::cwd(None).and_then(|cwd| reach::utf8(&cwd)).ok()
 }
@@ -298,7 +298,7 @@ fn read_stdin() -> Result<String, Error> {
     Ok(key.to_owned())
 }
 
-/// What no key is made of tells of something else in the clipboard.
+/// Characters that no key contains suggest something else in the clipboard.
 fn looks_like_one(key: &str) -> Result<(), &'static str> {
     if key.is_empty() {
         return Err(say!(Msg::NoKeyTyped));

@@ -11,7 +11,7 @@ use crate::{near, output, text};
 /// Models that are listed; of more there is only the number.
 const MODELS: usize = 20;
 
-/// What was typed for one of a list. Pure.
+/// The typed choice from a list. Pure.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Typed<'a> {
     Index(usize),
@@ -33,7 +33,7 @@ pub fn typed<'a>(line: &'a str, names: &[&str]) -> Typed<'a> {
     }
 }
 
-/// What is known of a provider's key, in words.
+/// The state of a provider's key, in words.
 pub fn key_words(provider: &ProviderStatus) -> String {
     let variable = &provider.api_key_env;
     match (variable.is_empty(), provider.has_key) {
@@ -138,7 +138,7 @@ pub async fn provider(
     }
 }
 
-/// One that nobody has told us of.
+/// An endpoint that is not in the list.
 async fn endpoint(person: &mut Person, taken: &[&str]) -> Result<ProviderStatus, Error> {
     let name = loop {
         let name = person.line(say!(Msg::AskName)).await?;

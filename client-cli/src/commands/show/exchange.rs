@@ -15,7 +15,7 @@ const WINDOW: u64 = 200;
 /// Windows that are looked at: a turn of more records than they hold is not shown.
 const WINDOWS_MAX: usize = 10;
 
-/// What was said last.
+/// The last exchange.
 #[derive(Debug, PartialEq)]
 pub struct Exchange {
     pub prompt: String,
@@ -30,7 +30,7 @@ pub struct Exchange {
 /// # Errors
 /// The log cannot be read.
 pub async fn last(client: &Client, session: &str, newest: Seq) -> Result<Option<Exchange>, Error> {
-    let mut found = Found::default();
+    let mut found = PartialExchange::default();
     let mut end = newest.0;
     for _ in 0..WINDOWS_MAX {
         if end == 0 {
@@ -75,9 +75,9 @@ async fn window(
     Ok(events)
 }
 
-/// What has been found, going backwards.
+/// The parts found so far, going backwards.
 #[derive(Debug, Default)]
-struct Found {
+struct PartialExchange {
     /// The last words of the model.
     answer: Option<String>,
     ended: Option<TurnEnded>,
@@ -85,7 +85,7 @@ struct Found {
     shown: Option<(Seq, Vec<(Seq, Seq)>)>,
 }
 
-impl Found {
+impl PartialExchange {
     /// Takes the records of a window, oldest first. Answers with the exchange when its prompt is among them.
     fn take(&mut self, events: &[DecodedEvent]) -> Option<Exchange> {
         for event in events.iter().rev() {
@@ -97,7 +97,7 @@ impl Found {
                 Some(Body::SessionRewound(rewound)) => {
                     if let (None, Some(runs)) = (&self.shown, &rewound.shown) {
                         self.shown = Some((seq, runs.clone()));
-                        // Said behind the turn that is gone back to.
+                        // Said after the turn that is gone back to.
                         self.answer = None;
                         self.ended = None;
                     }

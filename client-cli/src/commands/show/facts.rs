@@ -124,7 +124,7 @@ fn context(summary: &SessionSummary) -> String {
     }
 }
 
-/// What waits for a person, and where it is answered.
+/// The interactions that wait for the user, and how to answer them.
 fn waits(summary: &SessionSummary) -> String {
     let counts = [
         (summary.pending_interactions, say!(Msg::Questions)),

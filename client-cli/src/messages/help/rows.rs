@@ -1,4 +1,4 @@
-//! The sentences of help in Chinese, a row for each paragraph: as it stands in the sources, without a full stop at its
+//! The sentences of help in Chinese, a row for each paragraph: as it is in the sources, without a full stop at its
 //! end, and in Chinese.
 
 macro_rules! rows {

@@ -1,7 +1,7 @@
 //! The system's keyring: one entry a home, with all its keys, as text.
 //!
 //! Built in with the feature `keychain`. A keyring may ask a person to open it, or never answer: nobody waits for it
-//! longer than a bound, and no text of it stands in an error. Called by `credentials` alone; blocks.
+//! longer than a bound, and no text of it is in an error. Called by `credentials` alone; blocks.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ const SERVICE: &str = "reasonix";
 #[cfg(any(feature = "keychain", test))]
 const ANSWER_MAX: Duration = Duration::from_secs(20);
 
-/// Where one text is kept. Errors are for people, and hold nothing of the text.
+/// The store of one text. Errors are for people, and hold nothing of the text.
 pub(super) trait Ring: Send + Sync {
     /// The text that is kept.
     fn read(&self) -> Result<Option<String>, String>;
@@ -51,7 +51,7 @@ pub(super) fn system(_home: &Path) -> Result<Arc<dyn Ring>, String> {
     Err(ABSENT.to_owned())
 }
 
-/// Why there is no keyring, where none was built in.
+/// Why there is no keyring, if none was built in.
 pub(super) const ABSENT: &str =
     "this program was built without the system's keyring (feature `keychain`)";
 
@@ -159,7 +159,7 @@ impl Drop for Over {
     }
 }
 
-/// Asks in a thread of its own, which is left behind where no answer comes.
+/// Asks in a separate thread, which is abandoned if no answer comes.
 #[cfg(any(feature = "keychain", test))]
 fn bounded<T: Send + 'static>(
     ask: impl FnOnce() -> Result<T, String> + Send + 'static,
@@ -223,7 +223,7 @@ mod patience {
 mod tests {
     use super::*;
 
-    /// The crate's own stand-in.
+    /// The crate's own mock.
     fn mocked(account: &str, store: &Arc<keyring_core::mock::Store>) -> SystemKeyring {
         SystemKeyring {
             store: Arc::clone(store) as Arc<keyring_core::CredentialStore>,

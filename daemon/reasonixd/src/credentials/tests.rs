@@ -1,4 +1,4 @@
-//! What is kept, what is refused, and that no key is ever shown.
+//! Keys that are kept, keys that are refused, and that no key is ever shown.
 
 use std::os::unix::fs::PermissionsExt;
 

@@ -31,7 +31,7 @@ struct LostEnd {
 #[derive(Debug, Default, PartialEq, Eq)]
 struct LogSurvey {
     sound: usize,
-    /// The session, and what is wrong.
+    /// The session, and its damage.
     damaged: Vec<(SessionId, String)>,
     /// Cut, or restored from a backup.
     lost: Vec<LostEnd>,
@@ -127,7 +127,7 @@ fn look(
             continue;
         }
         match store::log::read(&home.session_dir(session), &mut |_| ()) {
-            // A torn tail is the end of what was never acknowledged, or a line that is just being written.
+            // A torn tail is the end of records that were never acknowledged, or a line that is just being written.
             Ok(scan) if scan.damaged() => {
                 let why = scan.invalid.unwrap_or_default();
                 let what = format!("its log is damaged after record {}: {why}", scan.last);
@@ -151,7 +151,7 @@ fn look(
     Ok(found)
 }
 
-/// When a session's log was changed last, and how large it is; what has no log is the oldest.
+/// When a session's log was changed last, and how large it is; one without a log counts as the oldest.
 fn stamp(dir: &Path) -> (SystemTime, u64) {
     let meta = std::fs::metadata(dir.join("log.jsonl"));
     let changed = meta.as_ref().ok().and_then(|meta| meta.modified().ok());

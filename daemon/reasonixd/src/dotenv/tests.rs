@@ -1,4 +1,4 @@
-//! What counts as a line, and what is never read.
+//! Which lines count, and which are never read.
 
 use proptest::prelude::*;
 

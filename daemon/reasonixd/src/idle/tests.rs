@@ -11,7 +11,7 @@ enum Event {
     Leaves,
     WorkBegins,
     WorkEnds,
-    /// Time passes, in milliseconds; sleep of the machine is no different.
+    /// Time passes, in milliseconds; sleep of the machine counts too.
     Passes(u64),
     Look,
 }
@@ -98,7 +98,7 @@ fn a_visit_starts_the_count_over_even_between_two_looks() {
     let mut idle = Idle::default();
     assert!(!idle.look(quiet, at(100), limit));
     assert!(!idle.look(quiet, at(159), limit));
-    // Somebody comes and goes: the next look sees nobody, and still it is no time to go.
+    // Somebody comes and goes: the next look sees nobody, and still the daemon stays.
     idle.stir();
     assert!(!idle.look(quiet, at(160), limit));
     assert!(!idle.look(quiet, at(219), limit));

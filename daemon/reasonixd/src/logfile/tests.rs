@@ -48,7 +48,7 @@ fn a_full_disk_costs_lines_and_is_reported_when_it_has_room_again() {
     );
     let log = Rotating(Mutex::new(current));
     for _ in 0..3 {
-        // What is written comes from everywhere: an error there would be a panic or a loop.
+        // Lines are written from everywhere: an error there would be a panic or a loop.
         assert_eq!(log.make_writer().write(b"a line\n").unwrap(), 7);
     }
     log.0.lock().unwrap().file = well;

@@ -116,10 +116,10 @@ pub async fn serve(
     peer.end();
     let trusted = peer.end_trust();
     if !trusted.is_empty() {
-        // What was started meanwhile goes on without it.
+        // Work started meanwhile continues without it.
         daemon.supervisor.end_trust(&trusted).await;
     }
-    // The last sender ends the writer, once what waits is written.
+    // The last sender ends the writer, once the queued frames are written.
     drop(peer);
     let _ = tokio::time::timeout(LAST_WORDS, writer).await;
 }
@@ -232,7 +232,7 @@ impl<'a> Conversation<'a> {
         }
     }
 
-    /// The client says no more: what it said is done and answered. Who does not listen any more waits for nothing.
+    /// The client says no more: its calls are carried out and answered. A client that does not read any more is not waited for.
     async fn see_out(&mut self, socket: &Socket) {
         let mut looks = tokio::time::interval(LISTENS);
         while !self.calls.is_empty() || !self.waits.is_empty() {
@@ -268,7 +268,7 @@ impl<'a> Conversation<'a> {
         if let Poll::Ready(text) = futures::poll!(&mut call) {
             return reply(peer, text, share).await;
         }
-        // Begun already, so it goes on; but where there are too many nothing more is read until one has been answered.
+        // Begun already, so it goes on; but if there are too many nothing more is read until one has been answered.
         let Ok(permit) = Arc::clone(&self.calls_max).acquire_owned().await else {
             return;
         };
@@ -328,7 +328,7 @@ async fn reply(peer: &Peer, text: Vec<u8>, share: Option<Share>) {
     peer.start_subscriptions();
 }
 
-/// Writes what is to be sent, in order.
+/// Writes queued frames, in order.
 struct Writer {
     socket: Socket,
     peer: Weak<Peer>,
@@ -366,7 +366,7 @@ impl Writer {
                     return;
                 }
                 Err(WriteError::Closed) => {
-                    // What it said before it left is done all the same.
+                    // Calls it made before it left are carried out all the same.
                     if let Some(peer) = self.peer.upgrade() {
                         peer.end();
                     }

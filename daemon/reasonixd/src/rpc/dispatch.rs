@@ -1,4 +1,4 @@
-//! From a frame to the method that it names. The gates stand here, once for all methods: hello, role, parameters, and
+//! From a frame to the method that it names. The checks are here, once for all methods: hello, role, parameters, and
 //! whether there is still a home to change.
 
 use std::future::Future;
@@ -63,7 +63,7 @@ pub enum Answer {
     },
 }
 
-/// Registers a method: its handler is called only behind the gates.
+/// Registers a method: its handler is called only after the checks.
 pub fn add<M: Method, F, Fut>(module: &mut RpcModule<Daemon>, handler: F)
 where
     F: Fn(Arc<Daemon>, Arc<Peer>, M::Params) -> Fut + Clone + Send + Sync + 'static,
@@ -84,7 +84,7 @@ where
             output.map_err(|failure| error_object(&failure))
         }
     });
-    // Names come from one table, in which each stands once.
+    // Names come from one table, in which each occurs once.
     debug_assert!(registered.is_ok(), "{} is registered twice", M::NAME);
 }
 
@@ -226,7 +226,7 @@ pub fn call(line: &[u8], peer: Arc<Peer>, methods: &Methods) -> Answer {
     }
 }
 
-/// What is not a request: a notification is passed over, the rest gets JSON-RPC's own error.
+/// Handles frames that are not requests: ignores a notification, answers others with JSON-RPC's own error.
 fn malformed(line: &[u8]) -> Vec<u8> {
     let (code, text, hint_text) = match serde_json::from_slice::<serde_json::Value>(line) {
         Ok(serde_json::Value::Object(object))
@@ -265,7 +265,7 @@ fn shortened(text: &str) -> String {
 /// Characters of a parser's message: it may quote a value of megabytes.
 const PARSER_WORDS_MAX: usize = 500;
 
-/// A parser's message without its middle, where it is long: what is wrong stands at both ends.
+/// A parser's message without its middle, if it is long: both ends say what is wrong.
 fn bounded(text: &str) -> String {
     let count = text.chars().count();
     if count <= PARSER_WORDS_MAX {
@@ -277,7 +277,7 @@ fn bounded(text: &str) -> String {
     format!("{begin} … {end}")
 }
 
-/// An error as a frame; without an id where no call is meant.
+/// An error as a frame; without an id if it belongs to no call.
 pub fn error_frame(id: Option<Id<'static>>, failure: &Failure) -> Vec<u8> {
     json_of(&MethodResponse::error(
         id.unwrap_or(Id::Null),

@@ -2,7 +2,7 @@
 
 use tokio::io::{AsyncBufRead, AsyncBufReadExt};
 
-/// What came in.
+/// The result of a read.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Frame {
     /// A line, without its newline.

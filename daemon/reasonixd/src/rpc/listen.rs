@@ -62,7 +62,7 @@ pub struct Socket {
     file: (u64, u64),
 }
 
-/// What stands at the socket's path.
+/// What is at the socket's path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum There {
     Ours,
@@ -116,7 +116,7 @@ impl Socket {
         &self.path
     }
 
-    /// What stands at its path. What cannot be looked at just now is taken for ours.
+    /// What is at its path. What cannot be looked at just now is taken for ours.
     fn there(&self) -> There {
         match fs::symlink_metadata(&self.path) {
             Ok(meta) if (meta.dev(), meta.ino()) == self.file => There::Ours,
@@ -136,7 +136,7 @@ impl Drop for Socket {
     }
 }
 
-/// Makes the socket's directory where there is none, and checks that nobody else can put anything into it.
+/// Makes the socket's directory if there is none, and checks that nobody else can put anything into it.
 fn check_directory(path: &Path) -> Result<(), SocketError> {
     let directory = path.parent().unwrap_or(Path::new("/"));
     let io = |doing, source| SocketError::Io {
@@ -170,7 +170,7 @@ fn clear(path: &Path) -> Result<(), SocketError> {
     let due = Instant::now() + DYING;
     loop {
         let Ok(meta) = fs::symlink_metadata(path) else {
-            // Nothing is in the way; or the bind says what is.
+            // Nothing is in the way; or the bind reports the obstacle.
             return Ok(());
         };
         let ours = meta.uid() == rustix::process::geteuid().as_raw();

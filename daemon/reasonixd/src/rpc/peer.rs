@@ -1,4 +1,4 @@
-//! Who is on the other side of a connection, and what it is sent.
+//! The client of a connection, and the frames sent to it.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
@@ -252,7 +252,7 @@ pub struct Clients {
 }
 
 impl Clients {
-    /// The room for what waits to be written to any of them.
+    /// The room for frames that wait to be written to any of them.
     pub fn room(&self) -> SharedRoom {
         self.room.clone()
     }
@@ -329,7 +329,7 @@ fn is_sandboxed(_pid: u32) -> bool {
     false
 }
 
-/// Whether a process descends from another one, by the kernel's word. Where that cannot be known it does: a process that
+/// Whether a process descends from another one, by the kernel's word. If that cannot be known, the answer is yes: a process that
 /// is gone by now may have been anybody's, and what it opened may be in the hands of what it started.
 #[cfg(target_os = "linux")]
 pub fn descends(pid: u32, ancestor: u32) -> bool {
@@ -365,7 +365,7 @@ fn parent_of(pid: u32) -> Option<u32> {
 fn name_and_parent(pid: u32) -> Option<(String, u32)> {
     let stat = std::fs::read(format!("/proc/{pid}/stat")).ok()?;
     let stat = String::from_utf8_lossy(&stat);
-    // The name stands in brackets and may hold anything: what counts comes behind the last one.
+    // The name is in brackets and may hold anything: the fields come after the last one.
     let (name, rest) = stat.rsplit_once(')')?;
     let (_, name) = name.split_once('(')?;
     let parent = rest.split_whitespace().nth(1)?.parse().ok()?;

@@ -1,6 +1,6 @@
-//! Room for what is to be written to clients: of each connection, and of all together.
+//! Room for frames to be written to clients: of each connection, and of all together.
 //!
-//! A call takes room for its answer before it begins, and what waits keeps its share until it is written. So a client
+//! A call takes room for its answer before it begins, and a waiting frame keeps its share until it is written. So a client
 //! that reads nothing has no more calls read, and costs no more memory.
 
 use std::sync::Arc;
@@ -69,7 +69,7 @@ impl Room {
                 _first: None,
             })
         };
-        // Both only wait: dropping one gives back what it has.
+        // Both only wait: dropping one gives back its share.
         tokio::select! {
             share = both => share,
             first = first().acquire_owned() => Some(Share::first(first.ok()?)),

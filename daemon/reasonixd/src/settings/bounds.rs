@@ -1,4 +1,4 @@
-//! What the settings say, for who asks before every request or call: the files are read again where one has changed.
+//! What the settings say, for who asks before every request or call: the files are read again if one has changed.
 
 use std::collections::HashMap;
 use std::fs::Metadata;
@@ -29,7 +29,7 @@ pub struct KnownSettings<T> {
 /// What days and projects may use.
 pub type KnownBounds = KnownSettings<SharedBudgets>;
 
-/// What is forbidden.
+/// The prohibitions.
 pub type KnownGuards = KnownSettings<Arc<Guards>>;
 
 impl<T> Default for KnownSettings<T> {
@@ -40,8 +40,8 @@ impl<T> Default for KnownSettings<T> {
     }
 }
 
-/// The files as they stood, by path: the user's, the project's where there is one, and what is trusted; and the
-/// revision of what is trusted for a time.
+/// The files as they stood, by path: the user's, the project's if there is one, and the list of trust; and the
+/// revision of temporary trust.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct FileMarks([(PathBuf, Option<Mark>); 3], u64);
 
@@ -92,7 +92,7 @@ impl<T: Clone> KnownSettings<T> {
         };
         drop(known);
         let loaded = load();
-        // What could not be read now may be readable the next time, as it stands.
+        // What could not be read now may be readable the next time, as it is.
         let lasts = settled && loaded.problems.is_empty();
         let picked = pick(loaded);
         if lasts {
@@ -107,7 +107,7 @@ impl<T: Clone> KnownSettings<T> {
 }
 
 impl FileMarks {
-    /// How they stand, and whether each has stood so for a while.
+    /// Their present state, and whether each has stood so for a while.
     fn now(home: &Path, cwd: &Path, user_home: &Path) -> (Self, bool) {
         let user = home.join("config.toml");
         let project = project::file_of(cwd, user_home).unwrap_or_default();

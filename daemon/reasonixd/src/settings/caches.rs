@@ -1,4 +1,4 @@
-//! Where toolchains keep in the person's home what they can fetch or make again. Called by `layers`.
+//! Where toolchains keep their caches in the user's home. Called by `layers`.
 
 use std::path::{Path, PathBuf};
 

@@ -19,7 +19,7 @@ mod provider;
 
 pub use provider::provider;
 
-/// Tries where somebody else changes the file meanwhile.
+/// Attempts if somebody else changes the file meanwhile.
 const TRIES: usize = 3;
 
 /// Two changes at once would lose one of them.
@@ -59,7 +59,7 @@ pub fn key(name: &str) -> Result<&'static Key, Failure> {
 /// Sets a setting, or takes it out so that its default counts.
 ///
 /// # Errors
-/// `invalid_params`: the value is not what is allowed; `invalid_config`: the file cannot be changed as it stands;
+/// `invalid_params`: the value is not allowed; `invalid_config`: the file cannot be changed as it is;
 /// `storage`.
 pub fn set(
     file: &Path,
@@ -94,13 +94,13 @@ pub fn set(
 /// Takes a rule out of those that a file allows; false: it is not there. Comments on other lines stay.
 ///
 /// # Errors
-/// `invalid_config`: the file cannot be changed as it stands; `storage`.
+/// `invalid_config`: the file cannot be changed as it is; `storage`.
 pub fn forget_rule(file: &Path, rule: &str) -> Result<bool, Failure> {
     let found = std::cell::Cell::new(false);
     change(file, &[&["permissions", "allow"]], &|text| {
         let mut text = text.to_owned();
         found.set(false);
-        // The same rule may stand there twice.
+        // The same rule may be there twice.
         while let Some(shorter) = without_rule(file, &text, rule)? {
             found.set(true);
             text = shorter;
@@ -141,8 +141,8 @@ fn without_rule(file: &Path, text: &str, rule: &str) -> Result<Option<String>, F
     };
     let span = list.get(index).and_then(Value::span);
     if let Some(lines) = span.and_then(|span| entry_lines(text, &span)) {
-        let (before, behind) = (text.get(..lines.start), text.get(lines.end..));
-        let shorter: String = [before, behind].into_iter().flatten().collect();
+        let (before, after) = (text.get(..lines.start), text.get(lines.end..));
+        let shorter: String = [before, after].into_iter().flatten().collect();
         // The last of several may leave a comma too few or too many: then it is taken out as TOML.
         if shorter.parse::<DocumentMut>().is_ok() {
             return Ok(Some(shorter));
@@ -157,18 +157,18 @@ fn without_rule(file: &Path, text: &str, rule: &str) -> Result<Option<String>, F
     Ok(Some(document.to_string()))
 }
 
-/// The whole lines on which an entry of a list stands alone, in bytes.
+/// The whole lines that contain only one entry of a list, in bytes.
 fn entry_lines(text: &str, span: &std::ops::Range<usize>) -> Option<std::ops::Range<usize>> {
     let start = text.get(..span.start)?.rfind('\n').map_or(0, |at| at + 1);
     let rest = text.get(span.end..)?;
     let end = span.end + rest.find('\n').map_or(rest.len(), |at| at + 1);
-    let behind = text.get(span.end..end)?.trim();
-    let behind = behind.strip_prefix(',').unwrap_or(behind).trim_start();
+    let after = text.get(span.end..end)?.trim();
+    let after = after.strip_prefix(',').unwrap_or(after).trim_start();
     let alone = text.get(start..span.start)?.trim().is_empty();
-    (alone && (behind.is_empty() || behind.starts_with('#'))).then_some(start..end)
+    (alone && (after.is_empty() || after.starts_with('#'))).then_some(start..end)
 }
 
-/// The value as TOML, where it is what the setting may be.
+/// The value as TOML, if the setting allows it.
 fn allowed(key: &Key, json: &Json, context: &value::ValueContext<'_>) -> Result<Value, Failure> {
     let wrong = |why: String| {
         Failure::new(
@@ -221,7 +221,7 @@ fn toml_of(json: &Json) -> Option<Value> {
     }
 }
 
-/// Puts a value at its place, in a table that is made where there is none; the table that is none.
+/// Puts a value at its place, in a table that is made if needed; the error names the key that is not a table.
 fn put<'a>(table: &mut dyn TableLike, path: &[&'a str], value: Value) -> Result<(), &'a str> {
     match path {
         [] => Ok(()),
@@ -236,7 +236,7 @@ fn put<'a>(table: &mut dyn TableLike, path: &[&'a str], value: Value) -> Result<
     }
 }
 
-/// Puts a value in the place of another; what stands around it stays.
+/// Puts a value in the place of another; the text around it stays.
 fn insert(table: &mut dyn TableLike, name: &str, mut value: Value) {
     if let Some(old) = table.get_mut(name) {
         if let Some(old) = old.as_value() {
@@ -251,8 +251,8 @@ fn insert(table: &mut dyn TableLike, name: &str, mut value: Value) {
 /// The text without a value. Its own lines go, and comments around them stay.
 fn without(text: &str, document: &mut DocumentMut, path: &[&str]) -> String {
     if let Some(lines) = lines_of(text, path) {
-        let (before, behind) = (text.get(..lines.start), text.get(lines.end..));
-        return [before, behind].into_iter().flatten().collect();
+        let (before, after) = (text.get(..lines.start), text.get(lines.end..));
+        return [before, after].into_iter().flatten().collect();
     }
     let Some((name, tables)) = path.split_last() else {
         return text.to_owned();
@@ -267,7 +267,7 @@ fn without(text: &str, document: &mut DocumentMut, path: &[&str]) -> String {
     document.to_string()
 }
 
-/// The whole lines on which a value stands alone, in bytes; `None` where it shares them with others.
+/// The whole lines that contain only one value, in bytes; `None` if it shares them with others.
 fn lines_of(text: &str, path: &[&str]) -> Option<std::ops::Range<usize>> {
     let document = Document::parse(text).ok()?;
     let (name, tables) = path.split_last()?;
@@ -281,8 +281,8 @@ fn lines_of(text: &str, path: &[&str]) -> Option<std::ops::Range<usize>> {
     let rest = text.get(value.end..)?;
     let end = value.end + rest.find('\n').map_or(rest.len(), |at| at + 1);
     let before = text.get(start..key.start)?;
-    let behind = text.get(value.end..end)?.trim();
-    let alone = !before.contains(['{', ',', '=']) && (behind.is_empty() || behind.starts_with('#'));
+    let after = text.get(value.end..end)?.trim();
+    let alone = !before.contains(['{', ',', '=']) && (after.is_empty() || after.starts_with('#'));
     alone.then_some(start..end)
 }
 
@@ -383,7 +383,7 @@ pub(super) fn unusable(file: &Path, why: String, hint: &str) -> Failure {
     .with("file", file.display().to_string())
 }
 
-/// The edit would have changed what it must not.
+/// The edit would have changed more than its setting.
 fn lost() -> Failure {
     Failure::new(
         ErrorName::Internal,

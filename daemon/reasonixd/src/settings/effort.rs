@@ -1,4 +1,4 @@
-//! How hard a model is to think: what a person, the config or the model before it says, held against what it knows.
+//! The reasoning effort of a model: the one that the user, the config or the earlier model names, checked against those it knows.
 
 use proto::{ErrorName, Failure};
 use session::Effort;

@@ -1,4 +1,4 @@
-//! What is known of a model behind an entry: what the config says goes first, the catalog fills what is absent.
+//! The facts about a model of an entry: those of the config go first, the catalog fills absent ones.
 
 use catalog::{Cache, Price};
 
@@ -7,7 +7,7 @@ use proto::params::config::{ModelFacts, ModelPrice};
 
 use super::providers::ProviderEntry;
 
-/// What is known. What is absent, 0 or empty is not.
+/// The known facts. An absent, 0 or empty one is not known.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Facts {
     /// Tokens; 0: not known.
@@ -24,7 +24,7 @@ pub struct Facts {
     pub refuses_temperature: bool,
 }
 
-/// What is known of one model of an entry.
+/// The facts about one model of an entry.
 #[must_use]
 pub fn of(entry: &ProviderEntry, model: &str) -> Facts {
     let known = catalog::find(&entry.base_url, model);

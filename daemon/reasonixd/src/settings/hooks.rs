@@ -1,4 +1,4 @@
-//! The files with hooks: the project's, which count where it is trusted, and the user's own. Called by `layers`.
+//! The files with hooks: the project's, which count if it is trusted, and the user's own. Called by `layers`.
 
 use std::io::{Error, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use super::{project, read};
 /// What both files say.
 #[derive(Default)]
 pub(super) struct HookFiles {
-    /// The project's file, where it can be read.
+    /// The project's file, if it can be read.
     pub project: Option<PathBuf>,
     theirs: ParsedHooks,
     own: ParsedHooks,
@@ -74,7 +74,7 @@ impl HookFiles {
 }
 
 /// What programs that run or obey their directory read there first: of a hook outside the sandbox these are part of
-/// what is trusted, also where they are missing.
+/// the trusted content, also if they are missing.
 const CONFIG_FILES: [&str; 20] = [
     "package.json",
     ".npmrc",
@@ -99,7 +99,7 @@ const CONFIG_FILES: [&str; 20] = [
 ];
 
 /// Files in the project that a hook uses which is to run outside the sandbox: those that its command names, and the
-/// configuration of what it may start. Empty for any other hook.
+/// configuration of programs it may start. Empty for any other hook.
 fn files_of(hook: &Hook) -> Vec<HookFile> {
     let Some(project) = hook.project().filter(|_| hook.sandbox == Some(false)) else {
         return Vec::new();
@@ -130,7 +130,7 @@ fn files_of(hook: &Hook) -> Vec<HookFile> {
     paths.into_iter().map(HookFile::read).collect()
 }
 
-/// Neither the file nor the directory that it stands in may lead elsewhere.
+/// Neither the file nor the directory that it is in may lead elsewhere.
 fn no_link(file: &Path) -> std::io::Result<String> {
     let directory = file.parent().unwrap_or(file);
     if directory.symlink_metadata()?.is_symlink() {

@@ -26,7 +26,7 @@ pub struct KeptFiles {
     files: Mutex<BTreeMap<PathBuf, Arc<WorkspaceRules>>>,
 }
 
-/// What is kept for one workspace.
+/// The rules kept for one workspace.
 pub struct WorkspaceRules {
     home: Arc<Home>,
     tools: ToolSet,
@@ -56,7 +56,7 @@ impl KeptFiles {
         }
     }
 
-    /// What is kept for the workspace with this root, read anew. Blocks.
+    /// The rules kept for the workspace with this root, read again. Blocks.
     pub fn of(&self, root: &Path) -> Arc<WorkspaceRules> {
         let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
         let kept = files.entry(root.to_path_buf()).or_insert_with(|| {
@@ -123,7 +123,7 @@ impl WorkspaceRules {
     /// Takes a rule back; false: it is not there. Blocks.
     ///
     /// # Errors
-    /// The file cannot be changed as it stands, or not be written.
+    /// The file cannot be changed as it is, or not be written.
     pub fn forget(&self, rule: &str) -> Result<bool, Failure> {
         let found = edit::forget_rule(&self.file, rule)?;
         self.read();
@@ -150,7 +150,7 @@ fn header(root: &Path) -> String {
     )
 }
 
-/// Adds a rule to those that allow, at the end; or what is in the way.
+/// Adds a rule to those that allow, at the end; or the obstacle.
 fn add(document: &mut DocumentMut, rule: &str) -> Result<(), &'static str> {
     let table = document
         .entry("permissions")
@@ -177,7 +177,7 @@ fn add(document: &mut DocumentMut, rule: &str) -> Result<(), &'static str> {
             .is_some_and(|end| end.contains('\n'));
     let mut value = toml_edit::Value::from(rule);
     if lines {
-        // A comment behind the last rule, or on lines of its own, stays where it is.
+        // A comment after the last rule, or on separate lines, stays in its place.
         let before = list
             .trailing()
             .as_str()
@@ -194,7 +194,7 @@ fn add(document: &mut DocumentMut, rule: &str) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// The rules of the file, and what is wrong with it. Nothing where there is none.
+/// The rules of the file, and its problems. Nothing if there is none.
 fn read_file(file: &Path, tools: &ToolSet) -> (Rules, Vec<String>) {
     let mut found = Rules::default();
     let place = file.display();

@@ -1,5 +1,5 @@
-//! The files, their precedence, and what of them counts: project over user over defaults, value by value. What the values
-//! mean stands in `values`.
+//! The files, their precedence, and which values count: project over user over defaults, value by value. What the values
+//! mean is in `values`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -28,24 +28,24 @@ pub enum Layer {
     Project,
 }
 
-/// What was found for one working directory.
+/// The settings found for one working directory.
 #[derive(Clone, Debug)]
 pub struct Loaded {
     pub settings: Settings,
-    /// Every value in force, with where it came from.
+    /// Every value in force, with its source.
     pub values: Vec<config::Value>,
-    /// What is wrong, with file, line and what is allowed. Each falls back alone.
+    /// Problems, with file, line and the allowed values. Each falls back alone.
     pub problems: Vec<String>,
-    /// What the project brings, where it brings anything.
+    /// The project's part, if it has any.
     pub project: Option<Project>,
-    /// Keys of the working directory's `.env`, where it is trusted.
+    /// Keys of the working directory's `.env`, if it is trusted.
     pub env_keys: BTreeMap<String, Secret>,
     /// The project's hooks, then the user's own.
     pub hooks: Hooks,
-    /// The MCP servers that count, and what is wrong with those that do not.
+    /// The MCP servers that count, and the problems of those that do not.
     pub servers: Servers,
-    /// Those of the problems for which a provider, or the whole of the user's file, is ignored: what is missing may be
-    /// what was meant.
+    /// Those of the problems for which a provider, or the whole of the user's file, is ignored: a missing one may be
+    /// the intended one.
     pub providers_lost: Vec<String>,
     /// Rules that deny or ask may be missing, as a file or a list of them cannot be read.
     pub rules_lost: bool,
@@ -97,7 +97,7 @@ pub fn load(home: &Path, cwd: Option<&Path>, user_home: &Path, tools: &ToolSet) 
         .map(|file| (file, server_files.lines()));
     let project = project::whose(config, cwd, keys, hook_lines, server_lines, home);
     if let (Some(file), Some(project)) = (theirs, &project) {
-        // All of it where it is trusted, else what can only tighten.
+        // All of it if it is trusted, else only the parts that tighten.
         reading.take(file, project.config_trusted);
     }
     let hooks_trusted = project
@@ -157,7 +157,7 @@ impl SettingsReader {
         }
     }
 
-    /// Notes a problem for which, where it is `of_providers`, some of them are ignored.
+    /// Notes a problem. If it is `of_providers`, some of them are ignored.
     fn lose(&mut self, of_providers: bool, problem: String) {
         if of_providers {
             self.providers_lost.push(problem.clone());
@@ -187,8 +187,8 @@ impl SettingsReader {
         }
     }
 
-    /// Takes the keys of the directory's `.env` that the user's config, or the project's, names; what people are shown
-    /// of them. The project's count as named before it is trusted: else trusting it would change what is to be trusted.
+    /// Takes the keys of the directory's `.env` that the user's config, or the project's, names; returns what users are shown
+    /// of them. The project's count as named before it is trusted: else trusting it would change the content to trust.
     fn find_keys(&mut self, cwd: &Path, project: &str) -> Vec<String> {
         let own = self.providers.iter();
         let mut named: BTreeSet<_> = own.filter_map(|entry| entry.api_key_env.clone()).collect();
@@ -398,7 +398,7 @@ impl SettingsReader {
                         ));
                     }
                     entry.origin = file.path.display().to_string();
-                    // By name: a project's entry stands beside the user's, and never takes one's place.
+                    // By name: a project's entry is added to the user's, and never takes one's place.
                     if self.providers.iter().any(|known| known.name == entry.name) {
                         let place = file.path.display();
                         // The same name in a project would redirect the user's provider.
@@ -426,7 +426,7 @@ impl SettingsReader {
         }
     }
 
-    /// Why a project's provider would get what is meant for another one of the user's, where it would (I29). Trust in
+    /// Why a project's provider would get what is meant for another one of the user's, if it would (I29). Trust in
     /// the project does not change that.
     fn redirects(&self, entry: &ProviderEntry) -> Option<String> {
         let shipped = shipped::all();
@@ -478,7 +478,7 @@ impl SettingsReader {
     }
 }
 
-/// What is wrong with an entry: each key that it cannot have, with its line; else what is wrong with a value.
+/// The problems of an entry: each key that it cannot have, with its line; else the wrong value.
 fn wrong_entry(file: &File, table: &Table, line: usize, error: &toml::de::Error) -> Vec<String> {
     let unknown = table
         .iter()
@@ -487,7 +487,7 @@ fn wrong_entry(file: &File, table: &Table, line: usize, error: &toml::de::Error)
         .map(|(name, item)| {
             let known = FIELDS.iter().map(|(known, _)| *known);
             let hint = match is_setting(name) {
-                // In TOML what stands below a table is the table's.
+                // In TOML keys below a table header belong to the table.
                 true => "; put settings above the first `[[providers]]`".to_owned(),
                 false => hint(&nearest(name, known)),
             };

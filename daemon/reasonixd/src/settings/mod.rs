@@ -1,4 +1,4 @@
-//! Settings: what can be set, what is set where, and what counts.
+//! Settings: what can be set, which file sets it, and which value counts.
 //!
 //! Nothing here keeps the daemon from opening: a wrong value falls back to its default alone, visibly.
 

@@ -58,7 +58,7 @@ impl ModelList {
     }
 }
 
-/// What is kept of an entry's endpoint. A file that cannot be read is as good as none.
+/// The kept list of an entry's endpoint. A file that cannot be read counts as absent.
 #[must_use]
 pub fn read(home: &Path, entry: &ProviderEntry) -> Option<ModelList> {
     let file = file(home, &entry.name)?;
@@ -68,7 +68,7 @@ pub fn read(home: &Path, entry: &ProviderEntry) -> Option<ModelList> {
     (list.base_url == entry.base_url).then_some(list)
 }
 
-/// Keeps a list. It may be lost, so a disk that refuses is no failure of the caller; why goes to the daemon's log.
+/// Keeps a list. It may be lost, so a refusal of the disk is not the caller's failure; the reason goes to the daemon's log.
 pub fn keep(home: &Path, name: &str, list: &ModelList) {
     let Some(file) = file(home, name) else { return };
     let written = serde_json::to_string(list)

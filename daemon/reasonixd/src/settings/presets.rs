@@ -14,7 +14,7 @@ use super::project::flat;
 /// Those that come with the program.
 pub const SHIPPED: [&str; 3] = ["fast", "smart", "max"];
 
-/// What may stand in `[presets.NAME]`.
+/// What may be in `[presets.NAME]`.
 pub const FIELDS: &[(&str, &str)] = &[
     (
         "model",
@@ -49,7 +49,7 @@ impl Preset {
     }
 }
 
-/// Takes what a file says of presets in. Returns what is wrong: each with the item that it is about.
+/// Adds the presets of a file. Returns the problems: each with the item that it is about.
 pub(super) fn take<'a>(
     presets: &mut BTreeMap<String, Preset>,
     table: &'a Table,
@@ -102,7 +102,7 @@ pub fn fast_model(settings: &Settings) -> Option<&str> {
         .filter(|model| !model.is_empty())
 }
 
-/// What a preset stands for.
+/// The options of a preset.
 ///
 /// # Errors
 /// `not_found`, with those that there are.

@@ -11,9 +11,9 @@ use super::trust;
 /// A project's config file, the keys of the working directory's `.env`, its hooks, or several of these.
 #[derive(Clone, Debug)]
 pub struct Project {
-    /// The config file; where there is none, the file of the hooks, else the `.env`.
+    /// The config file; if there is none, the file of the hooks, else the `.env`.
     pub file: PathBuf,
-    /// Where that stands.
+    /// The directory of that file.
     pub directory: PathBuf,
     /// Whether all of it counts.
     pub trusted: bool,
@@ -32,10 +32,10 @@ pub struct Project {
     parts: [TrustUnit; 4],
 }
 
-/// What is trusted by itself: trust in a project's config holds whichever directory below it a session works in.
+/// The unit of trust: trust in a project's config holds whichever directory below it a session works in.
 #[derive(Clone, Debug)]
 struct TrustUnit {
-    /// What stands for it in the list of what is trusted.
+    /// Its name in the list of trust.
     place: PathBuf,
     lines: Vec<String>,
 }
@@ -47,7 +47,7 @@ impl TrustUnit {
 }
 
 impl Project {
-    /// What of it has no effect now.
+    /// The parts of it that have no effect now.
     #[must_use]
     pub fn without_effect(&self) -> Vec<String> {
         let [config, keys, hooks, servers] = &self.parts;
@@ -72,7 +72,7 @@ impl Project {
     /// Remembers or forgets that all of it is trusted as it is.
     ///
     /// # Errors
-    /// The list of what is trusted cannot be written.
+    /// The list of trust cannot be written.
     pub fn set_trust(&self, home: &Path, trusted: bool) -> std::io::Result<()> {
         let known = |part: &&TrustUnit| part.place != Path::new("/");
         let changes = self.parts.iter().filter(known).map(|part| {
@@ -146,7 +146,7 @@ pub(super) fn whose(
     })
 }
 
-/// What runs programs first, long lists of rules last: nothing pushes a hook off the screen.
+/// Entries that run programs first, long lists of rules last: nothing pushes a hook off the screen.
 fn in_reading_order(programs: &[String], keys: &[String], config: &[String]) -> Vec<String> {
     let rank = |line: &&String| match line.as_str() {
         line if line.starts_with("[[providers]]") || line.starts_with("[[plugins]]") => 0,

@@ -40,7 +40,7 @@ pub struct ProviderEntry {
     /// The server demands that messages of user and assistant alternate.
     #[serde(default)]
     pub strict_roles: bool,
-    /// How hard the models are to think, and what they know of that.
+    /// The models' reasoning effort, and the efforts that they know.
     #[serde(default)]
     pub effort: Option<String>,
     #[serde(default)]
@@ -144,7 +144,7 @@ pub const FIELDS: &[(&str, &str)] = &[
     ),
 ];
 
-/// What of an entry only describes its models, and how each is tried: a wrong one is left out, and the entry stays.
+/// The keys of an entry that only describe its models, and how each is checked: a wrong one is left out, and the entry stays.
 const DESCRIBING: [(&str, Try); 4] = [
     ("context_window", fits::<u64>),
     ("max_output_tokens", fits::<u64>),
@@ -163,7 +163,7 @@ fn fits<T: DeserializeOwned>(value: toml::Value) -> Result<(), toml::de::Error> 
 /// Reads an entry. Also returns the keys about its models that were left out, and why.
 ///
 /// # Errors
-/// It is no entry.
+/// It is not an entry.
 pub fn read(text: &str) -> Result<(ProviderEntry, Vec<Wrong>), toml::de::Error> {
     let mut table: toml::Table = toml::from_str(text)?;
     let mut wrong = Vec::new();

@@ -1,7 +1,7 @@
-//! Rules as a config file has them: a text, or a table with the text and examples of what it must and must not match.
+//! Rules as a config file has them: a text, or a table with the text and examples of calls that it must and must not match.
 //!
 //! A rule that does not mean what its author thinks is reported with its line. A rule that tightens holds all the same;
-//! one that allows then allows nothing. Called by `value`, and by whoever reads what it made.
+//! one that allows then allows nothing. Called by `value`, and by readers of its result.
 
 use contract::ToolSet;
 use policy::{Examples, Layer, List, RuleSet};
@@ -11,13 +11,13 @@ use toml_edit::{InlineTable, Item};
 
 use super::value::Refused;
 
-/// What may stand in a rule's table.
+/// What may be in a rule's table.
 const MEMBERS: [&str; 3] = ["rule", "match", "not_match"];
 
 /// What a list of rules may be, for people.
 const ALLOWED: &str = "a list of rules: strings, or tables such as { rule = \"Bash(npm run test:*)\", match = [\"npm run test:unit\"], not_match = [\"npm run test; rm x\"] }";
 
-/// The rules of a list as JSON, each a text or an object as it was written; or what is allowed.
+/// The rules of a list as JSON, each a text or an object as it was written; or the allowed form.
 pub fn read(
     item: &Item,
     list: List,
@@ -69,7 +69,7 @@ pub fn texts(value: &Value) -> Vec<String> {
         .collect()
 }
 
-/// A rule of a settings call as TOML, where it is a table.
+/// A rule of a settings call as TOML, if it is a table.
 pub fn table(members: &serde_json::Map<String, Value>) -> Option<InlineTable> {
     let mut table = InlineTable::new();
     for (name, value) in members {

@@ -1,4 +1,4 @@
-//! Every setting: its name, what it may be, its default, and a sentence. The example file and the reference are made
+//! Every setting: its name, its kind, its default, and a sentence. The example file and the reference are made
 //! from this table.
 
 use policy::List;
@@ -50,7 +50,7 @@ pub enum Reach {
     Free,
     /// It could loosen something: counts only in a trusted project.
     Trusted,
-    /// A limit: counts at once where it is lower than the user's, and else never. 0 is none.
+    /// A limit: counts at once if it is lower than the user's, and else never. 0 is none.
     Lower,
     /// It is the user's own matter: never counts in a project.
     User,
@@ -76,7 +76,7 @@ const fn decimal(min: i64, max: i64) -> Kind {
     Kind::Decimal { min, max }
 }
 
-/// Makes a table: of each setting its name, kind, reach and default, and below them what it is about.
+/// Makes a table: of each setting its name, kind, reach and default, and below them its description.
 macro_rules! settings {
     ($(#[$table_about:meta])* $table:ident:
         $($name:literal, $kind:expr, $reach:ident, $default:literal: $about:literal;)*) => {
@@ -229,7 +229,7 @@ settings! {
 /// Old spellings of settings, which still count.
 const OLD_NAMES: &[(&str, &str)] = &[("skills.disabled_skills", "skills.disabled")];
 
-/// The setting that a name of an older version stands for.
+/// The setting that a name of an older version means.
 pub(super) fn renamed(old: &str) -> Option<&'static str> {
     let found = OLD_NAMES.iter().find(|(name, _)| *name == old);
     found.map(|(_, new)| *new)
@@ -241,7 +241,7 @@ pub(super) fn spellings(name: &'static str) -> impl Iterator<Item = &'static str
     [name].into_iter().chain(old.map(|(old, _)| *old))
 }
 
-/// The daemon's own pacing, in the table `[internal]` of the user's config file. Tests set it. It is no part of the
+/// The daemon's own pacing, in the table `[internal]` of the user's config file. Tests set it. It is not part of the
 /// documented config: the example, the reference, hints and `config.get` have only `KEYS`.
 const INTERNAL: &[Key] = &[
     // A session that does nothing leaves memory after so long; 0: never.

@@ -1,4 +1,4 @@
-//! The files with MCP servers: the user's `mcp.json`, and the project's `.mcp.json`, which counts where it is trusted; and
+//! The files with MCP servers: the user's `mcp.json`, and the project's `.mcp.json`, which counts if it is trusted; and
 //! the entries of `[[plugins]]` in config files. Called by `layers`.
 
 use std::io::ErrorKind;
@@ -12,7 +12,7 @@ use super::{project, read};
 /// What the files say.
 #[derive(Default)]
 pub(super) struct ServerFiles {
-    /// The project's file, where it can be read.
+    /// The project's file, if it can be read.
     pub project: Option<PathBuf>,
     theirs: Servers,
     own: Servers,

@@ -82,7 +82,7 @@ pub fn find_any(
     any.ok_or_else(|| unknown(configured, &shipped, wanted))
 }
 
-/// What a session gets where nothing is configured: the first that has a model chosen and whose key is there.
+/// The provider of a session if nothing is configured: the first that has a model chosen and whose key is there.
 #[must_use]
 pub fn with_key(has_key: &dyn Fn(&str) -> bool) -> Option<ProviderEntry> {
     all().into_iter().find(|entry| {

@@ -1,4 +1,4 @@
-//! Scenes of the layers: what counts, what falls back, what is held back.
+//! Scenarios of the layers: values that count, fall back, or are held back.
 
 use std::fs;
 use std::path::PathBuf;
@@ -657,7 +657,7 @@ fn interface_settings_reach_clients_and_projects_cannot_set_them() {
         .problems
         .iter()
         .find(|problem| problem.contains("tui.mouse"));
-    let problem = problem.expect("a word is no flag");
+    let problem = problem.expect("a word is not a flag");
     let said = "config.toml:5: `tui.mouse` must be true or false; false counts";
     assert!(problem.contains(said), "{problem}");
 }

@@ -1,4 +1,4 @@
-//! Which projects' config may take effect: `<home>/trust.json`, directory → hash of what was shown.
+//! Which projects' config may take effect: `<home>/trust.json`, directory → hash of the shown content.
 //!
 //! A yes is bound to exactly the lines that were shown: when they change, it is asked again.
 
@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 
 use super::{read, write};
 
-/// What is trusted for the time of connections: home, directory and hash, and how many connections trust it.
+/// Trust that lasts as long as connections: home, directory and hash, and how many connections trust it.
 static TEMPORARY: Mutex<Temporary> = Mutex::new(Temporary::new());
 
 type Entry = (PathBuf, PathBuf, String);
@@ -107,7 +107,7 @@ pub fn is_trusted(home: &Path, directory: &Path, hash: &str) -> bool {
 /// Remembers with which lines these directories are trusted, or forgets that they are: all of them, or none.
 ///
 /// # Errors
-/// The file cannot be written, or is not understood; what was there before is still there.
+/// The file cannot be written, or is not understood; the old content is still there.
 pub fn set(home: &Path, changes: &[(&Path, Option<String>)]) -> Result<()> {
     let _one = CHANGING.lock().unwrap_or_else(PoisonError::into_inner);
     let mut trusted = read(home)?;
@@ -133,7 +133,7 @@ fn file_in(home: &Path) -> PathBuf {
     home.join("trust.json")
 }
 
-/// All that is trusted. Where there is no file, or an empty one: nothing.
+/// All that is trusted. Without a file, or with an empty one: nothing.
 fn read(home: &Path) -> Result<BTreeMap<String, String>> {
     let file = file_in(home);
     let named = |error: Error, what: &str| {

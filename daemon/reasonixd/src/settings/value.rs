@@ -1,4 +1,4 @@
-//! What a key's value may be, and what it means in its file: paths are made absolute here. Called by `layers` and `edit`.
+//! The allowed values of a key, and their meaning in the file: paths are made absolute here. Called by `layers` and `edit`.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -23,14 +23,14 @@ pub struct ValueContext<'a> {
 
 /// An entry of a list that does not count; the others do.
 pub struct Refused {
-    /// Where it stands in its file, in bytes.
+    /// Its position in its file, in bytes.
     pub offset: usize,
     pub why: String,
     /// It counts all the same: its mistake is only reported.
     pub holds: bool,
 }
 
-/// The value as JSON, or what is allowed.
+/// The value as JSON, or the allowed values.
 pub fn of(
     kind: Kind,
     item: &Item,
@@ -95,7 +95,7 @@ fn decimal(item: &Item, min: i64, max: i64) -> Option<Value> {
     if let Some(whole) = item.as_integer() {
         return (min..=max).contains(&whole).then(|| Value::from(whole));
     }
-    // Neither infinity nor what is no number is within bounds.
+    // Neither infinity nor NaN is within bounds.
     let number = item.as_float()?;
     (min as f64..=max as f64)
         .contains(&number)
@@ -148,7 +148,7 @@ fn place(text: &str, context: &ValueContext<'_>) -> Result<String, String> {
         .map_err(|_| "its path is not UTF-8".to_owned())
 }
 
-/// Without `.` and `..`, by the text alone; a `..` behind a link is resolved by the file system instead.
+/// Without `.` and `..`, by the text alone; a `..` after a link is resolved by the file system instead.
 fn plain(path: &Path) -> PathBuf {
     if let (true, Ok(real)) = (
         path.components().any(|part| part == Component::ParentDir),

@@ -1,4 +1,4 @@
-//! The values in force, and what they mean: settings as the daemon uses them, each a field and the line that fills it.
+//! The values in force, and their meaning: settings as the daemon uses them, each a field and the line that fills it.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -51,7 +51,7 @@ pub struct Settings {
     pub skills: SkillSettings,
     /// Whether and how sessions use facts of earlier ones.
     pub memory: MemorySettings,
-    /// By what they are held. It counts from the daemon's start to its end.
+    /// The sandbox backends of commands. Fixed from the daemon's start to its end.
     pub layers: procs::BackendChoice,
     /// Bytes of memory of one command. `None`: the usual limit.
     pub memory_limit: Option<u64>,
@@ -76,7 +76,7 @@ pub struct Settings {
     pub retry_base_ms: u64,
     pub retry_cap_ms: u64,
     pub retry_total_ms: u64,
-    /// Deferred tools that stand in the prefix all the same.
+    /// Deferred tools that are in the prefix all the same.
     pub pinned: Vec<String>,
     /// Variables that commands get although they are named like a secret.
     pub pass: Vec<String>,
@@ -88,7 +88,7 @@ pub struct Settings {
     pub budget: Budgets,
     /// Who answers for the rest of a turn where the session's model is down.
     pub fallback_model: Option<String>,
-    /// Who is asked for what is cheap; `None`: the session's own model.
+    /// The model for cheap requests; `None`: the session's own model.
     pub fast_model: Option<String>,
     /// Who writes summaries; `None`: the session's own model.
     pub compaction_model: Option<String>,
@@ -281,7 +281,7 @@ impl Values {
         budget.without_zeros()
     }
 
-    /// Dollars in millionths. What is less than one is one: it is meant as a limit.
+    /// Dollars in millionths. Less than one counts as one: it is meant as a limit.
     fn micros(&self, name: &str) -> u64 {
         let dollars = self.get(name).and_then(|value| value.as_f64());
         let micros = dollars.unwrap_or(0.0) * 1_000_000.0;
@@ -328,7 +328,7 @@ impl Values {
         }
     }
 
-    /// Each value in force, with where it comes from.
+    /// Each value in force, with its source.
     pub fn listed(&self) -> Vec<config::Value> {
         let own = KEYS.iter().filter_map(|key| {
             let set = self.set.get(key.name);
@@ -347,7 +347,7 @@ impl Values {
         own.chain(projects).collect()
     }
 
-    /// The value in force: what is set, else the default.
+    /// The value in force: the set one, else the default.
     pub fn get(&self, name: &str) -> Option<Value> {
         if let Some(set) = self.set.get(name) {
             return Some(set.value.clone());

@@ -9,10 +9,10 @@ use std::path::Path;
 use rustix::fs::OFlags;
 use uuid::Uuid;
 
-/// Writes the whole text, 0600. Where the path is a link, what it leads to is replaced, and the link stays.
+/// Writes the whole text, 0600. If the path is a link, its target is replaced, and the link stays.
 ///
 /// # Errors
-/// The disk refuses; what was there before is still there.
+/// The disk refuses; the old content is still there.
 pub fn replace(path: &Path, text: &str) -> Result<()> {
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
     let name = target.file_name().unwrap_or_default().to_string_lossy();
@@ -24,7 +24,7 @@ pub fn replace(path: &Path, text: &str) -> Result<()> {
 /// the same name, so that what a killed daemon left of it is overwritten by the next.
 ///
 /// # Errors
-/// The disk refuses; what was there before is still there.
+/// The disk refuses; the old content is still there.
 pub fn replace_own(path: &Path, text: &str) -> Result<()> {
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
     let name = target.file_name().unwrap_or_default().to_string_lossy();

@@ -59,7 +59,7 @@ fn it_holds_for_nobody_else_and_not_for_long() {
     assert!(!still_holds(&now, &parent, at + FRESH * 2), "it is void");
     assert!(
         !still_holds(&now, &parent, at - Duration::from_secs(1)),
-        "asked before the machine was started anew"
+        "asked before the machine was restarted"
     );
     let idle = request(ShutdownMode::Idle);
     assert!(still_holds(

@@ -95,7 +95,7 @@ impl House {
             .expect("a good end");
     }
 
-    /// Starts the next daemon, where one has ended.
+    /// Starts the next daemon, after one has ended.
     pub fn again(&mut self) {
         self.lock = None;
         self.gate = Gate::new();
@@ -160,7 +160,7 @@ pub async fn until<T>(what: &str, mut look: impl AsyncFnMut() -> Option<T>) -> T
 pub struct Raw {
     stream: BufReader<UnixStream>,
     next: u64,
-    /// What came while an answer was waited for.
+    /// Notifications that came while an answer was awaited.
     notifications: VecDeque<Value>,
 }
 
@@ -257,7 +257,7 @@ impl Raw {
                 Some(next) if fits(&next) => return next,
                 Some(next) => passed_over.push(next.to_string()),
                 None => panic!(
-                    "it did not come: {what}; what came:\n{}",
+                    "it did not come: {what}; received:\n{}",
                     passed_over.join("\n")
                 ),
             }
@@ -270,7 +270,7 @@ pub fn name(error: &Value) -> &str {
     error["data"]["name"].as_str().unwrap_or_default()
 }
 
-/// The socket's path, where there is one.
+/// The socket's path, if there is one.
 pub fn inode(path: &Path) -> Option<u64> {
     use std::os::unix::fs::MetadataExt as _;
     path.symlink_metadata().ok().map(|meta| meta.ino())

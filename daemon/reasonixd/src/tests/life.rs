@@ -85,7 +85,7 @@ async fn a_client_at_the_moment_of_the_decision_is_served_or_refused_as_retryabl
         assert_eq!(
             sessions.count(),
             made,
-            "what was acknowledged is there, and nothing else"
+            "the acknowledged records are there, and nothing else"
         );
     });
     futures::future::join_all(houses).await;
@@ -168,7 +168,7 @@ async fn a_home_that_was_replaced_is_left_alone_and_changes_are_refused_meanwhil
     assert!(marker.exists(), "another home's marker is not ours");
     assert_eq!(inode(&house.socket()), None, "no socket in another's home");
     let entries = std::fs::read_dir(house.home()).expect("it").count();
-    assert_eq!(entries, 3, "nothing new stands in it");
+    assert_eq!(entries, 3, "nothing new is in it");
     let sessions = std::fs::read_dir(house.home().join("sessions"))
         .expect("it")
         .count();

@@ -1,9 +1,9 @@
-//! Traffic of each protocol version, as it was recorded. What stands there is never edited, only added to: a daemon that
+//! Traffic of each protocol version, as it was recorded. The recordings are never edited, only added to: a daemon that
 //! still speaks a version must answer it so.
 //!
-//! A line is a call, `{"send": {…}, "expect": {…}}`, or a notification that has to come, `{"notified": {…}}`. What is
-//! expected is the least: members may be added. `"*"` stands for anything but `null`, `$SESSION`, `$CWD` and names that a
-//! line's `keep` gives (`{"name": "/pointer"}`) for what was sent or came before.
+//! A line is a call, `{"send": {…}, "expect": {…}}`, or a notification that has to come, `{"notified": {…}}`. The
+//! expected value is the least: members may be added. `"*"` matches anything but `null`, `$SESSION`, `$CWD` and names that a
+//! line's `keep` gives (`{"name": "/pointer"}`) for values that were sent or received before.
 
 use std::collections::BTreeMap;
 
@@ -56,7 +56,7 @@ async fn play(recorded: &str) {
     }
 }
 
-/// The value with what is known put in place of its names.
+/// The value with its names replaced by known values.
 fn put_in(value: &Value, known: &BTreeMap<String, Value>) -> Value {
     match value {
         Value::String(text) => known.get(text).unwrap_or(value).clone(),

@@ -1,4 +1,4 @@
-//! Settings, providers and keys through the socket: what is written, what counts, and that no key is shown.
+//! Settings, providers and keys through the socket: the written file, the value that counts, and that no key is shown.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ const CANARY: &str = "canary-b5f1a2-not-to-be-shown";
 /// A key whose requests get no answer.
 const LOST: &str = "lost-with-the-daemon";
 
-/// An endpoint that refuses its list of models to whoever has not the canary, and echoes what it got; a prompt it
+/// An endpoint that refuses its list of models to whoever has not the canary, and echoes the request; a prompt it
 /// answers with a word. Gives its address, and the heads of the requests.
 async fn endpoint() -> (String, mpsc::UnboundedReceiver<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
@@ -67,7 +67,7 @@ fn entry(base: &str) -> String {
     )
 }
 
-/// Whether the canary stands in any file below, other than the store of keys.
+/// Whether the canary is in any file below, other than the store of keys.
 fn shown_in(directory: &Path) -> Option<String> {
     for entry in std::fs::read_dir(directory).expect("a directory").flatten() {
         let path = entry.path();

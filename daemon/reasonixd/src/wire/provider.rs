@@ -68,9 +68,9 @@ pub fn account(entry: &ProviderEntry, settings: &Settings) -> Account {
 
 /// Host and port of an address, as they are written.
 fn host(address: &str) -> String {
-    let behind = address.split_once("://").map_or(address, |(_, rest)| rest);
-    let end = behind.find(['/', '?', '#']).unwrap_or(behind.len());
-    behind[..end].to_ascii_lowercase()
+    let after = address.split_once("://").map_or(address, |(_, rest)| rest);
+    let end = after.find(['/', '?', '#']).unwrap_or(after.len());
+    after[..end].to_ascii_lowercase()
 }
 
 /// The kinds of providers, by name. A new kind is one line here, or in `providers`.

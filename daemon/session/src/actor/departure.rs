@@ -1,4 +1,4 @@
-//! How a session leaves memory, and what of it is not in its log and yet must not be lost: keys and values that clients
+//! How a session leaves memory, and the state that must not be lost although the log lacks it: keys and values that clients
 //! brought, which files its tools have read, which signals were taken.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
@@ -17,21 +17,21 @@ use crate::request::keys::Keys;
 /// Sessions whose values are kept. Beyond that the one that left longest ago is as after a restart of the daemon.
 const KEPT_MAX: usize = 4096;
 
-/// What is kept in memory of a session that is not loaded.
+/// State kept in memory for a session that is not loaded.
 pub struct UnloadedState {
     pub keys: Arc<Keys>,
-    /// Variables of its commands that do not stand in its log.
+    /// Variables of its commands that are not in its log.
     pub env: BTreeMap<String, String>,
     pub signalled: VecDeque<(RequestId, bool)>,
     /// What its tools remember.
     pub memory: Option<MemorySnapshot>,
     /// Nothing of what this life of the daemon has to say of its settings is still to be said.
     pub warned: bool,
-    /// What the next life is to tell people.
+    /// Notice to show to users when the session is loaded again.
     pub word: Option<String>,
 }
 
-/// What is kept of all sessions that are not loaded.
+/// The kept state of all sessions that are not loaded.
 #[derive(Default)]
 pub struct UnloadedSessions(Mutex<UnloadedByAge>);
 
@@ -65,23 +65,23 @@ impl UnloadedSessions {
 /// How much it is wanted that a session leaves memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EvictionReason {
-    /// Where nobody would miss it.
+    /// If nobody would miss it.
     Unused,
-    /// Where nothing of its work would be lost: it is to be deleted.
+    /// If none of its work would be lost: the session is about to be deleted.
     Deleted,
     /// Also with people attached and work to do: its log is not the one that it writes to any more.
     Forced,
 }
 
-/// A wish that the session leaves memory.
+/// A request that the session leaves memory.
 pub struct EvictionRequest {
     pub reason: EvictionReason,
-    /// Answered when it has left, or dropped where it stays.
+    /// Answered when it has left, or dropped if it stays.
     pub reply: oneshot::Sender<Box<UnloadedState>>,
 }
 
 impl Actor {
-    /// Leaves, or says no by dropping the wish.
+    /// Leaves, or refuses by dropping the request.
     pub(crate) fn leave_memory(&mut self, request: EvictionRequest) {
         let leaves = match request.reason {
             EvictionReason::Unused => self.may_leave(),
@@ -100,7 +100,7 @@ impl Actor {
 
     /// Whether no work would be lost: no turn is open, nothing waits, and nobody waits for an answer.
     fn may_be_deleted(&self) -> bool {
-        // In a session that takes no records nothing will ever come of what is left to do, unless its disk is repaired.
+        // In a session that takes no records the remaining work can never run, unless its disk is repaired.
         let rests = self.journal.is_closed()
             || (self.is_settled()
                 && self.journal.is_settled()

@@ -28,12 +28,12 @@ use crate::request::in_flight::{Ask, Material, Source};
 use crate::request::samples::Sampling;
 use crate::request::side_requests::UsageRecorder;
 
-/// How long calls may take to come back after they were told to stop, on top of the grace before KILL.
+/// How long calls may take to come back after they were asked to stop, on top of the grace before KILL.
 const OVERDUE_MS: u64 = 3_000;
 
 impl Actor {
     pub(crate) fn perform(&mut self, effects: Vec<Effect>) {
-        // Behind all that is to be done: records have their numbers already.
+        // After all other effects: records have their numbers already.
         let mut spent = Vec::new();
         for effect in effects {
             match effect {
@@ -199,7 +199,7 @@ impl Actor {
         }
     }
 
-    /// By what the vendor's cache knows the conversation: forks share what they begin with.
+    /// The key by which the vendor's cache knows the conversation: forks share the beginning.
     pub(crate) fn cache_key(&self) -> String {
         let created = self.machine.facts().created.as_ref();
         let origin = created.and_then(|created| created.origin.as_ref());
@@ -365,7 +365,7 @@ impl Actor {
         self.later(grace_ms + OVERDUE_MS, Happened::Overdue { calls });
     }
 
-    /// Puts the event behind what has come already.
+    /// Puts the event after those that have already come.
     fn report_call(&self, event: CallEvent) {
         let _ = self.happened.send(Happened::Call(event));
     }
@@ -385,7 +385,7 @@ impl Actor {
     }
 }
 
-/// Judges a call, and sends what came of it. Blocks.
+/// Judges a call, and sends the verdict. Blocks.
 fn judge_and_tell(
     (call_environment, watch): (&CallEnvironment, &GuardWatch),
     call: ToolCall,

@@ -1,4 +1,4 @@
-//! What others may ask of a session. Cheap to clone; the session outlives all of them.
+//! The requests that other parts of the daemon may make of a session. Cheap to clone; the session outlives all of them.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -88,17 +88,17 @@ impl Activity {
     }
 }
 
-/// What is known of a session without asking it.
+/// State of a session that is known without asking its actor.
 #[derive(Clone, Debug)]
 pub struct PublishedState {
     pub summary: SessionSummary,
-    /// What waits for the user.
+    /// Interactions that wait for the user.
     pub interactions: Vec<Interaction>,
     /// A turn is open, whether anything goes on in it or not.
     pub(crate) in_turn: bool,
     /// The variable whose key it waits for.
     pub(crate) wanted_key: Option<String>,
-    /// Why it can only be read, where that is so.
+    /// Why the session is read-only, if it is.
     pub(crate) closed: Option<Closed>,
 }
 
@@ -127,7 +127,7 @@ impl SessionHandle {
         self.shared.seen.borrow().summary.clone()
     }
 
-    /// Whether anything is left to be done in it, also where that waits for a person or for the end of a pause.
+    /// Whether the session has work left, also if that waits for the user or for the end of a pause.
     #[must_use]
     pub fn is_unfinished(&self) -> bool {
         let seen = self.shared.seen.borrow();
@@ -145,7 +145,7 @@ impl SessionHandle {
         self.shared.seen.borrow().wanted_key.clone()
     }
 
-    /// What waits for the user in it.
+    /// Interactions of the session that wait for the user.
     #[must_use]
     pub fn interactions(&self) -> Vec<Interaction> {
         self.shared.seen.borrow().interactions.clone()
@@ -221,7 +221,7 @@ impl SessionHandle {
         self.read(move |actor| actor.material(upto)).await?
     }
 
-    /// A part of what it is made of.
+    /// A part of the session's setup.
     pub(crate) async fn inspect(&self, part: InspectPart) -> Result<InspectOutput, Failure> {
         self.read(move |actor| actor.inspect(part)).await?
     }
@@ -234,7 +234,7 @@ impl SessionHandle {
         self.read(|actor| actor.hooks.list()).await
     }
 
-    /// Has it read its hooks again: they count for what is asked next.
+    /// Has it read its hooks again: they apply from the next event on.
     ///
     /// # Errors
     /// The session has left memory.
@@ -266,7 +266,7 @@ impl SessionHandle {
         }
     }
 
-    /// What others have changed while the session rested. In a turn it is told with the results.
+    /// Files that others have changed while the session rested. During a turn, results report them.
     async fn note(&self) -> Option<String> {
         let rests = {
             let seen = self.shared.seen.borrow();
@@ -275,7 +275,7 @@ impl SessionHandle {
         if !rests {
             return None;
         }
-        // A prompt does not wait for a disk that hangs: then the tools tell.
+        // A prompt does not wait for a disk that hangs: then the tools report the changes.
         let note = self.shared.notes.of_others();
         tokio::time::timeout(NOTE_MAX, note).await.ok().flatten()
     }
@@ -339,7 +339,7 @@ impl SessionHandle {
     /// Takes a prompt back that has not started.
     ///
     /// # Errors
-    /// `not_found` where it has started, or never was.
+    /// `not_found` if it has started, or never existed.
     pub async fn unqueue(&self, prompt_id: PromptId) -> Result<Empty, Failure> {
         self.change(move |actor, reply| actor.unqueue(prompt_id, reply))
             .await
@@ -348,7 +348,7 @@ impl SessionHandle {
     /// Gives a prompt that has not started other words. Answers when that is on disk.
     ///
     /// # Errors
-    /// `not_found` where it has started, or never was; `invalid_params`, `request_id_reused`, `storage`.
+    /// `not_found` if it has started, or never existed; `invalid_params`, `request_id_reused`, `storage`.
     pub async fn edit(&self, params: EditParams, by: String) -> Result<QueueOutput, Failure> {
         let references = self.resolve_references(&params.text).await?;
         self.change(|actor, reply| actor.take_edit(params, by, references, reply))
@@ -358,13 +358,13 @@ impl SessionHandle {
     /// Gives a prompt that has not started another place. Answers when that is on disk.
     ///
     /// # Errors
-    /// `not_found` where it has started, or never was; `request_id_reused`, `storage`.
+    /// `not_found` if it has started, or never existed; `request_id_reused`, `storage`.
     pub async fn reorder(&self, params: ReorderParams, by: String) -> Result<QueueOutput, Failure> {
         self.change(|actor, reply| actor.reorder(params, by, reply))
             .await
     }
 
-    /// What the next prompt costs as things stand.
+    /// The cost of the next prompt in the present state.
     ///
     /// # Errors
     /// `shutting_down`.
@@ -412,7 +412,7 @@ impl SessionHandle {
         }
     }
 
-    /// Says that somebody is about to end this command in the background, so that its log can tell who it was.
+    /// Says that somebody is about to end this command in the background, so that its log can say who it was.
     pub(crate) async fn child_killed(&self, pid: Pid, by: String) -> Result<Empty, Failure> {
         self.read(move |actor| actor.child_killed(pid, &by)).await?;
         Ok(Empty {})
@@ -434,7 +434,7 @@ impl SessionHandle {
         self.ask(move |actor, reply| actor.wait(until, reply)).await
     }
 
-    /// Answers what waits for the user.
+    /// Answers an interaction that waits for the user.
     ///
     /// # Errors
     /// `not_found`, `stale`, `already_resolved`, `invalid_params`, `storage`.
@@ -488,7 +488,7 @@ impl SessionHandle {
         self.shared.epoch
     }
 
-    /// Where the lines from this record on stand: a page of whole lines. `None`: there are none.
+    /// Where the lines from this record on are in the log: a page of whole lines. `None`: there are none.
     pub(crate) async fn lines(&self, from: Seq) -> Result<Option<Page>, Failure> {
         self.read(move |actor| actor.lines(from)).await
     }
@@ -510,7 +510,7 @@ impl SessionHandle {
         }
     }
 
-    /// Stops what runs, writes what there is, and ends the actor.
+    /// Stops running work, writes what is pending, and ends the actor.
     pub(crate) async fn shutdown(&self) {
         let (reply, done) = oneshot::channel();
         if self.send(|actor| actor.begin_shutdown(reply)).await {

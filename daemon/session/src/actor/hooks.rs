@@ -18,7 +18,7 @@ use crate::calls::events::CallEvent;
 use crate::calls::hooks::Asker;
 
 impl Actor {
-    /// What it takes to ask hooks about this event now. `None`: no hook is for it.
+    /// What is needed to run the hooks of this event now. `None`: the event has no hook.
     pub(crate) fn asker(&self, event: HookEvent) -> Option<Asker> {
         let facts = self.machine.facts();
         let layers = || self.calls.layers(facts.created.as_ref(), &facts.grants);
@@ -53,7 +53,7 @@ impl Actor {
     pub(crate) fn tell_hooks(&mut self, finished: Vec<HookFinished>) {
         for finished in finished {
             self.hooks.note_run(&finished);
-            // Behind the mark of a hand-over nothing is said: it must stay the last word.
+            // Append nothing after the mark of a hand-over: it must stay the last record.
             if self.journal.is_closed() || self.machine.facts().suspended {
                 continue;
             }
@@ -63,7 +63,7 @@ impl Actor {
         }
     }
 
-    /// Reports the end of a turn. What comes of it comes back in any case.
+    /// Runs the hooks for the end of a turn. Their outcome comes back in any case.
     pub(crate) fn tell_end(&mut self) {
         let facts = self.machine.facts();
         let (turn, ended) = (facts.turns, facts.ended.clone());
@@ -134,7 +134,7 @@ impl Actor {
         });
     }
 
-    /// They count from now on: for what is asked next, not for what is under way.
+    /// They apply from the next event on, not to hooks that are running.
     pub(crate) fn hooks_read(&mut self, read: Hooks, reply: Reply<ListOutput>) {
         self.hooks.replace(read);
         self.machine

@@ -1,4 +1,4 @@
-//! What an actor is told: by clients, and by the work it has started.
+//! The messages to an actor: from clients, and from the work it has started.
 
 use std::sync::Arc;
 
@@ -26,10 +26,10 @@ pub use crate::tasks::Reply;
 /// Whole lines of a log: file, offset, length, and the session they belong to.
 pub type Page = (Arc<LogFile>, u64, usize, Pid);
 
-/// What is asked of a session: the actor does it between two messages.
+/// A request to a session: the actor performs it between two messages.
 pub type Command = Box<dyn FnOnce(&mut Actor) + Send>;
 
-/// What came of the work that the actor has started.
+/// A report of work that the actor has started.
 pub enum Happened {
     /// A writing job has ended.
     Journal(JournalEvent),
@@ -85,7 +85,7 @@ pub enum Happened {
     Rewound(Box<Rewound>),
     /// It has not.
     NotRewound,
-    /// Calls that were told to stop should have come back by now.
+    /// Calls that were asked to stop should have come back by now.
     Overdue {
         calls: Vec<CallId>,
     },

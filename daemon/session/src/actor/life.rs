@@ -1,4 +1,4 @@
-//! Where a session stands in its life in memory: how it ends, and who waits for that.
+//! The state of a session's life in memory: how it ends, and who waits for that.
 
 use std::sync::Arc;
 

@@ -124,7 +124,7 @@ impl Actor {
         }
     }
 
-    /// Lets the machine decide, and does what it says.
+    /// Lets the machine decide, and performs its effects.
     pub(crate) fn step(&mut self, input: Input) {
         if self.journal.is_closed() {
             // What cannot be written is not done: nothing that follows from it may happen either.
@@ -143,7 +143,7 @@ impl Actor {
         self.perform(effects);
     }
 
-    /// What is to be said once, when the first turn of this life is under way.
+    /// Notices to record once, when the first turn after loading runs.
     pub(crate) fn warn(&mut self, now: Now) -> Vec<turn::Effect> {
         if self.life.warning.is_none() || self.machine.facts().open.is_none() {
             return Vec::new();
@@ -232,7 +232,7 @@ impl Actor {
             JournalEvent::Durable(seq) => {
                 self.journal.settled(seq);
                 self.viewers.settle_absence(seq);
-                // Who sees an event and then asks must find what the event told.
+                // A client that sees an event and then asks must find the state that the event reported.
                 self.tell_seen();
                 self.viewers.release(seq);
                 self.start_held();
@@ -266,7 +266,7 @@ impl Actor {
                 duration_ms,
             } => {
                 if outcome.blocked.is_some() && !self.may_be_let_out() {
-                    // The model has been told what stopped it, and what a person could do.
+                    // The model has been informed what stopped it, and what the user could do.
                     outcome.blocked = None;
                 }
                 self.hand_over_quarantined(&call, &mut outcome);
@@ -406,7 +406,7 @@ impl Actor {
         }
     }
 
-    /// What has been shown of an answer in progress.
+    /// The part of an answer in progress that has been shown.
     pub(crate) fn partial(&mut self) -> Option<Box<turn::Answer>> {
         self.show_growth();
         let gather = self.requests.in_flight()?;
@@ -446,7 +446,7 @@ impl Actor {
         self.viewers.release(self.journal.durable());
     }
 
-    /// Sends subscribers what has grown since the last frame.
+    /// Sends subscribers the text that was added since the last frame.
     pub(crate) fn show_growth(&mut self) {
         self.viewers.begin_frame();
         let fresh = self.requests.take_fresh();
@@ -489,7 +489,7 @@ impl Actor {
         }
     }
 
-    /// After every change: have it written, tell who waits, keep the lists fresh.
+    /// After every change: have it written, answer waiters, keep the lists fresh.
     pub(crate) fn settle(&mut self) {
         if !self.is_settled() {
             self.journal.unfinished(true);
@@ -511,8 +511,8 @@ impl Actor {
         self.answer_suspending();
     }
 
-    /// Nothing is left to be done. What waits in a session that has exited is not: nothing will ever come of it, unless
-    /// somebody says more.
+    /// Nothing is left to be done. Work that waits in an exited session does not count: it never runs, unless
+    /// somebody sends another prompt.
     pub(crate) fn is_settled(&self) -> bool {
         let none_waits = self.machine.facts().queue.is_empty() || self.machine.is_left_behind();
         // The result of a sub-agent in the background is still to come, also by another daemon.

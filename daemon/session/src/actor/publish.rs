@@ -1,4 +1,4 @@
-//! What others know of a session without asking it: only what is durable. Handles see it at once, lists by the catalog.
+//! The state of a session that others see without asking it: only the durable part. Handles see it at once, lists by the catalog.
 
 use history_index::HistoryFeed;
 use proto::params::session::SessionSummary;
@@ -39,7 +39,7 @@ impl Publisher {
         }
     }
 
-    /// Notifies the history index of what has become durable.
+    /// Notifies the history index of records that have become durable.
     fn index(&mut self, session: SessionId, durable: Seq) {
         if durable > self.indexed {
             self.indexed = durable;
@@ -88,11 +88,11 @@ impl Actor {
             || facts.waits_for_person().is_some()
     }
 
-    /// What others may know: only what is durable.
+    /// Publishes the state that others may see: only the durable part.
     pub(crate) fn tell_seen(&mut self) {
         let durable = self.journal.durable();
         if let Some(reason) = self.journal.read_only() {
-            // What is in memory beyond the disk never happened: only the reason is new.
+            // Records that did not reach the disk never happened: only the reason is new.
             let closed = self.journal.closed().cloned();
             self.publisher.seen.send_modify(|seen| {
                 seen.summary.read_only = Some(reason);
@@ -143,7 +143,7 @@ impl Actor {
         }
     }
 
-    /// Lists know it as it is from now on, also where it leaves with work that is left to do.
+    /// Lists know it as it is from now on, also if it leaves with work that is left to do.
     pub(crate) fn list_once_more(&self) {
         let written = !self.journal.is_closed() && self.journal.durable() == self.journal.last();
         let summary = self.summary().filter(|_| written).map(as_listed);
@@ -155,7 +155,7 @@ impl Actor {
     }
 }
 
-/// As lists keep it: who is there, what runs and what does not come is known of loaded sessions alone.
+/// As lists keep it: viewers, running work and missing answers are known of loaded sessions alone.
 fn as_listed(summary: SessionSummary) -> SessionSummary {
     SessionSummary {
         attached: 0,

@@ -1,4 +1,4 @@
-//! What the actor does when protected names came while commands ran: everybody is told at once, and the next call that
+//! What the actor does when protected names came while commands ran: everybody is notified at once, and the next call that
 //! ends carries the question whether they are put back.
 
 use contract::{Outcome, Quarantined};
@@ -15,7 +15,7 @@ impl Actor {
         self.calls.add_quarantined(items);
     }
 
-    /// Gives a call that ends what came since the last one. The user is asked if someone can answer.
+    /// Gives a call that ends the names that came since the last one. The user is asked if someone can answer.
     pub(crate) fn hand_over_quarantined(&mut self, call: &CallId, outcome: &mut Outcome) {
         let facts = self.machine.facts();
         // This call has been asked about already.

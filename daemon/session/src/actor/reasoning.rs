@@ -1,4 +1,4 @@
-//! Reasoning extraction in the actor: it starts requests beside the turn, and logs what they found and used.
+//! Reasoning extraction in the actor: it starts requests beside the turn, and logs their findings and their usage.
 
 use std::sync::Arc;
 
@@ -31,7 +31,7 @@ impl Actor {
         }
     }
 
-    /// Begins the extraction of an answer, where that is wanted and there is anything to be extracted.
+    /// Begins the extraction of an answer, if it is enabled and there is anything to extract.
     pub(crate) fn begin_extraction(&mut self, around: SideRequestContext, trace: String) {
         let goes_on =
             self.life.closing.is_empty() && !self.life.handed_over && !self.journal.is_closed();
@@ -75,7 +75,7 @@ impl Actor {
         }
     }
 
-    /// Drops the extractions under way. What they are known to have taken counts.
+    /// Drops the extractions under way. Their usage, as far as it is known, counts.
     pub(crate) fn drop_extractions(&mut self) {
         for recorder in self.requests.stop_extractions() {
             self.note_spent(&recorder);

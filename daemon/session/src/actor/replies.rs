@@ -30,7 +30,7 @@ pub(crate) struct Replies {
 type HeldReply = (Seq, Box<dyn FnOnce(Result<(), Failure>) + Send>);
 
 impl Actor {
-    /// Why nothing can be changed, where that is so.
+    /// Why nothing can be changed, if that is so.
     pub(crate) fn refusal(&self) -> Option<Failure> {
         if let Some(closed) = self.journal.closed() {
             let message = format!("The session is read-only: {}", closed.reason);
@@ -39,7 +39,7 @@ impl Actor {
         (self.life.handed_over || self.is_closing()).then(tasks::shutting_down)
     }
 
-    /// What a `request_id` led to, where it was used before: the same content gets the same answer.
+    /// What a `request_id` led to, if it was used before: the same content gets the same answer.
     pub(crate) fn repeated(
         &self,
         id: Option<RequestId>,
@@ -57,7 +57,7 @@ impl Actor {
         })
     }
 
-    /// Whom to answer when a wish has been carried out. `None`: it was carried out already, and is answered like then, or
+    /// Whom to answer when a request has been carried out. `None`: it was carried out already, and is answered like then, or
     /// its `request_id` was used for another one, and it is refused.
     pub(crate) fn unless_repeated(
         &mut self,
@@ -146,7 +146,7 @@ impl Actor {
     /// Answers when the record is on disk: acknowledged means durable (I3).
     pub(crate) fn reply_when<T: Send + 'static>(&mut self, seq: Seq, reply: Reply<T>, output: T) {
         let send = move |written: Result<(), Failure>| {
-            // The caller may be gone; what it wanted is done all the same.
+            // The caller may be gone; its request is carried out all the same.
             let _ = reply.send(written.map(|()| output));
         };
         self.replies.held.push((seq, Box::new(send)));

@@ -22,7 +22,7 @@ pub const SESSION_ENDED: &str = "the session ended";
 pub const DAEMON_STOPPED: &str = "the daemon stopped";
 
 impl Actor {
-    /// Stops what runs in the background for the session: TERM now, KILL after `grace_ms`.
+    /// Stops the session's background commands: TERM now, KILL after `grace_ms`.
     pub(crate) fn stop_children(&mut self, grace_ms: u64, cause: &str) {
         let pids = self.machine.facts().children.keys();
         self.calls.stop_background(pids, grace_ms, cause);
@@ -46,7 +46,7 @@ impl Actor {
         }
     }
 
-    /// One has ended. Its tool says why where it stopped it itself; who else did is known here.
+    /// One has ended. If its tool stopped it, the tool says why; other causes are known here.
     pub(crate) fn child_exited(&mut self, child: ChildExited) {
         let stopped = self.calls.take_stop_cause(child.pid);
         let cause = child.cause.or(stopped);
@@ -79,7 +79,7 @@ impl Actor {
                 partial,
             });
         }
-        // What runs in the background does not outlive the session's life in memory.
+        // Background commands do not outlive the session's life in memory.
         self.stop_children(self.calls.grace_ms(), DAEMON_STOPPED);
         let due = Duration::from_millis(self.calls.grace_ms()) + CHILDREN_OVERDUE;
         self.calls.set_background_due(Some(Instant::now() + due));
@@ -94,7 +94,7 @@ impl Actor {
         self.refuse_gated(StopReason::Shutdown);
         if !self.machine.is_suspended() {
             if now {
-                // The next life goes on from what has been shown of the answer.
+                // The next daemon continues from the part of the answer that has been shown.
                 self.write_draft();
             }
             let input = match now {
@@ -170,7 +170,7 @@ impl Actor {
         }
         self.requests.end().await;
         self.viewers.rest().await;
-        // The log is given back before anybody is told that it is: the next daemon may come at once.
+        // The log is released before anybody is notified of that: the next daemon may come at once.
         let closing = std::mem::take(&mut self.life.closing);
         let parting = self.life.parting.take();
         let parting = parting.map(|reply| (reply, Box::new(self.belongings())));

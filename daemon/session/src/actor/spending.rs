@@ -1,4 +1,4 @@
-//! The actor's part of budgets: the leave for each request, what an answer comes to, and what people are notified of it.
+//! The actor's part of budgets: the permit for each request, the usage of an answer, and notices to users about it.
 
 use std::sync::Arc;
 
@@ -34,8 +34,8 @@ impl Actor {
         self.machine.ran_ms(self.now())
     }
 
-    /// An answer, with what people are to be notified of what it uses up. One that came to nothing and reported nothing uses
-    /// nothing, as the books have it.
+    /// An answer, with the budget notices that its usage causes. A failed answer that reported no usage uses
+    /// nothing, as in the usage ledger.
     pub(crate) fn weighed(&mut self, mut answer: turn::Answer, whole: bool) -> turn::Answer {
         if !whole && answer.reported.is_none() {
             return answer;
@@ -63,7 +63,7 @@ impl Actor {
         answer
     }
 
-    /// What people are to be notified of what a request beside the conversation uses up.
+    /// The budget notices that the usage of a request beside the conversation causes.
     pub(crate) fn weighed_beside(&self, usage: &Usage) -> Vec<String> {
         let more = budget::spent(&UsageTotals::of(usage));
         let model = format!("{}/{}", usage.provider, usage.model);
@@ -72,7 +72,7 @@ impl Actor {
             .notices(&model, &more, usage.reported)
     }
 
-    /// Takes in what a record says of what was used, and what may be.
+    /// Takes in what a record says of usage and of budgets.
     pub(crate) fn charge(&mut self, record: &Record) {
         match &record.body {
             Body::Usage(usage) => {

@@ -15,7 +15,7 @@ use crate::calls::events::CallEvent;
 
 impl Actor {
     /// Writes the first records of a new session: creation, notices and first prompt are one commit.
-    /// `born` is answered when they are on disk.
+    /// `created_on_disk` is answered when they are on disk.
     pub fn write_first_records(
         &mut self,
         created: SessionCreated,
@@ -81,7 +81,7 @@ impl Actor {
             Kind::Interactive => RecoverPolicy::Idle,
         });
         let now = self.now();
-        // Nothing of an earlier life in memory runs on behind the log's back.
+        // No command of an earlier life in memory keeps running without the log knowing it.
         let call_environment = self.calls.call_environment();
         call_environment
             .spawn
@@ -92,7 +92,7 @@ impl Actor {
         self.perform(effects);
     }
 
-    /// A look for what came during commands that a killed daemon ran. To be run where it may block.
+    /// A look for protected names that came during commands of a killed daemon. Blocks.
     pub fn leftovers(&self) -> impl FnOnce() + Send + 'static {
         let call_environment = Arc::clone(self.calls.call_environment());
         let reporter = inbox::call_reporter(&self.happened);

@@ -42,7 +42,7 @@ impl Actor {
         }
     }
 
-    /// Prompts wait behind a turn that the daemon's end cut off, and nothing happens until a person says more.
+    /// Prompts wait after a turn that the daemon's end cut off, and nothing happens until the user says more.
     fn waits_for_a_word(&self) -> bool {
         self.machine.is_idle()
             && !self.machine.facts().paused
@@ -67,7 +67,7 @@ impl Actor {
             Until::Exit => facts.exited.is_some(),
         };
         if !done {
-            // What is waited for does not come in a session that takes no records: nobody is told that it did.
+            // In a session that takes no records the awaited event never comes: nobody is notified that it did.
             return self.refusal().filter(|_| self.journal.is_closed()).map(Err);
         }
         let exit_code = match (&facts.exited, &facts.ended) {

@@ -64,7 +64,7 @@ impl Knowledge {
         }
     }
 
-    /// What was known of these files until now is not the newest.
+    /// Forgets what was known of these files: it is not the newest.
     pub fn forget<'a>(&mut self, paths: impl IntoIterator<Item = &'a String>) {
         for path in paths {
             self.files.remove(path);

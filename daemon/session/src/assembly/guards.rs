@@ -1,5 +1,5 @@
-//! What the settings forbid in a directory, and how a running session takes over what they forbid by now: only what is
-//! stricter. What they lift waits until the session is opened again.
+//! What the settings forbid in a directory, and how a running session takes over new prohibitions: only
+//! stricter settings. Loosened ones wait until the session is opened again.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,17 +18,17 @@ pub struct Guards {
     pub allow_write: Vec<PathBuf>,
     pub deny_read: Vec<String>,
     pub confine: SandboxSettings,
-    /// Not all of the files could be read: what is missing of them says nothing.
+    /// Not all of the files could be read: a missing setting means nothing.
     pub incomplete: bool,
 }
 
 impl Guards {
-    /// Stands among the rules that deny while a file cannot be read that may have some: no rule that can be read, so
-    /// that all that changes something is asked about.
+    /// Added to the denying rules while a file that may contain some cannot be read. It matches no call, so
+    /// that every call that changes something is asked about.
     pub const UNREAD: &str = "[permissions]";
 
-    /// Takes over what `now` forbids beyond these. `root`: of the workspace, which stays writable. What has become
-    /// stricter, for people; empty where nothing has.
+    /// Takes over what `now` forbids beyond these. `root`: of the workspace, which stays writable. Returns what has become
+    /// stricter, for people; empty if nothing has.
     pub fn tighten(&mut self, now: &Self, root: &Path) -> Vec<String> {
         let mut stricter = Vec::new();
         for layer in &now.layers {
@@ -75,7 +75,7 @@ impl Guards {
         self.allow_write = kept;
         for dir in gone {
             let still = |open: &Path| dir.starts_with(open);
-            // What is writable for another reason stays so.
+            // Directories that are writable for another reason stay so.
             if still(root) || self.allow_write.iter().any(|open| still(open)) {
                 continue;
             }
@@ -173,12 +173,12 @@ pub(crate) struct GuardWatch {
 
 /// The session is not judged by all that the settings forbid now.
 pub(crate) struct Outdated {
-    /// Where it is not only what is kept for the workspace.
+    /// `None` if only the rules kept for the workspace changed.
     pub guards: Option<Arc<Guards>>,
 }
 
 impl GuardWatch {
-    /// What has changed since, where that matters to the session. Blocks: looks at files.
+    /// Changes since then, if they matter to the session. Blocks: looks at files.
     pub fn outdated(&self) -> Option<Outdated> {
         let kept = self.assembly.kept_rules(self.workspace.root());
         let kept_changed = kept.in_force().0 != self.kept;

@@ -13,7 +13,7 @@ pub trait KeyKeeper: Send + Sync {
     /// Keeps these keys, and no others, for a session. Kept when it returns; none: forgets them.
     fn keep(&self, session: Option<SessionId>, keys: &KeysByVariable);
 
-    /// What is kept for a session, also by the daemon before this one.
+    /// The keys kept for a session, also by the daemon before this one.
     fn restore(&self, session: Option<SessionId>) -> KeysByVariable;
 }
 

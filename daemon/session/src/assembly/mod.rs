@@ -1,4 +1,4 @@
-//! What the daemon gives its sessions: settings, model, tools and rules, behind one trait. Owns nothing that changes.
+//! What the daemon gives its sessions: settings, model, tools and rules, through one trait. Owns nothing that changes.
 
 pub(crate) mod agent_models;
 pub(crate) mod environment_filter;

@@ -1,11 +1,11 @@
-//! Which names and labels a session may have: what a person can type, and what is no pid, path or option.
+//! Which names and labels a session may have: text that a user can type, and that cannot be read as a pid, path or option.
 
 use proto::{ErrorName, Failure};
 
 /// Characters of a name or label.
 const CHARACTERS_MAX: usize = 64;
 
-/// Checks a session's name, where it is to get one.
+/// Checks a session's name, if it is to get one.
 ///
 /// # Errors
 /// `invalid_params`, in words.

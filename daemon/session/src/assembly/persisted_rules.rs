@@ -1,11 +1,11 @@
-//! Rules that people allow always: kept for a workspace, beyond any session. Where they are kept is the assembly's.
+//! Rules that users always allow: kept for a workspace, beyond any session. The assembly decides where.
 
 use std::sync::Arc;
 
 use proto::record::Rules;
 use proto::{ErrorName, Failure};
 
-/// What is kept for one workspace. Shared by all its sessions: what one adds counts at once in all.
+/// The rules of one workspace. Shared by all its sessions: a rule that one adds counts at once in all.
 pub trait KeptRules: Send + Sync {
     /// The rules in force, with a number that changes whenever they do. Never waits for a disk.
     fn in_force(&self) -> (u64, Arc<Rules>);
@@ -17,12 +17,12 @@ pub trait KeptRules: Send + Sync {
     /// It cannot be written; then nothing is changed.
     fn keep(&self, rule: &str) -> Result<(), Failure>;
 
-    /// What is wrong with what is kept.
+    /// Problems of the kept rules.
     fn problems(&self) -> Vec<String> {
         Vec::new()
     }
 
-    /// Where they stand, for people.
+    /// The file that contains them, for people.
     fn origin(&self) -> String;
 }
 

@@ -24,7 +24,7 @@ pub trait ServerContent: Send + Sync {
     /// There is no such prompt, an argument is missing, or the server does not work.
     fn prompt(&self, cwd: &Path, name: &str, arguments: &str) -> Result<String, String>;
 
-    /// The text of a resource of a server; what is no text is a note on it. `None`: no server has this name. Blocks as
+    /// The text of a resource of a server; for other content, a note on it. `None`: no server has this name. Blocks as
     /// [`ServerContent::prompt`].
     fn resource(&self, cwd: &Path, server: &str, uri: &str) -> Option<Result<String, String>>;
 }

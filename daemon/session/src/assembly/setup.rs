@@ -30,13 +30,13 @@ const APPENDED_BYTES_MAX: usize = 32 * 1024;
 pub struct Layered {
     pub layer: policy::Layer,
     pub rules: Rules,
-    /// Where they stand, for people: a file.
+    /// The file that contains them, for people.
     pub origin: String,
     /// Whether the layer may loosen. Deny and ask rules count either way.
     pub trusted: bool,
 }
 
-/// A model that requests can go to, and what is known of it.
+/// A model that requests can go to, and its known properties.
 #[derive(Clone)]
 pub struct ModelSetup {
     pub provider_name: String,
@@ -74,11 +74,11 @@ impl ModelSetup {
     }
 }
 
-/// What the model of a session is told and may do. A child session can differ from its parent in all of it.
+/// What the model of a session is given to read and may do. A child session can differ from its parent in all of it.
 #[derive(Clone)]
 pub struct Profile {
     pub system_prompt: Arc<str>,
-    /// Stands after the instruction files.
+    /// Appended after the instruction files.
     pub append_system_prompt: Option<String>,
     /// Examples for the model, at its very end.
     pub examples: Option<String>,
@@ -117,7 +117,7 @@ impl From<&ProfileParams> for ProfileChoice {
 }
 
 impl ProfileChoice {
-    /// Puts what was chosen into a profile.
+    /// Puts the chosen options into a profile.
     ///
     /// # Errors
     /// `invalid_params`: there is no such tool.
@@ -195,7 +195,7 @@ pub struct Setup {
     pub unusable: Option<String>,
 }
 
-/// What a preset stands for.
+/// The options that a preset contains.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Bundle {
     /// `None`: the session's own.
@@ -251,7 +251,7 @@ pub enum Effort<'a> {
     Before(&'a str),
 }
 
-/// What judging depends on in a directory, where no session is: the rules of its files, and what is around them.
+/// What judging depends on in a directory, outside any session: the rules of its files, and their surroundings.
 #[derive(Clone, Default)]
 pub struct Terms {
     pub layers: Vec<Layered>,
@@ -292,7 +292,7 @@ pub trait Assembly: Send + Sync {
         brought: &[&str],
     ) -> Result<Setup, Failure>;
 
-    /// For a session of the log: provider and model are those it was created with. Where they are not configured any
+    /// For a session of the log: provider and model are those it was created with. If they are not configured any
     /// more, the setup is `unusable`: the session can still be read.
     fn resume(&self, created: &SessionCreated) -> Setup;
 
@@ -321,7 +321,7 @@ pub trait Assembly: Send + Sync {
         ))
     }
 
-    /// What a preset stands for in this directory. `now`: the model that the session asks, as `provider/model`. Blocks:
+    /// The options of a preset in this directory. `now`: the model that the session asks, as `provider/model`. Blocks:
     /// reads files.
     ///
     /// # Errors
@@ -391,7 +391,7 @@ pub trait Assembly: Send + Sync {
         GoalSettings::default()
     }
 
-    /// What people have allowed always in the workspace with this root.
+    /// The rules that users always allow in the workspace with this root.
     fn kept_rules(&self, root: &Path) -> Arc<dyn KeptRules> {
         let _ = root;
         Arc::new(kept::Nothing)
@@ -410,7 +410,7 @@ pub trait Assembly: Send + Sync {
         None
     }
 
-    /// How logs get to the disk. A seam: tests lose what was not synced.
+    /// How logs get to the disk. A seam: tests lose bytes that were not synced.
     fn syncer(&self) -> Arc<dyn store::log::Syncer> {
         Arc::new(store::log::KernelSyncer)
     }
@@ -421,7 +421,7 @@ pub trait Assembly: Send + Sync {
     /// Paths that no tool touches: the home, the socket's directory.
     fn masked(&self) -> Vec<PathBuf>;
 
-    /// The daemon's own directory for what is temporary: each session has one of its own in it. `None`: there is none.
+    /// The daemon's own directory for temporary files: each session has a subdirectory in it. `None`: there is none.
     fn temp(&self) -> Option<PathBuf> {
         None
     }

@@ -22,7 +22,7 @@ pub fn means(tools: &ToolSet) -> RepairTools {
     RepairTools(known.collect())
 }
 
-/// What the repair of calls needs, where it is wanted.
+/// What the repair of calls needs, if it is enabled.
 pub fn wanted(model: &ModelSetup, tools: &ToolSet) -> Option<RepairTools> {
     model.repair.then(|| means(tools))
 }

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 /// Reads arguments as the model wrote them. Nothing at all counts as `{}`: some models write that.
 ///
 /// # Errors
-/// In words for the model: not JSON, not an object, a key that stands twice.
+/// In words for the model: not JSON, not an object, a key that occurs twice.
 pub fn read(text: &str) -> Result<Map<String, Value>, String> {
     if text.trim().is_empty() {
         return Ok(Map::new());

@@ -1,5 +1,5 @@
-//! One call of a session before it runs: it is judged, what it may change is kept, and the question that a person would be
-//! asked is made. How it is judged stands in `judging`, how it runs in `run`.
+//! One call of a session before it runs: it is judged, the files it may change are kept, and the question that a user would be
+//! asked is made. Module `judgement` judges it, module `run` runs it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -75,7 +75,7 @@ pub struct CallEnvironment {
     pub confine: SandboxSettings,
     /// Keeps what files were before calls change them.
     pub keeper: Arc<Keeper>,
-    /// Who knows what others have changed.
+    /// Knows the files that others have changed.
     pub notes: Notes,
     /// Facts of earlier sessions, if those that fit a prompt come with it.
     pub recall: Option<FactStores>,
@@ -86,23 +86,23 @@ const OUTSIDE: &str = "outside the sandbox";
 /// The same for each path that is to be put back.
 const PUT_BACK: &str = "put back";
 
-/// Behind the hash of what was shown, in that of the same shown again.
+/// Appended to the hash of the shown content when the same is shown again.
 const AGAIN: &str = "again";
 
-/// A call that may run: the tool (another than the call's where it stands for one), and its parsed arguments.
+/// A call that may run: the tool (not the call's own if it replaces that), and its parsed arguments.
 #[derive(Clone, Debug, Default)]
 pub struct Ready {
     pub tool: String,
     pub arguments: Map<String, Value>,
-    /// What is looked at again when it has ended.
+    /// The places to look at again when it has ended.
     pub watched: Watched,
-    /// What stands beside its checkpoint, in the log's line.
+    /// Data beside its checkpoint, in the log's line.
     pub own: Option<String>,
     /// What its command may touch.
     pub sandbox: Option<Arc<SandboxSpec>>,
     /// Where its paths lead.
     pub leads_to: Vec<PathBuf>,
-    /// What is put back, in the place of a run.
+    /// The names that are put back, instead of a run.
     pub put_back: Vec<Quarantined>,
     /// The `PATH` that its command gets in place of its own.
     pub path: Option<String>,
@@ -163,7 +163,7 @@ impl CallEnvironment {
 
     /// Where a call starts from, and which variables earlier ones have changed for it. A tool may bind the call to that;
     /// `None`: nobody makes the call.
-    pub(crate) fn stands(&self, tool: &dyn Tool, call: Option<&CallId>) -> ShellPosition {
+    pub(crate) fn shell_position(&self, tool: &dyn Tool, call: Option<&CallId>) -> ShellPosition {
         let nobody = || CallId(String::new());
         let quiet = self.quiet(call.cloned().unwrap_or_else(nobody));
         let cwd = tool.cwd(&quiet);
@@ -173,7 +173,7 @@ impl CallEnvironment {
         }
     }
 
-    /// For what is asked of a tool without running it: nothing is printed, nothing is stopped.
+    /// The context for asking a tool without running it: nothing is printed, nothing is stopped.
     fn quiet(&self, call: CallId) -> CallContext {
         self.context(call, Arc::new(Quiet), Arc::new(Never))
     }
@@ -203,7 +203,7 @@ impl CallEnvironment {
         })
     }
 
-    /// Judges a call: its arguments, its paths, the rules; what a person would be shown. Keeps what it may change, and
+    /// Judges a call: its arguments, its paths, the rules; what a person would be shown. Keeps the files it may change, and
     /// binds it to where its paths lead. Blocks.
     pub fn judge(
         &self,
@@ -224,8 +224,8 @@ impl CallEnvironment {
         kept: &KeptPaths,
     ) -> Result<(Judgement, Ready), Outcome> {
         let found = self.found(call)?;
-        let stands = self.stands(&**found.tool, Some(&call.id));
-        let mut judged = self.surroundings().judge(&found, stands, standpoint);
+        let position = self.shell_position(&**found.tool, Some(&call.id));
+        let mut judged = self.surroundings().judge(&found, position, standpoint);
         if call.found {
             asked_always(&mut judged.explanation.decision);
         }
@@ -250,7 +250,7 @@ impl CallEnvironment {
         } else {
             self.keep_before(decision, judged.is_command, places, kept)?
         };
-        // What was judged is what runs: a path that leads elsewhere by then is refused.
+        // The judged call is the one that runs: a path that leads elsewhere by then is refused.
         if decision.verdict != Verdict::Deny && !judged.leads_to.is_empty() {
             found.tool.bind(&judged.leads_to, &quiet);
         }
@@ -314,7 +314,7 @@ impl CallEnvironment {
             sandbox: judged.sandbox,
             leads_to: judged.leads_to,
             put_back: standpoint.quarantined.clone(),
-            // Where the sandbox is off, what is found on `PATH` is the person's own choice.
+            // Where the sandbox is off, programs found on `PATH` are the user's own choice.
             path: programs.path.filter(|_| standpoint.outside.is_some()),
             holds_reader: judged.holds_reader,
         };
@@ -357,7 +357,7 @@ impl CallEnvironment {
     }
 }
 
-/// A call that the model did not declare may have been quoted from what it read: where it changes anything, a person is
+/// A call that the model did not declare may have been quoted from a file that it read: if the call changes anything, the user is
 /// asked, whatever the approval mode, and for this once.
 fn asked_always(decision: &mut Decision) {
     if decision.read_only || decision.verdict == Verdict::Deny {

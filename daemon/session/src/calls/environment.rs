@@ -1,6 +1,6 @@
 //! What the commands of a session see of the environment of the client that made it.
 //!
-//! Values outside the allow-list stand nowhere but here, in memory: after a restart they are lost, and a client may
+//! Values outside the allow-list are kept here only, in memory: after a restart they are lost, and a client may
 //! bring them again. A provider's key is never among them.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -83,12 +83,12 @@ impl Environment {
         &self.logged
     }
 
-    /// Names of variables whose values stand nowhere but here.
+    /// Names of variables whose values are kept here only.
     pub fn hidden(&self) -> Vec<String> {
         self.hidden.keys().cloned().collect()
     }
 
-    /// Values that stand nowhere but here, for a later life of the session in the same daemon.
+    /// Values that are kept here only, for a later life of the session in the same daemon.
     pub fn hidden_values(&self) -> &BTreeMap<String, String> {
         &self.hidden
     }

@@ -1,4 +1,4 @@
-//! What others have changed of the files that a session has read: told with a result, or with the next prompt.
+//! Files that a session has read and others have changed: reported with a result, or with the next prompt.
 //!
 //! The tools' memory looks at the files; here that is kept off the actor and put into words for the model.
 
@@ -7,7 +7,7 @@ use std::sync::Arc;
 use contract::ToolMemory;
 use tokio::sync::Mutex;
 
-/// The way to what is known of one session's files.
+/// Access to the file knowledge of one session.
 #[derive(Clone)]
 pub struct Notes {
     /// What the session's tools remember.
@@ -25,15 +25,15 @@ impl Notes {
         }
     }
 
-    /// What others have changed since it was reported last. The calls of one answer share a look: whoever comes while one is
-    /// under way waits for its end, and the first tells.
+    /// Files that others have changed since the last report. The calls of one answer share a look: whoever comes while one is
+    /// under way waits for its end, and the first reports.
     pub async fn of_others(&self) -> Option<String> {
         let Ok(_looking) = self.looking.try_lock() else {
             drop(self.looking.lock().await);
             return None;
         };
         let note = self
-            .aside(|notes| notes.memory.describe_external_changes())
+            .blocking(|notes| notes.memory.describe_external_changes())
             .await??;
         let note = note.trim_end();
         let (before, after) = match note.contains('\n') {
@@ -45,13 +45,13 @@ impl Notes {
         ))
     }
 
-    /// What has changed by now is the session's own doing.
+    /// All changes until now were made by the session itself.
     pub async fn absorb(&self) {
-        let _ = self.aside(|notes| notes.memory.accept_changes()).await;
+        let _ = self.blocking(|notes| notes.memory.accept_changes()).await;
     }
 
     /// Looks at files beside the runtime. A look that fails is none.
-    async fn aside<T: Send + 'static>(
+    async fn blocking<T: Send + 'static>(
         &self,
         look: impl FnOnce(&Self) -> T + Send + 'static,
     ) -> Option<T> {

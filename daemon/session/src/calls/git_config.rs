@@ -1,7 +1,7 @@
-//! What the repository of a session has git run where it only shows something: looked up before a command of git is
+//! What the repository of a session has git run even if a command only shows something: looked up before a command of git is
 //! judged. And what git reads or runs in the workspace by its config, which is protected.
 //!
-//! `workspace` opens the files, `policy` knows what they mean; here one leads to the other, within bounds. Blocks.
+//! `workspace` opens the files, `policy` knows their meaning; this module connects the two, within bounds. Blocks.
 
 use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
@@ -143,7 +143,7 @@ impl<'a> GitConfigReader<'a> {
                 found.push(format!("the hook `{hook}`"));
             }
         }
-        // What it tracks would be looked for in the wrong place.
+        // Its tracked files would be looked for in the wrong place.
         let trees = settings.iter().filter(|one| one.name == "core.worktree");
         for tree in trees.filter_map(|one| one.value.as_deref()) {
             let there = std::path::absolute(at.own.join(tree));

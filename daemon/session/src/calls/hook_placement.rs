@@ -1,5 +1,5 @@
 //! Which hooks run in the sandbox: those that reach into what the session may write, because the agent could rewrite
-//! what they run or write through a link.
+//! the files they run or write through a link.
 //!
 //! A hook runs outside only if each of its programs is known to run nothing of the workspace. Looks at the disk
 //! (blocks); starts nothing.
@@ -158,7 +158,7 @@ impl PlaceHook for SessionPlacement {
         let dirs = workspace.writable_dirs(search.beside);
         let path = path.map(|(_, path)| path.as_str());
         HookPlacement::Outside {
-            // What was trusted by its files may live in the workspace.
+            // A program trusted by its files may be in the workspace.
             path: (reach == Reach::None).then(|| dirs.without(path)),
         }
     }
@@ -190,11 +190,11 @@ impl SessionPlacement {
 /// How far a hook's command reaches.
 fn reach(search: &ProgramSearch<'_>, line: &str, cwd: &Path) -> Reach {
     let script = policy::read(line);
-    let stands = ShellPosition {
+    let position = ShellPosition {
         cwd: cwd.to_path_buf(),
         ..ShellPosition::default()
     };
-    let runs_own = search.look(line, &stands).own().is_some();
+    let runs_own = search.look(line, &position).own().is_some();
     if script.doubt.is_some() || runs_own {
         return Reach::Workspace;
     }

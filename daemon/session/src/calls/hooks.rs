@@ -1,5 +1,5 @@
-//! Where a session asks its hooks: before a call is judged and after it ran, before a prompt enters, behind a turn, and
-//! while it waits for a person.
+//! Where a session runs its hooks: before a call is judged and after it ran, before a prompt enters, after a turn, and
+//! while it waits for the user.
 //!
 //! A chain of hooks runs in a task of its own, away from the actor.
 
@@ -48,13 +48,13 @@ impl HookState {
         self.set.any(event)
     }
 
-    /// Replaces the hooks. They count for what is asked next.
+    /// Replaces the hooks. They apply from the next event on.
     pub fn replace(&mut self, set: Hooks) {
         self.set = Arc::new(set);
         self.passed.clear();
     }
 
-    /// What it takes to ask hooks about this event now. `None`: no hook is for it.
+    /// What is needed to run the hooks of this event now. `None`: the event has no hook.
     pub fn asker(
         &self,
         event: HookEvent,

@@ -1,8 +1,8 @@
-//! How a call is judged: what is gathered for it, and what the rules make of that.
+//! How a call is judged: what is gathered for it, and the verdict of the rules.
 //!
 //! The one place for it: the calls that a session runs and those that `permissions explain` is asked about both come
-//! through here, so that what is explained is what is judged. Looks at the disk (blocks); starts nothing, and makes
-//! nothing but the session's temporary directory, where walls need it and somebody has cleared it away.
+//! through here, so that the explanation and the judgement agree. Looks at the disk (blocks); starts nothing, and makes
+//! nothing but the session's temporary directory, if the sandbox needs it and somebody has removed it.
 //! Called by `call` and `permissions`.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -48,7 +48,7 @@ pub struct Standpoint {
     pub approval_mode: ApprovalMode,
     /// What the session may do now.
     pub effective_permissions: EffectivePermissions,
-    /// Why the sandbox stopped the call, where it did: it is to run outside.
+    /// Why the sandbox stopped the call, if it did: the call is to run unsandboxed.
     pub outside: Option<String>,
     /// What the call's command made under protected names: it is to be put back, and nothing runs.
     pub quarantined: Vec<Quarantined>,
@@ -61,7 +61,7 @@ pub struct Standpoint {
 }
 
 impl Standpoint {
-    /// Whether nothing is to change but by a yes: what runs unasked because it only reads is kept from writing.
+    /// Whether every change needs approval: a command that runs unasked because it only reads is kept from writing.
     fn holds_readers(&self) -> bool {
         self.effective_permissions.refuses().is_some() || self.on_ask == OnAsk::Deny
     }
@@ -94,7 +94,7 @@ pub enum Unfit {
     Arguments(Box<Outcome>),
 }
 
-/// What a judgement came to, and what it was made from.
+/// The outcome of a judgement, and its inputs.
 pub struct Judged {
     pub explanation: Explanation,
     /// What the call is about: its command, or the first of its paths.
@@ -102,13 +102,13 @@ pub struct Judged {
     pub is_command: bool,
     /// Where its paths lead, each place once.
     pub leads_to: Vec<PathBuf>,
-    /// What stands now where it may change something, unless it is a command.
+    /// The present files at the places that it may change, unless it is a command.
     pub places: PathSnapshots,
     /// What its command may touch.
     pub sandbox: Option<Arc<SandboxSpec>>,
-    /// What its command starts, where no sandbox restricts it.
+    /// The programs that its command starts, if no sandbox restricts it.
     pub programs: OutsidePrograms,
-    /// It runs because it only reads, where nothing is to change: its command gets no variables that name programs.
+    /// It runs because it only reads, in a session that must not change anything: its command gets no variables that name programs.
     pub holds_reader: bool,
 }
 
@@ -147,7 +147,7 @@ impl<'a> Surroundings<'a> {
     pub fn judge(
         &self,
         found: &ResolvedCall<'_>,
-        stands: ShellPosition,
+        position: ShellPosition,
         standpoint: &Standpoint,
     ) -> Judged {
         let spec = found.tool.spec();
@@ -165,13 +165,13 @@ impl<'a> Surroundings<'a> {
             false => CommandSandbox::default(),
         };
         if spec.family == Family::Edit {
-            self.protect_named(&stands.cwd, &subjects);
+            self.protect_named(&position.cwd, &subjects);
         }
         let programs = match (&subjects.command, &held.sandbox) {
-            (Some(command), None) if is_command => self.programs(command, &stands),
+            (Some(command), None) if is_command => self.programs(command, &position),
             _ => OutsidePrograms::default(),
         };
-        let mut context = self.context(&subjects, stands, standpoint, &held);
+        let mut context = self.context(&subjects, position, standpoint, &held);
         let places = match spec.family {
             Family::Edit => self.look_before(spec, &mut context),
             Family::Bash
@@ -183,13 +183,14 @@ impl<'a> Surroundings<'a> {
             | Family::Session => PathSnapshots::default(),
         };
         let mut explanation = policy::explain(&standpoint.rules, &context, &call);
-        let stands = (standpoint.approval_mode, standpoint.effective_permissions);
+        let permissions = (standpoint.approval_mode, standpoint.effective_permissions);
         if let Some(why) = outside {
             explanation.decision =
-                policy::escape(&standpoint.rules, stands, explanation.decision, why);
+                policy::escape(&standpoint.rules, permissions, explanation.decision, why);
         } else if let Some(program) = programs.own() {
             let why = outside::reason(program);
-            explanation.decision = policy::with_own_program(explanation.decision, stands, &why);
+            explanation.decision =
+                policy::with_own_program(explanation.decision, permissions, &why);
         }
         let home = self.user_home;
         if !standpoint.in_home && workspace::holds_home(self.workspace.root(), home) {
@@ -248,19 +249,19 @@ impl<'a> Surroundings<'a> {
     fn context(
         &self,
         subjects: &Subjects,
-        stands: ShellPosition,
+        position: ShellPosition,
         standpoint: &Standpoint,
         held: &CommandSandbox,
     ) -> Context {
         let paths = subjects.paths.iter();
         Context {
             paths: paths
-                .map(|subject| self.resolve(&stands.cwd, &subject.text, subject.access))
+                .map(|subject| self.resolve(&position.cwd, &subject.text, subject.access))
                 .collect(),
             root: self.workspace.root().to_path_buf(),
-            cwd: stands.cwd,
+            cwd: position.cwd,
             user_home: self.user_home.to_path_buf(),
-            altered: stands.altered.into_keys().collect(),
+            altered: position.altered.into_keys().collect(),
             git_programs: match subjects.git {
                 true => gitsays::programs(self.workspace, self.user_home),
                 false => Vec::new(),
@@ -276,13 +277,13 @@ impl<'a> Surroundings<'a> {
     }
 
     /// The programs of a command that no sandbox restricts.
-    fn programs(&self, command: &str, stands: &ShellPosition) -> OutsidePrograms {
+    fn programs(&self, command: &str, position: &ShellPosition) -> OutsidePrograms {
         let search = ProgramSearch {
             workspace: self.workspace,
             beside: &self.confine.caches,
             env: self.env,
         };
-        search.look(command, stands)
+        search.look(command, position)
     }
 
     /// What would hold a command.
@@ -297,7 +298,7 @@ impl<'a> Surroundings<'a> {
         sandbox::around(&about, rules)
     }
 
-    /// Looks at what a call may change, and notes what of it could not be brought back.
+    /// Looks at the files that a call may change, and notes which of them could not be restored.
     fn look_before(&self, tool: &ToolSpec, context: &mut Context) -> PathSnapshots {
         let changes = |path: &&mut ResolvedPath| {
             let closed = path.masked || path.denied || path.error.is_some();
@@ -309,7 +310,7 @@ impl<'a> Surroundings<'a> {
             .filter(changes)
             .map(|path| {
                 let absolute = path.absolute.clone();
-                // A link may be meant itself, and not what it leads to.
+                // A link may be meant itself, and not its target.
                 let link = self.unfollowed(&context.cwd, &path.text);
                 (path, absolute.into_iter().chain(link).collect())
             })
@@ -338,7 +339,7 @@ impl<'a> Surroundings<'a> {
             Access::Read => workspace::Access::Read,
             Access::Edit => workspace::Access::Write,
         };
-        // The workspace resolves from the session's directory; a shell may stand elsewhere.
+        // The workspace resolves from the session's directory; a shell may be elsewhere.
         let from = match text {
             "" => None,
             _ if text.starts_with('~') || cwd == self.workspace.cwd() => None,

@@ -11,7 +11,7 @@ use workspace::{Workspace, WritableDirs};
 
 use crate::calls::judgement::ShellPosition;
 
-/// The programs of a command, and where they are looked for when it runs.
+/// The programs of a command, and the directories searched for them when it runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OutsidePrograms {
     /// Those that the session may change first.
@@ -33,13 +33,13 @@ pub struct ProgramSearch<'a> {
 
 impl ProgramSearch<'_> {
     /// Looks for the programs of a line.
-    pub fn look(&self, line: &str, stands: &ShellPosition) -> OutsidePrograms {
+    pub fn look(&self, line: &str, position: &ShellPosition) -> OutsidePrograms {
         let dirs = self.workspace.writable_dirs(self.beside);
-        let path = self.value("PATH", stands);
-        let home = self.value("HOME", stands);
+        let path = self.value("PATH", position);
+        let home = self.value("HOME", position);
         let look = Look {
             dirs: &dirs,
-            cwd: &stands.cwd,
+            cwd: &position.cwd,
             path: path.as_deref(),
             home: home.as_deref(),
         };
@@ -73,8 +73,8 @@ impl ProgramSearch<'_> {
     }
 
     /// A variable as the command gets it.
-    fn value(&self, name: &str, stands: &ShellPosition) -> Option<String> {
-        match stands.altered.get(name) {
+    fn value(&self, name: &str, position: &ShellPosition) -> Option<String> {
+        match position.altered.get(name) {
             Some(value) => value.clone(),
             None => {
                 let mut known = self.env.iter();
@@ -148,7 +148,7 @@ impl Look<'_> {
         })
     }
 
-    /// A `PATH` of the line's own, with what it had before in it.
+    /// A `PATH` that the line sets, with its earlier value inserted.
     fn filled(&self, path: &str) -> String {
         let cwd = self.cwd.to_string_lossy();
         let before = self.path.unwrap_or_default();

@@ -17,7 +17,7 @@ use crate::calls::call::CallEnvironment;
 use crate::calls::judgement::{ResolvedCall, ShellPosition, Standpoint, Surroundings};
 use crate::context::first_message;
 
-/// Names a session's temporary directory where there is none: sessions count from 1.
+/// Names a session's temporary directory if there is no session: sessions count from 1.
 const NO_SESSION: &str = "0";
 
 /// What compiled rules are as of.
@@ -48,7 +48,7 @@ pub enum PermissionScope {
 /// The rules in force, layer by layer.
 #[derive(Clone, Debug)]
 pub struct Permissions {
-    /// The session, where one was asked for.
+    /// The session, if one was asked for.
     pub session: Option<Pid>,
     pub root: PathBuf,
     pub approval_mode: ApprovalMode,
@@ -81,7 +81,7 @@ pub(crate) fn root_of(terms: &Terms, cwd: &Path, user_home: &Path) -> PathBuf {
     root.canonicalize().unwrap_or(root)
 }
 
-/// The layers of a directory, and what is kept for its workspace.
+/// The layers of a directory, and the rules kept for its workspace.
 pub(crate) fn with_kept(terms: &mut Terms, assembly: &dyn Assembly, root: &Path) -> Vec<Layered> {
     let kept = assembly.kept_rules(root);
     terms.problems.extend(kept.problems());
@@ -132,11 +132,11 @@ pub(crate) fn in_session(
     let call_environment = &standing.call_environment;
     let surroundings = call_environment.surroundings();
     let found = surroundings.found(surroundings.tool(tool)?, arguments)?;
-    let stands = call_environment.stands(&**found.tool, None);
+    let position = call_environment.shell_position(&**found.tool, None);
     Ok(explained(
         &surroundings,
         &found,
-        stands,
+        position,
         &standing.standpoint,
     ))
 }
@@ -164,7 +164,7 @@ pub(crate) fn in_directory(
         env: &[],
     };
     let found = surroundings.found(surroundings.tool(tool)?, arguments)?;
-    let stands = ShellPosition {
+    let position = ShellPosition {
         cwd: workspace.cwd().to_path_buf(),
         altered: BTreeMap::new(),
     };
@@ -178,9 +178,9 @@ pub(crate) fn in_directory(
         on_ask: OnAsk::Wait,
         in_home: false,
     };
-    let explained = explained(&surroundings, &found, stands, &standpoint);
+    let explained = explained(&surroundings, &found, position, &standpoint);
     if let Some(temp) = workspace.temp() {
-        // Made by the way where there would be walls. What is not empty, or not there, stays as it is.
+        // The judgement makes it if a sandbox needs it. The removal fails if it is not empty or not there.
         let _ = std::fs::remove_dir(temp);
     }
     Ok(explained)
@@ -189,11 +189,11 @@ pub(crate) fn in_directory(
 fn explained(
     surroundings: &Surroundings<'_>,
     found: &ResolvedCall<'_>,
-    stands: ShellPosition,
+    position: ShellPosition,
     standpoint: &Standpoint,
 ) -> Explained {
     Explained {
-        explanation: surroundings.judge(found, stands, standpoint).explanation,
+        explanation: surroundings.judge(found, position, standpoint).explanation,
         approval_mode: standpoint.approval_mode,
         tool: found.tool.spec().name.to_string(),
     }

@@ -1,4 +1,4 @@
-//! Protected names that came while commands ran: what is reported, asked and put back.
+//! Protected names that came while commands ran: the report, the question, and putting them back.
 //!
 //! The spawner finds them and moves them away. Here it is put into words, and handed to the next call that ends, whose
 //! question decides about it.
@@ -49,7 +49,7 @@ pub fn note_for_model(outcome: &mut Outcome, items: &[Quarantined]) {
     );
 }
 
-/// Puts them back, and says in words for the model what came of it.
+/// Puts them back, and says the outcome in words for the model.
 pub async fn put_back(spawn: Arc<dyn Spawn>, items: Vec<Quarantined>) -> Outcome {
     let done = tokio::task::spawn_blocking(move || {
         let mut lines = Vec::new();

@@ -1,6 +1,6 @@
-//! The walls around a session's commands: which they are, and how much of what is closed they hold.
+//! The sandbox of a session's commands: its limits, and how much of the closed paths it can protect.
 //!
-//! Made for each command when it is judged, from the rules of that moment; what was judged is what runs. Looks at the
+//! Made for each command when it is judged, from the rules of that moment; the judged sandbox is the one that runs. Looks at the
 //! disk (blocks); sets up nothing: that is `procs`.
 
 use std::os::unix::fs::DirBuilderExt;
@@ -21,13 +21,13 @@ mod sockets;
 pub struct CommandSandbox {
     pub sandbox: Option<Arc<SandboxSpec>>,
     pub strength: SandboxStrength,
-    /// Not everything that is closed to tools is closed by the walls.
+    /// The sandbox does not close everything that is closed to tools.
     pub leaks: bool,
     /// Why it would run held by less than is demanded.
     pub unconfined: Option<String>,
 }
 
-/// What walls are made from, beside rules.
+/// What a sandbox is made from, beside rules.
 pub struct SandboxContext<'a> {
     pub workspace: &'a Workspace,
     pub confine: &'a SandboxSettings,
@@ -38,7 +38,7 @@ pub struct SandboxContext<'a> {
     pub env: &'a [(String, String)],
 }
 
-/// The walls that rules and settings ask for, as far as they can be held here.
+/// The sandbox that rules and settings ask for, as far as it can be enforced here.
 pub fn around(about: &SandboxContext<'_>, rules: &RuleSet) -> CommandSandbox {
     let confine = about.confine;
     if confine.demand == SandboxDemand::Off {
@@ -79,7 +79,7 @@ pub fn around(about: &SandboxContext<'_>, rules: &RuleSet) -> CommandSandbox {
         all_guarded &= guarded.whole;
         protected.extend(guarded.places);
         trees.extend(guarded.trees);
-        // What is the agent's own may know of this work tree too, and is not git's.
+        // The agent's own directories may also belong to this work tree, and are not git's.
         let own = |dir: &PathBuf| about.masked.iter().any(|masked| dir.starts_with(masked));
         write.extend(guarded.written.into_iter().filter(|dir| !own(dir)));
     }
@@ -87,18 +87,18 @@ pub fn around(about: &SandboxContext<'_>, rules: &RuleSet) -> CommandSandbox {
     all_guarded &= git_config::protect_named(about.workspace, about.env, trees);
     let obeyed = about.workspace.git_named();
     protected.extend(obeyed.iter().cloned());
-    // The walls let a root be written whatever is said of what is around it, so that the agent's own directories may
-    // hold one. What is closed for the person is closed with all that it holds; but the session's own temporary
+    // The sandbox lets a root be written whatever applies around it, so that the agent's own directories may
+    // hold one. A path that the user closed is closed with all that it holds; but the session's own temporary
     // directory stays, which no command does without.
     let closed = [&reading.places[..], &changes.places[..]].concat();
     write.retain(|root| !closed.iter().any(|place| root.starts_with(place)));
-    // Shown again below what is masked; so not where one of the two is closed for the person.
+    // Shown again below masked directories; so not if the user closed one of the two.
     let mut readable = about.workspace.exposed().to_vec();
     readable.retain(|dir| {
         let mut closed = reading.places.iter();
         !closed.any(|place| dir.starts_with(place) || place.starts_with(dir))
     });
-    // Nothing runs where nothing can be read.
+    // No command runs if nothing can be read.
     let everything = reading.places.iter().any(|place| place.parent().is_none());
     protected.retain(|place| !place.starts_with(&temp));
     // Only what could be written needs it.
@@ -152,7 +152,7 @@ pub fn read_only(sandbox: &SandboxSpec) -> Arc<SandboxSpec> {
     })
 }
 
-/// The session's temporary directory, made again where somebody has cleared it away.
+/// The session's temporary directory, made again if somebody has removed it.
 fn temp_of(about: &SandboxContext<'_>) -> Result<PathBuf, String> {
     let temp = about
         .workspace
@@ -163,7 +163,7 @@ fn temp_of(about: &SandboxContext<'_>) -> Result<PathBuf, String> {
     Ok(temp.to_path_buf())
 }
 
-/// Makes a directory for its owner alone, where it is not there.
+/// Makes a directory for its owner alone, if it does not exist.
 pub fn make_private(dir: &Path) -> std::io::Result<()> {
     std::fs::DirBuilder::new()
         .recursive(true)
@@ -171,7 +171,7 @@ pub fn make_private(dir: &Path) -> std::io::Result<()> {
         .create(dir)
 }
 
-/// Where toolchains keep what they can make again, by the variable that says so: within walls their usual places cannot
+/// Where toolchains keep their caches, by the variable that says so: in the sandbox their usual places cannot
 /// be written, and some of them do not work without.
 const CACHES: [(&str, &str); 5] = [
     ("GOCACHE", "go-build"),
@@ -181,8 +181,8 @@ const CACHES: [(&str, &str); 5] = [
     ("CCACHE_DIR", "ccache"),
 ];
 
-/// A session's environment with its own temporary directory in it; within walls that do not hold the caches of
-/// toolchains, with caches there too, where the person has not said otherwise.
+/// A session's environment with its own temporary directory in it; in a sandbox that does not contain the caches of
+/// toolchains, with caches there too, unless the user has said otherwise.
 pub fn environment(
     mut env: Vec<(String, String)>,
     temp: Option<&Path>,

@@ -20,7 +20,7 @@ pub struct SessionSkills {
     pub asked_for: Mutex<BTreeSet<String>>,
 }
 
-/// A skill that is used: what the model reads of it, and what it limits.
+/// A skill that is used: what the model reads of it, and its limits.
 pub struct UsedSkill {
     pub text: String,
     pub used: SkillUse,
@@ -67,7 +67,7 @@ impl SessionSkills {
         Ok(UsedSkill { text, used, agent })
     }
 
-    /// What the model is told of a skill that the user runs and that a sub-agent works by.
+    /// The model's instruction for a skill that the user runs and that works in a sub-agent.
     ///
     /// # Errors
     /// It cannot be used: why, in words for the user.

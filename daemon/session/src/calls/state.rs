@@ -47,9 +47,9 @@ pub(crate) struct CallState {
     seen: Option<Arc<Guards>>,
     /// Counts how often that was.
     tightened: u64,
-    /// What is kept for the workspace, beyond the session.
+    /// The rules kept for the workspace, beyond the session.
     kept_rules: Arc<dyn KeptRules>,
-    /// The rules in force, and what they were compiled from.
+    /// The rules in force, and the sources they were compiled from.
     compiled: Option<(RulesAsOf, Arc<RuleSet>)>,
     /// What judged calls will run, until they do.
     judged: HashMap<CallId, Ready>,
@@ -64,7 +64,7 @@ pub(crate) struct CallState {
     background_due: Option<Instant>,
     /// What goes into the log beside the checkpoint of a rewind, until its record is made.
     rewind_own: Option<String>,
-    /// What came under protected names, and nobody has been asked about.
+    /// Protected names that came, and that nobody has been asked about.
     quarantined: Vec<Quarantined>,
     /// Milliseconds from TERM to KILL.
     grace_ms: u64,
@@ -169,7 +169,7 @@ impl CallState {
         }
     }
 
-    /// Takes over what the settings forbid by now; what has become stricter.
+    /// Takes over what the settings forbid by now; returns what has become stricter.
     pub fn tighten(&mut self, now: &Arc<Guards>) -> Vec<String> {
         let mut guards = Guards::clone(&self.guards);
         let stricter = guards.tighten(now, self.call_environment.workspace.root());
@@ -213,7 +213,7 @@ impl CallState {
         layers
     }
 
-    /// The rules in force: the files', what is kept for the workspace, the session's own, and what users allowed in it.
+    /// The rules in force: the files', those kept for the workspace, the session's own, and what users allowed in it.
     pub fn rules(&mut self, created: Option<&SessionCreated>, grants: &[Scope]) -> Arc<RuleSet> {
         let as_of = RulesAsOf {
             grants: grants.iter().map(|scope| scope.rule.clone()).collect(),
@@ -325,7 +325,7 @@ impl CallState {
         }
     }
 
-    /// Stops what runs in the background: TERM now, KILL after `grace_ms`. `pids`: those that the log knows.
+    /// Stops background commands: TERM now, KILL after `grace_ms`. `pids`: those that the log knows.
     pub fn stop_background<'a>(
         &mut self,
         pids: impl Iterator<Item = &'a Pid>,

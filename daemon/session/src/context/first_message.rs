@@ -1,4 +1,4 @@
-//! What stands before the words of a session's first message: everything that changes from day to day, and so must
+//! The text before the words of a session's first message: everything that changes from day to day, and so must
 //! not be in the prefix.
 
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! What the next prompt costs: as things stand, and behind an act that changes its earlier bytes. Pure.
+//! What the next prompt costs: now, and after an act that changes its earlier bytes. Pure.
 
 use catalog::Price;
 use contract::provider::Reported;
@@ -6,7 +6,7 @@ use proto::Stamp;
 use proto::params::forecast::Forecast;
 use turn::{Facts, Limits};
 
-/// The prompt of the next request as things stand: what the vendor's cache still holds is served by it.
+/// The prompt of the next request now: the vendor's cache serves the part that it still holds.
 pub fn standing(facts: &Facts, limits: &Limits, price: Option<&Price>, now: Stamp) -> Forecast {
     let wire = &facts.wire;
     let held = facts

@@ -24,7 +24,7 @@ pub struct PrefixFiles {
     pub agents_of_the_user: bool,
     /// A line for each fact.
     pub memory: Vec<String>,
-    /// What is left out or cut, and why.
+    /// Files that are left out or cut, and why.
     pub problems: Vec<String>,
 }
 
@@ -33,7 +33,7 @@ pub struct PrefixFiles {
 pub struct FrozenPrefix {
     /// As the session's first model gets it.
     pub prefix: Prefix,
-    /// What it was rendered from, and is rendered from for another model.
+    /// The text it was rendered from, and is rendered from again for another model.
     pub text: PrefixText,
 }
 

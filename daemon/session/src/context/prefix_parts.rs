@@ -20,13 +20,13 @@ pub struct Measure {
     pub tokens: u64,
 }
 
-/// Where nothing was measured: what English text and JSON come to with most models.
+/// If nothing was measured: what English text and JSON come to with most models.
 const GUESS: Measure = Measure {
     bytes: 4,
     tokens: 1,
 };
 
-/// The parts of a prefix behind the first `after`, as many as a page holds.
+/// The parts of a prefix after the first `after`, as many as a page holds.
 pub fn page(
     provider: String,
     FrozenPrefix { prefix, text }: &FrozenPrefix,

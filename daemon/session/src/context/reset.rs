@@ -47,13 +47,13 @@ pub struct ModelTarget {
     /// What the session's prefix says: another model gets the same.
     pub text: Arc<PrefixText>,
     pub wire: Wire,
-    /// Messages stand there that another provider wrote than the one that is asked from now on.
+    /// It contains messages from another provider than the one that is asked from now on.
     pub is_other_vendor: bool,
     /// Another provider, model or effort.
     pub is_other: bool,
     /// The messages have to be rendered, and not the prefix alone.
     pub renders: bool,
-    /// The keys that clients brought, where one for it has to be there now: nobody waits for a fallback's.
+    /// The keys that clients brought, if a key is needed now: nobody waits for a fallback's key.
     pub keys: Option<Arc<Keys>>,
 }
 
@@ -179,7 +179,7 @@ fn compact(work: Workpiece, instructions: &str) -> Result<Done, Failure> {
     }
 }
 
-/// The pieces of a base, and what is new among them. Neighbours that stay are one run.
+/// The pieces of a base, and the new messages among them. Neighbours that stay are one run.
 fn put(
     codec: &dyn Codec,
     messages: &[ConversationMessage],
@@ -191,7 +191,7 @@ fn put(
     for part in parts {
         match part {
             BasePart::Keep(piece) => {
-                // Kept messages stay in their order: each is sought behind the one before.
+                // Kept messages stay in their order: each is sought after the one before.
                 let rest = messages.iter().skip(from);
                 let at = rest.clone().position(|message| message.piece == piece);
                 let at = at.map(|place| place + from);
@@ -312,7 +312,7 @@ fn said_by_daemon(text: String) -> Item {
 enum ShownConversation {
     /// The conversation as it is, so that the vendor's cache serves it.
     Whole,
-    /// What is to be folded alone, with long results cut: the whole is too long.
+    /// Only the messages to be folded, with long results cut: the whole is too long.
     Excerpt(Excerpt),
 }
 
@@ -382,7 +382,7 @@ impl ShownConversation {
     }
 }
 
-/// Another prefix, and where that is needed the messages as another provider takes them.
+/// Another prefix, and if needed the messages as another provider takes them.
 fn rebase(work: Workpiece) -> Result<Done, Failure> {
     let wanted = &work.wanted;
     let swap = match wanted.is_other {
@@ -442,7 +442,7 @@ fn rebase(work: Workpiece) -> Result<Done, Failure> {
     })
 }
 
-/// Whether the key is there that is needed, where that matters.
+/// Checks that the needed key is there, if one is needed.
 fn has_key(model: &ModelSetup, keys: Option<&Keys>) -> Result<(), Failure> {
     let (Some(keys), Some(variable)) = (keys, &model.key_variable) else {
         return Ok(());
@@ -498,7 +498,7 @@ fn damaged(reason: String) -> Failure {
     )
 }
 
-/// What stands beside a record has to fit a line with it.
+/// Data beside a record has to fit into one line with it.
 fn bounded(own: Result<String, serde_json::Error>) -> Result<String, Failure> {
     let own = own.map_err(|error| bug(&error))?;
     match own.len() < OWN_MAX {

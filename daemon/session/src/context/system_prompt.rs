@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use contract::{InstructionText, PrefixText, SkillText};
 
-/// Stands before the first instruction file.
+/// Precedes the first instruction file.
 const INSTRUCTIONS_HEAD: &str = "\
 # Instructions of the user and the project
 

@@ -26,7 +26,7 @@ pub struct Cached {
 }
 
 impl Cached {
-    /// The rows behind `after`; `limit` 0: as many as a page has.
+    /// The rows after `after`; `limit` 0: as many as a page has.
     pub fn new(after: Seq, limit: u64) -> Self {
         Self {
             after,
@@ -119,7 +119,7 @@ impl Cached {
         }
     }
 
-    /// The page. `ttl_ms`: how long the provider keeps what was used last; 0: not known.
+    /// The page. `ttl_ms`: how long the provider keeps its cache after the last use; 0: not known.
     pub fn finish(self, prefix_sha256: String, prefix_bytes: u64, ttl_ms: u64) -> CacheOutput {
         let ttl = i64::try_from(ttl_ms).ok().filter(|ttl| *ttl > 0);
         let expires = |ttl: i64| {

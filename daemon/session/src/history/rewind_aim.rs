@@ -12,7 +12,7 @@ pub struct Aim {
     /// The newest turn that is to stay; of an undoing: the newest that is shown then.
     pub to_turn: u64,
     pub undoes: Option<Seq>,
-    /// What is taken back are rewinds that broke off.
+    /// The rewinds that are undone had broken off.
     pub takes_back_broken: bool,
     pub shown: Option<Vec<(Seq, Seq)>>,
     /// Turns that are hidden, or shown again.
@@ -23,7 +23,7 @@ pub struct Aim {
     pub back: BTreeSet<u64>,
 }
 
-/// What the wish comes to, by the log alone.
+/// What the request leads to, by the log alone.
 pub fn aim(facts: &Facts, params: &RewindParams) -> Result<Aim, Failure> {
     if params.undo {
         return undo_aim(facts, params);

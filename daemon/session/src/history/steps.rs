@@ -1,4 +1,4 @@
-//! The steps of a session, folded from its records: each answer of the model, what it took, and the calls it led to.
+//! The steps of a session, folded from its records: each answer of the model, its usage, and the calls it led to.
 //!
 //! Pure. Whoever reads the log feeds it.
 
@@ -35,11 +35,11 @@ pub struct Steps {
     count: u64,
     /// The newest answer; its calls may still get their ends.
     open: Option<Step>,
-    /// What its calls work on by their arguments: shown where nobody judged them.
+    /// What its calls work on by their arguments: shown if nobody judged them.
     named: HashMap<String, String>,
-    /// What of its calls waits for the user.
+    /// Interactions of its calls that wait for the user.
     asked: HashMap<InteractionId, (CallId, Stamp)>,
-    /// What the next answer took: it stands before the answer.
+    /// The usage of the next answer: its record precedes the answer.
     usage: Option<Usage>,
     done: Vec<Step>,
     bytes: usize,
@@ -162,7 +162,7 @@ impl Steps {
         }
     }
 
-    /// The newest answer has all its ends: it joins the page, where it is wanted and fits.
+    /// The newest answer has all its ends: it joins the page, if it is requested and fits.
     fn close(&mut self) {
         self.asked.clear();
         let named = std::mem::take(&mut self.named);

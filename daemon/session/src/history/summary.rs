@@ -11,7 +11,7 @@ fn title(name: Option<&str>, first_line: &str) -> String {
     name.unwrap_or(first_line).chars().filter(visible).collect()
 }
 
-/// The summary that lists show. `None` before the first record. What runs or waits outside is not in it: only the
+/// The summary that lists show. `None` before the first record. Running work and waiting calls are not in it: only the
 /// actor knows.
 pub fn of(facts: &Facts, attached: u64, read_only: Option<String>) -> Option<SessionSummary> {
     let created = facts.created.as_ref()?;

@@ -1,7 +1,7 @@
 //! Feeds the catalog of sessions from the logs' facts, off everybody's path.
 //!
-//! One thread. What comes while it writes is merged: only the newest summary of a session counts. The catalog may
-//! always be behind or gone; it is never asked for anything that the log must answer.
+//! One thread. Summaries that come while it writes are merged: only the newest summary of a session counts. The catalog may
+//! always lag or be gone; it is never asked for anything that the log must answer.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

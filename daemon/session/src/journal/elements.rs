@@ -1,4 +1,4 @@
-//! What a cache reset keeps in its line's `own` member: another prefix, and the messages that stand in the place of
+//! What a cache reset keeps in its line's `own` member: another prefix, and the messages that replace
 //! others, each with its neutral form and its wire bytes.
 
 use std::ops::Range;
@@ -19,11 +19,11 @@ use crate::journal::MessageAt;
 #[derive(Clone, Debug)]
 pub struct Element {
     pub item: Item,
-    /// Its wire bytes: comma-joined where one wire message groups several.
+    /// Its wire bytes: comma-joined if one wire message groups several.
     pub fragment: String,
 }
 
-/// Where an element's wire bytes stand in the line.
+/// Where an element's wire bytes are in the line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ElementAt {
     pub role: FragmentRole,
@@ -100,7 +100,7 @@ pub fn own_prefix(prefix: &Prefix, text: &PrefixText) -> Result<String, serde_js
     })
 }
 
-/// Where the elements of a reset stand in its line. None where it has none, or they cannot be read.
+/// Where the elements of a reset are in its line. Empty if it has none, or if they cannot be read.
 pub fn elements(raw: &RawRecord<'_>) -> Vec<ElementAt> {
     let read = read(raw).map(|own| own.elements).unwrap_or_default();
     let places = read.iter().map(|element| {
@@ -140,7 +140,7 @@ fn messages(raw: &RawRecord<'_>) -> Vec<Option<Item>> {
     own.iter().map(item).collect()
 }
 
-/// Reads messages back from where they stand. The elements of a reset stand in one line: it is read once for all that
+/// Reads messages back from the log. The elements of a reset are in one line: it is read once for all that
 /// follow each other.
 pub struct Reader<'a> {
     file: &'a LogFile,
@@ -155,7 +155,7 @@ impl<'a> Reader<'a> {
     /// The message, and when its record was made. Blocks.
     ///
     /// # Errors
-    /// The log cannot be read, or no message stands there.
+    /// The log cannot be read, or no message is there.
     pub fn message(&mut self, part: &MessageAt) -> Result<(Item, Stamp), String> {
         if let Piece::Element { reset, element } = &part.piece
             && let Some((of, at, items)) = &self.newest

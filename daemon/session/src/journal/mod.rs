@@ -1,7 +1,7 @@
-//! The log of one session, as its actor uses it: append at once, on disk later, told when. Owns the log file, its index,
-//! what is not on disk yet, and why it takes no more.
+//! The log of one session, as its actor uses it: append at once, on disk later, with a notice then. Owns the log file, its index,
+//! the records that are not on disk yet, and why it takes no more.
 //!
-//! The actor never waits for the disk. What has gathered is written by one job at a time on a thread that may block;
+//! The actor never waits for the disk. Pending records are written by one job at a time on a thread that may block;
 //! the job reports its end as a `JournalEvent`.
 
 pub(crate) mod catalog_feed;
@@ -32,7 +32,7 @@ pub struct Journal {
     marked: bool,
     /// The marker is to be there, or not.
     wanted: bool,
-    /// Where the elements of resets stand in their lines.
+    /// Where the elements of resets are in their lines.
     elements: BTreeMap<Seq, Vec<ElementAt>>,
     /// Why nothing is appended any more.
     failed: Option<Closed>,
@@ -52,7 +52,7 @@ pub struct Closed {
     pub cause: Cause,
     /// In words, for people.
     pub reason: String,
-    /// What a disk broke, where it may be repaired.
+    /// The damage by a disk failure, if it may be repaired.
     pub broken: Option<Broken>,
 }
 
@@ -64,7 +64,7 @@ pub struct Broken {
     pub trouble: DiskFailure,
 }
 
-/// What has to be repaired.
+/// The damage to repair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
     /// A write or a sync failed.
@@ -231,7 +231,7 @@ impl Journal {
         !self.busy && self.index.durable() == self.index.last()
     }
 
-    /// Starts a job for what has gathered, unless one is at work.
+    /// Starts a job for the pending records, unless one is at work.
     pub fn flush(&mut self) {
         let batch: Vec<_> = self.index.pending().cloned().collect();
         let mark = (self.wanted && !self.marked).then_some(true);
@@ -297,7 +297,7 @@ impl Journal {
         self.failed.as_ref().map(|closed| closed.reason.clone())
     }
 
-    /// Where the messages of a request stand that is made from these pieces.
+    /// Where the messages are of a request that is made from these pieces.
     pub fn parts(&self, pieces: &[Piece]) -> Vec<MessageAt> {
         let mut parts = Vec::new();
         for piece in pieces {
@@ -334,7 +334,7 @@ impl Journal {
         })
     }
 
-    /// Notes where the elements of a reset stand in its line.
+    /// Notes where the elements of a reset are in its line.
     pub fn note_elements(&mut self, reset: Seq, elements: Vec<ElementAt>) {
         if !elements.is_empty() {
             self.elements.insert(reset, elements);
@@ -355,13 +355,13 @@ fn role(tag: MessageRole) -> FragmentRole {
     }
 }
 
-/// Where a message of a request stands.
+/// Where a message of a request is.
 #[derive(Clone, Debug)]
 pub struct MessageAt {
     pub piece: Piece,
     pub role: FragmentRole,
     pub fragment: ByteLocation,
-    /// In the log no other message stands between it and the one before it.
+    /// In the log no other message is between it and the one before it.
     pub follows: bool,
     /// The whole line of its record, or of the reset that it is an element of.
     pub line: ByteLocation,

@@ -1,4 +1,4 @@
-//! Writes one of the small files beside the log, off the actor's path: one job at a time, the newest wish wins.
+//! Writes one of the small files beside the log, off the actor's path: one job at a time, the newest request wins.
 //!
 //! Never delays or fails a session: a file that cannot be written is reported once, and is as good as absent.
 
@@ -20,14 +20,14 @@ pub struct AsideFile {
 
 struct Slot {
     dir: PathBuf,
-    aside: Sidecar,
+    sidecar: Sidecar,
     state: Mutex<State>,
 }
 
 #[derive(Default)]
 struct State {
     request: Option<SidecarWrite>,
-    /// A job is at work, and looks for the next wish before it ends.
+    /// A job is at work, and looks for the next request before it ends.
     busy: bool,
     /// It has been said that the file cannot be written.
     reported: bool,
@@ -40,10 +40,10 @@ enum SidecarWrite {
 
 impl AsideFile {
     /// `dir`: the session's.
-    pub fn new(dir: PathBuf, aside: Sidecar) -> Self {
+    pub fn new(dir: PathBuf, sidecar: Sidecar) -> Self {
         let slot = Arc::new(Slot {
             dir,
-            aside,
+            sidecar,
             state: Mutex::default(),
         });
         Self { slot, job: None }
@@ -85,7 +85,7 @@ impl Slot {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Does wishes until there is none. Blocks.
+    /// Performs requests until there is none. Blocks.
     fn work(&self) {
         loop {
             let mut state = self.lock();
@@ -95,8 +95,10 @@ impl Slot {
             };
             drop(state);
             let done = match request {
-                SidecarWrite::Put(content) => store::sidecar::put(&self.dir, self.aside, &content),
-                SidecarWrite::Remove => store::sidecar::remove(&self.dir, self.aside),
+                SidecarWrite::Put(content) => {
+                    store::sidecar::put(&self.dir, self.sidecar, &content)
+                }
+                SidecarWrite::Remove => store::sidecar::remove(&self.dir, self.sidecar),
             };
             if let Err(error) = done
                 && !std::mem::replace(&mut self.lock().reported, true)

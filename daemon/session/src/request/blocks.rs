@@ -15,7 +15,7 @@ use crate::request::in_flight::Material;
 /// Messages that are listed, the newest; those before are one block.
 const LISTED: usize = 1_000;
 
-/// What is known of the newest request.
+/// The known facts of the newest request.
 pub struct Makeup {
     pub material: Material,
     pub measure: TokenRatio,
@@ -36,7 +36,7 @@ impl Makeup {
     }
 }
 
-/// The blocks of a request, in its order. `cached`: tokens of it that the vendor's cache has served, where that is known.
+/// The blocks of a request, in its order. `cached`: tokens of it that the vendor's cache has served, if that is known.
 /// Blocks: reads the log.
 ///
 /// # Errors

@@ -1,8 +1,8 @@
-//! Budgets of all sessions of a home: what is held where requests are sent, and what is counted when they have come back.
+//! Budgets of all sessions of a home: checked before requests are sent, and charged when they have come back.
 //!
-//! What each node may use, has used and has under way stands in `tree`, behind one lock that is held for moments. What was
-//! used of this day before this life of the daemon is read from the catalog and the books, as soon as a day or a project
-//! is bounded; what comes after it is added when its `usage` record is made.
+//! `tree` contains each node's limits, usage and requests under way, under one lock that is held briefly. The usage
+//! of this day before the daemon started is read from the catalog and the usage ledger, as soon as a day or a project
+//! is bounded; later usage is added when its `usage` record is made.
 
 mod leave;
 mod today;
@@ -26,10 +26,10 @@ use crate::tasks::blocking;
 
 pub(crate) use self::leave::RequestPermit;
 
-/// Charges that are kept by themselves while nobody reads what was used before: those that may not be on disk yet.
+/// Charges that are kept separately while nobody reads the earlier usage: those that may not be on disk yet.
 const RECENT: usize = 1_024;
 
-/// What was used since the beginning of a day, as catalog and books say it.
+/// The usage since the beginning of a day, by catalog and usage ledger.
 #[derive(Debug, Default)]
 pub(crate) struct Past {
     /// By the workspace root.
@@ -40,7 +40,7 @@ pub(crate) struct Past {
 
 /// Adds up what all sessions of a home have used.
 pub(crate) trait PastUsage: Send + Sync {
-    /// What they used since this moment, the beginning of a quarter of an hour.
+    /// Their usage since this moment, the beginning of a quarter of an hour.
     ///
     /// # Errors
     /// `storage`: catalog or usage ledger cannot be read.
@@ -50,20 +50,20 @@ pub(crate) trait PastUsage: Send + Sync {
 /// See the module.
 pub struct Ledger {
     inner: Mutex<Inner>,
-    /// Held by who reads what was used before.
+    /// Held while the earlier usage is read.
     reading: tokio::sync::Mutex<()>,
     assembly: Arc<dyn Assembly>,
-    /// What was used before this daemon started.
+    /// The usage before this daemon started.
     past: Weak<dyn PastUsage>,
 }
 
 struct Inner {
     tree: Tree,
     today: Today,
-    /// What was used of this day before is in the tree.
+    /// The earlier usage of this day is in the tree.
     known: bool,
     recent: VecDeque<Charge>,
-    /// All of them are needed: what was used before is being read.
+    /// All of them are needed: the earlier usage is being read.
     keeps_all: bool,
 }
 
@@ -150,7 +150,7 @@ impl Ledger {
         inner.tree.bounds_days()
     }
 
-    /// Puts in what was used of this day before, unless it is there.
+    /// Adds the earlier usage of this day, unless it is there.
     async fn count_past(&self) -> Result<(), Failure> {
         let _reading = self.reading.lock().await;
         let since = {
@@ -180,7 +180,7 @@ impl Ledger {
         self.lock().tree.spent(session)
     }
 
-    /// The nodes of a session, with what was used of each.
+    /// The nodes of a session, with the usage of each.
     pub(crate) async fn show(
         self: &Arc<Self>,
         session: SessionId,
@@ -206,7 +206,7 @@ impl Ledger {
     }
 }
 
-/// What is left of each limit.
+/// The rest of each limit.
 fn rest(limit: &Budget, spent: &Spent) -> Budget {
     let left = |dimension| {
         let limit = limit.limit(dimension)?;
@@ -221,7 +221,7 @@ fn rest(limit: &Budget, spent: &Spent) -> Budget {
 }
 
 impl Inner {
-    /// Begins another day, where it is one.
+    /// Begins another day, if the date has changed.
     fn roll(&mut self, now: Stamp) {
         if self.today.holds(now) {
             return;
@@ -240,7 +240,7 @@ impl Inner {
         }
     }
 
-    /// Takes in what was used before, and behind that what has been charged since.
+    /// Adds the earlier usage, and then the charges since.
     fn count(&mut self, past: &Past, since: Stamp) {
         if self.today.start != since {
             return;
@@ -278,7 +278,7 @@ impl Inner {
 }
 
 impl BudgetMember {
-    /// The session is there, with what it may use and has used in its life.
+    /// Adds the session, with its limits and its usage so far.
     /// `below`: what sub-agents of it used that have ended.
     pub fn join(&self, pid: Pid, limit: Budget, spent: Spent, below: &BTreeMap<SessionId, Spent>) {
         self.ledger.lock().tree.join(&Joining {
@@ -297,7 +297,7 @@ impl BudgetMember {
         self.ledger.lock().tree.leave(self.session);
     }
 
-    /// What it may use from now on.
+    /// Sets its limits from now on.
     pub fn bound(&self, limit: Budget) {
         self.ledger.lock().tree.bound_session(self.session, limit);
     }
@@ -340,10 +340,10 @@ impl BudgetMember {
         Bounded(self.ledger.bound(self.session, &self.cwd))
     }
 
-    /// Makes everything ready that `take` needs to know: what was used before, where a day or a project is bounded.
+    /// Makes everything ready that `take` needs to know: the earlier usage, if a day or a project is bounded.
     ///
     /// # Errors
-    /// What was used today cannot be read.
+    /// Today's usage cannot be read.
     pub async fn prepare(&self, bounded: Bounded) -> Result<(), ProviderError> {
         let ready = match bounded {
             Bounded(true) => self.ledger.count_past().await,

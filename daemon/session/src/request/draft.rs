@@ -13,7 +13,7 @@ use turn::Answer;
 use crate::journal::sidecar::AsideFile;
 use crate::request::gather::Gather;
 
-/// Between two writes (contract, chapter 20): a crash costs at most so much of what was seen.
+/// Between two writes (contract, chapter 20): a crash costs at most so much of the shown text.
 const WRITE_EVERY: Duration = Duration::from_millis(500);
 
 /// The content of the draft file.
@@ -108,7 +108,7 @@ impl Draft {
         self.file.remove();
     }
 
-    /// Waits for what is being written.
+    /// Waits for the write under way.
     pub async fn rest(&mut self) {
         self.file.rest().await;
     }

@@ -12,7 +12,7 @@ use turn::{Answer, AskedModel};
 
 use crate::request::side_requests::UsageRecorder;
 
-/// So long nothing comes of an answer before that is told, and between two notices.
+/// How long an answer must be silent before a notice, and between two notices.
 const SILENCE: Duration = Duration::from_secs(10);
 
 /// The answer in progress.
@@ -23,13 +23,13 @@ pub struct Gather {
     cancel: CancellationToken,
     /// It was sent without a key although the provider takes one.
     keyless: bool,
-    /// It is no part of the conversation: nobody is shown it as it comes.
+    /// It is not part of the conversation: nobody is shown it as it comes.
     unseen: bool,
     /// What other samples of the request, and extractions of all, take; `None`: it has one sample.
     beside: Option<UsageRecorder>,
-    /// Which sample is taken: the record of the answer says what it took.
+    /// Which sample is taken: the record of the answer names its usage.
     won: Option<u32>,
-    /// What was extracted of it.
+    /// The extraction from it.
     found: Option<ReasoningExtracted>,
     /// Of the model that is asked.
     price: Option<Arc<catalog::Price>>,
@@ -41,11 +41,11 @@ pub struct Gather {
     /// When something of the answer came last, or it was asked for.
     heard: tokio::time::Instant,
     silence: Option<Silence>,
-    /// It is not sent yet: it waits for its turn, and that was told.
+    /// It is not sent yet: it waits for its turn, and that was reported.
     gated: bool,
 }
 
-/// Nothing has come for so long that it was told.
+/// Nothing has come for so long that it was reported.
 #[derive(Clone, Copy)]
 struct Silence {
     since: Stamp,
@@ -99,7 +99,7 @@ impl Gather {
         &self.item
     }
 
-    /// What has come so far.
+    /// The part that has come so far.
     pub fn answer(&self) -> &Answer {
         &self.answer
     }
@@ -131,7 +131,7 @@ impl Gather {
         }
     }
 
-    /// What was extracted from the reasoning of the sample that was taken. Once.
+    /// The extraction from the reasoning of the chosen sample. Returned once.
     pub fn take_found(&mut self) -> Option<ReasoningExtracted> {
         self.found.take()
     }
@@ -142,12 +142,12 @@ impl Gather {
         self.answer.rewritten = rewritten;
     }
 
-    /// This sample is taken; `found`: what was extracted from its reasoning.
+    /// This sample is chosen; `found`: the extraction from its reasoning.
     pub(crate) fn choose(&mut self, sample: u32, found: Option<ReasoningExtracted>) {
         (self.won, self.found) = (Some(sample), found);
     }
 
-    /// Other requests go with this one: what they use is noted here.
+    /// Other requests go with this one: their usage is noted here.
     pub(crate) fn with_side_requests(mut self, recorder: UsageRecorder) -> Self {
         self.beside = Some(recorder);
         self
@@ -202,7 +202,7 @@ impl Gather {
         false
     }
 
-    /// What it takes counts from now: before, it waited for its turn.
+    /// Its time counts from now: before, it waited for its turn.
     fn sent(&mut self) {
         self.gated = false;
         self.started = Instant::now();
@@ -237,15 +237,15 @@ impl Gather {
                 .any(|growing| !growing.fresh.is_empty())
     }
 
-    /// When it is to be told (again) that nothing comes; not of a request that is not sent yet.
+    /// When to report (again) that nothing comes; not of a request that is not sent yet.
     pub fn silence_due(&self) -> Option<tokio::time::Instant> {
         let reported = self.silence.map_or(self.heard, |silence| silence.reported);
-        // Of samples nothing comes before one is taken: how many are in is told.
+        // Of samples nothing comes before one is taken: the notice says how many are in.
         let waits = !self.gated && self.beside.is_none();
         waits.then_some(reported + SILENCE)
     }
 
-    /// Notes that it is told now that nothing comes. Returns since how many milliseconds.
+    /// Notes that the silence is reported now. Returns its length in milliseconds.
     pub fn tell_silence(&mut self) -> u64 {
         let reported = tokio::time::Instant::now();
         let silent = reported.duration_since(self.heard).as_millis();
@@ -256,7 +256,7 @@ impl Gather {
         u64::try_from(silent).unwrap_or(u64::MAX)
     }
 
-    /// Since when nothing has come, where that was told.
+    /// Since when nothing has come, if that was reported.
     pub fn silent_since(&self) -> Option<Stamp> {
         self.silence.map(|silence| silence.since)
     }

@@ -17,7 +17,7 @@ use crate::request::key_filter::without_keys;
 use crate::request::shape::Shape;
 use crate::request::side_requests::broken;
 
-/// A part of an answer, or its failure, or (first) what was sent.
+/// A part of an answer, or its failure, or (first) the sent request.
 pub enum Arrived {
     Sent(Sent),
     Part(Part),
@@ -27,7 +27,7 @@ pub enum Arrived {
         is_in: u32,
         of: u32,
     },
-    /// One of them is taken, and follows; with what was extracted of it.
+    /// One of them is chosen, and follows; with the extraction from it.
     Chosen {
         /// Its place among them.
         at: u32,
@@ -38,13 +38,13 @@ pub enum Arrived {
 /// What a request was.
 pub struct Sent {
     pub request_bytes: u64,
-    /// `None`: it is no part of the conversation.
+    /// `None`: it is not part of the conversation.
     pub shape: Option<Arc<Shape>>,
-    /// Where it changed earlier bytes, though no reset was logged.
+    /// Where it changed earlier bytes, although no reset was logged.
     pub rewritten: Option<String>,
 }
 
-/// What a part tells the machine of the request's turn at the vendor.
+/// The machine's input for what a part says about the request's turn at the vendor.
 pub fn waits_or_sent(part: &Part) -> Option<Input> {
     match part {
         Part::Waiting { cause, in_ms, down } => Some(Input::RequestWaits {
@@ -82,7 +82,7 @@ pub struct Ask {
     pub leave: Arc<RequestPermit>,
 }
 
-/// Sends a request and passes on what comes, until the end, a failure, or `cancel`.
+/// Sends a request and passes on its parts, until the end, a failure, or `cancel`.
 pub async fn run(
     ask: Ask,
     number: u64,

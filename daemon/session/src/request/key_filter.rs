@@ -35,7 +35,7 @@ struct KeyFilter {
 }
 
 impl KeyFilter {
-    /// What is passed on of a part. `None`: all of it waits for the next one.
+    /// The portion of a part that is passed on. `None`: all of it waits for the next one.
     fn pass(&mut self, part: Part) -> Option<Part> {
         match part {
             Part::Text(text) if !text.is_empty() => non_empty(self.text.push(&text), Part::Text),

@@ -42,12 +42,12 @@ impl Keys {
         }
     }
 
-    /// Takes in what a client sends. An empty text is no key.
+    /// Takes in what a client sends. An empty text does not count as a key.
     pub fn put(&self, credentials: BTreeMap<String, String>) {
         self.change(|keys| keys.extend(secrets(credentials)));
     }
 
-    /// Takes in what a client offers to every session: only what is missing, so that nobody's key is replaced.
+    /// Takes in what a client offers to every session: only missing keys, so that nobody's key is replaced.
     pub fn fill(&self, credentials: BTreeMap<String, String>) {
         self.fill_secrets(secrets(credentials));
     }
@@ -76,7 +76,7 @@ impl Keys {
         });
     }
 
-    /// Changes them, and has the keeper keep them where that was a change.
+    /// Changes them, and has the keeper keep them if anything changed.
     fn change(&self, change: impl FnOnce(&mut KeysByVariable)) {
         let mut keys = self.lock();
         let before = keys.clone();

@@ -139,7 +139,7 @@ impl Requests {
             .is_some_and(|gather| gather.take(part))
     }
 
-    /// This sample of the request in flight is taken; `found`: what was extracted from its reasoning.
+    /// This sample of the request in flight is chosen; `found`: the extraction from its reasoning.
     pub fn choose_sample(&mut self, sample: u32, found: Option<ReasoningExtracted>) {
         if let Some(gather) = &mut self.in_flight {
             gather.choose(sample, found);
@@ -154,7 +154,7 @@ impl Requests {
             .unwrap_or_default()
     }
 
-    /// Notes that users are told now that nothing comes. Returns since how many milliseconds.
+    /// Notes that users are notified of the silence now. Returns its length in milliseconds.
     pub fn note_silence(&mut self) -> Option<u64> {
         self.in_flight.as_mut().map(Gather::tell_silence)
     }
@@ -213,7 +213,7 @@ impl Requests {
         &self.budget
     }
 
-    /// The leave for the next request: whoever sends it asks. `expected`: what it may use; `ran_ms`: how long turns of
+    /// The permit for the next request: whoever sends it asks. `expected`: its expected usage; `ran_ms`: how long turns of
     /// the session have run.
     pub fn new_leave(&mut self, expected: Spent, ran_ms: u64) -> Arc<RequestPermit> {
         let leave = Arc::new(RequestPermit::new(self.budget.clone(), expected, ran_ms));
@@ -271,7 +271,7 @@ impl Requests {
         &self.extractions
     }
 
-    /// An extraction begins: its number, where it notes what it uses, and what stops it.
+    /// An extraction begins: its number, the recorder of its usage, and the token that stops it.
     pub fn start_extraction(&mut self) -> (u64, UsageRecorder, CancellationToken) {
         self.extractions.start()
     }
@@ -286,7 +286,7 @@ impl Requests {
         self.extractions.is_first_failure()
     }
 
-    /// Stops all extractions. Returns what they have used.
+    /// Stops all extractions. Returns their usage.
     pub fn stop_extractions(&mut self) -> Vec<UsageRecorder> {
         self.extractions.stop_all()
     }

@@ -28,7 +28,7 @@ const PATIENCE: Duration = Duration::from_secs(120);
 pub(crate) struct Extractions {
     begun: u64,
     under_way: BTreeMap<u64, (UsageRecorder, DropGuard)>,
-    /// That one came to nothing was told.
+    /// A failed extraction was reported.
     reported: bool,
 }
 
@@ -42,7 +42,7 @@ impl Extractions {
         (self.begun, recorder, cancel)
     }
 
-    /// One has ended: what it used. `None`: it was dropped before.
+    /// One has ended: its usage. `None`: it was dropped before.
     pub fn finish(&mut self, number: u64) -> Option<UsageRecorder> {
         self.under_way.remove(&number).map(|(recorder, _)| recorder)
     }
@@ -144,7 +144,7 @@ impl Aide {
         })
     }
 
-    /// Extracts lists from a trace. What it takes is noted under `slot`.
+    /// Extracts lists from a trace. Its usage is noted under `slot`.
     ///
     /// # Errors
     /// It came to nothing: why.

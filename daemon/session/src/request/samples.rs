@@ -1,5 +1,5 @@
 //! Sampling: several samples of one request side by side, of which one is taken. It comes to the actor as if it had
-//! come alone; what the others took goes into the books.
+//! come alone; the usage of the others goes into the usage ledger.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -64,7 +64,7 @@ pub(crate) async fn run(
     }
 }
 
-/// Where what comes goes.
+/// Where its parts go.
 pub(crate) struct Teller {
     number: u64,
     arrived: mpsc::Sender<(u64, Arrived)>,
@@ -90,7 +90,7 @@ async fn sampled(sampling: Sampling, teller: &Teller) -> Result<Vec<Part>, Provi
     let ready = asking::ready(sampling.ask).await?;
     teller.send(Arrived::Sent(ready.sent)).await;
     let purse = sampling.around.purse.clone();
-    // Where nobody can be asked for extractions, the shortest answer is taken.
+    // If no model can be asked for extractions, the shortest answer is taken.
     let aide = Aide::find(sampling.around).await.ok();
     let of = sampling.samples;
     let is_in = Mutex::new(0_u32);
@@ -150,7 +150,7 @@ async fn one(
     let heard = hear(provider, request, bill, (recorder, at), Some(turn)).await?;
     let trace = &heard.answer.reasoning;
     let (found, uncertainties) = match (is_worth(trace), aide) {
-        // Where nothing was reasoned nothing is uncertain.
+        // Without reasoning nothing is uncertain.
         (false, _) => (None, Some(0)),
         (true, None) => (None, None),
         (true, Some(aide)) => match aide.extract(trace, (recorder, of + at)).await {

@@ -1,6 +1,6 @@
 //! The shape of a request: a checksum of each part of it, to know whether the next request extends it (I1).
 //!
-//! Pure. Speaks of what is copied together (prefix and fragments), not of how a kind groups and marks it. A checksum
+//! Pure. Compares the parts that are copied together (prefix and fragments), not of how a kind groups and marks it. A checksum
 //! finds what we broke by mistake, which is all that it is for; it is quick (CRC-32C, gigabytes a second) and small
 //! (eight bytes a message).
 

@@ -28,8 +28,8 @@ pub(crate) struct Bill {
     pub price: Option<Arc<catalog::Price>>,
 }
 
-/// The newest that is known of each request. Whoever takes it out closes them: what is reported later, of requests that
-/// are being dropped, is not taken in.
+/// The newest that is known of each request. Whoever takes it out closes them: later reports, of requests that
+/// are being dropped, are not taken in.
 #[derive(Clone, Default)]
 pub(crate) struct UsageRecorder(Arc<Mutex<Open>>);
 
@@ -37,7 +37,7 @@ pub(crate) struct UsageRecorder(Arc<Mutex<Open>>);
 struct Open {
     requests: BTreeMap<u32, Usage>,
     closed: bool,
-    /// Until what was used is taken out, its requests count as being under way.
+    /// Until the usage is taken out, its requests count as being under way.
     permits: Vec<Arc<dyn Permit>>,
 }
 
@@ -79,7 +79,7 @@ impl UsageRecorder {
 /// An answer as it came.
 pub(crate) struct CollectedAnswer {
     pub answer: turn::Answer,
-    /// All of it, but what was said of its turn at the vendor.
+    /// All of it, except reports about its turn at the vendor.
     pub parts: Vec<Part>,
 }
 
@@ -87,40 +87,40 @@ pub(crate) struct CollectedAnswer {
 /// is sent.
 pub(crate) struct Turn<'a> {
     teller: &'a Teller,
-    stands: Mutex<TurnProgress>,
+    progress: Mutex<TurnProgress>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum TurnProgress {
     /// Nothing was heard of any.
     Fresh,
-    /// It was told that they wait.
+    /// It was reported that they wait.
     Waiting,
     Sent,
 }
 
 impl<'a> Turn<'a> {
     pub fn new(teller: &'a Teller) -> Self {
-        let stands = Mutex::new(TurnProgress::Fresh);
-        Self { teller, stands }
+        let progress = Mutex::new(TurnProgress::Fresh);
+        Self { teller, progress }
     }
 
     /// Takes in a part of one of them, and says what that comes to.
     async fn note(&self, part: &Part) {
         let reported = {
-            let mut stands = self.stands.lock().unwrap_or_else(PoisonError::into_inner);
-            match (*stands, part) {
+            let mut progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
+            match (*progress, part) {
                 (TurnProgress::Fresh, Part::Waiting { .. }) => {
-                    *stands = TurnProgress::Waiting;
+                    *progress = TurnProgress::Waiting;
                     Some(part.clone())
                 }
                 (TurnProgress::Waiting, Part::Waiting { .. }) | (TurnProgress::Sent, _) => None,
                 (TurnProgress::Fresh, _) => {
-                    *stands = TurnProgress::Sent;
+                    *progress = TurnProgress::Sent;
                     None
                 }
                 (TurnProgress::Waiting, _) => {
-                    *stands = TurnProgress::Sent;
+                    *progress = TurnProgress::Sent;
                     Some(Part::Sent)
                 }
             }
@@ -131,10 +131,10 @@ impl<'a> Turn<'a> {
     }
 }
 
-/// Sends a request and takes its whole answer; what it takes is noted under `slot`.
+/// Sends a request and takes its whole answer; its usage is noted under `slot`.
 ///
 /// # Errors
-/// There is no whole answer.
+/// No complete answer came.
 pub(crate) async fn hear(
     provider: &Arc<dyn Provider>,
     request: Request,

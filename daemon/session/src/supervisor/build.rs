@@ -224,7 +224,7 @@ fn queues() -> (Queues, Inbox) {
     (to, inbox)
 }
 
-/// The workspace, and why it is none that can be worked in, where that is so.
+/// The workspace, and why it cannot be worked in, if so.
 fn workspace_of(
     services: &SessionServices,
     parts: &Parts,
@@ -232,7 +232,7 @@ fn workspace_of(
     is_new: bool,
 ) -> Result<(Arc<Workspace>, Option<String>), Failure> {
     let temp = temp_of(services, parts.created.pid);
-    let places = Places {
+    let places = WorkspacePaths {
         root: Path::new(&parts.created.root),
         cwd: Path::new(&parts.created.cwd),
         add_dirs: &parts.created.add_dirs,
@@ -312,7 +312,7 @@ fn call_environment(
     }
 }
 
-/// What is seen of a session from outside before it has done anything.
+/// The published state of a session before it has done anything.
 fn first_seen(machine: &Machine, journal: &Journal, created: &SessionCreated) -> PublishedState {
     let facts = machine.facts();
     let summary = summary::of(facts, 0, journal.read_only());
@@ -339,13 +339,13 @@ fn machine(facts: Facts, profile: &Profile, hooks: &Hooks, created: &SessionCrea
     machine
 }
 
-/// Why a session whose log is well cannot be worked in, where that is so.
+/// Why a session whose log is intact cannot be worked in, if so.
 fn unworkable(unusable: Option<String>, lost: Option<String>) -> Option<Closed> {
     let provider = unusable.map(|reason| Closed::new(Cause::Provider, reason));
     provider.or_else(|| lost.map(|reason| Closed::new(Cause::Directory, reason)))
 }
 
-/// The session's own temporary directory. `None`: it cannot be made, and commands have no walls without it.
+/// The session's own temporary directory. `None`: it cannot be made, and without it commands cannot be sandboxed.
 fn temp_of(services: &SessionServices, pid: Pid) -> Option<PathBuf> {
     let temp = services.assembly.temp()?.join(pid.to_string());
     sandbox::make_private(&temp).ok()?;
@@ -382,7 +382,7 @@ pub fn prefix_files(
     })
 }
 
-/// What is wrong with skills, in a sentence or two: all of it is listed elsewhere.
+/// The problems of skills, in a sentence or two: all of it is listed elsewhere.
 fn skill_problems(problems: Vec<String>, left_out: usize) -> Vec<String> {
     let count = problems.len();
     let mut notices: Vec<String> = problems.into_iter().take(1).collect();
@@ -408,7 +408,7 @@ pub fn facts(services: &SessionServices, root: &Path) -> FactStores {
     FactStores::new(home.memory(), home.project_memory(&root))
 }
 
-/// The prefix of a new session in this directory, and what is wrong with the files that go into it. Blocks.
+/// The prefix of a new session in this directory, and problems of the files that go into it. Blocks.
 pub fn frozen_prefix(
     services: &SessionServices,
     setup: &mut Setup,
@@ -429,7 +429,7 @@ pub fn bare_workspace(
     root: &Path,
     cwd: &Path,
 ) -> Result<Workspace, Failure> {
-    let places = Places {
+    let places = WorkspacePaths {
         root,
         cwd,
         add_dirs: &[],
@@ -439,7 +439,7 @@ pub fn bare_workspace(
 }
 
 /// Where a session works.
-struct Places<'a> {
+struct WorkspacePaths<'a> {
     root: &'a Path,
     cwd: &'a Path,
     /// Directories to write in, chosen by the session's creator.
@@ -451,7 +451,7 @@ struct Places<'a> {
 fn open_workspace(
     services: &SessionServices,
     setup: &Setup,
-    places: Places<'_>,
+    places: WorkspacePaths<'_>,
     temp: Option<PathBuf>,
 ) -> Result<Workspace, Failure> {
     let (cwd, mut readable) = (places.cwd, places.readable);
@@ -482,7 +482,7 @@ fn open_workspace(
     })
 }
 
-/// What is to be said of a session whose approval mode is looser than what the config says now.
+/// The notice for a session whose approval mode is looser than the config's present one.
 fn looser(own: ApprovalMode, configured: ApprovalMode) -> Option<String> {
     let rank = |approval_mode| match approval_mode {
         ApprovalMode::Ask => 0,

@@ -1,4 +1,4 @@
-//! How a session is made: setup, prefix, pid, log, first records; and what a repeated wish for it gets.
+//! How a session is made: setup, prefix, pid, log, first records; and the answer to a repeated request.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -33,7 +33,7 @@ use crate::tasks::blocking;
 /// How long a directory, a config or the store may take to answer.
 const PREPARING_MAX: Duration = Duration::from_secs(30);
 
-/// Names of variables whose values may stand in the log: what commands need to find programs and to print well.
+/// Names of variables whose values may be in the log: what commands need to find programs and to print well.
 const LOGGED: [&str; 14] = [
     "PATH",
     "HOME",
@@ -68,7 +68,7 @@ impl Supervisor {
         self.create_for(params, client, profile, None).await
     }
 
-    /// The same, for a call of another session where there is a `parent`. Every session is made here.
+    /// The same, for a call of another session if there is a `parent`. Every session is made here.
     pub(crate) async fn create_for(
         &self,
         params: CreateParams,
@@ -139,7 +139,7 @@ impl Supervisor {
         let is_same = match (&params.prompt, &prompt) {
             (None, _) => true,
             (Some(text), Some(prompt)) => *text == prompt.text,
-            // Notices stand before it: where there are very many of them, it is not known.
+            // Notices precede it: if there are very many of them, it is not known.
             (Some(_), None) => !is_whole,
         };
         if !is_same {
@@ -161,7 +161,7 @@ impl Supervisor {
     ) -> Result<(SessionHandle, Option<PromptId>), Failure> {
         let (services, wanted) = (self.services.clone(), params.clone());
         let (profile, made_for) = (profile.clone(), parent.cloned());
-        // Config, cassette, directory and log stand on disks that may hang: not on this thread, and not for ever.
+        // Config, cassette, directory and log are on disks that may hang: not on this thread, and not for ever.
         let preparing = blocking(move || prepare(&services, &wanted, &profile, made_for.as_ref()));
         let Ok(prepared) = tokio::time::timeout(PREPARING_MAX, preparing).await else {
             return Err(storage(format!("`{}` does not answer.", params.cwd)));
@@ -456,7 +456,7 @@ fn prepare(
     let dir = services.home.session_dir(params.session);
     let file = LogFile::create(&dir).map_err(|error| storage(store::reason(&error)))?;
     let file = file.with_syncer(services.assembly.syncer());
-    // A client keeps to itself what it can know of; what another one sends is held back here.
+    // A client withholds the secrets it knows of; those that another client sends are held back here.
     let (env, mut held) = setup.environment_filter().split(&params.env);
     held.extend(params.env_held.iter().cloned());
     let mut created = first_record(

@@ -1,7 +1,7 @@
-//! How a session ends for good: out of memory, what it used into the books, its directory away.
+//! How a session is deleted: it leaves memory, its usage enters the usage ledger, its directory is removed.
 //!
 //! The rename of the directory is the moment that counts. Before it, whatever crashes, the session is whole; after it,
-//! there is none, and what is left is swept at the next start.
+//! there is none, and the remains are removed at the next start.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -33,7 +33,7 @@ const GRACE_MS: u64 = 2_000;
 const COMMANDS_MAX: Duration = Duration::from_secs(4);
 const LOOK: Duration = Duration::from_millis(10);
 
-/// What came of a wish to remove a session.
+/// The outcome of a request to remove a session.
 pub(crate) enum Removed {
     /// It is gone; bytes that were freed.
     Gone(u64),
@@ -98,7 +98,7 @@ impl Supervisor {
         let removing = tokio::spawn(async move {
             let removed = me.remove_now(session, pid, reason).await;
             if removed.is_err() {
-                // It has left memory, and stays after all: what it had to do is not forgotten.
+                // It has left memory, and stays after all: its pending work is not forgotten.
                 me.bring_back(session).await;
             }
             removed
@@ -219,8 +219,8 @@ impl Supervisor {
         }
     }
 
-    /// Sweeps what crashes have left of sessions that came or went. Called before any comes or goes: what is found then
-    /// is removed at leisure.
+    /// Sweeps what crashes have left of sessions that came or went. Called before any comes or goes: remains found then
+    /// are removed at leisure.
     pub(crate) async fn sweep_gone(&self) {
         let home = Arc::clone(&self.services.home);
         let found = blocking(move || store::session_dirs::sweep(&home)).await;
@@ -249,7 +249,7 @@ async fn leaves(handle: &SessionHandle, reason: EvictionReason) -> bool {
     if !handle.send(|actor| actor.leave_memory(leave)).await {
         return true;
     }
-    // It says no by dropping the wish; one that died of a bug says nothing any more.
+    // It refuses by dropping the request; one that died of a bug answers nothing.
     left.await.is_ok() || handle.shared.commands.is_closed()
 }
 
@@ -266,7 +266,7 @@ fn purge(home: &Home, catalog: &Catalog, session: SessionId) -> Result<Removed, 
     // On disk before the session goes: no sum gets smaller (a line too many does not count).
     stats::close_books(home, session)
         .map_err(|reason| failed("its usage could not be saved", reason))?;
-    let aside = store::session_dirs::unpublish(home, session)
+    let unpublished = store::session_dirs::unpublish(home, session)
         .map_err(|error| failed("its directory could not be removed", store::reason(&error)))?;
     // From here on it is gone; what fails now is only in the way.
     if let Err(error) = store::markers::unmark(home, session) {
@@ -275,8 +275,8 @@ fn purge(home: &Home, catalog: &Catalog, session: SessionId) -> Result<Removed, 
     if let Err(error) = catalog.remove(session) {
         tracing::warn!(%session, %error, "the catalog still has a deleted session");
     }
-    if let Some(aside) = aside
-        && let Err(error) = store::session_dirs::remove_dir(&aside)
+    if let Some(unpublished) = unpublished
+        && let Err(error) = store::session_dirs::remove_dir(&unpublished)
     {
         tracing::warn!(%session, %error, "the rest of a deleted session stays until the next start");
     }

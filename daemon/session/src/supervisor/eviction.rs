@@ -14,7 +14,7 @@ use crate::actor::handle::SessionHandle;
 use crate::supervisor::Supervisor;
 use crate::supervisor::slots::Left;
 
-/// SharedBudgets on what is kept in memory.
+/// Limits of the sessions that are kept in memory.
 #[derive(Clone, Copy, Debug)]
 pub struct ResidencyLimits {
     /// How long a session that does nothing stays.
@@ -39,7 +39,7 @@ impl SessionHandle {
         let seen = self.shared.seen.borrow();
         let summary = &seen.summary;
         let idle = summary.state == State::Idle && summary.queued == 0;
-        // What waits in one that has exited does not move.
+        // Work that waits in an exited session does not move.
         (idle
             || matches!(summary.state, State::Exited | State::Paused)
             || summary.read_only.is_some())
@@ -134,7 +134,7 @@ impl Supervisor {
     }
 }
 
-/// Asks an actor to leave, and keeps what it leaves. `word`: it has to, and the next life tells people why.
+/// Asks an actor to leave, and keeps its state. `word`: it has to, and the notice says why when it is loaded again.
 pub(crate) fn leave(
     supervisor: Weak<Supervisor>,
     handle: SessionHandle,

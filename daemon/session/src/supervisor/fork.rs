@@ -1,7 +1,7 @@
 //! Forks: a new session whose log begins with what another one's conversation is up to the end of a turn.
 //!
 //! The same prefix and the same fragments, byte for byte, so that the vendor's cache serves the fork too. Nothing is
-//! taken over that was used, asked or kept aside. The new log is filled under another name: a crash leaves no half one.
+//! taken over that was used, asked or kept outside the log. The new log is filled under another name: a crash leaves no half one.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -54,7 +54,7 @@ impl Supervisor {
         self.refuse_when_closing()?;
         params.name.as_deref().map_or(Ok(()), names::check_name)?;
         let slot = self.slots.claim(params.fork);
-        // Who comes second with the same wish waits for the first.
+        // A second caller with the same request waits for the first.
         let made = slot
             .cell
             .get_or_try_init(async || {
@@ -79,7 +79,7 @@ impl Supervisor {
         Ok(forked)
     }
 
-    /// The answer, where this session is what was wished for: the id may belong to another.
+    /// The answer, if this session is the requested one: the id may belong to another.
     async fn is_that_fork(
         &self,
         handle: &SessionHandle,
@@ -117,14 +117,14 @@ impl Supervisor {
         let reckon = move || {
             let dir = services.home.session_dir(log.session);
             let whole = look(&dir, log.upto).ok()?;
-            // Also what was done behind that turn, as the fork has it.
+            // Also records made after that turn, as the fork has them.
             whole.ends.get(&turn)?;
-            let then = look(&dir, behind(&whole, turn, log.upto)).ok()?;
+            let then = look(&dir, last_seq_after(&whole, turn, log.upto)).ok()?;
             let setup = services.assembly.resume(&then.facts.created_now()?);
             let model = setup.profile.model;
             let (limits, price) = (model.limits, model.price.as_ref());
             let now = Stamp::now();
-            // Later turns have used the same beginning since, where nothing came between.
+            // Later turns have used the same beginning since, if nothing came between.
             let used = match whole.facts.cache.resets == then.facts.cache.resets {
                 true => whole.facts.cache.sent(),
                 false => then.facts.cache.sent(),
@@ -137,7 +137,7 @@ impl Supervisor {
     }
 }
 
-/// What is known of the origin before anything is copied.
+/// The facts of the origin, read before anything is copied.
 struct Source {
     facts: Facts,
     /// Its newest prefix, and the text of it.
@@ -148,7 +148,7 @@ struct Source {
 }
 
 /// The last record before the turn that follows this one.
-fn behind(source: &Source, turn: u64, upto: Seq) -> Seq {
+fn last_seq_after(source: &Source, turn: u64, upto: Seq) -> Seq {
     let marks = &source.facts.marks;
     let next = marks.iter().find(|mark| mark.turn > turn);
     next.map_or(upto, |mark| Seq(mark.seq.0.saturating_sub(1)))
@@ -166,8 +166,8 @@ fn write(
     let source = look(&dir, upto)?;
     let (turn, end) = choose(&source, params)?;
     // Who was asked then, with which prefix, and what stood in the place of messages.
-    // Also what was done between the end of that turn and the beginning of the next one.
-    let then = look(&dir, behind(&source, turn, upto))?;
+    // Also records made between the end of that turn and the beginning of the next one.
+    let then = look(&dir, last_seq_after(&source, turn, upto))?;
     if !then.facts.is_rendered() {
         return Err(not_rendered());
     }
@@ -218,7 +218,7 @@ fn publish(home: &Home, fork: SessionId) -> Result<(), String> {
     store::session_dirs::publish(home, fork).map_err(|error| store::reason(&error))
 }
 
-/// Reads the origin, up to where it is damaged.
+/// Reads the origin, up to the first damage.
 fn look(dir: &Path, upto: Seq) -> Result<Source, Failure> {
     let (mut facts, mut frozen, mut ends) = (Facts::default(), None, BTreeMap::new());
     let mut readable = true;
@@ -257,7 +257,7 @@ fn look(dir: &Path, upto: Seq) -> Result<Source, Failure> {
     })
 }
 
-/// The last turn that the fork gets, and where it ends.
+/// The last turn that the fork gets, and its end.
 fn choose(source: &Source, params: &ForkParams) -> Result<(u64, Seq), Failure> {
     let ended = |turn: u64| source.ends.get(&turn).map(|end| (turn, *end));
     let shown: Vec<_> = source

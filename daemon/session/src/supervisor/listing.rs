@@ -1,6 +1,6 @@
-//! Finding and listing sessions: the catalog first, what is loaded on top of it.
+//! Finding and listing sessions: the catalog first, loaded sessions on top of it.
 //!
-//! Nothing here changes a session. The catalog may be behind; what is loaded knows more, and the logs know all.
+//! Nothing here changes a session. The catalog may lag; loaded sessions know more, and the logs know all.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -114,7 +114,7 @@ impl Supervisor {
         Ok(page)
     }
 
-    /// What runs, by pid; `all`: also what has exited.
+    /// Loaded sessions by pid; `all`: also exited ones.
     ///
     /// # Errors
     /// The catalog cannot be read.
@@ -165,7 +165,7 @@ impl Supervisor {
         self.note_unrecovered(summaries);
     }
 
-    /// What waits for the user, oldest first. Sessions with something open are always loaded.
+    /// Interactions that wait for the user, oldest first. Sessions with something open are always loaded.
     #[must_use]
     pub fn interactions(&self) -> Vec<Interaction> {
         let handles = self.handles();
@@ -300,8 +300,8 @@ impl Supervisor {
         Ok(filled)
     }
 
-    /// Fills the catalog in a task of its own. Until that is done, answers about stored sessions wait; what is loaded
-    /// does not. A catalog that cannot be filled is reported in the log, and answers from what it has.
+    /// Fills the catalog in a separate task. Until that is done, answers about stored sessions wait; those about loaded ones
+    /// do not. A catalog that cannot be filled is reported in the log, and answers from its present rows.
     pub fn fill_later(self: &Arc<Self>) {
         self.filled.send_replace(false);
         let supervisor = Arc::clone(self);
@@ -322,7 +322,7 @@ impl Supervisor {
         });
     }
 
-    /// Checks the catalog when the daemon has had time to start, and takes in what it has missed.
+    /// Checks the catalog when the daemon has had time to start, and takes in the sessions it has missed.
     pub fn check_later(self: &Arc<Self>) {
         let supervisor = Arc::clone(self);
         tokio::spawn(async move {
@@ -394,7 +394,7 @@ impl Supervisor {
                 }
             }
             let count = summaries.len() as u64;
-            // What has come in the meantime is newer than what was read.
+            // Rows that came in the meantime are newer than those read here.
             let known: std::collections::HashSet<_> = catalog.ids()?.into_iter().collect();
             summaries.retain(|summary| !known.contains(&summary.session));
             catalog.put_all(&summaries)?;

@@ -39,11 +39,11 @@ pub struct SessionServices {
     pub pids: Arc<PidCounter>,
     /// Who owns the sessions.
     pub supervisor: Weak<Supervisor>,
-    /// What they may use, and have used.
+    /// Their limits and their usage.
     pub ledger: Arc<Ledger>,
     /// The texts of their prefixes.
     pub texts: Arc<SharedTexts>,
-    /// What waits for those who follow them.
+    /// The queued bytes of their followers.
     pub queues: AllQueues,
 }
 
@@ -58,7 +58,7 @@ pub struct SessionLog {
     /// Records that the catalog knew are gone: to be recorded, so that cursors of before are refused.
     pub shortened: Option<SessionShortened>,
     pub read_only: Option<Closed>,
-    /// Where the elements of cache resets stand in their lines.
+    /// Where the elements of cache resets are in their lines.
     pub elements: Vec<(Seq, Vec<ElementAt>)>,
     /// What happened since the last person left.
     pub missed: Option<AwaySummary>,
@@ -181,7 +181,7 @@ fn unreadable(session: SessionId, why: &str) -> Failure {
 /// What the life before left, as far as an actor is built with it.
 pub struct Before {
     pub keys: Arc<Keys>,
-    /// Variables of its commands that do not stand in its log.
+    /// Variables of its commands that are not in its log.
     pub env: BTreeMap<String, String>,
 }
 

@@ -1,4 +1,4 @@
-//! All sessions of a home: created, loaded, recovered, evicted, listed. Owns the sessions in memory, and what is kept of
+//! All sessions of a home: created, loaded, recovered, evicted, listed. Owns the sessions in memory, and the kept state of
 //! those that were evicted.
 
 pub(crate) mod agents;
@@ -78,7 +78,7 @@ pub struct Supervisor {
     /// What those need that have left memory.
     pub(crate) kept: UnloadedSessions,
     pub(crate) residency_limits: ResidencyLimits,
-    /// What was written out last.
+    /// The export that was written last.
     pub(crate) exported: Exported,
     /// A look for idle sessions is about to begin.
     pub(crate) sweeping: AtomicBool,
@@ -215,7 +215,7 @@ impl Supervisor {
             return Err(shutting_down());
         };
         // In a task of its own: half a load, because a client went away, would leave the log locked for a while and
-        // lose what was kept of the life before.
+        // lose the state kept from the life before.
         let loading = tokio::spawn(async move {
             let slot = me.slots.claim(session);
             let load = async || match slot.before().await {
@@ -230,7 +230,7 @@ impl Supervisor {
     }
 
     /// A session that has just come into memory, unless the daemon is stopping: then it ends like all the others, who
-    /// were told before it could be seen. Called when the claim on its slot is given back: under the same lock the
+    /// were stopped before it could be seen. Called when the claim on its slot is given back: under the same lock the
     /// others are looked up, so one of the two sees the other.
     pub(crate) async fn unless_closing(
         &self,
@@ -277,7 +277,7 @@ impl Supervisor {
             )
             .retryable()),
         };
-        // Not woken only to be stopped: what was put to sleep sleeps on for the next daemon.
+        // Not loaded only to be stopped: a suspended session stays suspended for the next daemon.
         let read = read.and_then(|revived| self.refuse_when_closing().map(|()| revived));
         let Revived {
             mut actor,
@@ -296,7 +296,7 @@ impl Supervisor {
         let word = kept.as_ref().and_then(|kept| kept.word.clone());
         match kept {
             Some(kept) => actor.take_over(kept),
-            // The first time that this daemon loads it. Nobody waits: what is found comes as a message.
+            // The first time that this daemon loads it. Nobody waits: the findings come as a message.
             None => drop(tokio::task::spawn_blocking(actor.leftovers())),
         }
         let notices = word.into_iter().chain(repairs).collect();
@@ -305,7 +305,7 @@ impl Supervisor {
         Ok(handle)
     }
 
-    /// The failure of a wish for a session that has no directory: it was deleted, and the catalog may not know yet.
+    /// The failure of a request for a session that has no directory: it was deleted, and the catalog may not know yet.
     async fn deleted(&self, session: SessionId) -> Option<Failure> {
         let dir = self.services.home.session_dir(session);
         let gone = blocking(move || matches!(dir.try_exists(), Ok(false)));
@@ -401,7 +401,7 @@ impl Supervisor {
         self.handles().iter().any(|handle| works(&handle.summary()))
     }
 
-    /// Takes no more work, stops what runs, writes what there is.
+    /// Takes no more work, stops running work, writes what is pending.
     pub async fn shutdown(&self) {
         self.closing.store(true, Ordering::Relaxed);
         let ends = self.slots.everybody().into_iter().map(|who| async move {

@@ -23,18 +23,18 @@ pub struct Chosen {
     pub effort: Option<String>,
     /// Samples of each request.
     pub samples: Option<u32>,
-    /// What people are told: the effort that was in force is not the other model's.
+    /// Notice to users: the effort that was in force is not the other model's.
     pub notice: Option<String>,
 }
 
 impl Supervisor {
     /// Looks up the model and effort that a session is to ask from its next request on. Nothing is changed yet.
     ///
-    /// Another model keeps the effort where it knows that, and thinks as its entry says where it does not.
+    /// Another model keeps the effort if it knows that effort, else it uses the effort of its entry.
     ///
     /// # Errors
-    /// No such model, no usable provider, an effort that the model lacks; `confirm_needed`: the cache starts anew, and
-    /// nobody has said that this is meant.
+    /// No such model, no usable provider, an effort that the model lacks; `confirm_needed`: the cache would be lost, and
+    /// the caller has not confirmed that.
     pub async fn choose(
         &self,
         handle: &SessionHandle,
@@ -136,7 +136,7 @@ impl Supervisor {
         blocking(look).await?
     }
 
-    /// The same with what the preset says of what is not said beside it, where that is not so already.
+    /// Fills in from the preset what the caller did not choose, unless that is in force already.
     async fn resolved(
         &self,
         params: &SetParams,
@@ -148,7 +148,7 @@ impl Supervisor {
         let (name, said, now) = (name.to_owned(), params.clone(), summary.model.clone());
         let resolving = blocking(move || {
             let bundle = assembly.preset(&cwd, &name, Some(&now))?;
-            // All is said, also what is so already: the same call comes to the same when it is repeated.
+            // All options are named, also those in force: the same call comes to the same when it is repeated.
             let model = said.options.model.clone().or(bundle.model).unwrap_or(now);
             let found = assembly.switch(&cwd, &model, Effort::Exactly(None))?;
             let effort = bundle.pace.of(&found.efforts);

@@ -136,7 +136,7 @@ impl Supervisor {
         }
     }
 
-    /// Lets every session that is loaded read its hooks again: those of a project that is no longer trusted are gone.
+    /// Lets every session that is loaded read its hooks again: those of a project that has lost its trust are gone.
     pub async fn reload_all_hooks(&self) {
         for handle in self.handles() {
             if let Err(failure) = handle.reload_hooks().await {
@@ -145,7 +145,7 @@ impl Supervisor {
         }
     }
 
-    /// Takes back what was allowed in a session; false: it was not.
+    /// Takes back a grant of a session; false: it was not.
     ///
     /// # Errors
     /// No such session; its log takes no more.

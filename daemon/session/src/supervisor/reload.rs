@@ -14,7 +14,7 @@ impl Supervisor {
     /// See `session.reload`.
     ///
     /// # Errors
-    /// `busy` in a turn; `confirm_needed`: the cache starts anew, and nobody has said that this is meant; `storage`,
+    /// `busy` in a turn; `confirm_needed`: the cache would be lost, and the caller has not confirmed that; `storage`,
     /// `request_id_reused`.
     pub async fn reload(
         &self,

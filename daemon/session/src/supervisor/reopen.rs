@@ -68,7 +68,7 @@ impl Supervisor {
     /// Tries to bring a closed session back. `None`: it stays as it is.
     pub(crate) async fn repair(&self, old: &SessionHandle) -> Option<SessionHandle> {
         let session = old.id();
-        // One attempt at a time; who comes later sees what came of it.
+        // One attempt at a time; later callers get the first one's result.
         let mut tried = old.shared.tried.lock().await;
         let loaded = self.slots.loaded(session);
         if !loaded.is_some_and(|loaded| loaded.is(old)) {
@@ -94,7 +94,7 @@ impl Supervisor {
         }
     }
 
-    /// Whether what closed the session has ended; what to tell people of it.
+    /// Whether the cause that closed the session is gone; the notice for users.
     async fn look_again(&self, old: &SessionHandle, closed: &Closed) -> Result<String, String> {
         let dir = self.services.home.session_dir(old.id());
         let words = |failure: Failure| failure.message;
@@ -136,7 +136,7 @@ impl Supervisor {
             .slots
             .retire(old, || leave(me, old.clone(), Some(word)));
         if let Some(end) = end {
-            // It has to: what it would say to a wish does not count.
+            // It has to leave: its refusal would not count.
             let (Left::Gone | Left::Stays(_)) = end.await;
         }
         match self.load(session).await {

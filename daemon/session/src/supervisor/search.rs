@@ -33,13 +33,13 @@ const AROUND: u64 = 5;
 const AROUND_MAX: u64 = 50;
 /// Characters of a message.
 const MESSAGE_MAX: usize = 4_000;
-/// How long a search waits for the index to take in what was written before.
+/// How long a search waits for the index to take in earlier records.
 const PATIENCE: Duration = Duration::from_secs(1);
 /// How long after its start the daemon looks for what the index lacks, unless somebody asks for it earlier.
 const START_AFTER: Duration = Duration::from_secs(2);
 
 impl Supervisor {
-    /// Has the index take in what was written without it. In a while: a start has better things to do.
+    /// Has the index take in records written without it. Later: a start has more urgent work.
     pub(crate) fn index_history_later(&self) {
         let me = self.me.clone();
         tokio::spawn(async move {
@@ -166,7 +166,7 @@ impl Supervisor {
         Ok(around(summary, window, indexing))
     }
 
-    /// Asks the index, which waits for what was written before. `None`: it is being built.
+    /// Asks the index, which waits until earlier records are indexed. `None`: it is being built.
     async fn indexed<T: Send + 'static>(
         &self,
         ask: impl FnOnce() -> Result<T, IndexError> + Send + 'static,

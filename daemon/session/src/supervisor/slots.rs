@@ -40,7 +40,7 @@ impl Slot {
         })
     }
 
-    /// Whether no life before stands in the way.
+    /// Whether no earlier life occupies the slot.
     fn is_free(&self) -> bool {
         let before = self.before.as_ref();
         before.is_none_or(|before| matches!(before.peek(), Some(Left::Gone)))

@@ -1,8 +1,8 @@
 //! What sessions used: by day, by model, by purpose, by session.
 //!
-//! Added up from the `usage` records of logs, in the catalog, and only from what has come to them since the last time;
-//! and from the books of sessions that were deleted. Forks carry no such records of what their origin used, and the
-//! turns that they were made from count there. What hooks and tools did is read from the logs, where it is wanted.
+//! Added up from the `usage` records of logs, in the catalog, and only from records added since the last time;
+//! and from the usage ledger of sessions that were deleted. Forks carry no such records of what their origin used, and the
+//! turns that they were made from count there. What hooks and tools did is read from the logs, if requested.
 
 mod counting;
 mod hooked;
@@ -63,7 +63,7 @@ impl Supervisor {
     }
 }
 
-/// What is asked for.
+/// The filter of the request.
 struct StatsFilter {
     since: Option<Stamp>,
     session: Option<SessionId>,
@@ -96,14 +96,14 @@ impl StatsFilter {
     }
 }
 
-/// Counts what is new, and adds all of it up. Blocks.
+/// Counts new records, and adds all of it up. Blocks.
 fn sum(
     home: &Home,
     catalog: &Catalog,
     live: &HashMap<SessionId, Seq>,
     wanted: StatsFilter,
 ) -> Result<StatsOutput, CatalogError> {
-    // What has no directory is gone, whatever else still knows it; what has one tells by its log, whatever the books say.
+    // A session without a directory is gone, whatever else still lists it; for the others the log counts, not the ledger.
     let there = there(home)?;
     let mut listed = catalog.counted_sessions()?;
     listed.retain(|entry| there.contains(&entry.session));
@@ -161,7 +161,7 @@ fn there(home: &Home) -> Result<HashSet<SessionId>, CatalogError> {
     Ok(home.session_ids()?.into_iter().collect())
 }
 
-/// Counts what has come to logs since they were counted last. Blocks.
+/// Counts records added to logs since they were counted last. Blocks.
 fn count_new(
     home: &Home,
     catalog: &Catalog,
@@ -179,7 +179,7 @@ fn count_new(
     }
 }
 
-/// What a row tells of.
+/// What a row is about.
 #[derive(Clone, Copy)]
 struct Of<'a> {
     /// Empty: of turns alone.

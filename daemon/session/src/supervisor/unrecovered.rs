@@ -1,6 +1,6 @@
 //! Sessions with unfinished work that could not be brought back: the disk was full, or another process had the log.
 //!
-//! Tried again until it holds. Meanwhile lists and `doctor` tell why nothing of them runs.
+//! Tried again until it succeeds. Meanwhile lists and `doctor` say why none of them runs.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};

@@ -1,6 +1,6 @@
-//! Looks into a session that change nothing: single events, steps, what it is made of.
+//! Read-only views of a session: single events, steps, its setup.
 //!
-//! What the log alone tells is read from the log, whether the session is loaded or not.
+//! Facts that the log alone contains are read from the log, whether the session is loaded or not.
 
 use std::sync::Arc;
 
@@ -80,7 +80,7 @@ impl Supervisor {
     ///
     /// # Errors
     /// As `find`; `not_found`: there is no such step; `invalid_params`: no piece starts there; `invalid_config`: its
-    /// provider is gone (for what was sent); `storage`.
+    /// provider is gone (for the sent bytes); `storage`.
     pub async fn step(&self, params: &p::StepParams) -> Result<p::PieceOutput, Failure> {
         let (n, offset) = (params.n, params.offset);
         match params.part {
@@ -145,7 +145,7 @@ impl Supervisor {
         let session = self.find_id(text).await?;
         let handles = self.handles();
         let loaded = handles.iter().find(|handle| handle.id() == session);
-        // Behind the newest durable record the file may hold what is never acknowledged.
+        // After the newest durable record the file may hold records that are never acknowledged.
         let upto = loaded.map_or(Seq(u64::MAX), |handle| handle.summary().seq);
         Ok(Log {
             home: Arc::clone(&self.services.home),
@@ -188,7 +188,7 @@ impl Log {
 }
 
 impl Log {
-    /// Reads all records as they stand, in order. Blocks.
+    /// Reads all records as they are, in order. Blocks.
     pub(crate) fn read_raw(&self, mut take: impl FnMut(&RawRecord<'_>)) -> Result<(), Failure> {
         let read = store::log::read(&self.home.session_dir(self.session), &mut |raw| {
             if raw.seq <= self.upto {

@@ -97,12 +97,12 @@ proptest! {
     ) {
         let (mut absence, mut records, mut durable, mut left) =
             (Absence::default(), Vec::new(), Seq(0), None);
-        for (number, (body, behind, leaves)) in (1..).zip(steps) {
+        for (number, (body, lag, leaves)) in (1..).zip(steps) {
             let record = Record { seq: Seq(number), at: Stamp(0), turn: None, body };
             absence.appended(&record);
             records.push(record);
-            // The disk is some records behind, and never goes back.
-            durable = durable.max(Seq(number.saturating_sub(behind)));
+            // The disk lags by some records, and never goes back.
+            durable = durable.max(Seq(number.saturating_sub(lag)));
             absence.settled(durable);
             if leaves {
                 absence.returned();

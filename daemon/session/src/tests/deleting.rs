@@ -1,4 +1,4 @@
-//! The end of sessions: deleted one by one, or because they are old; and what is left of them.
+//! The end of sessions: deleted one by one, or because they are old; and their remains.
 
 use std::fs;
 use std::time::Duration;
@@ -182,12 +182,12 @@ async fn a_crash_over_a_deletion_leaves_the_session_or_nothing() {
     let session = world.begin("mark it").await;
     let id = world.supervisor.find_id(&session).await.unwrap();
     world.supervisor.shutdown().await;
-    // Before the moment that counts: in the books already, and still there.
+    // Before the moment that counts: in the usage ledger already, and still there.
     crate::supervisor::stats::close_books(&world.home, id).unwrap();
     world.restart().await;
     assert_eq!(requests(&world).await, 2);
     world.supervisor.shutdown().await;
-    // Behind it: the catalog does not know yet, and the files are still there.
+    // After it: the catalog does not know yet, and the files are still there.
     store::session_dirs::unpublish(&world.home, id)
         .unwrap()
         .unwrap();
@@ -201,7 +201,10 @@ async fn a_crash_over_a_deletion_leaves_the_session_or_nothing() {
     );
     let due = std::time::Instant::now() + Duration::from_secs(10);
     while fs::read_dir(world.home.sessions()).unwrap().count() > 0 {
-        assert!(std::time::Instant::now() < due, "what is left is not swept");
+        assert!(
+            std::time::Instant::now() < due,
+            "the remains are not removed"
+        );
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
 }
@@ -284,7 +287,7 @@ async fn what_was_said_is_found_in_all_sessions_and_gone_with_them() {
     let around = around.await.unwrap();
     assert_eq!(around.messages[0].text, "a needle here too");
     assert_eq!((around.messages.len(), around.earlier), (2, false));
-    // One whose log is no log hides no other.
+    // One with a damaged log hides no other.
     let id = world.supervisor.find_id(&other).await.unwrap();
     world.supervisor.shutdown().await;
     fs::write(

@@ -1,4 +1,4 @@
-//! Values of the environment that stand in memory only: lost with the daemon, brought again by a client.
+//! Values of the environment that are in memory only: lost with the daemon, brought again by a client.
 
 use std::collections::BTreeMap;
 
@@ -94,10 +94,10 @@ async fn lost_values_come_back_with_a_prompt_and_no_others_do() {
     assert_eq!(
         seen(&house)["PROJECT"],
         "y",
-        "what is there is not replaced"
+        "a present value is not replaced"
     );
     let log = std::fs::read_to_string(house.dir().join("log.jsonl")).unwrap();
     for value in ["\"y\"", "a key", "evil.so", "/elsewhere"] {
-        assert!(!log.contains(value), "{value} stands in the log");
+        assert!(!log.contains(value), "{value} is in the log");
     }
 }

@@ -314,7 +314,7 @@ async fn a_session_that_comes_while_the_daemon_stops_ends_with_it() {
     let world = World::new(TALK);
     let session = world.begin("mark it").await;
     let handle = world.supervisor.find(&session).await.unwrap();
-    // As one whose load has begun before, and ends after the others were told.
+    // As one whose load has begun before, and ends after the others were stopped.
     let unseen = || async { Left::Gone }.boxed();
     assert!(world.supervisor.slots.retire(&handle, unseen).is_some());
     world.supervisor.shutdown().await;

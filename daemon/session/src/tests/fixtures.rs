@@ -137,7 +137,7 @@ impl Tool for Marker {
     }
 }
 
-/// What would stop processes, and says what it was asked to.
+/// A fake that stops no processes, and records the requests to stop them.
 #[derive(Default)]
 pub struct Stops(pub Mutex<Vec<u64>>);
 

@@ -44,28 +44,28 @@ async fn a_subscriber_that_reads_nothing_for_long_misses_nothing() {
     let reported = follow_to(&mut fast, end).await;
     assert!(
         reported.behind.is_empty(),
-        "only who sees live events is told"
+        "only followers of live events are notified"
     );
     let reported = follow_to(&mut slow, end).await;
     // It was fed from the log from the beginning, and never live before.
     assert!(reported.behind.is_empty() && reported.syncs == 1);
 }
 
-/// What a follower was told on its way.
+/// The notices that a follower got on its way.
 #[derive(Default)]
-struct Told {
-    /// How many records it was behind, each time that it was told.
+struct Notices {
+    /// By how many records it lagged, at each notice.
     behind: Vec<u64>,
     syncs: u64,
 }
 
-/// Follows until it is live behind this record: every durable event once, in order.
-async fn follow_to(follow: &mut Follow, end: Seq) -> Told {
+/// Follows until it is live after this record: every durable event once, in order.
+async fn follow_to(follow: &mut Follow, end: Seq) -> Notices {
     follow_on(follow, Seq(0), end).await
 }
 
-async fn follow_on(follow: &mut Follow, from: Seq, end: Seq) -> Told {
-    let (mut last, mut reported) = (from, Told::default());
+async fn follow_on(follow: &mut Follow, from: Seq, end: Seq) -> Notices {
+    let (mut last, mut reported) = (from, Notices::default());
     let mut live = from > Seq(0);
     while last < end || !live {
         let next = tokio::time::timeout(Duration::from_secs(30), follow.next()).await;
@@ -159,7 +159,7 @@ async fn a_cursor_of_another_log_is_told_so() {
     let mut beyond = attach(false);
     beyond.params.after_seq = Some(Seq(9_999));
     let Err(refusal) = house.handle.attach(beyond).await else {
-        panic!("attached behind the end")
+        panic!("attached after the end")
     };
     assert_eq!(refusal.name, proto::ErrorName::CursorStale);
 }

@@ -70,7 +70,7 @@ async fn heals(break_it: impl Fn(&World, bool), copied: bool) {
         }
     };
     assert_eq!(ended.unwrap().name, ErrorName::Storage);
-    assert_eq!(seen, before, "what was not acknowledged is seen by nobody");
+    assert_eq!(seen, before, "nobody sees an unacknowledged record");
     // It is still broken: reading goes on, and new work is refused with the reason.
     let refused = world.prompt(&session, "lost too").await.unwrap_err();
     assert_eq!(refused.name, ErrorName::Storage);
@@ -123,7 +123,7 @@ async fn heals(break_it: impl Fn(&World, bool), copied: bool) {
     }
     assert!(
         reported.contains("is writable again"),
-        "people are told: {reported}"
+        "users are notified: {reported}"
     );
     assert!(
         reported.contains("go on") && !reported.contains("lost"),

@@ -1,4 +1,4 @@
-//! What was seen of an answer is kept beside the log until the log has the answer.
+//! The shown part of an answer is kept beside the log until the log has the answer.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Keys: what a client sends for a session counts; what it offers to all only fills gaps.
+//! Keys: what a client sends for a session counts; a key offered to all only fills gaps.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -37,7 +37,7 @@ fn an_offer_never_replaces_a_sessions_own_key() {
     assert_eq!(
         keys.get("VENDOR_KEY").unwrap().expose(),
         "its own",
-        "nothing is no key"
+        "an empty text does not count as a key"
     );
     assert_eq!(
         format!("{keys:?}").matches("own").count(),

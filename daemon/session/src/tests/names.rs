@@ -1,4 +1,4 @@
-//! Names and labels: what a person can type, and what is nothing else.
+//! Names and labels: text that a user can type, and that means nothing else.
 
 use proto::ErrorName;
 use proto::SessionOptions;

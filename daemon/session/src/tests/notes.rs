@@ -1,4 +1,4 @@
-//! What others have changed is told with the next prompt, or with the next result, once, and stays where it was told.
+//! Changes by others are reported once, with the next prompt or result, and the report stays there.
 
 use std::sync::atomic::Ordering;
 
@@ -18,7 +18,7 @@ fn change(world: &World, words: &str) {
     *world.outside.memory.changed.lock().unwrap() = Some(words.to_owned());
 }
 
-/// What came after the earlier request's messages, which must stand in this one as they were.
+/// The part after the earlier request's messages, which must be unchanged in this one.
 fn fresh<'a>(before: &str, now: &'a str) -> &'a str {
     let messages = |body: &'a str| body.rsplit_once("],\"tool_choice\"").unwrap().0;
     let before = before.rsplit_once("],\"tool_choice\"").unwrap().0;
@@ -47,7 +47,7 @@ async fn a_change_in_a_rest_comes_with_the_next_prompt_and_later_ones_with_resul
     world.prompt(&session, "again").await.unwrap();
     let sent = world.sent();
     let new = fresh(&sent[3], &sent[4]);
-    assert!(!new.contains("Changed by"), "told once: {new}");
+    assert!(!new.contains("Changed by"), "reported once: {new}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

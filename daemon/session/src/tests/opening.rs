@@ -15,7 +15,7 @@ fn the_root_is_the_git_root_but_never_the_persons_home() {
     assert_eq!(
         root_of(&project.join("deep"), &home),
         project.join("deep"),
-        "a home that is a repository is no project"
+        "a home that is a repository is not a project"
     );
     fs::create_dir(project.join(".git")).unwrap();
     assert_eq!(root_of(&project.join("deep/er"), &home), project);

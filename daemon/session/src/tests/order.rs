@@ -62,7 +62,7 @@ async fn nothing_is_acknowledged_published_or_started_before_it_is_on_disk() {
 async fn a_call_that_changes_things_waits_for_the_disk() {
     let mut house = begin(MARKS, "mark it");
     until("the first sync begins", || house.gate.begun() == 1).await;
-    // The request to the model does not wait: its answer and the start of the call gather behind the held batch.
+    // The request to the model does not wait: its answer and the start of the call gather after the held batch.
     // One sync is let through; the next one, which holds the start of the call, is held again.
     let gate = std::sync::Arc::clone(&house.gate);
     gate.open();
@@ -118,7 +118,7 @@ async fn a_disk_that_fails_makes_the_session_read_only() {
     // The turn that was to begin never was: there is nothing to interrupt.
     let interrupt = house.handle.signal(Signal::Int, None, "test".into());
     assert!(!interrupt.await.unwrap().delivered);
-    // Who follows is told, and not left to wait for events that never come.
+    // Followers are notified, and not left to wait for events that never come.
     loop {
         match follow.next().await {
             Following::Event { .. } => {}

@@ -1,4 +1,4 @@
-//! Output of running calls: what is shown has right offsets, also where some of it was dropped.
+//! Output of running calls: the shown text has right offsets, also if some of it was dropped.
 
 use contract::tool::Progress as _;
 use tokio::sync::mpsc::unbounded_channel;
@@ -14,7 +14,7 @@ fn offsets_are_right_also_behind_what_was_dropped() {
     printed.output("two");
     assert!(
         reported.try_recv().is_ok() && reported.try_recv().is_err(),
-        "told once until it is looked at"
+        "reported once until it is taken"
     );
     assert_eq!(printed.take(), Some((0, "one two".to_owned())));
     assert_eq!(printed.take(), None);
@@ -24,7 +24,7 @@ fn offsets_are_right_also_behind_what_was_dropped() {
     assert_eq!(
         printed.take(),
         Some((7, "x".to_owned())),
-        "what is too much is dropped, and what comes behind it"
+        "excess output is dropped, with all that follows it"
     );
     printed.output("end");
     assert_eq!(

@@ -51,7 +51,7 @@ async fn another_model_gets_the_text_that_was_frozen_at_the_start() {
     assert_eq!(sent.len(), 2);
     assert_eq!(prefix(&sent[1]), frozen);
 
-    // A new session has what is said now.
+    // A new session has the present settings.
     let fresh = world
         .create(world.create_params("one", Kind::Interactive))
         .await;

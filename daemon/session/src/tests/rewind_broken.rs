@@ -15,10 +15,10 @@ use super::workshop::{Workshop, has_git, results, run};
 const OURS: &str = ".reasonix-0123456789abcdef.tmp";
 const OTHERS: &str = ".reasonix-fedcba9876543210.tmp";
 
-/// A copy of the project as it stands.
-struct Picture(PathBuf);
+/// A copy of the project's present files.
+struct Snapshot(PathBuf);
 
-impl Picture {
+impl Snapshot {
     fn take(shop: &Workshop, name: &str) -> Self {
         let at = shop.project.parent().unwrap().join(name);
         let line = format!("rm -rf '{0}'; cp -a . '{0}'", at.display());
@@ -27,7 +27,7 @@ impl Picture {
     }
 
     /// The project is as it was then.
-    fn hang(&self, project: &Path) {
+    fn restore(&self, project: &Path) {
         let line = format!(
             "find . -mindepth 1 -maxdepth 1 -exec rm -rf {{}} +; cp -a '{}/.' .",
             self.0.display()
@@ -35,7 +35,7 @@ impl Picture {
         run(project, &line);
     }
 
-    /// What was at this place then stands there now; not what is in it.
+    /// Puts back what was at this path then, without the content of a directory.
     fn put(&self, project: &Path, place: &Path) {
         let (from, to) = (self.0.join(place), project.join(place));
         match to.symlink_metadata() {
@@ -131,7 +131,7 @@ async fn shop() -> Workshop {
 
 /// What the next life is asked for.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Then {
+enum AfterRestart {
     Undo,
     /// The undoing is killed too, so many places before its end, and asked for again.
     BrokenUndo(usize),
@@ -145,9 +145,9 @@ enum Then {
 struct Case {
     shop: Workshop,
     /// Before the rewind, after it, and at the end of the first turn.
-    there: Picture,
-    back: Picture,
-    first: Picture,
+    there: Snapshot,
+    back: Snapshot,
+    first: Snapshot,
     log: String,
     order: Vec<PathBuf>,
 }
@@ -155,13 +155,13 @@ struct Case {
 impl Case {
     async fn new() -> Self {
         let mut shop = shop().await;
-        let there = Picture::take(&shop, "there");
+        let there = Snapshot::take(&shop, "there");
         shop.rewind(1, What::Code).await;
-        let first = Picture::take(&shop, "first");
+        let first = Snapshot::take(&shop, "first");
         shop.undo().await;
         let reported = shop.rewind(0, What::Both).await;
         assert!(all_came(&reported), "{:?}", results(&shop, &reported));
-        let back = Picture::take(&shop, "back");
+        let back = Snapshot::take(&shop, "back");
         let order = order(&shop, &reported.files);
         let mut log = String::new();
         shop.restart_over(|dir| log = cut(dir)).await;
@@ -178,12 +178,12 @@ impl Case {
     /// The daemon was killed when these places had been changed by what led from one picture to the other.
     async fn killed(&mut self, log: String, from: &str, to: &str, changed: &[PathBuf]) {
         let project = self.shop.project.clone();
-        let of = |name: &str| Picture(project.parent().unwrap().join(name));
+        let of = |name: &str| Snapshot(project.parent().unwrap().join(name));
         let (from, to) = (of(from), of(to));
         self.shop
             .restart_over(|dir| {
                 std::fs::write(dir.join("log.jsonl"), log).unwrap();
-                from.hang(&project);
+                from.restore(&project);
                 for place in changed {
                     to.put(&project, place);
                 }
@@ -194,34 +194,34 @@ impl Case {
     /// The rewind that was just done was killed before its end: so many of its places were left.
     async fn killed_in(&mut self, reported: &RewindOutput, from: &str, left: usize) {
         let order = order(&self.shop, &reported.files);
-        let _ = Picture::take(&self.shop, "reached");
+        let _ = Snapshot::take(&self.shop, "reached");
         let mut log = String::new();
         self.shop.restart_over(|dir| log = cut(dir)).await;
         let done = order.len().saturating_sub(left);
         self.killed(log, from, "reached", &order[..done]).await;
     }
 
-    fn stands(&self, as_in: &Picture, why: &str) {
+    fn assert_matches(&self, as_in: &Snapshot, why: &str) {
         let now = self.shop.tree();
         let mut wanted = std::collections::BTreeMap::new();
         super::workshop::look(&as_in.0, &as_in.0, &mut wanted);
         assert_eq!(now, wanted, "{why}");
     }
 
-    async fn try_(&mut self, done: usize, then: Then) {
+    async fn try_(&mut self, done: usize, then: AfterRestart) {
         let why = format!("{done} of {} places, then {then:?}", self.order.len());
         let changed = self.order[..done].to_vec();
         self.killed(self.log.clone(), "there", "back", &changed)
             .await;
-        let _ = Picture::take(&self.shop, "half");
+        let _ = Snapshot::take(&self.shop, "half");
         assert!(self.shop.handle.checkpoints().await.unwrap().undo, "{why}");
         match then {
-            Then::Undo => {}
-            Then::BrokenUndo(left) => {
+            AfterRestart::Undo => {}
+            AfterRestart::BrokenUndo(left) => {
                 let reported = self.shop.undo().await;
                 self.killed_in(&reported, "half", left).await;
             }
-            Then::Again | Then::BrokenAgain(_) => {
+            AfterRestart::Again | AfterRestart::BrokenAgain(_) => {
                 let reported = self.shop.rewind(0, What::Both).await;
                 assert!(
                     all_came(&reported),
@@ -229,19 +229,19 @@ impl Case {
                     results(&self.shop, &reported)
                 );
                 assert_eq!(reported.turn, 0, "{why}");
-                self.stands(&self.back, &why);
-                if let Then::BrokenAgain(left) = then {
+                self.assert_matches(&self.back, &why);
+                if let AfterRestart::BrokenAgain(left) = then {
                     self.killed_in(&reported, "half", left).await;
                 }
             }
-            Then::Other => {
+            AfterRestart::Other => {
                 let reported = self.shop.rewind(1, What::Both).await;
                 assert!(
                     all_came(&reported),
                     "{why} {:?}",
                     results(&self.shop, &reported)
                 );
-                self.stands(&self.first, &why);
+                self.assert_matches(&self.first, &why);
             }
         }
         let reported = self.shop.undo().await;
@@ -251,7 +251,7 @@ impl Case {
             results(&self.shop, &reported)
         );
         assert_eq!(reported.turn, 2, "{why}");
-        self.stands(&self.there, &why);
+        self.assert_matches(&self.there, &why);
         let more = RewindParams {
             undo: true,
             ..RewindParams::default()
@@ -269,7 +269,7 @@ async fn a_rewind_that_was_killed_at_any_place_is_taken_back_or_finished() {
     }
     let mut case = Case::new().await;
     for done in 0..=case.order.len() {
-        for then in [Then::Undo, Then::Again, Then::Other] {
+        for then in [AfterRestart::Undo, AfterRestart::Again, AfterRestart::Other] {
             case.try_(done, then).await;
         }
     }
@@ -284,13 +284,13 @@ async fn one_that_is_killed_again_and_again_loses_nothing_either() {
     let all = case.order.len();
     for done in [1, all / 2, all] {
         for left in [1, all / 2] {
-            case.try_(done, Then::BrokenUndo(left)).await;
-            case.try_(done, Then::BrokenAgain(left)).await;
+            case.try_(done, AfterRestart::BrokenUndo(left)).await;
+            case.try_(done, AfterRestart::BrokenAgain(left)).await;
         }
     }
 }
 
-/// The undoing of a whole rewind: what is asked for again is its end.
+/// The undoing of a whole rewind: asking again completes it.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_undoing_that_was_killed_is_finished_by_the_next() {
     if !has_git() {
@@ -305,11 +305,11 @@ async fn an_undoing_that_was_killed_is_finished_by_the_next() {
         let reported = case.shop.undo().await;
         assert!(all_came(&reported), "{:?}", results(&case.shop, &reported));
         assert_eq!((reported.turn, reported.turns), (2, 2));
-        case.stands(&case.there, "undone");
+        case.assert_matches(&case.there, "undone");
     }
 }
 
-/// What somebody has made of it since is told, and left unless it is forced; a turn that came since is no reason to lose
+/// Later changes by others are reported, and kept unless forced; a turn that came since does not justify losing
 /// the rest. What the daemon had not finished writing is cleared away.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_came_since_it_was_killed_is_left_and_told() {
@@ -320,7 +320,7 @@ async fn what_came_since_it_was_killed_is_left_and_told() {
     let all = case.order.clone();
     case.killed(case.log.clone(), "there", "back", &all).await;
     // It is in the log soon: who loads a session does not wait for the disk.
-    until("that it is told", || {
+    until("that it is reported", || {
         case.shop.records().into_iter().any(|record| {
             matches!(&record.body, Body::Notice(notice) if notice.text.contains("was interrupted while restoring"))
         })
@@ -368,5 +368,5 @@ async fn what_came_since_it_was_killed_is_left_and_told() {
         ..RewindParams::default()
     };
     case.shop.handle.rewind(forced, "ann".into()).await.unwrap();
-    case.stands(&case.there, "forced");
+    case.assert_matches(&case.there, "forced");
 }

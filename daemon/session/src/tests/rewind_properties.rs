@@ -1,4 +1,4 @@
-//! Whatever tools, commands and others do to the files: a rewind gives back what was, and its undoing what is.
+//! Whatever tools, commands and others do to the files: a rewind restores the earlier state, and its undo the later one.
 
 use std::collections::BTreeMap;
 
@@ -41,7 +41,7 @@ impl Command {
     fn line(&self) -> String {
         let at = |place: &usize| PLACES[*place];
         match self {
-            // Often of the same length, and in place: only a look at the content tells.
+            // Often of the same length, and in place: only the content shows the change.
             Self::Write(place, byte) => format!("echo {byte} > {}", at(place)),
             Self::Append(place) => format!("echo more >> {}", at(place)),
             Self::Remove(place) => format!("rm -rf {}", at(place)),
@@ -133,7 +133,7 @@ async fn shop() -> Workshop {
 
 async fn alone(steps: Vec<Step>) {
     let shop = shop().await;
-    // Turns that are shown, with what stood there before each; rewinds that can be taken back, with what was shown.
+    // Turns that are shown, with what stood there before each; rewinds that can be undone, with the state that was shown.
     let mut shown: Vec<(u64, Tree)> = Vec::new();
     let mut back: Vec<(Vec<(u64, Tree)>, Tree)> = Vec::new();
     let mut number = 0;
@@ -195,7 +195,7 @@ async fn among_others(rounds: Vec<(Vec<Act>, Vec<Command>)>) {
     let after = shop.tree();
     let results = results(&shop, &reported);
     for (path, result) in &results {
-        // A directory that is gone is made again for what is put back below it: nothing of anybody's is lost.
+        // A directory that is gone is made again for files that are put back below it: nobody loses anything.
         let carries = !before.contains_key(path)
             && results.iter().any(|(below, result)| {
                 matches!(result, RewoundResult::Restored) && below.starts_with(&format!("{path}/"))

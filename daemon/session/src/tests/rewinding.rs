@@ -1,4 +1,4 @@
-//! Going back: files that tools and commands have changed, what others have changed since, the conversation; and the
+//! Going back: files that tools and commands have changed, later changes by others, the conversation; and the
 //! way forward again.
 
 use std::os::unix::fs::PermissionsExt;
@@ -150,7 +150,7 @@ async fn what_others_changed_since_is_told_and_left_unless_forced() {
     let reported = shop.handle.rewind(forced, "ann".into()).await.unwrap();
     assert_eq!(result("a.txt", &reported), Some(RewoundResult::Restored));
     assert_eq!(shop.tree()["a.txt"], "644 one\n");
-    // Even what was forced away comes back.
+    // Even forcibly removed changes come back.
     shop.undo().await;
     assert_eq!(shop.tree()["a.txt"], "644 by a person\n");
     // And then the rewind before it.
@@ -206,7 +206,7 @@ async fn the_checkpoint_is_on_disk_before_the_call_and_a_file_is_kept_once_a_tur
         if let Body::CheckpointCreated(checkpoint) = &pair[0].body {
             kept.push(checkpoint.clone());
             let Body::ToolStarted(started) = &pair[1].body else {
-                panic!("{:?} stands behind a checkpoint", pair[1].body);
+                panic!("{:?} comes after a checkpoint", pair[1].body);
             };
             assert_eq!(checkpoint.call.as_ref(), Some(&started.call));
         }
@@ -246,7 +246,11 @@ async fn outside_of_a_work_tree_it_is_said_once_a_turn_that_commands_cannot_be_t
         "{:?}",
         reported.notes
     );
-    assert_eq!(shop.tree()["a.txt"], "644 2\n", "nobody knows what it was");
+    assert_eq!(
+        shop.tree()["a.txt"],
+        "644 2\n",
+        "nobody knows its earlier content"
+    );
     // A command has changed it since the tool did: nobody saw that.
     assert_eq!(results(&shop, &reported)[0].1, RewoundResult::ChangedSince);
 }
@@ -375,7 +379,7 @@ async fn what_cannot_be_kept_is_not_deleted_without_a_persons_yes() {
     assert_eq!(results(&shop, &reported), all);
 }
 
-/// A command that runs in the background, or may: nobody knows what it changes.
+/// A command that runs in the background, or may: nobody knows which files it changes.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_command_in_the_background_keeps_files_from_going_back() {
     let mut house = super::house::begin(r#"{"text":"one"}"#, "first");
@@ -540,7 +544,7 @@ async fn what_git_has_lost_is_told_and_nothing_is_deleted_for_it() {
     }
     let shop = shop().await;
     shop.turn(&[sh("echo two > a.txt")]).await;
-    // Where the object of `one` stands, wherever it was put.
+    // Where the object of `one` is stored, wherever it was put.
     let session = shop.home.session_dir(shop.handle.id());
     let line = format!(
         "name=$(git rev-parse HEAD:a.txt); rest=${{name#??}}; \
@@ -588,7 +592,7 @@ async fn files_go_back_also_over_turns_that_the_conversation_has_lost() {
     let tree = shop.tree();
     assert_eq!(tree["a.txt"], "644 one\n");
     assert!(!tree.contains_key("b.txt"));
-    // What is back already stays.
+    // Files that are back already stay.
     let reported = shop.rewind(1, What::Code).await;
     let mut all = results(&shop, &reported).into_iter();
     assert!(all.all(|(_, result)| result == RewoundResult::Same));

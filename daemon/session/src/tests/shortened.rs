@@ -76,7 +76,7 @@ async fn a_log_that_was_cut_at_a_line_is_noticed_and_old_cursors_are_refused() {
     let path = log(&world);
     let mut left = 0;
     let handle = with_log(&mut world, &session, || left = cut(&path, 3)).await;
-    // Within what is left, so that only the epoch shows the loss.
+    // Within the remaining log, so that only the epoch shows the loss.
     assert_eq!(follow(&handle, 2, 1).await, Err(ErrorName::CursorStale));
     let epoch = handle.epoch();
     assert!(epoch > 1);

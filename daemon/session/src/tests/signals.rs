@@ -102,7 +102,7 @@ async fn a_pause_is_on_disk_when_it_is_answered_and_says_whether_there_was_anyth
     assert!(!send(Signal::Pause, None).await.unwrap().delivered);
     assert_eq!(house.handle.summary().state, proto::state::State::Paused);
 
-    // What is sent in a pause waits; a repeat of what was done gets the first answer, and pauses nothing again.
+    // A signal sent in a pause waits; a repeated one gets the first answer, and pauses nothing again.
     house
         .handle
         .prompt(prompt("second"), "ann".into())

@@ -1,4 +1,4 @@
-//! A provider that says nothing: told, never punished.
+//! A silent provider: reported, never interrupted.
 
 use proto::params::session::Until;
 use proto::state::State;

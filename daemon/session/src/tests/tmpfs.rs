@@ -111,5 +111,5 @@ async fn inside_a_full_disk() {
         prompts += usize::from(raw.kind == "prompt.queued");
     });
     assert_eq!(scan.unwrap().invalid, None);
-    assert_eq!(prompts, 2, "what was refused did not happen");
+    assert_eq!(prompts, 2, "the refused prompt did not happen");
 }

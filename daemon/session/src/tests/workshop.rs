@@ -1,4 +1,4 @@
-//! A home, a project in a git work tree, and a model that does what it is told: its tools change real files.
+//! A home, a project in a git work tree, and a model that follows its script: its tools change real files.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -63,7 +63,7 @@ impl Provider for Model {
     }
 }
 
-/// What stands in a project: a word for each path.
+/// The files of a project: a word for each path.
 pub type Tree = BTreeMap<String, String>;
 
 /// What a call left at the places that it wrote; `None`: nothing.
@@ -423,7 +423,7 @@ impl Workshop {
         std::fs::write(self.project.join(path), content).unwrap();
     }
 
-    /// All that stands in the project: path, and what it is.
+    /// All files of the project: path and kind.
     pub fn tree(&self) -> Tree {
         tree(&self.project)
     }
@@ -440,13 +440,13 @@ fn tree(project: &Path) -> Tree {
     found
 }
 
-/// What tells whether a file was written, also with the bytes that it had: its inode and times.
+/// Shows whether a file was written, also with the same bytes: its inode and times.
 type Stamp = (u64, (i64, i64), (i64, i64));
 
-/// Those of all there is. A directory has none: its times are those of what is in it.
+/// Those of all there is. A directory has none: its times depend on its content.
 fn stamps(project: &Path) -> BTreeMap<String, Option<Stamp>> {
     let stamp = |name: &str| {
-        // A name that is no text is another one here: there is nothing of that name.
+        // A name that is not UTF-8 was converted: no file has the converted name.
         let meta = project.join(name).symlink_metadata().ok()?;
         let modified = (meta.mtime(), meta.mtime_nsec());
         let changed = (meta.ctime(), meta.ctime_nsec());
@@ -456,7 +456,7 @@ fn stamps(project: &Path) -> BTreeMap<String, Option<Stamp>> {
     names.map(|name| (name.clone(), stamp(&name))).collect()
 }
 
-/// What is at the places that were written since.
+/// The files at the places that were written since.
 fn left(project: &Path, before: &BTreeMap<String, Option<Stamp>>) -> Left {
     let (now, found) = (stamps(project), tree(project));
     let places = before.keys().chain(now.keys());

@@ -1,4 +1,4 @@
-//! A whole home with a supervisor: the model plays a cassette and remembers what it was sent, the disk can be broken.
+//! A whole home with a supervisor: the model plays a cassette and remembers its requests, the disk can be broken.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -90,7 +90,7 @@ pub struct Outside {
 /// What tools remember here.
 #[derive(Default)]
 pub struct Notebook {
-    /// What others have changed, until it is reported.
+    /// Files that others have changed, until they are reported.
     pub changed: Mutex<Option<String>>,
     /// How often the session has accepted changes as its own.
     pub accepted: AtomicUsize,

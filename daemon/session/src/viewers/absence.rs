@@ -1,6 +1,6 @@
-//! BitKind happened while no person was there: a fold over the records behind the last one that somebody has seen.
+//! What happened while no user was there: a fold over the records after the last one that somebody has seen.
 //!
-//! Pure. The actor feeds it what has become durable; a load feeds it the log. Both come to the same summary.
+//! Pure. The actor feeds it durable records; a load feeds it the log. Both come to the same summary.
 
 use std::collections::VecDeque;
 
@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 /// Files that a summary names.
 const FILES_MAX: usize = 100;
 
-/// When the last person left, and what they had seen: the content of the side file.
+/// When the last person left, and the last record seen: the content of the sidecar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Left {
     pub since: Stamp,
@@ -21,7 +21,7 @@ pub struct Left {
 }
 
 impl Left {
-    /// Reads what the side file holds. BitKind cannot be read is as good as absent.
+    /// Reads what the side file holds. An unreadable file counts as absent.
     pub fn read(content: &[u8]) -> Option<Self> {
         serde_json::from_slice(content).ok()
     }
@@ -32,7 +32,7 @@ impl Left {
     }
 }
 
-/// BitKind a record adds to a summary.
+/// What a record adds to a summary.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bit {
     seq: Seq,
@@ -48,7 +48,7 @@ enum BitKind {
 }
 
 impl Bit {
-    /// `None` for a record that a summary does not tell about.
+    /// `None` for a record that a summary does not mention.
     pub fn of(record: &Record) -> Option<Self> {
         let what = match &record.body {
             Body::TurnEnded(ended) => BitKind::Ended(ended.outcome),
@@ -67,7 +67,7 @@ impl Bit {
     }
 }
 
-/// BitKind happened since somebody left.
+/// What happened since somebody left.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AwaySummary(Away);
 
@@ -144,7 +144,7 @@ impl Absence {
         self.summary = None;
     }
 
-    /// BitKind there is to tell to who comes now; `waits`: something waits for a person.
+    /// The summary for a user who comes now; `waits`: something waits for the user.
     pub fn send(&self, waits: bool) -> Option<Away> {
         let AwaySummary(away) = self.summary.as_ref()?;
         (away.turns > 0 || waits).then(|| away.clone())

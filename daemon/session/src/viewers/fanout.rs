@@ -1,6 +1,6 @@
-//! Who follows a session, and what they are sent.
+//! The followers of a session, and the events sent to them.
 //!
-//! An event leaves only when everything that it stands on is durable. A subscriber whose queue is full is cut off from
+//! An event leaves only when every record that it depends on is durable. A subscriber whose queue is full is cut off from
 //! here and fed from the log at its own pace until it has caught up: nothing here ever waits for it.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -15,7 +15,7 @@ use tokio::sync::mpsc;
 
 use crate::viewers::queue_bytes::{AllQueues, QueueBytes};
 
-/// Events that one subscriber may be behind before it is fed from the log.
+/// Events that one subscriber may lag before it is fed from the log.
 const QUEUE_EVENTS: usize = 1024;
 
 /// An event, ready to be sent.
@@ -36,7 +36,7 @@ pub struct Follower {
     pub interactive: bool,
 }
 
-/// A subscriber's wish to be fed.
+/// A subscriber's request to be fed.
 pub struct Join {
     /// Who asks; `None`: somebody new.
     pub subscriber: Option<u64>,
@@ -49,7 +49,7 @@ pub struct Join {
 /// Where a subscriber starts, or goes on.
 #[derive(Clone, Copy, Debug)]
 pub enum Start {
-    /// From this record on. `epoch`: of the cursor, where it is known.
+    /// From this record on. `epoch`: of the cursor, if it is known.
     At { next: Seq, epoch: Option<u64> },
     /// With a snapshot and so many of the last records.
     Snapshot { backlog: u64 },
@@ -69,7 +69,7 @@ pub struct ViewerGuard {
 }
 
 impl ViewerGuard {
-    /// `gone`: where it is said that they have gone.
+    /// `gone`: reports that they have gone.
     pub fn new(subscriber: u64, gone: mpsc::UnboundedSender<u64>) -> Self {
         Self { subscriber, gone }
     }
@@ -93,7 +93,7 @@ pub enum Feed {
         file: Arc<LogFile>,
         offset: u64,
         len: usize,
-        /// What comes before them: a snapshot, or the word that it is behind.
+        /// Sent before them: a snapshot, or the notice that it is behind.
         first: Vec<Published>,
         pid: Pid,
         next: Seq,
@@ -144,7 +144,7 @@ pub struct Fanout {
     last_id: u64,
     /// Followers from before the log failed.
     cut: BTreeSet<u64>,
-    /// Followers whose queue overflowed, and who have not been told yet that they are behind.
+    /// Followers whose queue overflowed, and who have not been notified yet that they are behind.
     fallen: BTreeSet<u64>,
     shown: SentProgress,
     queues: AllQueues,
@@ -192,9 +192,9 @@ impl Fanout {
         });
     }
 
-    /// A live event, to be sent behind everything that was appended before it.
+    /// A live event, to be sent after everything that was appended before it.
     pub fn live(&mut self, after: Seq, at: Stamp, turn: Option<u64>, live: &Live) {
-        // How far an answer could be seen is known also where nobody looks.
+        // How far an answer could be seen is known also if nobody looks.
         let grows = match live {
             Live::Text(delta) => Some(Grows::Text(
                 delta.item.clone(),
@@ -217,7 +217,7 @@ impl Fanout {
         }
     }
 
-    /// Sends everything that stands on records up to `durable`.
+    /// Sends everything that depends on records up to `durable`.
     pub fn release(&mut self, durable: Seq) {
         while let Some(held) = self.outbox.pop_front_if(|held| held.after <= durable) {
             if let Some(grows) = held.grows {
@@ -233,7 +233,7 @@ impl Fanout {
             if event.seq.is_none() && !subscriber.ephemeral {
                 return true;
             }
-            // Dropping the sender ends the queue: what is in it is still read, then the subscriber asks the log.
+            // Dropping the sender ends the queue: its events are still read, then the subscriber asks the log.
             let fits = subscriber.bytes.take(event.text.len())
                 && subscriber.queue.try_send(event.clone()).is_ok();
             if !fits {
@@ -243,7 +243,7 @@ impl Fanout {
         });
     }
 
-    /// The log takes no more: what is not durable never happened. Those who follow are told, and are let go.
+    /// The log takes no more: records that are not durable never happened. Followers are notified and released.
     pub fn fail(&mut self, reason: &str) {
         self.outbox.clear();
         let status = Live::Status(serde_json::json!({"read_only": reason}));
@@ -280,7 +280,7 @@ impl Fanout {
         self.attending.len() as u64
     }
 
-    /// Takes a new follower in. Tells the others.
+    /// Adds a new follower. Notifies the others.
     pub fn enter(&mut self, follower: Follower, after: Seq, at: Stamp) -> u64 {
         self.last_id += 1;
         let presence = ClientPresence {
@@ -296,7 +296,7 @@ impl Fanout {
         self.attending.contains_key(&subscriber)
     }
 
-    /// Lets a follower go. Tells the others.
+    /// Releases a follower. Notifies the others.
     pub fn leave(&mut self, subscriber: u64, after: Seq, at: Stamp) {
         self.live.remove(&subscriber);
         self.fallen.remove(&subscriber);
@@ -309,7 +309,7 @@ impl Fanout {
         }
     }
 
-    /// Feeds a subscriber live from now on, beginning with `snapshot`, where there is one, and `sync`. It has
+    /// Feeds a subscriber live from now on, beginning with `snapshot`, if there is one, and `sync`. It has
     /// everything up to `sync.seq`.
     pub fn go_live(
         &mut self,
@@ -341,7 +341,7 @@ impl Fanout {
         live_event(self.pid, at, None, &Live::Snapshot(Box::new(snapshot)))
     }
 
-    /// The word that a follower is behind by so many durable records; only once each time that it falls behind.
+    /// The notice that a follower lags by so many durable records; once each time that it falls behind.
     pub fn tell_behind(
         &mut self,
         subscriber: u64,

@@ -1,4 +1,4 @@
-//! Who watches a session, and what they are sent. Owns the subscribers, those who wait to be let in, and what a user
+//! The viewers of a session, and the events sent to them. Owns the subscribers, those who wait to be admitted, and what a user
 //! misses while nobody is there.
 
 pub(crate) mod absence;
@@ -19,7 +19,7 @@ use crate::journal::sidecar::AsideFile;
 use crate::viewers::absence::{Absence, AwaySummary, Left};
 use crate::viewers::fanout::{Fanout, Feed, Follower, Join, Joined, Published, ViewerGuard};
 
-/// How often subscribers are sent what has grown: the rate of a screen.
+/// How often subscribers are sent new text: the rate of a screen.
 const LIVE_FRAME: Duration = Duration::from_millis(20);
 
 /// Where the answer to a [`Join`] goes.
@@ -37,7 +37,7 @@ pub(crate) struct Viewers {
     seen_file: AsideFile,
     /// The newest end of a turn that is not durable yet.
     turn_ended_at: Option<Seq>,
-    /// When subscribers are sent what has grown.
+    /// When subscribers are sent new text next.
     frame_due: Option<Instant>,
 }
 
@@ -88,7 +88,7 @@ impl Viewers {
         self.absence.settled(durable);
         if self.turn_ended_at.is_some_and(|seq| seq <= durable) {
             self.turn_ended_at = None;
-            // A daemon that is killed knows roughly what was seen.
+            // A daemon that is killed knows roughly which records were seen.
             if self.fanout.watched() {
                 self.note_seen(durable);
             }
@@ -140,7 +140,7 @@ impl Viewers {
         }
     }
 
-    /// The notice that a follower is behind by so many durable records, once each time that it falls behind.
+    /// The notice that a follower lags by so many durable records, once each time that it falls behind.
     pub fn tell_behind(
         &mut self,
         subscriber: u64,
@@ -195,7 +195,7 @@ impl Viewers {
         self.seen_file.put(left_at(durable).to_json());
     }
 
-    /// Waits for what is being written.
+    /// Waits for the write under way.
     pub async fn rest(&mut self) {
         self.seen_file.rest().await;
     }

@@ -5,9 +5,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Bytes that one subscriber may be behind before it is fed from the log: 8 MiB.
+/// Bytes that one subscriber may lag before it is fed from the log: 8 MiB.
 const ONE: usize = 8 * 1024 * 1024;
-/// Bytes that all may be behind together: 32 MiB. Who is behind by less than `LEAST` is not concerned.
+/// Bytes that all may lag together: 32 MiB. A subscriber that lags by less than `LEAST` is not concerned.
 const ALL: usize = 32 * 1024 * 1024;
 const LEAST: usize = 256 * 1024;
 
@@ -15,7 +15,7 @@ const LEAST: usize = 256 * 1024;
 #[derive(Clone, Debug, Default)]
 pub struct AllQueues(Arc<AtomicUsize>);
 
-/// The bytes that wait for one subscriber. What is left is given back when both sides of its queue are gone.
+/// The bytes that wait for one subscriber. The rest is given back when both sides of its queue are gone.
 #[derive(Debug)]
 pub struct QueueBytes {
     own: AtomicUsize,

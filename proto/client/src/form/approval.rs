@@ -246,7 +246,7 @@ pub fn untyped_edit(command: String) -> InteractionAnswer {
     }
 }
 
-/// What was decided about an interaction of an unknown kind.
+/// The decision about an interaction of an unknown kind.
 #[must_use]
 pub fn untyped_decision_words(decision: ApprovalDecision) -> &'static str {
     match decision {

@@ -36,7 +36,7 @@ pub fn stretches(text: &str) -> Vec<Stretch<'_>> {
     let mut out = Vec::new();
     let mut run: Vec<&str> = Vec::new();
     for line in text.split('\n') {
-        // Other characters that draw nothing are shown as what they are.
+        // Other characters that draw nothing are shown by name.
         if line.trim_matches([' ', '\t']).is_empty() {
             run.push(line);
             continue;

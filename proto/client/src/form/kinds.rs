@@ -280,7 +280,7 @@ impl From<&InteractionRequest> for Asked {
 }
 
 impl Asked {
-    /// What was asked if only the answer was seen. `call`: tool and subject of the call that waited. A call that was
+    /// The question if only the answer was seen. `call`: tool and subject of the call that waited. A call that was
     /// denied may have no answer.
     pub(crate) fn by_answer(
         answer: Option<&InteractionAnswer>,
@@ -319,7 +319,7 @@ impl Asked {
         matches!(self, Self::Approval { .. } | Self::PutBack(_))
     }
 
-    /// Whether the settlement needs words in a dialog client: not if what it leads to follows.
+    /// Whether the settlement needs words in a dialog client: not if its consequence is shown next.
     #[must_use]
     pub fn needs_words(&self, resolved: &InteractionResolved) -> bool {
         let once = matches!(

@@ -1,4 +1,4 @@
-//! How an answer reads where it stands on lines of its own.
+//! How an answer is shown on separate lines.
 
 use proto::params::interaction::InteractionAnswer;
 use proto::record::InteractionResolved;
@@ -73,7 +73,7 @@ impl Asked {
     }
 }
 
-/// What was answered, and the words that went with it, for a line of the trace.
+/// The answer, and the words that went with it, for a line of the trace.
 pub(crate) fn traced_answer(answer: InteractionAnswer) -> (Vec<String>, Option<String>) {
     let decision = answer.decision().map(|(word, _)| word.to_owned());
     match answer {

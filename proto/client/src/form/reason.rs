@@ -12,7 +12,7 @@ crate::catalog! {
     ToolAlways = "`{0}` always needs your answer", "`{0}` 始终需要你的同意";
 }
 
-/// What stands around the reason proper, or says nothing that the question does not say itself.
+/// Text around the reason proper that adds nothing to the question.
 const BEFORE: [&str; 4] = [
     "no rule allows it: ",
     "cannot be fully checked: ",
@@ -21,7 +21,7 @@ const BEFORE: [&str; 4] = [
 ];
 const BEHIND: &str = "; the sandbox cannot protect all denied paths";
 
-/// Sentences of the daemon that are long, by their beginning and end, and what is said instead.
+/// Sentences of the daemon that are long, by their beginning and end, and their replacement.
 const LONG: [(&str, &str, Msg); 3] = [
     (
         "the command names `",

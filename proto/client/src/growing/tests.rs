@@ -46,7 +46,7 @@ fn what_begins_anew_begins_at_nothing() {
         growing.synced(Vec::new()),
         [Synced::Broken(vec!["m1.1".into()])]
     );
-    // It goes on where it was, after all.
+    // It continues at the same place, after all.
     assert_eq!(
         growing.synced(vec![delta(0, "Others")]),
         [Synced::Grown(grown(5, "s"))]

@@ -12,7 +12,7 @@ const STARTED: i64 = 1_700_000_000_500;
 fn a_stop_counts_from_the_daemons_start_on() {
     let directory = tempfile::tempdir().unwrap();
     let paths = of_home(directory.path());
-    let known = Known::new(&paths, Stamp(STARTED));
+    let known = DaemonFacts::new(&paths, Stamp(STARTED));
     assert_eq!(known.fate(&paths), Fate::Crashed, "nobody wrote of a stop");
     fs::create_dir(directory.path().join("run")).unwrap();
     let stop = File::create(directory.path().join("run/stop")).unwrap();
@@ -33,14 +33,14 @@ fn a_home_that_is_gone_or_another_one_is_not_the_daemons() {
     let home = directory.path().join("home");
     let paths = of_home(&home);
     assert_eq!(
-        Known::new(&paths, Stamp(STARTED)).fate(&paths),
+        DaemonFacts::new(&paths, Stamp(STARTED)).fate(&paths),
         Fate::Unclear,
         "it was not seen when it was there"
     );
     fs::create_dir(&home).unwrap();
-    let known = Known::new(&paths, Stamp(STARTED));
-    fs::rename(&home, directory.path().join("aside")).unwrap();
+    let known = DaemonFacts::new(&paths, Stamp(STARTED));
+    fs::rename(&home, directory.path().join("moved")).unwrap();
     assert_eq!(known.fate(&paths), Fate::Homeless);
     fs::create_dir(&home).unwrap();
-    assert_eq!(known.fate(&paths), Fate::Homeless, "made anew by somebody");
+    assert_eq!(known.fate(&paths), Fate::Homeless, "made again by somebody");
 }

@@ -271,7 +271,7 @@ crate::catalog! {
 }
 
 impl Language {
-    /// A sentence of the daemon's in this language; as it came where it is not known.
+    /// A sentence of the daemon's in this language; as it came if it is not known.
     #[must_use]
     pub fn translate(self, text: &str) -> Cow<'_, str> {
         if self == Self::English {
@@ -294,7 +294,7 @@ impl Language {
         Cow::Owned(fill(found.chinese, &values))
     }
 
-    /// Several sentences that a semicolon separates, each by itself; as they came where none is known.
+    /// Several sentences that a semicolon separates, each by itself; as they came if none is known.
     fn translate_list(self, text: &str) -> Cow<'_, str> {
         if !text.contains("; ") {
             return Cow::Borrowed(text);
@@ -308,7 +308,7 @@ impl Language {
 }
 
 /// The catalogs of sentences that come as text.
-const KNOWN: [fn(&str) -> Option<Found<'_>>; 4] = [
+const KNOWN: [fn(&str) -> Option<SentenceMatch<'_>>; 4] = [
     |text| best(Msg::ALL, text),
     |text| best(failures::Msg::ALL, text),
     |text| best(health::Msg::ALL, text),
@@ -316,7 +316,7 @@ const KNOWN: [fn(&str) -> Option<Found<'_>>; 4] = [
 ];
 
 /// A row that a text fits.
-struct Found<'a> {
+struct SentenceMatch<'a> {
     chinese: &'static str,
     values: Vec<(&'a str, bool)>,
     /// Bytes of the row that are not values.
@@ -324,11 +324,11 @@ struct Found<'a> {
 }
 
 /// The row of a catalog that says most of a text.
-fn best<'a, M: Message>(rows: &[M], text: &'a str) -> Option<Found<'a>> {
+fn best<'a, M: Message>(rows: &[M], text: &'a str) -> Option<SentenceMatch<'a>> {
     let found = rows.iter().filter_map(|row| {
         let values = values(row.english(), text)?;
         let of_values: usize = values.iter().map(|(value, _)| value.len()).sum();
-        Some(Found {
+        Some(SentenceMatch {
             chinese: row.chinese(),
             words: text.len() - of_values,
             values,
@@ -337,7 +337,7 @@ fn best<'a, M: Message>(rows: &[M], text: &'a str) -> Option<Found<'a>> {
     found.max_by_key(|found| found.words)
 }
 
-/// What stands in a text where a sentence has `{0}`, `{1}`, …, in their order, and whether it stands in backticks there,
+/// The values in a text for a sentence's `{0}`, `{1}`, …, in their order, and whether each is in backticks there,
 /// and so is a name. `None`: it is another sentence.
 fn values<'a>(sentence: &str, text: &'a str) -> Option<Vec<(&'a str, bool)>> {
     let mut words = sentence.split(['{', '}']).step_by(2);

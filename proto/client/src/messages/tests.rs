@@ -65,7 +65,7 @@ fn sentences_of_the_daemon_are_translated_with_their_values() {
         ),
         "没有规则允许：`$X` 的值要到运行时才知道；沙箱无法保护所有禁止访问的路径"
     );
-    // A name is no sentence.
+    // A name is not a sentence.
     assert_eq!(chinese("always asked: `rewind`"), "始终询问：`rewind`");
     // A rule of the user's, and what this build does not know, come as they are.
     for text in ["Bash(rm:*)", "of the future", "", "always asked: ``"] {
@@ -133,7 +133,7 @@ fn sources(path: &Path, text: &mut String) {
     }
 }
 
-/// Where the daemon makes sentences for people: the source, what stands before them, and what behind them.
+/// Where the daemon makes sentences for people: the source, the text before them, and the text after them.
 const SAID: [(&str, &str, &str); 12] = [
     ("turn/src", "self.notice(", ");\n"),
     ("turn/src/words.rs", "/// For users", ";\n"),
@@ -180,15 +180,15 @@ const SAID: [(&str, &str, &str); 12] = [
 #[test]
 fn every_sentence_that_the_daemon_makes_is_translated() {
     let daemon = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../daemon");
-    for (path, before, behind) in SAID {
+    for (path, before, after) in SAID {
         let mut text = String::new();
         sources(&daemon.join(path), &mut text);
         let regions = text.split(before).skip(1);
-        let regions = regions.filter_map(|rest| rest.split(behind).next());
+        let regions = regions.filter_map(|rest| rest.split(after).next());
         let literals = regions.flat_map(|region| region.split('"').skip(1).step_by(2));
         // Words of the wire have no blank.
         let sentences: Vec<_> = literals.filter(|literal| literal.contains(' ')).collect();
-        assert!(!sentences.is_empty(), "{path}: nothing behind `{before}`");
+        assert!(!sentences.is_empty(), "{path}: nothing after `{before}`");
         for sentence in sentences {
             let (first, rest) = sentence.split_once('{').unwrap_or((sentence, ""));
             let values = rest.split('{').map(|piece| piece.split_once('}'));

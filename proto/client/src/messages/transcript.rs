@@ -5,7 +5,7 @@ crate::catalog! {
     MoreLines = "… {0} more lines ({1} expands)", "… 还有 {0} 行（{1} 展开）";
     /// Rows that are left out above, and the key or command that opens them.
     EarlierLines = "… {0} earlier lines ({1} expands)", "… 前面还有 {0} 行（{1} 展开）";
-    /// Rows of an output that are left out above, where it is open.
+    /// Rows of an output that are left out above, if it is open.
     LinesMissing = "… {0} earlier lines", "… 前面还有 {0} 行";
     Thinking = "thinking: {0}", "思考中：{0}";
     Thought = "thought: {0}", "思考：{0}";
@@ -19,7 +19,7 @@ crate::catalog! {
     Line = "1 line", "1 行";
     Files = "{0} files", "{0} 个文件";
     File = "1 file", "1 个文件";
-    /// What was found: places, files.
+    /// The search result: places, files.
     Matches = "{0} in {1}", "{1}中 {0} 处";
     NoMatches = "no matches", "没有匹配";
     Lines = "{0} lines", "{0} 行";

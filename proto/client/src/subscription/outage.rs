@@ -21,7 +21,7 @@ pub(super) struct Outage {
     pause: Duration,
     /// When it is looked at next; `None`: it was said to be over.
     due: Option<Instant>,
-    told: bool,
+    reported: bool,
     /// How often it was said to be over, and was not.
     belied: u32,
 }
@@ -34,14 +34,14 @@ impl Outage {
             since,
             pause: PAUSE_MIN,
             due: Some(since + PAUSE_MIN),
-            told: false,
+            reported: false,
             belied: 0,
         }
     }
 
-    /// What is to be told, once.
+    /// The failure to report, once.
     pub(super) fn untold(&mut self) -> Option<Box<Failure>> {
-        let untold = self.due.is_some() && !std::mem::replace(&mut self.told, true);
+        let untold = self.due.is_some() && !std::mem::replace(&mut self.reported, true);
         untold.then(|| self.failure.clone())
     }
 
@@ -49,9 +49,9 @@ impl Outage {
         self.due
     }
 
-    /// It is still so. An error where it has been for longer than is borne.
-    pub(super) fn goes_on(&mut self, bears: Duration) -> Result<(), CallError> {
-        let left = bears.saturating_sub(self.since.elapsed());
+    /// The outage continues. An error if it has lasted for longer than `patience`.
+    pub(super) fn goes_on(&mut self, patience: Duration) -> Result<(), CallError> {
+        let left = patience.saturating_sub(self.since.elapsed());
         self.belied += u32::from(self.due.is_none());
         if left.is_zero() || self.belied > BELIED_MAX {
             return Err(CallError::Failure(self.failure.clone()));
@@ -64,6 +64,6 @@ impl Outage {
     /// It can be written, the daemon says. Should that not hold, it is reported again.
     pub(super) fn ends(&mut self) {
         self.due = None;
-        self.told = false;
+        self.reported = false;
     }
 }

@@ -1,6 +1,6 @@
 //! Events of one connection that nobody has read yet, by the name of their subscription.
 //!
-//! Bounded a subscription: one that is full takes no more, and its reader attaches again after what it has.
+//! Bounded a subscription: one that is full takes no more, and its reader attaches again after the last event it has.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -67,14 +67,14 @@ impl Routes {
         !self.heard.swap(false, Ordering::Relaxed) && !lock(&self.queues).by_name.is_empty()
     }
 
-    /// The daemon has ended a subscription: its follower is told, behind what it has not read yet.
+    /// The daemon has ended a subscription: its follower is notified, after the events it has not read yet.
     pub(crate) fn end(&self, ended: EndedNotification) {
         if let Some(queue) = lock(&self.queues).by_name.get(&ended.subscription) {
             queue.end(End::Told(ended.failure.map(Box::new)));
         }
     }
 
-    /// The connection is gone: every follower is told, behind what it has not read yet.
+    /// The connection is gone: every follower is notified, after the events it has not read yet.
     pub(crate) fn lose(&self) {
         let mut routing = lock(&self.queues);
         routing.lost = true;
@@ -84,7 +84,7 @@ impl Routes {
     }
 }
 
-/// Events of one subscription that nobody has read yet. Full: it takes no more, and its reader attaches anew.
+/// Events of one subscription that nobody has read yet. Full: it takes no more, and its reader attaches again.
 #[derive(Default)]
 pub(super) struct Queue {
     waiting: Mutex<Waiting>,
@@ -156,7 +156,7 @@ impl Queue {
         }
     }
 
-    /// Waits for the next event. Cancel-safe: it takes only what it returns at once.
+    /// Waits for the next event. Cancel-safe: it returns at once whatever it takes.
     pub(super) async fn next(&self) -> Taken {
         loop {
             if let Some(taken) = self.take() {

@@ -169,7 +169,7 @@ proptest! {
         prop_assert_eq!(cut, clean(&text));
     }
 
-    /// What is judged is all there: the written-out form loses no character.
+    /// The judged text is complete: the written-out form loses no character.
     #[test]
     fn a_question_loses_nothing(text in hostile()) {
         let shown = exact(&text);

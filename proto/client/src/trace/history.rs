@@ -16,7 +16,7 @@ pub(super) fn asked(interaction: Interaction) -> What {
     }
 }
 
-/// `after_ms`: absent where it was not seen to be opened.
+/// `after_ms`: absent if its opening was not seen.
 pub(super) fn answered(resolved: InteractionResolved, after_ms: Option<u64>) -> What {
     let closed = (Vec::new(), resolved.reason);
     let (answers, note) = resolved.answer.map_or(closed, traced_answer);

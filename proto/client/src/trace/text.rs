@@ -39,10 +39,10 @@ impl Display for Seconds {
     }
 }
 
-/// From how many milliseconds on an answer, a call or a hook stands out.
+/// From how many milliseconds on an answer, a call or a hook is marked as slow.
 const SLOW_MS: u64 = 10_000;
 
-/// What something took, marked where that was long.
+/// The duration of something, marked if it was long.
 struct Took(u64);
 
 impl Display for Took {
@@ -70,7 +70,7 @@ impl Display for Bytes {
     }
 }
 
-/// What was repaired in the calls of an answer: `repaired calls: 1 taken up from its words, 1 closed`.
+/// The repairs in the calls of an answer: `repaired calls: 1 taken up from its words, 1 closed`.
 fn repaired_words(calls: &CallsRepaired) -> String {
     let counts = [
         (calls.taken_up.len(), "recovered from the answer's text"),
@@ -84,7 +84,7 @@ fn repaired_words(calls: &CallsRepaired) -> String {
     format!("repaired calls: {}", words.join(", "))
 }
 
-/// What a request is for, where it is not for an answer of the conversation.
+/// The purpose of a request, if it is not for an answer of the conversation.
 struct Beside(Purpose);
 
 impl Display for Beside {
@@ -162,9 +162,9 @@ impl Display for What {
                 None => write!(f, "retry: {cause}"),
             },
             Self::WaitsForKey { cause } => write!(f, "waits for a key: {cause}"),
-            Self::Paused { by } => write!(f, "paused{}", By(by)),
-            Self::Resumed { by } => write!(f, "resumed{}", By(by)),
-            Self::Set { changes, by } => write!(f, "set {}{}", changes.join(" "), By(by)),
+            Self::Paused { by } => write!(f, "paused{}", Author(by)),
+            Self::Resumed { by } => write!(f, "resumed{}", Author(by)),
+            Self::Set { changes, by } => write!(f, "set {}{}", changes.join(" "), Author(by)),
             Self::Suspended => f.write_str("suspended: the daemon hands over"),
             Self::Reopened { by } => write!(f, "reopened by {by}"),
             Self::Hook {
@@ -418,10 +418,10 @@ impl What {
     }
 }
 
-/// ` by NAME`, where it is known.
-struct By<'a>(&'a Option<String>);
+/// ` by NAME`, if it is known.
+struct Author<'a>(&'a Option<String>);
 
-impl Display for By<'_> {
+impl Display for Author<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().try_for_each(|by| write!(f, " by {by}"))
     }

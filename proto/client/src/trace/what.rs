@@ -91,19 +91,19 @@ pub enum What {
     /// The user answered, or it was closed.
     Answered {
         interaction: InteractionId,
-        /// The decision, or a reply to each question; none where nobody answered.
+        /// The decision, or a reply to each question; none if nobody answered.
         answers: Vec<String>,
         by: String,
         unattended: bool,
-        /// Absent where it was not seen to be opened.
+        /// Absent if its opening was not seen.
         after_ms: Option<u64>,
         note: Option<String>,
     },
-    /// What is to be done, by how far it is.
+    /// The todo list, counted by state.
     Todos {
         done: u64,
         all: u64,
-        /// What is being done.
+        /// The item in progress.
         now: Option<String>,
     },
     /// What files were was kept.
@@ -133,7 +133,7 @@ pub enum What {
         pinned: bool,
         by: String,
     },
-    /// What was repaired in the calls of an answer.
+    /// The repairs in the calls of an answer.
     Repaired {
         #[serde(flatten)]
         calls: CallsRepaired,

@@ -32,13 +32,13 @@ pub(super) struct Known {
     running: HashMap<CallId, (u64, Tail)>,
     /// Tool and subject of calls of this turn: as they were judged, or else as the model wrote them.
     calls: HashMap<CallId, (String, String)>,
-    /// Calls of this turn whose denial was told with who said no.
+    /// Calls of this turn whose denial was shown with its author.
     denied: HashSet<CallId>,
-    /// Calls that were questions to a person, whose answers were told.
+    /// Calls that were questions to the user, whose answers were shown.
     answered: HashSet<CallId>,
-    /// Why calls of this turn were denied, as far as it was told.
+    /// Why calls of this turn were denied, as far as it was shown.
     reasons: HashMap<CallId, String>,
-    /// Calls of this turn that the sandbox stopped: what they came to within is told.
+    /// Calls of this turn that the sandbox stopped: their sandboxed outcome was shown.
     blocked: HashSet<CallId>,
     /// The words of prompts that wait.
     prompts: HashMap<PromptId, String>,
@@ -46,16 +46,16 @@ pub(super) struct Known {
     children: HashMap<Pid, (String, bool)>,
     /// Commands that users run, by their numbers.
     users: HashMap<Pid, CallId>,
-    /// What waits for the user.
+    /// Open interactions.
     asked: HashMap<InteractionId, Asked>,
     /// What searches that have not ended look for, and the arguments of calls of MCP tools.
     searches: HashMap<CallId, String>,
-    /// The newest turn of which it was told that its commands are not kept.
+    /// The newest turn with a notice that its commands are not kept.
     unkept: Option<u64>,
-    /// The list of what is to be done, as it was reported last.
+    /// The todo list, as it was reported last.
     pub(super) todos: Vec<Todo>,
     /// The list of a snapshot and the record up to which it holds, until a `sync`: what the replay says of it is not
-    /// told twice.
+    /// shown twice.
     held: Option<(Seq, Vec<Todo>)>,
     /// The waits of the newest turn for the user.
     pub(super) waits: UserWaits,
@@ -80,14 +80,14 @@ impl Known {
         self.asked.insert(interaction.interaction_id.clone(), asked);
     }
 
-    /// What an answer is to. What was not seen to be opened is told by the answer; a call that was denied has none.
+    /// The question of an answer. If its opening was not seen, the answer describes it; a call that was denied has none.
     fn asked(&mut self, resolved: &InteractionResolved) -> Asked {
         let known = self.asked.remove(&resolved.interaction_id);
         let call = || self.calls.get(&resolved.call).cloned().unwrap_or_default();
         known.unwrap_or_else(|| Asked::by_answer(resolved.answer.as_ref(), call))
     }
 
-    /// How a prompt that waits begins; empty where it is not known.
+    /// How a prompt that waits begins; empty if it is not known.
     fn which(&self, id: PromptId) -> String {
         self.prompts
             .get(&id)
@@ -144,7 +144,7 @@ impl<T: AnswerText> Transcript<T> {
             self.tell(at, Status::Samples { is_in, of });
         }
         if let Some(reason) = status["read_only"].as_str() {
-            // What is not in the log never happened: no more of it comes.
+            // Anything that is not in the log never happened: no more of it comes.
             self.end_all();
             let reason = reason.to_owned();
             self.tell(at, Status::ReadOnly { reason });
@@ -302,11 +302,11 @@ impl<T: AnswerText> Transcript<T> {
     }
 
     fn tool_started(&mut self, started: &ToolStarted, at: At) {
-        // It does not run again: what it made is put back.
+        // It does not run again: the names it made are put back.
         if self.known.blocked.contains(&started.call) && !started.outside {
             return;
         }
-        // After a crash a call may start again: it stands there already, and prints anew.
+        // After a crash a call may start again: its entry exists already, and its output starts again.
         if let Some((_, tail)) = self.known.running.get_mut(&started.call) {
             *tail = Tail::default();
             return;
@@ -339,7 +339,7 @@ impl<T: AnswerText> Transcript<T> {
         self.known.running.insert(output.call.clone(), (id, tail));
     }
 
-    /// A call was stopped: what it came to stands, and a run outside is shown by itself.
+    /// A call was stopped: its outcome stays, and a run outside the sandbox gets a separate entry.
     fn tool_blocked(&mut self, blocked: &ToolBlocked) {
         let outcome = ToolOutcome {
             status: blocked.status,
@@ -364,7 +364,7 @@ impl<T: AnswerText> Transcript<T> {
         if self.known.blocked.remove(call) && !self.known.running.contains_key(call) {
             return;
         }
-        // Its answers stand there already.
+        // Its answers are shown already.
         if self.known.answered.remove(call) && finished.status == CallStatus::Ok {
             return;
         }
@@ -374,7 +374,7 @@ impl<T: AnswerText> Transcript<T> {
             self.changes.push(Change::Settled(id));
             return;
         }
-        // It never started: what judged it, or asked, knows what it was.
+        // It never started: the decision or the question says which call it was.
         let judged = self.known.calls.get(call).cloned();
         let (tool, subject) = judged.unwrap_or((finished.tool.clone(), String::new()));
         let subject = search.unwrap_or(subject);
@@ -396,7 +396,7 @@ impl<T: AnswerText> Transcript<T> {
         if let (CallStatus::Denied, Display::Line { text }) = (finished.status, &mut display) {
             let first = text.lines().next().unwrap_or_default().to_owned();
             self.known.reasons.insert(finished.call.clone(), first);
-            // Told with who said no.
+            // Shown with the author of the denial.
             if self.known.denied.contains(&finished.call) {
                 text.clear();
             }
@@ -602,7 +602,7 @@ impl<T: AnswerText> Transcript<T> {
     }
 }
 
-/// A wait that no other entry tells of.
+/// A wait that no other entry shows.
 fn waits(state: &SessionState) -> Option<Status> {
     let cause = state.cause.clone();
     match (state.state, state.waiting_for) {

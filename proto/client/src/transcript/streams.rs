@@ -21,22 +21,22 @@ pub(super) struct Streams {
 /// A message in progress.
 #[derive(Debug, Default)]
 struct Message {
-    answer: Words,
-    thought: Words,
-    /// More may have been thought than was heard: the finished message tells.
+    answer: GrowingText,
+    thought: GrowingText,
+    /// The reasoning may be longer than the received part: the finished message shows.
     torn: bool,
 }
 
 /// A text of it.
 #[derive(Debug, Default)]
-struct Words {
-    /// The entry that it stands in; there is none as long as it is blank.
+struct GrowingText {
+    /// The entry that contains it; there is none as long as it is blank.
     entry: Option<u64>,
     cleaner: Cleaner,
     blank: String,
 }
 
-impl Words {
+impl GrowingText {
     /// What a piece adds to the entry, cleaned; `None`: nothing, or blanks before the first word.
     fn take(&mut self, text: &str) -> Option<String> {
         let text = self.cleaner.push(text);
@@ -89,7 +89,7 @@ impl<T: AnswerText> Transcript<T> {
         }
     }
 
-    /// What is in progress, as the daemon has it after we were away.
+    /// The messages in progress, as the daemon has them after we were away.
     pub(super) fn synced(&mut self, deltas: Vec<Delta>, at: At) {
         for message in self.streams.items.values_mut() {
             message.torn = true;
@@ -130,7 +130,7 @@ impl<T: AnswerText> Transcript<T> {
                     entry.seq = at.seq;
                 }
             }
-            // That there are no words is what is to be told.
+            // The entry reports that there are no words.
             (None, finish @ (Finish::Length | Finish::ContentFilter | Finish::Interrupted)) => {
                 let id = self.push(at, answer(Some(finish)));
                 self.changes.push(Change::Settled(id));
@@ -146,7 +146,7 @@ impl<T: AnswerText> Transcript<T> {
         self.streams.reasoning.turn_ended();
     }
 
-    /// One message is in progress at a time: another one that stands there broke off.
+    /// One message is in progress at a time: another one that is shown broke off.
     fn end_others(&mut self, but: Option<&ItemId>) {
         let items = &mut self.streams.items;
         if items.keys().all(|item| Some(item) == but) {
@@ -201,7 +201,7 @@ impl<T: AnswerText> Transcript<T> {
         }
     }
 
-    /// What stands there of an answer does not count: it goes, or, where some of it may be printed, is told to be over.
+    /// The shown part of an answer does not count: it is removed or, if some of it may be printed, marked as ended.
     fn supersede_answer(&mut self, item: &ItemId, at: At, attempt: bool) {
         let Some(message) = self.streams.items.get_mut(item) else {
             return;

@@ -10,14 +10,14 @@ const KEPT: usize = 16 * 1024;
 #[derive(Debug, Default)]
 pub(super) struct Tail {
     cleaner: Cleaner,
-    /// A carriage return came last: what follows, but for a new line, stands in the place of the line.
+    /// A carriage return came last: the text that follows, except a new line, replaces the line.
     returned: bool,
     /// Bytes that were taken, or are known to be missing.
     upto: u64,
 }
 
 impl Tail {
-    /// Takes a piece. `offset`: bytes that came before it; what came already is left out.
+    /// Takes a piece. `offset`: bytes that came before it; bytes that came already are left out.
     pub(super) fn push(&mut self, out: &mut String, offset: u64, text: &str) {
         let known = self.upto.saturating_sub(offset);
         let new = usize::try_from(known).ok().and_then(|at| text.get(at..));
@@ -49,7 +49,7 @@ impl Tail {
     }
 }
 
-/// Leaves the end, from the beginning of a line where there is one.
+/// Leaves the end, from the beginning of a line if there is one.
 fn forget(out: &mut String) {
     let mut from = out.len() - KEPT;
     while !out.is_char_boundary(from) {

@@ -1,4 +1,4 @@
-//! Reasoning as it grows: in parts that stay as they are, so that what stands there is not drawn again and again.
+//! Reasoning as it grows: in parts that stay as they are, so that they are not drawn again and again.
 
 /// Lines of a part, at least.
 const LINES: usize = 8;
@@ -7,7 +7,7 @@ const LINES: usize = 8;
 #[derive(Clone, Debug, Default)]
 pub struct Thought {
     text: String,
-    /// Where parts end that are whole: behind a line with words in it, so that the next one begins with the blank ones.
+    /// Where complete parts end: after a line with words in it, so that the next one begins with the blank ones.
     ends: Vec<usize>,
     /// Lines before it were looked at.
     seen: usize,

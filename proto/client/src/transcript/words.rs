@@ -155,7 +155,7 @@ pub fn status(language: Language, status: &Status) -> String {
     }
 }
 
-/// A prompt that waits, by its first words where they are known.
+/// A prompt that waits, by its first words if they are known.
 fn prompt(language: Language, which: &str) -> String {
     match which {
         "" => language.say(Msg::AQueuedPrompt).to_owned(),
@@ -259,7 +259,7 @@ fn counted(language: Language, text: &str) -> Option<String> {
     }
 }
 
-/// How an answer ended, where that is to be told.
+/// How an answer ended, if that is to be shown.
 #[must_use]
 pub fn answer_end(language: Language, finish: Finish) -> Option<&'static str> {
     match finish {
@@ -270,7 +270,7 @@ pub fn answer_end(language: Language, finish: Finish) -> Option<&'static str> {
     }
 }
 
-/// A call that was denied in a turn. `explained`: why stands elsewhere.
+/// A call that was denied in a turn. `explained`: the reason is shown elsewhere.
 #[must_use]
 pub fn denied(language: Language, denied: &Denied, explained: bool) -> String {
     let call = format!("{} {}", denied.tool, denied.subject);
@@ -335,7 +335,7 @@ pub fn rewound(language: Language, rewound: &SessionRewound) -> String {
     language.fill(message, &[&rewound.by, &turn])
 }
 
-/// What became of files, a line a kind of end; those that were so already are not told.
+/// What became of files, a line a kind of end; those that were so already are not listed.
 #[must_use]
 pub fn files(language: Language, files: &[RewoundFile]) -> Vec<(Tone, String)> {
     let kind = |file: &RewoundFile| match file.result {
@@ -448,7 +448,7 @@ pub fn reloaded(language: Language, done: &ReloadOutput) -> Vec<String> {
     lines
 }
 
-/// What the next prompt would cost, and costs as it stands.
+/// What the next prompt would cost, and costs without the change.
 fn forecasts(language: Language, message: Msg, forecasts: &Forecasts) -> String {
     let one = |forecast: &Forecast| {
         let tokens = forecast.prompt_tokens.to_string();
@@ -496,7 +496,7 @@ fn pin(language: Language, pinned: &Pinned) -> String {
     language.fill(message, &[&pinned.item.to_string(), &pinned.by])
 }
 
-/// What was extracted from a model's reasoning, a line an entry.
+/// The extraction from a model's reasoning, a line an entry.
 #[must_use]
 pub fn extraction(language: Language, found: &ReasoningExtracted) -> String {
     let lists = [

@@ -1,4 +1,4 @@
-//! Pieces come together to what they were cut from, or to nothing.
+//! Pieces are joined to the text they were cut from, or to nothing.
 
 use proptest::prelude::*;
 use proto::{Pid, Stamp};

@@ -47,7 +47,7 @@ struct Seen {
 
 struct Inner {
     version: &'static str,
-    /// The newest protocol it speaks, and what it says to those who do not.
+    /// The newest protocol it speaks, and its failure for clients that do not.
     speaks: Mutex<Option<(u64, Failure)>>,
     script: Mutex<Script>,
     seen: Mutex<Seen>,
@@ -125,7 +125,7 @@ impl Fake {
             .collect()
     }
 
-    /// Waits for the `count`th call of a method; tells its parameters.
+    /// Waits for the `count`th call of a method; returns its parameters.
     pub fn wait_for(&self, method: &str, count: usize) -> Value {
         let until = Instant::now() + Duration::from_secs(20);
         let mut seen = self.inner.seen.lock().expect("not poisoned");

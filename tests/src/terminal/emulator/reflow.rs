@@ -1,6 +1,6 @@
 //! Another size in a terminal that breaks rows at its new edge, and joins the pieces when it gets wider.
 //!
-//! The text of all rows is written anew into a terminal of that size. Colours are lost by it.
+//! The text of all rows is written again into a terminal of that size. Colours are lost by it.
 
 use std::num::NonZeroU16;
 
@@ -8,7 +8,7 @@ use vt100::Parser;
 
 use super::{Emulator, SCROLLBACK};
 
-/// A row as it stands there.
+/// A row of the screen.
 struct Row {
     text: String,
     /// The next one goes on with it.
@@ -58,7 +58,7 @@ impl Emulator {
             .process(format!("{up}\r{right}{shown}").as_bytes());
     }
 
-    /// Writes a row that the cursor is in: the line and the column where it is now.
+    /// Writes a row that the cursor is in: returns the cursor's new line and column.
     fn write_with_cursor(&mut self, text: &str, column: u16) -> (usize, u16) {
         let mut before = Parser::new(NonZeroU16::MIN, NonZeroU16::MAX, 0);
         let mut at = None;

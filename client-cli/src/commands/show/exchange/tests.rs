@@ -73,7 +73,7 @@ fn the_last_prompt_and_the_last_words_to_it_are_found() {
     assert_eq!(
         found("uasac"),
         exchange("u1", "a4"),
-        "steering is no prompt"
+        "steering is not a prompt"
     );
     assert_eq!(found("..."), None);
 }
@@ -91,7 +91,7 @@ fn what_a_rewind_hid_is_not_the_last() {
     let mut events = log("uauaua");
     events.push(rewound(7, &json!([[1, 4]])));
     assert_eq!(Found::default().take(&events), exchange("u3", "a4"));
-    // Files only: what was said is as it was.
+    // Files only: the conversation is unchanged.
     let mut code = log("uaua");
     code.push(rewound(5, &Value::Null));
     assert_eq!(Found::default().take(&code), exchange("u3", "a4"));

@@ -1,4 +1,4 @@
-//! What may stand at a socket's path, and what becomes of it.
+//! What may be at a socket's path, and how it is handled.
 
 use std::os::unix::fs::symlink;
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -95,7 +95,7 @@ async fn a_directory_that_others_can_write_is_refused() {
         assert_eq!(
             fs::metadata(dir.path()).expect("it").mode() & 0o777,
             mode,
-            "nothing is changed behind the person's back"
+            "nothing is changed without the user's knowledge"
         );
     }
 }

@@ -1,4 +1,4 @@
-//! `config.*`, `provider.*`, `trust.*`, `doctor.*`: what is configured, and whether it works.
+//! `config.*`, `provider.*`, `trust.*`, `doctor.*`: the configuration, and whether it works.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -108,7 +108,7 @@ pub async fn trust_set(
     let sessions = Arc::clone(&daemon);
     let is_taken = !params.trusted;
     let done = blocking(move || set_trust(&daemon, &peer, &params)).await??;
-    // Who takes trust away does so for what runs, too.
+    // Removing trust applies to running sessions, too.
     sessions.supervisor.tighten_all().await;
     if is_taken {
         sessions.supervisor.reload_all_hooks().await;

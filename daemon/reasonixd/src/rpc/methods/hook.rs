@@ -1,4 +1,4 @@
-//! `hook.*`: what runs when, and how it went.
+//! `hook.*`: the hooks, their events, and how they went.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! The table of methods and their handlers. A handler that only asks the owner stands in the table; the others have a
+//! The table of methods and their handlers. A handler that only asks the owner is in the table; the others have a
 //! file for each resource, as in `proto::params`.
 
 mod agent;
@@ -29,7 +29,7 @@ use proto::params::session::Signal;
 use super::dispatch::add;
 use crate::daemon::Daemon;
 
-/// Every method of the protocol's table, behind the gates.
+/// Every method of the protocol's table, after the checks.
 pub fn module(daemon: Arc<Daemon>) -> RpcModule<Daemon> {
     let mut module = RpcModule::from_arc(daemon);
     let to = &mut module;

@@ -43,7 +43,7 @@ pub fn refresh(daemon: Arc<Daemon>, cwd: String, model: &str, keys: BTreeMap<Str
     });
 }
 
-/// What is to be asked; `None`: there is no list, it is new, or was asked for a moment ago, or there is no key.
+/// The request to make; `None`: there is no list, it is new, or was asked for a moment ago, or there is no key.
 fn due(
     daemon: &Daemon,
     cwd: String,

@@ -1,4 +1,4 @@
-//! Events that do not fit a frame. What is durable can be read in other ways; where a client's view starts cannot, so
+//! Events that do not fit a frame. Durable events can be read in other ways; where a client's view starts cannot, so
 //! `snapshot` and `sync` are shortened and never left out. Called by the pumps of `session`.
 
 use std::sync::Arc;
@@ -13,7 +13,7 @@ const KEPT: [usize; 4] = [64 * 1024, 8 * 1024, 1024, 200];
 /// Lists that may be cut where even short texts are too much, in the order in which they are missed least.
 const LISTS: [&str; 3] = ["live", "queue", "interactions"];
 
-/// The event itself, or what of it fits.
+/// The event itself, or the part of it that fits.
 pub fn fitting(seq: Option<Seq>, text: Arc<str>) -> Arc<str> {
     let max = frame::OUTBOUND_MAX - ENVELOPE;
     if text.len() <= max {
@@ -47,7 +47,7 @@ fn shortened(event: &Value, max: usize) -> Option<String> {
             .as_array_mut()
             .filter(|list| !list.is_empty())
         {
-            // The oldest stay: what waits longest matters most.
+            // The oldest stay: the longest waiting matter most.
             entries.truncate(entries.len() / 2);
             let text = event.to_string();
             if text.len() <= max {

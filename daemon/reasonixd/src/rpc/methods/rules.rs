@@ -111,7 +111,7 @@ fn in_force(found: &Permissions) -> Vec<p::InForce> {
     rules
 }
 
-/// What is wrong with the files, and with rules that stand in none.
+/// Problems of the files, and of rules that are in no file.
 fn problems(found: &Permissions) -> Vec<String> {
     let mut problems = found.problems.clone();
     // Those of files are reported with their lines when the files are read.
@@ -185,7 +185,7 @@ pub async fn revoke(
     }
 }
 
-/// Where a rule stands that can be taken back from there.
+/// Where a rule is that can be removed from there.
 async fn standing(
     daemon: &Arc<Daemon>,
     found: &Permissions,
@@ -361,7 +361,7 @@ fn part(part: policy::ExplainedPart) -> p::ExplainedPart {
     }
 }
 
-/// As `short`, where there may be many.
+/// As `short`, if there may be many.
 fn short_of(text: &str) -> String {
     const EACH: usize = 512;
     match text.len() > EACH {

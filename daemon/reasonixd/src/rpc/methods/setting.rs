@@ -1,4 +1,4 @@
-//! Changing what is configured: settings, providers, keys. And trying a provider out.
+//! Changing the configuration: settings, providers, keys. And trying a provider out.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -191,13 +191,13 @@ pub async fn provider_probe(
     }
 }
 
-/// What is left to do for a probe.
+/// The rest of the work for a probe.
 pub(super) enum Prepared {
     Ask(Box<ProbeRequest>, Box<ProviderEntry>),
     Done(Box<config::ProviderProbeOutput>),
 }
 
-/// Finds out what is to be asked, and with which key.
+/// Finds out which request to make, and with which key.
 pub(super) fn prepared(
     daemon: &Daemon,
     params: config::ProviderProbeParams,
@@ -280,7 +280,7 @@ fn probed(loaded: &Loaded, params: &config::ProviderProbeParams) -> Result<Provi
     .with("nearest", names))
 }
 
-/// A program is not started to ask it: what it would do then, nobody knows.
+/// A program is not started to ask it: its effects are unknown.
 fn program(entry: &ProviderEntry) -> config::ProviderProbeOutput {
     let program = entry.command.first().cloned().unwrap_or_default();
     let is_file = |path: &Path| path.is_file();

@@ -13,8 +13,8 @@ use crate::settings::project::flat;
 use crate::settings::providers::ProviderEntry;
 use crate::settings::shipped;
 
-/// Adds or changes an entry, and makes it what sessions use that name no model, where that is asked. `check` says
-/// whether the entry could be used. Returns the entry as it stands in the file.
+/// Adds or changes an entry, and makes it the default of sessions that name no model, if asked. `check` says
+/// whether the entry could be used. Returns the entry as it is in the file.
 ///
 /// # Errors
 /// As [`set`].
@@ -80,7 +80,7 @@ pub fn provider(
     made.ok_or_else(lost)
 }
 
-/// Whether what was given could stand in an entry at all.
+/// Whether the given values could be in an entry at all.
 fn plain(params: &ProviderSetParams) -> Result<(), Failure> {
     let wrong = |key: &str, text: &str, hint: &str| {
         Err(Failure::new(ErrorName::InvalidParams, text, hint).with("key", key))
@@ -108,7 +108,7 @@ fn plain(params: &ProviderSetParams) -> Result<(), Failure> {
     }
 }
 
-/// A new entry: the shipped one's values where there is one of the name.
+/// A new entry: the shipped one's values if there is one of the name.
 fn begun(name: &str) -> Table {
     let mut table = Table::new();
     table.insert("name", toml_edit::value(name));
@@ -135,7 +135,7 @@ fn begun(name: &str) -> Table {
     table
 }
 
-/// Writes into the entry what was given. A default that the new models do not have goes.
+/// Writes the given values into the entry. A default that the new models do not have goes.
 fn fill(table: &mut Table, params: &ProviderSetParams) {
     for (key, text) in [("kind", &params.kind), ("base_url", &params.base_url)] {
         if let Some(text) = text {

@@ -21,7 +21,7 @@ fn the_catalog_fills_what_the_config_does_not_say() {
     assert_eq!(said.efforts, ["x"]);
     assert_eq!(said.price.map(|price| price.rates.output), Some(2_000_000));
     assert_eq!(said.price_as_of, None);
-    // What it does not say is still the catalog's.
+    // Facts that it does not name are still the catalog's.
     assert_eq!(said.max_output_tokens, known.max_output_tokens);
     assert_eq!(said.vision, known.vision);
     assert_eq!(said.cache, known.cache);

@@ -1,4 +1,4 @@
-//! Scenes of the file of kept rules: what is added, what stays, what is wrong with it.
+//! Scenarios of the file of kept rules: additions, text that stays, problems.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Presets: what files say of them, and what each stands for.
+//! Presets: what files say of them, and the options of each.
 
 use std::path::Path;
 

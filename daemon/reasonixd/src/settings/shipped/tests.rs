@@ -1,4 +1,4 @@
-//! The table is sound, and what is configured comes first.
+//! The table is sound, and configured providers come first.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Followers: let in when what they are shown is durable, fed from the log or live, and let go.
+//! Followers: admitted when the snapshot for them is durable, fed from the log or live, and released.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::viewers::fanout::{
     Feed, Follower, Join, Joined, Published, Start, ViewerGuard, stale_cursor,
 };
 
-/// Bytes of log that a subscriber who is behind reads at once.
+/// Bytes of log that a subscriber who lags reads at once.
 const PAGE_BYTES: usize = 512 * 1024;
 
 impl Actor {
@@ -23,7 +23,7 @@ impl Actor {
         self.answer_joining();
     }
 
-    /// Lets those in who wait to follow. A snapshot shows only what is durable: it waits for the disk.
+    /// Admits followers that wait. A snapshot shows only durable records: it waits for the disk.
     pub(crate) fn answer_joining(&mut self) {
         let settled = self.journal.durable() == self.journal.last() || self.journal.is_closed();
         for (join, reply) in self.viewers.take_joining() {
@@ -31,7 +31,7 @@ impl Actor {
                 self.viewers.queue_join(join, reply);
                 continue;
             }
-            // Where it is gone its place goes with the answer.
+            // If the caller is gone, dropping the answer frees its place.
             let _ = reply.send(self.join(join));
         }
     }
@@ -140,7 +140,7 @@ impl Actor {
         )
     }
 
-    /// Where the durable lines from this record on stand. `None`: there are none.
+    /// Where the durable lines from this record on are in the log. `None`: there are none.
     pub(crate) fn lines(&self, from: Seq) -> Option<Page> {
         let durable = self.journal.durable();
         let from = Seq(from.0.max(1));
@@ -171,7 +171,7 @@ impl Actor {
         (start, len)
     }
 
-    /// A follower has gone. Where it was the last who could answer, a headless run does not wait for nobody.
+    /// A follower has gone. If it was the last that could answer, a headless run stops waiting for answers.
     pub(crate) fn leave(&mut self, subscriber: u64) {
         let attended = self.viewers.fanout().attended();
         let (last, durable) = (self.journal.last(), self.journal.durable());

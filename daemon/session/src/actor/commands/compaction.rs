@@ -230,7 +230,7 @@ impl Actor {
         }
     }
 
-    /// The next prompt as things stand.
+    /// The next prompt in the present state.
     pub(crate) fn forecast(&self) -> Forecast {
         let (facts, limits) = (self.machine.facts(), self.machine.limits());
         forecast::standing(
@@ -295,7 +295,7 @@ impl Actor {
                     ..CompactOutput::default()
                 },
                 CompactionPlan::Nothing(why) => nothing(why),
-                // Not by hand: a person may do with it what they like.
+                // Not possible for a manual compaction: a user may compact as often as they like.
                 CompactionPlan::Full { .. } | CompactionPlan::Ask { .. } => {
                     nothing(NothingToCompact::NothingToFold)
                 }
@@ -305,7 +305,7 @@ impl Actor {
         });
     }
 
-    /// Answers who waits for the end of a compaction, where it has come.
+    /// Answers those who wait for the end of a compaction, if it has ended.
     pub(crate) fn tell_compacted(&mut self) {
         let compacting = self.machine.is_compacting();
         if self.resets.announces(compacting) {

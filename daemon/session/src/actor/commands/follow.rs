@@ -16,7 +16,7 @@ use crate::viewers::queue_bytes::QueueBytes;
 /// What a subscriber gets next.
 #[derive(Debug)]
 pub enum Following {
-    /// An event as JSON; `seq` where it is durable.
+    /// An event as JSON; `seq` if it is durable.
     Event { seq: Option<Seq>, text: Arc<str> },
     /// The session has left memory, or the log cannot be read: attach again.
     Ended(Option<Failure>),

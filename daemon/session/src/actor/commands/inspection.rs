@@ -39,7 +39,7 @@ impl Actor {
         Ok(self.made_from(upto))
     }
 
-    /// What the next request would begin with, and what is known of the newest one.
+    /// What the next request would begin with, and the known facts of the newest one.
     pub(crate) fn makeup(&self) -> Result<Makeup, Failure> {
         let facts = self.machine.facts();
         Ok(Makeup {
@@ -111,7 +111,7 @@ impl Actor {
         let layers = configured.map(|layer| (&layer.rules, layer.trusted));
         let own = facts.options.rules.iter().map(|rules| (rules, true));
         for (rules, trusted) in layers.chain(own) {
-            // What is not trusted only tightens.
+            // Rules of an untrusted project can only tighten.
             allow.extend(trusted.then_some(&rules.allow).into_iter().flatten());
             ask.extend(&rules.ask);
             deny.extend(&rules.deny);
@@ -142,7 +142,7 @@ impl Actor {
         self.calls.rules(facts.created.as_ref(), &facts.grants)
     }
 
-    /// What its calls are judged by now. `outside`: why the sandbox stopped the call, where it did.
+    /// What its calls are judged by now. `outside`: why the sandbox stopped the call, if it did.
     pub(crate) fn standpoint(&mut self, outside: Option<String>) -> Standpoint {
         let rules = self.rules();
         let facts = self.machine.facts();
@@ -165,7 +165,7 @@ impl Actor {
         self.standing_of(None)
     }
 
-    /// The same. `new`: the first record, where it is not written yet.
+    /// The same. `new`: the first record, if it is not written yet.
     pub(crate) fn standing_of(&mut self, new: Option<&SessionCreated>) -> PermissionState {
         let facts = self.machine.facts();
         let created = facts.created.as_ref().or(new);
@@ -270,7 +270,7 @@ impl Files {
         file
     }
 
-    /// Newest first. Where there are too many, those that commands alone have changed are left out first.
+    /// Newest first. If there are too many, those that commands alone have changed are left out first.
     pub fn finish(self) -> Vec<ChangedFile> {
         let mut changed: Vec<_> = self.changed.into_values().collect();
         let newest = |(seq, file): &(Seq, ChangedFile)| (Reverse(*seq), file.path.clone());

@@ -1,4 +1,4 @@
-//! Answers of users to what waits for them. The first answer counts (I6), and only with the hash of what was shown (I24).
+//! Answers of users to interactions. The first answer counts (I6), and only with the hash of the shown content (I24).
 //!
 //! The rule of an answer that holds always is on disk before its record: a record that is acknowledged never speaks of a rule
 //! that is not kept. If the daemon dies in between, the question is still open and the rule counts already; the same answer
@@ -19,7 +19,7 @@ use crate::actor::Actor;
 use crate::actor::inbox::{Happened, Reply};
 use crate::actor::replies::refuse;
 
-/// Why what waits is closed when the last user leaves a headless run.
+/// Why open interactions are closed when the last user leaves a headless run.
 const LAST_LEFT: &str = "the last client that could answer has disconnected. Allow the call with a rule (`--allow`), or use `--on-ask wait`.";
 
 /// An answer on its way.
@@ -32,7 +32,7 @@ pub(crate) struct Answering {
 /// An answer whose rule is being written, and those to the same interaction that came after it.
 struct Persisting {
     first: Answering,
-    behind: Vec<Answering>,
+    waiting: Vec<Answering>,
 }
 
 /// What the actor knows of interactions beside the log.
@@ -184,7 +184,7 @@ impl Actor {
         let mut persisting = self.interactions.persisting.iter_mut();
         match persisting.find(|persisting| persisting.first.params.interaction_id == *id) {
             Some(persisting) => {
-                persisting.behind.push(answer);
+                persisting.waiting.push(answer);
                 None
             }
             None => Some(answer),
@@ -197,7 +197,7 @@ impl Actor {
         let id = answer.params.interaction_id.clone();
         self.interactions.persisting.push(Persisting {
             first: answer,
-            behind: Vec::new(),
+            waiting: Vec::new(),
         });
         tokio::task::spawn_blocking(move || {
             let work = std::panic::AssertUnwindSafe(|| kept.keep(&rule));
@@ -221,7 +221,7 @@ impl Actor {
         let Some(place) = written.position(|it| it.first.params.interaction_id == *id) else {
             return;
         };
-        let Persisting { first, behind } = persisting.remove(place);
+        let Persisting { first, waiting } = persisting.remove(place);
         match kept {
             Err(failure) => refuse(first.reply, failure),
             Ok(()) => match self.answerable(&first.params).err() {
@@ -230,13 +230,13 @@ impl Actor {
                 None => self.resolve(first, None),
             },
         }
-        for next in behind {
+        for next in waiting {
             self.answer(next);
         }
     }
 }
 
-/// What is said to an answer that came second: who was first, when, and how they decided.
+/// The failure for an answer that came second: who was first, when, and how they decided.
 fn answered_first(first: &InteractionResolved, at: Stamp) -> Failure {
     let by = &first.by;
     let decision = first.answer.as_ref().and_then(|answer| answer.decision());

@@ -114,7 +114,7 @@ impl Actor {
         });
     }
 
-    /// Takes in a prompt, or an edit of one: at once where no hook is for it.
+    /// Takes in a prompt, or an edit of one: at once if no hook is for it.
     pub(crate) fn gate(&mut self, gated: Gated) {
         if self.gate.waiting.is_empty() && !self.hooks.any(HookEvent::UserPromptSubmit) {
             return self.admit(gated);
@@ -123,14 +123,14 @@ impl Actor {
         self.ask_gate();
     }
 
-    /// Asks about the first that waits, where that is not under way.
+    /// Asks about the first that waits, unless that is already being asked.
     pub(crate) fn ask_gate(&mut self) {
         while self.gate.asking.is_none() {
             let Some(first) = self.gate.waiting.front() else {
                 return;
             };
             let asker = self.asker(HookEvent::UserPromptSubmit);
-            // What is refused anyway, or a repeat, is answered without asking.
+            // A prompt that is refused anyway, or a repeat, is answered without asking.
             let plain = self.refusal().is_some() || self.is_repeat(first);
             let (Some(asker), false) = (asker, plain) else {
                 if let Some(first) = self.gate.waiting.pop_front() {
@@ -143,7 +143,7 @@ impl Actor {
             self.gate.asking = Some(stop.clone());
             tokio::spawn(async move {
                 let chain = asker.ask(HookPayload::Prompt { text: &text }, &stop).await;
-                // Where it was stopped, what waited has been answered.
+                // If it was stopped, its waiters have been answered.
                 if let Some(chain) = chain {
                     let _ = happened.send(Happened::PromptAsked(chain));
                 }
@@ -211,7 +211,7 @@ impl Actor {
         !self.gate.waiting.is_empty()
     }
 
-    /// Refuses what waits for its hooks, and stops those. A mere interrupt is for the turn, where one is under way.
+    /// Refuses prompts that wait for hooks, and stops the hooks. A mere interrupt is for the turn, if one is running.
     /// Whether there was anything.
     pub(crate) fn refuse_gated(&mut self, reason: StopReason) -> bool {
         let for_the_turn = reason == StopReason::User && !self.machine.is_idle();

@@ -122,7 +122,7 @@ impl Actor {
         };
         let content =
             |edited: &PromptEdited| content_of_edit(edited.prompt_id, &edited.text, edited.steer);
-        // What "as it was" meant when this was asked first may be gone: then either is the same wish.
+        // What "as it was" meant when this was asked first may be gone: then either counts as the same request.
         if edit.steer.is_none()
             && let Some(Err(_)) = self.repeated(edited.request_id, &content(&edited))
         {
@@ -207,7 +207,7 @@ struct Rearranged {
     request_id: Option<RequestId>,
     /// In the form that repeats are compared by.
     content: String,
-    /// What is wrong with it by itself.
+    /// What is wrong with the entry by itself.
     refusal: Option<Failure>,
     /// References that are not attached, in words for the user.
     problems: Vec<String>,

@@ -26,7 +26,7 @@ use crate::context::forecast;
 use crate::context::prefix::{self, FrozenPrefix, PrefixFiles};
 use crate::journal::elements;
 
-/// What the lines of facts are called among what has changed.
+/// The name of the lines of facts in the list of changes.
 const MEMORY: &str = "memory";
 
 impl Actor {
@@ -95,7 +95,7 @@ impl Actor {
             ..ReloadOutput::default()
         };
         if text == *before {
-            // What is behind a tool may have changed all the same.
+            // The implementation of a tool may have changed all the same.
             self.take_tools(tools);
             // The caller may be gone.
             return drop(reply.send(Ok(output)));
@@ -152,7 +152,7 @@ impl Actor {
         FrozenPrefix { prefix, text }
     }
 
-    /// The cost of the next prompt as things stand, and with this prefix.
+    /// The cost of the next prompt now, and with this prefix.
     fn reload_forecasts(&self, prefix: &Prefix) -> Forecasts {
         let facts = self.machine.facts();
         let ratio = TokenRatio::new(facts.measure);

@@ -24,11 +24,11 @@ use crate::tasks::{blocking, panicked};
 use checkpoint::Checkpoint;
 use checkpoint::{FileHistory, InterruptedRewinds};
 
-/// What the actor says to a wish to go back.
+/// The actor's answer to a request to go back.
 pub enum Begun {
     /// It was done before, under the same request id.
     Done { turns: u64, turn: u64, seq: Seq },
-    /// The session waits until it is told what came of it.
+    /// The session waits until it gets the outcome.
     Go(Box<Going>),
 }
 
@@ -39,13 +39,13 @@ pub struct Going {
     broken_off: Vec<Seq>,
     call_environment: Arc<CallEnvironment>,
     created: Option<SessionCreated>,
-    /// `None`: nothing is to be done, only told.
+    /// `None`: nothing is to be done, only reported.
     happened: Option<Waiting>,
     by: String,
     params: RewindParams,
 }
 
-/// The session waits for the end of a rewind: whatever becomes of who works at it, it is told.
+/// The session waits for the end of a rewind: it is notified whatever happens to the worker.
 struct Waiting {
     happened: UnboundedSender<Happened>,
     reported: bool,
@@ -63,7 +63,7 @@ impl Drop for Waiting {
 /// A rewind that has come to its end.
 pub struct Rewound {
     record: SessionRewound,
-    /// What stands before the words of a first message, should the next one be that.
+    /// The text before the words of a first message, should the next one be that.
     context: String,
     output: RewindOutput,
     reply: Reply<RewindOutput>,
@@ -77,7 +77,7 @@ pub struct Marks {
 }
 
 impl Actor {
-    /// Says where a wish to go back leads, and lets no turn start until that is over.
+    /// Says where a request to go back leads, and lets no turn start until that is over.
     pub(crate) fn begin_rewind(&mut self, params: RewindParams, by: String, reply: Reply<Begun>) {
         let to_turn = params.to_turn.filter(|_| !params.undo);
         let content = content_of_rewind(to_turn, params.what);
@@ -115,7 +115,7 @@ impl Actor {
             by,
             params,
         };
-        // What it reads in the log is there then.
+        // By then the records that it reads are in the log.
         let seq = facts.seq;
         self.reply_when(seq, reply, Begun::Go(Box::new(going)));
     }
@@ -141,7 +141,7 @@ impl Actor {
         }
     }
 
-    /// Keeps what stands at the places that a rewind is about to change. Answers when that is on disk.
+    /// Keeps the present files at the places that a rewind is about to change. Answers when that is on disk.
     pub(crate) fn keep_for_rewind(
         &mut self,
         kept: Checkpoint,
@@ -306,7 +306,7 @@ impl Going {
         self.finish(waiting, files, output)
     }
 
-    /// Has the actor write down what stands there now.
+    /// Has the actor record the files that are there now.
     fn keep(&self, handle: &SessionHandle, kept: Checkpoint) -> Result<(), Failure> {
         let undoes = self.aim.undoes;
         let asked = handle.ask(move |actor, reply| actor.keep_for_rewind(kept, undoes, reply));

@@ -78,7 +78,7 @@ impl Actor {
             let partial = self.partial();
             self.step(Input::Stop { reason, partial });
         }
-        // Acknowledged at once: what comes of it, events tell.
+        // Acknowledged at once: events report the outcome.
         let _ = reply.send(Ok(SignalOutput { delivered }));
     }
 

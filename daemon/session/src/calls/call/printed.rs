@@ -22,7 +22,7 @@ struct Fresh {
     dropped: u64,
 }
 
-/// Output that waits to be shown: what comes on top of it is dropped from the live view (the result has it).
+/// Output that waits to be shown: anything beyond it is dropped from the live view (the result has it).
 const PRINTED_MAX: usize = 64 * 1024;
 
 impl Printed {
@@ -33,7 +33,7 @@ impl Printed {
         }
     }
 
-    /// Takes what is fresh, with the bytes that came before it.
+    /// Takes the new output, with the number of bytes that came before it.
     pub fn take(&self) -> Option<(u64, String)> {
         let mut fresh = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let (offset, text) = (fresh.offset, std::mem::take(&mut fresh.text));

@@ -31,18 +31,18 @@ struct Run {
     tool: Arc<dyn Tool>,
     arguments: Map<String, Value>,
     context: CallContext,
-    /// What is looked at again when it has ended.
+    /// The places to look at again when it has ended.
     watched: Watched,
     /// Where a file tool may create something.
     creates: Vec<PathBuf>,
     keeper: Arc<Keeper>,
     notes: Notes,
-    /// The hooks that are asked behind it.
+    /// The hooks that run after it.
     after: Option<After>,
     reporter: Reporter<CallEvent>,
 }
 
-/// Hooks behind a call: what they are told, and what stops them.
+/// Hooks after a call: their input, and what stops them.
 struct After {
     asker: Asker,
     seen: HookedCall,
@@ -127,7 +127,7 @@ impl CallEnvironment {
             let started = Instant::now();
             let run = AssertUnwindSafe(shell.run(line, number, context)).catch_unwind();
             let outcome = run.await.unwrap_or_else(|_| {
-                Outcome::failed("Running the command crashed: a bug in Reasonix. What it did before is not known.")
+                Outcome::failed("Running the command crashed: a bug in Reasonix. Its earlier effects are not known.")
             });
             let duration_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
             reporter.report(CallEvent::Ended {
@@ -154,7 +154,7 @@ impl Run {
             after,
             reporter,
         } = self;
-        // What others change while it runs cannot be told from what it does itself.
+        // Changes by others while it runs cannot be distinguished from its own.
         let changes = matches!(tool.spec().family, Family::Bash | Family::Edit);
         let note = notes.of_others().await;
         if tool.spec().family == Family::Edit {
@@ -175,8 +175,8 @@ impl Run {
         }
         let mut reported: Vec<String> = note.into_iter().collect();
         if let Some(finished) = asked_behind(after, &outcome).await {
-            // What a hook has made of the files belongs to the call where it is taken back, and the model is
-            // told of it: it knows them as they were before.
+            // What a hook has made of the files belongs to the call when it is undone, and the model is
+            // notified of it: it knows the files as they were before.
             take_anew(&mut outcome.changed, looked(&keeper, &watched).await);
             reported.extend(notes.of_others().await);
             reporter.report(CallEvent::HooksRan(finished));
@@ -184,7 +184,7 @@ impl Run {
         for note in reported {
             outcome.text = format!("{}\n\n{note}", outcome.text.trim_end_matches('\n'));
         }
-        // What is logged, shown and sent to the model has no key that is held (I11).
+        // Logged, shown and sent text contains no key that is held (I11).
         outcome.text = contract::without_held_keys(outcome.text);
         outcome.display = without_keys(outcome.display);
         reporter.report(CallEvent::Ended {
@@ -208,7 +208,7 @@ fn without_keys(mut display: Display) -> Display {
     display
 }
 
-/// Asks the hooks behind a call, and waits for them. `None`: none has run.
+/// Runs the hooks after a call, and waits for them. `None`: none has run.
 async fn asked_behind(after: Option<After>, outcome: &Outcome) -> Option<Vec<HookFinished>> {
     let After { asker, seen, stop } = after?;
     let what = seen.after(outcome, outcome.status.as_str());
@@ -216,7 +216,7 @@ async fn asked_behind(after: Option<After>, outcome: &Outcome) -> Option<Vec<Hoo
     (!chain.finished.is_empty()).then_some(chain.finished)
 }
 
-/// What is other now at the places of a call.
+/// The files that have changed at the places of a call.
 async fn looked(keeper: &Arc<Keeper>, watched: &Watched) -> Vec<Changed> {
     let (keeper, watched) = (Arc::clone(keeper), watched.clone());
     let looked = tokio::task::spawn_blocking(move || keeper.changed(&watched)).await;
@@ -242,7 +242,7 @@ fn take_in(said: &mut Vec<Changed>, looked: Vec<Changed>) {
     said.extend(fresh);
 }
 
-/// The outcome of a call that did not come back after it was told to stop.
+/// The outcome of a call that did not come back after it was asked to stop.
 pub fn overdue() -> Outcome {
     Outcome::with_status(
         CallStatus::Unknown,

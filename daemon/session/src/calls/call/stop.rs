@@ -1,4 +1,4 @@
-//! How a running call is told to stop.
+//! How a running call is asked to stop.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -14,8 +14,8 @@ use workspace::WorkspaceOptions;
 use super::*;
 use crate::tests::fixtures::Stops;
 
-/// A tool that is only judged, in a directory of its own where it has one, and with variables that were changed.
-/// What is known of a built-in tool.
+/// A tool that is only judged, in a directory of its own if it has one, and with variables that were changed.
+/// The description of a built-in tool.
 pub(crate) fn built_in(name: &str) -> ToolSpec {
     let tools = tools::BuiltIn::default().set(tools::Options::default());
     tools.get(name).unwrap().spec().clone()
@@ -149,7 +149,7 @@ pub(crate) fn call_environment(top: &Path) -> CallEnvironment {
     call_environment_in(top, None)
 }
 
-/// The same, with a shell that stands in a directory of the project.
+/// The same, with a shell that is in a directory of the project.
 fn call_environment_in(top: &Path, shell: Option<&str>) -> CallEnvironment {
     let home = top.join("home");
     let project = home.join("project");
@@ -387,7 +387,7 @@ fn a_folder_is_not_copied_unasked_with_what_a_rule_closes_in_it() {
     }
 }
 
-/// Deep parameters stand flat in the prefix, and the tool gets them nested: also where a model nests them by itself.
+/// Deep parameters are flat in the prefix, and the tool gets them nested: also where a model nests them by itself.
 #[test]
 fn deep_parameters_are_shown_flat_and_come_nested() {
     let text = serde_json::json!({"type": "string"});

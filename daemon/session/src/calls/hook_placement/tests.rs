@@ -1,4 +1,4 @@
-//! Hooks of every kind, and where they run.
+//! Hooks of every kind, and whether they run sandboxed.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};

@@ -49,11 +49,11 @@ impl Scene {
             beside: &[],
             env: &self.env,
         };
-        let stands = ShellPosition {
+        let position = ShellPosition {
             cwd: self.top.join("ws"),
             altered: self.altered.clone(),
         };
-        search.look(line, &stands)
+        search.look(line, &position)
     }
 
     /// The programs of a line, below the scene's directory; `!` before those that are the session's own.

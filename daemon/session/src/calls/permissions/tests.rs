@@ -1,4 +1,4 @@
-//! What is explained is what is judged.
+//! The explanation agrees with the judgement.
 
 use std::collections::BTreeSet;
 
@@ -177,7 +177,7 @@ fn explained(
     decision(in_session(&standing, tool, arguments.as_object().unwrap()))
 }
 
-/// Where no session is.
+/// Outside any session.
 fn no_session(call_environment: &CallEnvironment, approval_mode: ApprovalMode) -> NoSessions {
     NoSessions {
         terms: Terms {
@@ -201,7 +201,7 @@ fn no_session(call_environment: &CallEnvironment, approval_mode: ApprovalMode) -
     }
 }
 
-/// What it says there.
+/// The explanation there.
 fn explained_outside(
     call_environment: &CallEnvironment,
     assembly: &NoSessions,

@@ -1,4 +1,4 @@
-//! The words about what was moved away.
+//! The report about names that were moved away.
 
 use super::*;
 

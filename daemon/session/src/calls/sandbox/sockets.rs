@@ -1,8 +1,8 @@
 //! Sockets of programs that do for whoever speaks to them what no command may: keys, containers, the desktop.
 //!
 //! What lies in `/run` and in the machine's `/tmp` no command sees, and a broker lets commands reach the sockets of
-//! their session only. This is the rest: what lies in a workspace that is a person's home, and what is hidden where
-//! there is no broker. Looks at names and kinds only.
+//! their session only. This is the rest: sockets in a workspace that is a user's home, and sockets that are hidden if
+//! no broker runs. Looks at names and kinds only.
 
 use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
@@ -34,7 +34,7 @@ pub(super) fn opened(sockets: &[PathBuf]) -> Vec<PathBuf> {
     there.collect()
 }
 
-/// The places that a command's walls hide, as far as they are there; `env`: what it would find some of them by.
+/// The places that a command's sandbox hides, as far as they exist; `env`: variables that lead to some of them.
 pub(super) fn of(user_home: &Path, env: &[(String, String)]) -> Vec<PathBuf> {
     let mut places: Vec<PathBuf> = IN_HOME.iter().map(|name| user_home.join(name)).collect();
     places.extend(IN_TMP.map(PathBuf::from));

@@ -1,4 +1,4 @@
-//! Logs as sessions write them, and what is reported of the cache.
+//! Logs as sessions write them, and the cache report made from them.
 
 use proptest::prelude::*;
 use proto::record::CacheMiss;
@@ -48,14 +48,14 @@ fn requests_and_resets_stand_in_their_order_with_sums() {
         gap_ms: 1_000,
         differs: None,
     });
-    let mut aside = usage(500, 0);
-    aside.purpose = Purpose::Summary;
+    let mut summary = usage(500, 0);
+    summary.purpose = Purpose::Summary;
     let reported = page(
         &log(vec![
             Body::Usage(usage(1_100, 0)),
             Body::Usage(missed.clone()),
             reset(),
-            Body::Usage(aside),
+            Body::Usage(summary),
             Body::Usage(usage(900, 128)),
         ]),
         Seq(0),
@@ -93,7 +93,7 @@ fn requests_and_resets_stand_in_their_order_with_sums() {
         (reported.prefix_sha256.as_str(), reported.prefix_bytes),
         ("abc", 7)
     );
-    // The answer took 400 ms: what it read was used then.
+    // The answer took 400 ms: the cached prefix was used then.
     assert_eq!(reported.expires_at, Some(Stamp(5_000 - 400 + 60_000)));
 }
 

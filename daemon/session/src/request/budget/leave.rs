@@ -1,5 +1,5 @@
-//! The leave to send one request of a session. As long as it is taken the request counts as being under way, with what it
-//! may be expected to use.
+//! The permit to send one request of a session. As long as it is taken the request counts as being under way, with the
+//! usage that it may be expected to have.
 
 use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -19,7 +19,7 @@ pub(crate) struct RequestPermit {
     /// How long turns of the session had run when this was made.
     ran_ms: u64,
     made: Instant,
-    stands: Mutex<PermitState>,
+    state: Mutex<PermitState>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,7 +38,7 @@ impl RequestPermit {
             estimate,
             ran_ms,
             made: Instant::now(),
-            stands: Mutex::new(PermitState::Open),
+            state: Mutex::new(PermitState::Open),
         }
     }
 
@@ -48,24 +48,24 @@ impl RequestPermit {
     }
 
     fn lock(&self) -> MutexGuard<'_, PermitState> {
-        self.stands.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn leave_for(&self, next: PermitState) {
-        let mut stands = self.lock();
-        match *stands {
+        let mut state = self.lock();
+        match *state {
             PermitState::Taken => self.seat.give_back(&self.estimate),
             PermitState::Open => {}
             PermitState::Closed => return,
         }
-        *stands = next;
+        *state = next;
     }
 }
 
 impl Permit for RequestPermit {
     fn take(&self) -> Result<(), ProviderError> {
-        let mut stands = self.lock();
-        match *stands {
+        let mut state = self.lock();
+        match *state {
             PermitState::Taken => Ok(()),
             PermitState::Closed => Err(over()),
             PermitState::Open => {
@@ -74,7 +74,7 @@ impl Permit for RequestPermit {
                 self.seat
                     .take(ran_ms, &self.estimate)
                     .map_err(|reached| words::refusal(&reached))?;
-                *stands = PermitState::Taken;
+                *state = PermitState::Taken;
                 Ok(())
             }
         }
@@ -93,11 +93,11 @@ impl Drop for RequestPermit {
 
 impl fmt::Debug for RequestPermit {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let stands = *self.lock();
+        let state = *self.lock();
         to.debug_struct("RequestPermit")
             .field("session", &self.seat.session)
             .field("estimate", &self.estimate)
-            .field("stands", &stands)
+            .field("state", &state)
             .finish_non_exhaustive()
     }
 }

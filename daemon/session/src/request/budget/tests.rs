@@ -1,4 +1,4 @@
-//! What was used before and what is charged meanwhile come to one sum, and a leave is given back once.
+//! Earlier usage and charges made meanwhile come to one sum, and a permit is given back once.
 
 use contract::Permit;
 
@@ -57,7 +57,7 @@ fn what_is_charged_while_the_past_is_read_counts_once() {
     charge(&mut inner, one, 20, now, 2);
     charge(&mut inner, two, 5, now, 4);
     charge(&mut inner, gone, 7, now, 8);
-    // One was counted up to its first charge, two not at all yet, the third is in the books.
+    // One was counted up to its first charge, two not at all yet, the third is in the usage ledger.
     let past = Past {
         used: HashMap::from([("/one".to_owned(), spent(1000 + 1 + 8))]),
         counted: HashMap::from([(one, Seq(10)), (gone, Seq(u64::MAX))]),

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 use proto::budget::{Budget, BudgetNodeKind, Dimension, Spent};
 use proto::{Pid, SessionId};
 
-/// From this part of a limit on people are told, in per cent (contract, chapter 70).
+/// From this part of a limit on users are notified, in per cent (contract, chapter 70).
 const WARN_PERCENT: u128 = 80;
 
 /// Sessions from a sub-agent up to the one that a client started, at most. More are never created.
@@ -29,7 +29,7 @@ struct Node {
     spent: Spent,
     /// Of requests that are under way: estimated.
     under_way: Spent,
-    /// Of which limits it was told that most of it is used.
+    /// The limits of which it was reported that most is used.
     reported: BTreeMap<Dimension, u64>,
     /// The limit was read in this life.
     is_bound: bool,
@@ -39,7 +39,7 @@ struct Node {
 struct Leaf {
     /// `spent`: its own, and what its sub-agents used.
     node: Node,
-    /// What it used itself.
+    /// Its own usage.
     own: Spent,
     /// What each of its sub-agents used, with those below it.
     below: BTreeMap<SessionId, Spent>,
@@ -47,7 +47,7 @@ struct Leaf {
     above: Option<SessionId>,
     pid: Pid,
     root: String,
-    /// It was told that its model's use cannot be held.
+    /// It was reported that its model's use cannot be held.
     told_unheld: bool,
 }
 
@@ -58,7 +58,7 @@ pub struct Joining<'a> {
     pub pid: Pid,
     pub root: &'a str,
     pub limit: Budget,
-    /// What it used itself in its life.
+    /// Its own usage so far.
     pub spent: Spent,
     /// Whose sub-agent it is.
     pub above: Option<SessionId>,
@@ -116,7 +116,7 @@ impl Node {
         newly
     }
 
-    /// Sets what may be used. The first time in this life: what was used before was reported then.
+    /// Sets what may be used. The first time in this life, earlier usage counts as reported.
     fn bound(&mut self, limit: Budget) {
         self.limit = limit;
         if !std::mem::replace(&mut self.is_bound, true) {
@@ -124,7 +124,7 @@ impl Node {
         }
     }
 
-    /// What was spent was spent before: it was reported then.
+    /// Marks what has been spent as reported: that happened in an earlier life.
     fn told_before(&mut self) {
         let spent = self.spent;
         let _ = self.newly_near(&spent);
@@ -136,7 +136,7 @@ fn is_near(spent: u64, limit: u64) -> bool {
 }
 
 impl Tree {
-    /// A session is there, with what it has used in its life.
+    /// Adds a session, with its usage so far.
     pub fn join(&mut self, joining: &Joining<'_>) {
         let leaf = Leaf {
             node: Node {
@@ -232,7 +232,7 @@ impl Tree {
         }
     }
 
-    /// A session has used something. The day and the project count it with `add`, where it is of this day.
+    /// A session has used something. The day and the project count it with `add`, if it is of this day.
     pub fn charge(&mut self, session: SessionId, spent: &Spent) {
         if let Some(leaf) = self.sessions.get_mut(&session) {
             leaf.own = leaf.own.plus(spent);
@@ -243,7 +243,7 @@ impl Tree {
     /// How long a session's turns have run.
     pub fn ran(&mut self, session: SessionId, ms: u64) {
         if let Some(leaf) = self.sessions.get_mut(&session) {
-            // What was measured earlier may come later.
+            // An earlier measurement may arrive later.
             leaf.own.ms = leaf.own.ms.max(ms);
         }
         self.add_up(session);
@@ -274,7 +274,7 @@ impl Tree {
         Ok(())
     }
 
-    /// A request is no longer under way: it has been charged, or came to nothing.
+    /// A request has ended: it has been charged, or came to nothing.
     pub fn give_back(&mut self, session: SessionId, root: &str, estimate: &Spent) {
         self.under_way(session, root, |under_way| Spent {
             cost_micros: under_way.cost_micros.saturating_sub(estimate.cost_micros),
@@ -310,7 +310,7 @@ impl Tree {
             .collect()
     }
 
-    /// Limits that are nearly used up once this is charged, of which people are to be told: each is reported once.
+    /// Limits that are nearly used up once this is charged, of which users are to be notified: each is reported once.
     pub fn newly_near(&mut self, session: SessionId, more: &Spent) -> Vec<Reached> {
         let Some(leaf) = self.sessions.get_mut(&session) else {
             return Vec::new();
@@ -349,7 +349,7 @@ impl Tree {
             .any(|(_, _, node)| of.iter().any(|one| node.limit.limit(*one).is_some()))
     }
 
-    /// Whether a session is to be told that its model's use cannot be held; only once.
+    /// Whether a session is to be notified that its model's use cannot be held; only once.
     pub fn tells_unheld(&mut self, session: SessionId) -> bool {
         let leaf = self.sessions.get_mut(&session);
         leaf.is_some_and(|leaf| !std::mem::replace(&mut leaf.told_unheld, true))

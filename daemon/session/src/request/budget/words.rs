@@ -1,4 +1,4 @@
-//! What people are notified of budgets: in which node, of what, how much, and how it is raised.
+//! The texts of budget notices: which node, which limit, how much, and how to raise it.
 
 use contract::provider::{ErrorKind, ProviderError};
 use proto::budget::{BudgetNodeKind, Dimension};
@@ -24,7 +24,7 @@ pub fn refusal(reached: &Reached) -> ProviderError {
     }
 }
 
-/// What was used of a day cannot be known: its budget cannot be held, and nothing is sent.
+/// A day's usage cannot be known: its budget cannot be held, and nothing is sent.
 pub fn unknown(reason: &str) -> ProviderError {
     ProviderError {
         message: format!("cannot read today's usage, so its budget cannot be enforced: {reason}"),

@@ -59,7 +59,7 @@ proptest! {
         }
         let now = shape(0, &prefix(), &changed);
         prop_assert_eq!(now.rewrites(&before), Some(format!("message {}", which + 1)));
-        // Behind a reset it is meant.
+        // After a reset a rewrite is intended.
         prop_assert_eq!(shape(1, &prefix(), &changed).rewrites(&before), None);
     }
 

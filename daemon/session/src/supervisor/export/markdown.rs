@@ -1,7 +1,7 @@
 //! A conversation as Markdown, for people. Pure: facts and records in, text out.
 //!
-//! What others wrote stands in it as they wrote it, less control characters; what a model or a command printed cannot
-//! end the block that it stands in. What rewinds have hidden is left out.
+//! Messages of others are copied as they wrote them, less control characters; text from a model or a command cannot
+//! end the block that it is in. What rewinds have hidden is left out.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
@@ -12,7 +12,7 @@ use proto::record::{Level, SessionCreated, Todo, TodoStatus, ToolBlocked, ToolFi
 use proto::{Body, CallId, Record, Seq};
 use turn::Facts;
 
-/// Characters of a line that stands for a call.
+/// Characters of a line that represents a call.
 const LINE_MAX: usize = 160;
 
 /// Whether a record is reported.
@@ -32,7 +32,7 @@ pub fn lists(body: &Body) -> bool {
     }
 }
 
-/// The whole text. What may change while the session goes on stands at its end.
+/// The whole text. The parts that may change while the session continues are at its end.
 pub fn render(facts: &Facts, records: &[Record]) -> String {
     let mut page = Page::default();
     if let Some(created) = &facts.created {
@@ -54,7 +54,7 @@ pub fn render(facts: &Facts, records: &[Record]) -> String {
     page.text
 }
 
-/// The text so far, and what is known of the calls.
+/// The text so far, and the known calls.
 #[derive(Default)]
 struct Page {
     text: String,
@@ -63,7 +63,7 @@ struct Page {
     /// What calls came to that the sandbox stopped, and those of them that ran once more, outside.
     blocked: HashMap<CallId, ToolBlocked>,
     outside: HashSet<CallId>,
-    /// The turn that a heading stands above.
+    /// The turn of the newest heading.
     turn: Option<u64>,
 }
 
@@ -160,7 +160,7 @@ impl Page {
             Body::Tool(message) => {
                 let subject = self.subjects.get(&message.call).cloned();
                 let first = self.blocked.get(&message.call);
-                // What was not run again has its first end for its result.
+                // A call that was not run again has its first end for its result.
                 if let Some(first) = first.filter(|_| self.outside.contains(&message.call)) {
                     let head = format!(
                         "{}, stopped by the sandbox: {}",

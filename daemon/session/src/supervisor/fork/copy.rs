@@ -30,7 +30,7 @@ pub struct Copy {
     bytes: usize,
     /// A turn has ended, and that the session rests then is not said yet.
     rests: Option<Stamp>,
-    /// Where the messages of the origin stand in the new log.
+    /// Where the messages of the origin are in the new log.
     placed: BTreeMap<Seq, Seq>,
     /// Blobs that are there already.
     linked: BTreeSet<BlobId>,
@@ -92,7 +92,7 @@ impl Copy {
         if raw.fragment.is_some() {
             self.placed.insert(raw.seq, self.seq);
         }
-        // Its own states: those of the origin tell of pauses, exits and questions that the fork has nothing of.
+        // Its own states: those of the origin report pauses, exits and questions that the fork does not have.
         if begins {
             self.state(raw.at, raw.turn, State::Running, "prompt");
         } else if raw.kind == "turn.ended" {
@@ -115,7 +115,7 @@ impl Copy {
         }
     }
 
-    /// A cache reset of the origin: the one whose base is in force is written again, with what it names of earlier ones.
+    /// A cache reset of the origin: the one whose base is in force is written again, with the parts of earlier ones that it names.
     pub fn reset(&mut self, base: &mut Rebuilt, raw: &RawRecord<'_>) {
         base.note(raw);
         if raw.seq != base.seq {
@@ -132,7 +132,7 @@ impl Copy {
         }
     }
 
-    /// Who is asked next, where that is not who was asked last.
+    /// The model that is asked next, if that is not the one asked last.
     pub fn asks(&mut self, facts: &Facts) {
         if facts.wire.is_asked_by(&facts.options) {
             return;
@@ -202,7 +202,7 @@ impl Copy {
         }
     }
 
-    /// What a record names stands beside the new log too.
+    /// Files that a record names are linked beside the new log too.
     fn link(&mut self, data: &str) {
         for id in blob_ids(data) {
             if self.linked.contains(&id) || self.from.len(id).is_err() {

@@ -1,4 +1,4 @@
-//! What stands in the place of messages, as a fork takes it over: one reset, with all that it names of earlier ones.
+//! The replacements of messages, as a fork takes them over: one reset, with all parts of earlier ones that it names.
 
 use std::collections::BTreeMap;
 
@@ -38,10 +38,10 @@ impl Rebuilt {
         }
     }
 
-    /// The record's `data` and `own`, with the messages where they stand in the new log.
+    /// The record's `data` and `own`, with the messages' places in the new log.
     ///
     /// # Errors
-    /// A piece names what is not there.
+    /// A piece names a message that is missing.
     pub fn written(
         &self,
         raw: &RawRecord<'_>,

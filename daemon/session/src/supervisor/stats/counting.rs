@@ -1,4 +1,4 @@
-//! What one log says of use: added up by quarters of an hour, model and purpose, for the catalog and the books.
+//! What one log says of use: added up by quarters of an hour, model and purpose, for the catalog and the usage ledger.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use store::home::Home;
 use store::log::LogPosition;
 use store::usage_ledger::{self, LedgerEntry};
 
-/// Counts what has come to a log since it was counted last.
+/// Counts records added to a log since it was counted last.
 pub(super) fn count(
     home: &Home,
     catalog: &Catalog,
@@ -53,7 +53,7 @@ pub(super) fn turns_of_origin(created: &SessionCreated) -> u64 {
     created.origin.as_ref().map_or(0, |origin| origin.turn)
 }
 
-/// Puts what a session used into the books, durably: it is about to go. A log without a first record used nothing.
+/// Puts a session's usage into the usage ledger, durably: deletion follows. A log without a first record used nothing.
 pub(crate) fn close_books(home: &Home, session: SessionId) -> Result<(), String> {
     let Ok(created) = created(home, session) else {
         return Ok(());
@@ -88,7 +88,7 @@ struct Counting {
     model: String,
     /// Turns up to this one are of the session that it was forked from.
     forked: u64,
-    /// By the quarter, the model and the purpose. Turns stand in rows without a model.
+    /// By the quarter, the model and the purpose. Turns are counted in rows without a model.
     rows: BTreeMap<(i64, String, Purpose), (u64, UsageTotals)>,
 }
 

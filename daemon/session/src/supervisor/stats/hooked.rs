@@ -1,4 +1,4 @@
-//! What hooks did: by hook, from the logs of the sessions that are there. What is gone is not counted.
+//! What hooks did: by hook, from the logs of existing sessions. Deleted sessions are not counted.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What was used since the beginning of a day, by project: what budgets begin with.
+//! The usage since the beginning of a day, by project: the starting point of budgets.
 
 use std::collections::HashMap;
 use std::path::Path;

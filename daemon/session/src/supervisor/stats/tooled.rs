@@ -1,5 +1,5 @@
-//! What calls came to: by tool, from the logs of the sessions that are there. What is gone is not counted, and what a
-//! fork got from its origin counts there.
+//! What calls came to: by tool, from the logs of existing sessions. Deleted sessions are not counted, and calls that a
+//! fork got from its origin count there.
 
 use std::collections::BTreeMap;
 

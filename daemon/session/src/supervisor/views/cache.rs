@@ -39,7 +39,7 @@ impl Supervisor {
             let prefix = &frozen.prefix.prefix;
             let parts = [&prefix.model, &prefix.system, &prefix.tools, &prefix.extra];
             let bytes: usize = parts.iter().map(|part| part.len()).sum();
-            // What it knows of the provider now: nothing, where that is not configured any more.
+            // Its present knowledge of the provider: nothing, if that is not configured any more.
             let ttl_ms = assembly
                 .resume(&frozen.created)
                 .profile
@@ -105,7 +105,7 @@ impl Supervisor {
     }
 }
 
-/// Reads the first record, and what was measured behind it. `each`: what else is to be made of the records of requests.
+/// Reads the first record, and the measurements after it. `each`: called with the records of requests.
 /// Blocks.
 fn frozen(log: &Log, mut each: impl FnMut(&proto::Record)) -> Result<Frozen, Failure> {
     let (mut first, mut measured) = (None, None);

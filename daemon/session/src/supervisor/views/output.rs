@@ -1,4 +1,4 @@
-//! All that a call printed: the file beside the log where there is one, else what the log itself holds.
+//! All that a call printed: the file beside the log if there is one, else what the log itself holds.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt as _;
@@ -76,7 +76,7 @@ fn printed(log: &Log, call: &CallId) -> Result<Printed, Failure> {
     })
 }
 
-/// A piece of a file that may be longer than what is held in memory.
+/// A piece of a file that may be longer than memory allows.
 fn piece_of_file(path: &Path, offset: u64) -> Result<PieceOutput, Failure> {
     let unreadable = |error| storage(format!("{} cannot be read: {error}", path.display()));
     let file = File::open(path).map_err(unreadable)?;

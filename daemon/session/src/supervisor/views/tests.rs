@@ -1,4 +1,4 @@
-//! Looks at sessions that ran: what is told is what was.
+//! Views of sessions that ran agree with what happened.
 
 use proto::params::session::{
     EventParams, InspectOutput, InspectParams, InspectPart, StepParams, StepPart, StepsParams,

@@ -4,7 +4,7 @@ use super::Thought;
 
 fn lines(thought: &Thought) -> Vec<String> {
     let parts = (0..=thought.whole()).flat_map(|part| thought.part(part).lines());
-    // Blanks behind the words of a line are not seen.
+    // Blanks after the words of a line are not seen.
     parts.map(|line| line.trim_end().to_owned()).collect()
 }
 

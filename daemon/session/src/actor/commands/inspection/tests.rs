@@ -1,4 +1,4 @@
-//! Files and variables, told from records and values.
+//! Files and variables, listed from records and values.
 
 use proto::CallId;
 use proto::Stamp;

@@ -113,13 +113,13 @@ fn most_of_a_limit_is_told_once_and_again_when_it_was_raised() {
     assert_eq!(near.len(), 1);
     assert_eq!((near[0].spent, near[0].limit), (80, 100));
     use_up(&mut tree, a, "/one", &tokens(80));
-    assert_eq!(tree.newly_near(a, &tokens(10)), [], "it was told");
+    assert_eq!(tree.newly_near(a, &tokens(10)), [], "it was reported");
     tree.bound_session(a, limit(110));
     assert_eq!(tree.newly_near(a, &tokens(10)).len(), 1, "of 110");
     assert_eq!(tree.newly_near(a, &tokens(11)), []);
-    // It comes back after a restart, with what it has used.
+    // It comes back after a restart, with its usage so far.
     join(&mut tree, a, Pid(1), "/one", (limit(110), tokens(95)));
-    assert_eq!(tree.newly_near(a, &tokens(1)), [], "it was told before");
+    assert_eq!(tree.newly_near(a, &tokens(1)), [], "it was reported before");
     // A day's limit that is read for the first time in this life.
     tree.add("/one", &tokens(500));
     tree.bound(a, limit(600), Budget::default());
@@ -131,7 +131,7 @@ fn most_of_a_limit_is_told_once_and_again_when_it_was_raised() {
 /// What may happen to a tree.
 #[derive(Clone, Debug)]
 enum Move {
-    /// A session asks; where it may, its request comes back with this.
+    /// A session asks; if it may, its request comes back with this.
     Request {
         session: usize,
         estimate: u64,
@@ -231,7 +231,7 @@ fn sub_agents_use_what_their_parents_may_and_no_more() {
     use_up(&mut tree, grandchild, "/one", &tokens(30));
     assert_eq!(tree.spent(top).tokens, 60);
     assert_eq!(tree.spent(child).tokens, 50);
-    // What is under way below counts above.
+    // Requests under way below count above.
     assert_eq!(tree.take(grandchild, &tokens(40)), Ok(()));
     let refused = tree.take(child, &tokens(1)).unwrap_err();
     assert_eq!(
