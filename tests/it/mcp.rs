@@ -307,10 +307,14 @@ fn a_projects_servers_start_nothing_before_it_is_trusted_and_a_change_asks_again
     });
     let _ = house.reasonix(&["trust", "--yes"]).expect_code(0);
     theirs("second");
-    model.forget();
+    let before = model.requests().len();
+    let started = starts(&count);
     run(&house, &["--allow", "mcp__s"], "Add.");
-    assert!(offered(&model.requests()[0]).is_empty());
-    assert_eq!(starts(&count), 1, "the changed one is not started");
+    let request = model.requests()[before].clone();
+    let tools = request.json["tools"].as_array().map_or(0, Vec::len);
+    assert!(tools > 0, "the request is there to be looked at");
+    assert_eq!(offered(&request), Vec::<String>::new());
+    assert_eq!(starts(&count), started, "the changed one is not started");
 }
 
 #[test]

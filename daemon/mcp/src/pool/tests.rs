@@ -1,25 +1,82 @@
 use futures::FutureExt as _;
-use futures::future::BoxFuture;
+use futures::future::{BoxFuture, pending, ready};
+use serde_json::{Map, Value};
 
 use super::*;
-use crate::client::{ConnectRequest, Connection};
+use crate::client::{CallError, ConnectRequest, Connection, ToolRequest, ToolResult};
 use crate::config::Servers;
+use crate::listing::RawTool;
+use crate::prompt::RawPrompt;
 
-/// Servers that never answer.
-struct Hanging;
+/// How long a server that works takes until it answers: more than a tenth of the wait of a session, so that ten of them
+/// would not be ready in time one after the other.
+const START: Duration = Duration::from_millis(400);
 
-impl Connect for Hanging {
+/// Servers named `slow…` never answer; others do after a moment.
+struct Connector;
+
+impl Connect for Connector {
     fn connect(
         &self,
-        _request: ConnectRequest,
+        request: ConnectRequest,
     ) -> BoxFuture<'static, Result<Arc<dyn Connection>, String>> {
-        futures::future::pending().boxed()
+        if request.config.name.starts_with("slow") {
+            return pending().boxed();
+        }
+        async {
+            tokio::time::sleep(START).await;
+            Ok(Arc::new(OneTool) as Arc<dyn Connection>)
+        }
+        .boxed()
+    }
+}
+
+/// A connection to a server with one tool, which nobody calls.
+struct OneTool;
+
+impl Connection for OneTool {
+    fn list_tools(&self) -> BoxFuture<'_, Result<Vec<RawTool>, String>> {
+        let tool = RawTool {
+            name: "only".to_owned(),
+            description: "The only tool.".to_owned(),
+            schema: Map::from_iter([("type".to_owned(), Value::from("object"))]),
+            read_only: false,
+        };
+        ready(Ok(vec![tool])).boxed()
+    }
+
+    fn call(&self, _request: ToolRequest) -> BoxFuture<'_, Result<ToolResult, CallError>> {
+        ready(Err(CallError::Lost)).boxed()
+    }
+
+    fn list_prompts(&self) -> BoxFuture<'_, Result<Vec<RawPrompt>, String>> {
+        ready(Ok(Vec::new())).boxed()
+    }
+
+    fn prompt<'a>(
+        &'a self,
+        _name: &'a str,
+        _arguments: Map<String, Value>,
+    ) -> BoxFuture<'a, Result<String, String>> {
+        ready(Err("it has no prompts".to_owned())).boxed()
+    }
+
+    fn resource<'a>(&'a self, _uri: &'a str) -> BoxFuture<'a, Result<String, String>> {
+        ready(Err("it has no resources".to_owned())).boxed()
+    }
+
+    fn list_changed(&self) -> BoxFuture<'_, ()> {
+        pending().boxed()
+    }
+
+    fn closed(&self) -> BoxFuture<'_, String> {
+        pending().boxed()
     }
 }
 
 fn pool(dir: &Path) -> Arc<Pool> {
     Pool::new(PoolOptions {
-        connect: Arc::new(Hanging),
+        connect: Arc::new(Connector),
         dir: dir.to_path_buf(),
         runtime: tokio::runtime::Handle::current(),
     })
@@ -48,4 +105,33 @@ async fn a_server_that_hangs_delays_one_session_only() {
     assert!(tools(&first, FirstListing::Wait) < FIRST_LISTING);
     // Nor does the next daemon wait.
     assert!(tools(&pool(dir.path()), FirstListing::Wait) < FIRST_LISTING);
+}
+
+/// One after the other, four that hang would take 8 s, and six that work 2.4 s.
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn ten_servers_of_which_some_hang_are_waited_for_together() {
+    let dir = tempfile::tempdir().unwrap();
+    // Those that hang come first, in between and last.
+    let names = [
+        "slow1", "a", "b", "slow2", "c", "slow3", "d", "e", "f", "slow4",
+    ];
+    let entries = names.map(|name| (name.to_owned(), serde_json::json!({"command": name})));
+    let text = serde_json::json!({"mcpServers": Map::from_iter(entries)}).to_string();
+    let servers = Servers::from_json(&text, Path::new("/mcp.json"), ConfigScope::User);
+    assert_eq!(servers.servers.len(), names.len());
+    let choice = ToolsChoice {
+        policy: ReadOnlyPolicy::Disabled,
+        deferred_above: 40,
+        first: FirstListing::Wait,
+    };
+    let started = Instant::now();
+    let found = pool(dir.path()).session_tools(&servers.servers, dir.path(), choice);
+    let took = started.elapsed();
+    assert!(took >= FIRST_LISTING, "{took:?}");
+    assert!(took < FIRST_LISTING * 2, "{took:?}");
+    let mut tools: Vec<_> = found.tools.iter().map(|tool| &*tool.spec().name).collect();
+    tools.sort_unstable();
+    let expected = ["a", "b", "c", "d", "e", "f"].map(|name| format!("mcp__{name}__only"));
+    assert_eq!(tools, expected);
+    assert_eq!(found.notices.len(), 4, "{:?}", found.notices);
 }
