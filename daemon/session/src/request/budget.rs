@@ -175,9 +175,9 @@ impl Ledger {
         past.map(drop)
     }
 
-    /// What a session and its sub-agents used.
-    pub(crate) fn spent(&self, session: SessionId) -> Spent {
-        self.lock().tree.spent(session)
+    /// What a sub-agent of `parent` used, with its own.
+    pub(crate) fn spent_by_agent(&self, parent: SessionId, agent: SessionId) -> Option<Spent> {
+        self.lock().tree.spent_by_agent(parent, agent)
     }
 
     /// The nodes of a session, with the usage of each.

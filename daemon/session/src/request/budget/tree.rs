@@ -183,10 +183,12 @@ impl Tree {
         std::iter::successors(Some(session), above).take(LINE_MAX)
     }
 
-    /// What a session used, with its sub-agents.
-    pub fn spent(&self, session: SessionId) -> Spent {
-        let leaf = self.sessions.get(&session);
-        leaf.map_or_else(Spent::default, |leaf| leaf.node.spent)
+    /// What a sub-agent of `parent` used, with its own: also of one that has left memory while the parent was there, but
+    /// then without its time. `None`: neither knows.
+    pub fn spent_by_agent(&self, parent: SessionId, agent: SessionId) -> Option<Spent> {
+        let own = self.sessions.get(&agent).map(|leaf| leaf.node.spent);
+        let known = || self.sessions.get(&parent)?.below.get(&agent).copied();
+        own.or_else(known)
     }
 
     /// A session has left memory: it joins again when it comes back.

@@ -217,7 +217,7 @@ impl Supervisor {
             session: started.session,
             pid: started.pid,
             agent: started.agent,
-            spent: self.services.ledger.spent(started.session),
+            spent: self.spent_by_agent(parent, started.session).await,
         };
         if let Ok(handle) = self.load(parent).await {
             // A log that takes no records has no use for it.

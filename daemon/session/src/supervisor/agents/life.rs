@@ -7,6 +7,7 @@ use contract::tool::{Cancel, Progress};
 use contract::{AgentTask, Outcome};
 use futures::FutureExt;
 use futures::future::BoxFuture;
+use proto::budget::Spent;
 use proto::item::CallStatus;
 use proto::outcome::{OutcomeKind, Reason, TurnEnded};
 use proto::params::session::{Signal, Until, WaitOutput};
@@ -89,7 +90,7 @@ impl Supervisor {
                 session,
                 pid,
                 agent: agent.clone(),
-                spent: self.services.ledger.spent(session),
+                spent: self.spent_by_agent(call.parent, session).await,
             }));
         outcome
     }
@@ -229,6 +230,17 @@ impl Supervisor {
             // It may have exited by itself.
             let _ = handle.close().await;
         }
+    }
+
+    /// What a sub-agent used that has exited. Its session may have left memory since.
+    pub(super) async fn spent_by_agent(&self, parent: SessionId, agent: SessionId) -> Spent {
+        let known = || self.services.ledger.spent_by_agent(parent, agent);
+        if let Some(spent) = known() {
+            return spent;
+        }
+        // Both were away: it is counted again as soon as it is back.
+        let (_parent, _agent) = (self.load(parent).await, self.load(agent).await);
+        known().unwrap_or_default()
     }
 
     /// Ends sub-agents whose call the daemon before this one left, and that no call waits for any more.

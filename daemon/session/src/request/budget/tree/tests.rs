@@ -56,6 +56,11 @@ fn three() -> (Tree, [SessionId; 3]) {
     (tree, ids)
 }
 
+/// What a session that is there used, with its sub-agents.
+fn spent_of(tree: &Tree, session: SessionId) -> Spent {
+    tree.sessions[&session].node.spent
+}
+
 fn use_up(tree: &mut Tree, session: SessionId, root: &str, spent: &Spent) {
     tree.charge(session, spent);
     tree.add(root, spent);
@@ -229,8 +234,8 @@ fn sub_agents_use_what_their_parents_may_and_no_more() {
     use_up(&mut tree, top, "/one", &tokens(10));
     use_up(&mut tree, child, "/one", &tokens(20));
     use_up(&mut tree, grandchild, "/one", &tokens(30));
-    assert_eq!(tree.spent(top).tokens, 60);
-    assert_eq!(tree.spent(child).tokens, 50);
+    assert_eq!(spent_of(&tree, top).tokens, 60);
+    assert_eq!(spent_of(&tree, child).tokens, 50);
     // Requests under way below count above.
     assert_eq!(tree.take(grandchild, &tokens(40)), Ok(()));
     let refused = tree.take(child, &tokens(1)).unwrap_err();
@@ -240,11 +245,21 @@ fn sub_agents_use_what_their_parents_may_and_no_more() {
     );
     tree.give_back(grandchild, "/one", &tokens(40));
     // One that comes again is counted once, also where its end is known.
-    let spent = BTreeMap::from([(child, tree.spent(child))]);
+    let of_child = spent_of(&tree, child);
+    let spent = BTreeMap::from([(child, of_child)]);
+    assert_eq!(tree.spent_by_agent(top, child), Some(of_child));
     tree.leave(child);
-    assert_eq!(tree.spent(top).tokens, 60);
+    assert_eq!(spent_of(&tree, top).tokens, 60);
+    // Its parent still knows.
+    assert_eq!(tree.spent_by_agent(top, child), Some(of_child));
+    assert_eq!(
+        tree.spent_by_agent(top, grandchild)
+            .map(|spent| spent.tokens),
+        Some(30)
+    );
+    assert_eq!(tree.spent_by_agent(top, SessionId::new()), None);
     join(&mut tree, (top, None), &spent);
-    assert_eq!(tree.spent(top).tokens, 50);
+    assert_eq!(spent_of(&tree, top).tokens, 50);
     assert_eq!(
         tree.day.spent.tokens, 60,
         "the day counts each request once"
