@@ -3,6 +3,7 @@
 mod additions;
 mod agent_crashes;
 mod agent_skills;
+mod agent_worktrees;
 mod agents;
 mod approval;
 mod attach;

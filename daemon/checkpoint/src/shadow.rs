@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use contract::{ChildEvent, Command};
 use futures::StreamExt;
-use workspace::{Survey, SurveyEntry, SurveyedRepository, WritableDirs};
+use workspace::{Survey, SurveyEntry, SurveyedRepository};
 
 use crate::content::{Own, TreeExtras};
 use crate::keeper::Keeper;
@@ -284,7 +284,7 @@ impl Keeper {
         input: &[u8],
     ) -> Result<Vec<u8>, String> {
         let dirs = self.workspace.writable_dirs(&[]);
-        let path = where_git_is(path, &dirs).ok_or("`git` is not on PATH")?;
+        let path = dirs.path_from("git", path).ok_or("`git` is not on PATH")?;
         let runtime = tokio::runtime::Handle::try_current()
             .map_err(|_| "there is no runtime here".to_owned())?;
         let dir = self.git_dir();
@@ -372,17 +372,6 @@ const CONFIG: &str = "[core]
 [gc]
 \tauto = 0
 ";
-
-/// The directories of a `PATH` that the session may not write, from the one with its `git` on.
-fn where_git_is(path: &str, dirs: &WritableDirs) -> Option<String> {
-    let mut trusted = dirs.trusted_dirs(Some(path)).skip_while(|dir| {
-        let found = dirs.find("git", dir, dir.to_str());
-        found.is_none_or(|git| git.own)
-    });
-    let first = trusted.next()?;
-    let from = std::iter::once(first).chain(trusted);
-    std::env::join_paths(from).ok()?.into_string().ok()
-}
 
 async fn collect(
     start: futures::future::BoxFuture<'static, Result<contract::Child, contract::SpawnError>>,

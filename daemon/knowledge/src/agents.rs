@@ -7,6 +7,7 @@ use std::path::Path;
 
 use proto::params::command::CommandSource;
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use workspace::Workspace;
 
 use crate::definition_files::{DefinitionFiles, Root};
@@ -32,7 +33,7 @@ const BUILT_IN: [(&str, &str); 4] = [
     ("review", include_str!("agents/review.md")),
 ];
 /// Keys that are understood.
-const KEYS: [&str; 8] = [
+const KEYS: [&str; 9] = [
     "name",
     "description",
     "tools",
@@ -41,6 +42,7 @@ const KEYS: [&str; 8] = [
     "effort",
     "max_steps",
     "read_only",
+    "isolation",
 ];
 /// Other spellings of those, and of what only decorates.
 const OTHER_KEYS: [&str; 4] = ["disallowed_tools", "maxTurns", "max_turns", "color"];
@@ -54,6 +56,8 @@ const REFUSED: [&str; 7] = [
     "background",
     "permissionMode",
 ];
+/// The spellings of the number of steps.
+const STEPS: [&str; 3] = ["max_steps", "maxTurns", "max_turns"];
 /// Names of models that mean the model of the parent here.
 const PARENTS_MODEL: [&str; 4] = ["inherit", "sonnet", "opus", "haiku"];
 
@@ -73,6 +77,8 @@ pub struct AgentDefinition {
     pub max_steps: Option<u64>,
     /// Every call that changes something is refused.
     pub read_only: bool,
+    /// It works in a git worktree of its own.
+    pub worktree: bool,
     pub source: AgentSource,
     /// From the workspace root, or absolute. `None`: it comes with the program.
     pub file: Option<String>,
@@ -142,10 +148,38 @@ struct Fields {
     model: Option<String>,
     effort: Option<String>,
     #[serde(alias = "maxTurns", alias = "max_turns")]
-    max_steps: Option<u64>,
-    #[serde(default)]
-    read_only: bool,
+    max_steps: Option<Written<u64>>,
+    read_only: Option<Written<bool>>,
     isolation: Option<String>,
+}
+
+/// A value as it is written, so that a wrong one is reported in our words and not in the parser's.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum Written<T> {
+    Value(T),
+    Text(String),
+    Other(IgnoredAny),
+}
+
+impl<T> Written<T> {
+    /// `None`: it is no such value.
+    fn value(self, parse: impl Fn(&str) -> Option<T>) -> Option<T> {
+        match self {
+            Self::Value(value) => Some(value),
+            Self::Text(text) => parse(text.trim()),
+            Self::Other(IgnoredAny) => None,
+        }
+    }
+}
+
+/// A yes or a no in the words of YAML.
+fn parse_flag(text: &str) -> Option<bool> {
+    match text.to_ascii_lowercase().as_str() {
+        "true" | "yes" | "on" => Some(true),
+        "false" | "no" | "off" => Some(false),
+        _ => None,
+    }
 }
 
 /// Names in a list, or with commas between them.
@@ -270,10 +304,30 @@ fn parse(stem: &str, text: &str) -> Result<Parsed, (u64, String)> {
         return Err((*line, format!("the key `{key}` is not supported")));
     }
     let fields = fields(&mut document)?;
-    if let Some(isolation) = fields.isolation.filter(|word| word != "none") {
-        let reason = format!("`isolation: {isolation}` is not supported");
-        return Err((line_of(&["isolation"]), reason));
-    }
+    let worktree = match fields.isolation.as_deref() {
+        None | Some("none") => false,
+        Some("worktree") => true,
+        Some(other) => {
+            let reason = format!("`isolation: {other}` is not known: write `worktree` or `none`");
+            return Err((line_of(&["isolation"]), reason));
+        }
+    };
+    let wrong = |names: &[&str], kind: &str, example: &str| {
+        let written = names.iter().find(|name| document.line_of(name).is_some());
+        let name = written.or(names.first()).copied().unwrap_or_default();
+        let reason = format!("`{name}` must be {kind}: write, for example, `{name}: {example}`");
+        (line_of(names), reason)
+    };
+    let max_steps = fields.max_steps.map(|written| {
+        let number = written.value(|text| text.parse().ok());
+        number.ok_or_else(|| wrong(&STEPS, "a whole number from 0", "20"))
+    });
+    let max_steps = max_steps.transpose()?;
+    let read_only = fields.read_only.map(|written| {
+        let flag = written.value(parse_flag);
+        flag.ok_or_else(|| wrong(&["read_only"], "`true` or `false`", "true"))
+    });
+    let read_only = read_only.transpose()?.unwrap_or(false);
     let name = fields.name.unwrap_or_else(|| stem.to_owned());
     let name = name.trim().to_owned();
     check_name(&name).map_err(|reason| (line_of(&["name"]), reason))?;
@@ -298,7 +352,7 @@ fn parse(stem: &str, text: &str) -> Result<Parsed, (u64, String)> {
         let reason = format!("a part of a tool, `{name}`, cannot be given: name whole tools");
         return Err((line_of(&["tools", "disallowedTools"]), reason));
     }
-    let known = |key: &str| KEYS.contains(&key) || OTHER_KEYS.contains(&key) || key == "isolation";
+    let known = |key: &str| KEYS.contains(&key) || OTHER_KEYS.contains(&key);
     let unknown = keys
         .iter()
         .filter(|(_, key)| !known(key))
@@ -313,8 +367,9 @@ fn parse(stem: &str, text: &str) -> Result<Parsed, (u64, String)> {
             without,
             model: model.filter(|model| !is_parents_model(model)),
             effort: fields.effort,
-            max_steps: fields.max_steps,
-            read_only: fields.read_only,
+            max_steps,
+            read_only,
+            worktree,
             source: CommandSource::default(),
             file: None,
             tools_line,

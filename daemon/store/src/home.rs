@@ -51,7 +51,7 @@ macro_rules! places {
 
 impl Home {
     /// Directories that always exist, readable by their owner alone.
-    const DIRS: [&str; 7] = [
+    const DIRS: [&str; 8] = [
         "sessions",
         "run",
         "logs",
@@ -59,6 +59,7 @@ impl Home {
         "ephemeral",
         "usage",
         "projects",
+        "worktrees",
     ];
 
     /// Creates the missing directories of the home at `path`, and checks that only this user can
@@ -108,6 +109,8 @@ impl Home {
         usage = "usage";
         /// What came under protected names during commands, until the user wants it back.
         quarantine = "quarantine";
+        /// Entries of the git worktrees that were made for sessions.
+        worktrees = "worktrees";
         /// Permission rules of projects.
         projects = "projects";
         /// The catalog.
@@ -141,9 +144,11 @@ impl Home {
     }
 
     /// The directory of a project's rules and facts. Its name is the name of the project's root, for
-    /// readability, and a hash of the whole path.
+    /// readability, and a hash of the whole path. A session's own git worktree shares the directory of its origin.
     #[must_use]
     pub fn project_dir(&self, root: &Path) -> PathBuf {
+        let origin = crate::worktrees::in_origin(&self.root, root);
+        let root = origin.as_deref().unwrap_or(root);
         let name = root.file_name().unwrap_or_default().to_string_lossy();
         let plain = |c: char| match c.is_ascii_alphanumeric() {
             true => c.to_ascii_lowercase(),

@@ -17,6 +17,7 @@ pub mod pids;
 pub mod session_dirs;
 pub mod sidecar;
 pub mod usage_ledger;
+pub mod worktrees;
 
 mod disk;
 

@@ -70,6 +70,18 @@ impl WritableDirs {
         dirs.filter(|dir| dir.is_absolute() && !self.leads_through(dir))
     }
 
+    /// The entries of a `PATH` that the session may not write, from the one with this program on. `None`: it is in none.
+    #[must_use]
+    pub fn path_from(&self, program: &str, path: &str) -> Option<String> {
+        let mut trusted = self.trusted_dirs(Some(path)).skip_while(|dir| {
+            let found = self.find(program, dir, dir.to_str());
+            found.is_none_or(|found| found.own)
+        });
+        let first = trusted.next()?;
+        let from = std::iter::once(first).chain(trusted);
+        std::env::join_paths(from).ok()?.into_string().ok()
+    }
+
     /// Whether something on the way along a path, links included, is the session's to change. What cannot be followed is.
     #[must_use]
     pub fn leads_through(&self, path: &Path) -> bool {

@@ -74,6 +74,18 @@ impl GitDirs {
         })
     }
 
+    /// The directory of this work tree alone.
+    #[must_use]
+    pub fn own(&self) -> &Path {
+        &self.own
+    }
+
+    /// The directory that all work trees of the repository share.
+    #[must_use]
+    pub fn common(&self) -> &Path {
+        &self.common
+    }
+
     /// The file with ignore rules that are not in the work tree.
     pub(crate) fn exclude(&self) -> PathBuf {
         self.common.join("info/exclude")

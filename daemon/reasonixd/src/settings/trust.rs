@@ -92,9 +92,18 @@ pub fn hash(lines: &[String]) -> String {
     hex::encode(Sha256::digest(lines.join("\n").as_bytes()))
 }
 
-/// Whether the user trusts this directory with these lines. What cannot be read is not trusted.
+/// Whether the user trusts this directory with these lines. What cannot be read is not trusted. A session's own git
+/// worktree is trusted with the lines that its origin is trusted with.
 #[must_use]
 pub fn is_trusted(home: &Path, directory: &Path, hash: &str) -> bool {
+    if is_trusted_itself(home, directory, hash) {
+        return true;
+    }
+    let origin = store::worktrees::in_origin(home, directory);
+    origin.is_some_and(|origin| is_trusted_itself(home, &origin, hash))
+}
+
+fn is_trusted_itself(home: &Path, directory: &Path, hash: &str) -> bool {
     if is_trusted_for_now(home, directory, hash) {
         return true;
     }

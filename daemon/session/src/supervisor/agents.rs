@@ -173,6 +173,8 @@ fn tools_of(agent: &AgentDefinition, tools: &ToolSet, depth: u32) -> Vec<String>
 /// What a sub-agent is created with.
 struct Order {
     params: CreateParams,
+    /// It gets a git worktree of its own.
+    worktree: bool,
     profile: ProfileChoice,
 }
 
@@ -219,7 +221,13 @@ fn order(
         ..own.clone()
     };
     let pinned = agent.tools.as_ref().map(|_| tools.clone());
+    // Below the checkout, the agent would write where it is to be kept away from.
+    let is_apart = |dir: &String| {
+        !agent.worktree || !std::path::Path::new(dir).starts_with(&terms.created.root)
+    };
+    let add_dirs = terms.created.add_dirs.iter().filter(|dir| is_apart(dir));
     Ok(Order {
+        worktree: agent.worktree,
         params: CreateParams {
             session,
             cwd: terms.created.cwd.clone(),
@@ -227,7 +235,7 @@ fn order(
             env_held: terms.env_held.clone(),
             prompt: Some(task.prompt.clone()),
             profile: ProfileParams {
-                add_dirs: terms.created.add_dirs.clone(),
+                add_dirs: add_dirs.cloned().collect(),
                 ..ProfileParams::default()
             },
             options,

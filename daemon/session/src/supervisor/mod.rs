@@ -25,6 +25,7 @@ pub(crate) mod slots;
 pub(crate) mod stats;
 mod unrecovered;
 pub(crate) mod views;
+pub(crate) mod worktrees;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -35,7 +36,7 @@ use futures::StreamExt;
 use history_index::HistoryFeed;
 use proto::params::session::SessionSummary;
 use proto::state::State;
-use proto::{ErrorName, Failure, Pid, SessionId};
+use proto::{ErrorName, Failure, Pid, RequestId, SessionId};
 use store::catalog::Catalog;
 use store::home::Home;
 use store::pids::PidCounter;
@@ -95,6 +96,10 @@ pub struct Supervisor {
     pub(crate) places: Arc<AgentPlaces>,
     /// The sub-agents in the background whose results are still to come.
     pub(crate) watched_agents: WatchedAgents,
+    /// Worktrees are ended one at a time: several may notice the end of one session.
+    pub(crate) worktree_turn: tokio::sync::Semaphore,
+    /// Tells what this life of the daemon made from what an earlier one left.
+    pub(crate) instance: RequestId,
 }
 
 impl Supervisor {
@@ -150,6 +155,8 @@ impl Supervisor {
             offered,
             places: Arc::default(),
             watched_agents: WatchedAgents::default(),
+            worktree_turn: tokio::sync::Semaphore::new(1),
+            instance: RequestId::new(),
         }))
     }
 
@@ -160,6 +167,7 @@ impl Supervisor {
         self.index_history_later();
         self.sweep_gone().await;
         self.sweep_ephemeral_at_start().await;
+        self.discard_left_worktrees().await;
         let home = Arc::clone(&self.services.home);
         let marked = blocking(move || store::markers::list(&home)).await;
         let marked = match marked {
@@ -186,6 +194,7 @@ impl Supervisor {
             .await;
         self.end_lost_agents().await;
         self.watch_background_agents().await;
+        self.settle_left_worktrees().await;
     }
 
     /// A marker of a session that has no directory would be looked at in vain at every start.

@@ -136,8 +136,9 @@ impl Supervisor {
             }
         };
         self.exit_agent(session).await;
+        let worktree = self.end_worktree(session).await;
         if let Some(outcome) = outcome
-            && let Err(failure) = self.bring_result(&agent, &outcome).await
+            && let Err(failure) = self.bring_result(&agent, &outcome, worktree).await
         {
             // The parent still awaits it: the next daemon tries again.
             return tracing::error!(%session, %failure, "the result of a sub-agent was not delivered");
@@ -163,15 +164,21 @@ impl Supervisor {
         &self,
         agent: &BackgroundAgent,
         outcome: &Outcome,
+        worktree: Option<String>,
     ) -> Result<(), Failure> {
         let AgentStarted {
             session,
             pid,
             agent: name,
         } = &agent.started;
+        let mut text = result_text(name, *pid, outcome);
+        if let Some(worktree) = worktree {
+            text.push_str("\n\n");
+            text.push_str(&worktree);
+        }
         let prompt = PromptQueued {
             prompt_id: PromptId::new(),
-            text: result_text(name, *pid, outcome),
+            text,
             steer: true,
             on_ask: None,
             references: None,

@@ -21,6 +21,7 @@ use crate::actor::handle::SessionHandle;
 use crate::calls::events::CallEvent;
 use crate::reporter::Reporter;
 use crate::supervisor::Supervisor;
+use crate::supervisor::worktrees::WorktreeSource;
 use crate::tasks::panicked;
 
 /// How long a sub-agent that was told to stop is waited for, beyond what its own calls get.
@@ -84,6 +85,13 @@ impl Supervisor {
             }
         };
         self.exit_agent(session).await;
+        let outcome = match self.end_worktree(session).await {
+            Some(text) => Outcome {
+                text: format!("{}\n\n{text}", outcome.text),
+                ..outcome
+            },
+            None => outcome,
+        };
         call.reporter
             .report(CallEvent::AgentFinished(AgentFinished {
                 call: call.call.clone(),
@@ -115,15 +123,28 @@ impl Supervisor {
         let Some(definition) = found.named(&call.task.agent) else {
             return Err(no_such_agent(&call.task.agent, &found));
         };
-        let order = order(definition, &terms, &models, session, depth, &call.task)?;
+        let mut order = order(definition, &terms, &models, session, depth, &call.task)?;
         let place = tokio::select! {
             place = self.places.take(call.parent, depth) => place.map_err(|why| failed(&why))?,
             () = call.cancel.cancelled() => {
                 return Err(interrupted("Not run: the call was stopped before the agent started."));
             }
         };
-        self.create_agent(call, &terms, order, Arc::new(place))
-            .await
+        if order.worktree {
+            let source = WorktreeSource {
+                workspace: Arc::clone(&terms.call_environment.workspace),
+                search_path: terms.env.get("PATH").cloned().unwrap_or_default(),
+            };
+            let made = self.make_worktree(session, source).await;
+            let cwd = made.map_err(|why| failed(&why))?;
+            order.params.cwd = cwd.to_string_lossy().into_owned();
+        }
+        let created = self.create_agent(call, &terms, order, Arc::new(place));
+        let created = created.await;
+        if created.is_err() && matches!(self.exists(session).await, Ok(false)) {
+            self.discard_worktree(session).await;
+        }
+        created
     }
 
     async fn create_agent(
@@ -158,7 +179,9 @@ impl Supervisor {
         // In a task of its own: half a session, because the call was given up, would be in the way of the next.
         let creating: BoxFuture<'static, _> = async move {
             let client = client_of(parent.pid);
-            let Order { params, profile } = order;
+            let Order {
+                params, profile, ..
+            } = order;
             me.create_for(params, &client, &profile, Some(&parent))
                 .await
         }
@@ -243,6 +266,12 @@ impl Supervisor {
         known().unwrap_or_default()
     }
 
+    /// Ends the worktree of a sub-agent that has exited: what the parent's model is told of it.
+    pub(super) async fn end_worktree(&self, session: SessionId) -> Option<String> {
+        let outcome = self.settle_worktree(session).await?;
+        Some(outcome.text())
+    }
+
     /// Ends sub-agents whose call the daemon before this one left, and that no call waits for any more.
     pub(crate) async fn end_lost_agents(&self) {
         for handle in self.handles() {
@@ -266,6 +295,14 @@ impl Supervisor {
                 let by = "reasonix".to_owned();
                 // What cannot be written does not go on anyway.
                 let _ = handle.signal(Signal::Term, None, by).await;
+                let Some(me) = self.me.upgrade() else {
+                    return;
+                };
+                tokio::spawn(async move {
+                    if handle.wait(Until::Exit).await.is_ok() {
+                        me.settle_worktree(handle.id()).await;
+                    }
+                });
             }
         }
     }

@@ -1,0 +1,402 @@
+//! Git worktrees of sessions: a checkout and a branch for one session alone, beside the user's checkout.
+//!
+//! A worktree stands in `<checkout>.worktrees/`, outside the home, so that the session may write there. Its entry in the
+//! store is made before it and removed after it. When its session has exited, a worktree without changes is removed; one
+//! with changes stays, and the outcome says how to merge or delete it.
+
+mod git;
+
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use proto::{ErrorName, Failure, RequestId, SessionId};
+use store::worktrees::{self as entries, Worktree};
+use workspace::{GitDirs, Workspace};
+
+use crate::supervisor::{Supervisor, storage};
+use crate::tasks::blocking;
+use git::Git;
+
+/// How many changed paths an outcome names.
+const NAMED_MAX: usize = 20;
+
+/// The work tree that a new one is made from.
+pub(crate) struct WorktreeSource {
+    pub workspace: Arc<Workspace>,
+    /// `PATH` of the session.
+    pub search_path: String,
+}
+
+/// What became of the worktree of a session that has exited.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct WorktreeOutcome {
+    pub worktree: Worktree,
+    pub state: WorktreeState,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum WorktreeState {
+    /// Nothing in it had changed.
+    Removed,
+    Kept {
+        /// Paths that differ from the commit that it was made from, sorted.
+        changed: Vec<String>,
+        /// Commits that it added.
+        commits: u64,
+    },
+    /// It could not be looked at or removed, and stays: why.
+    Unknown(String),
+}
+
+impl WorktreeOutcome {
+    /// For the model of the parent.
+    pub fn text(&self) -> String {
+        let Worktree {
+            path,
+            branch,
+            base,
+            origin,
+            left_out,
+            ..
+        } = &self.worktree;
+        let (path, origin) = (path.display(), origin.display());
+        let short = base.get(..10).unwrap_or(base);
+        let mut text = match &self.state {
+            WorktreeState::Removed => {
+                "[worktree] The agent changed nothing in its git worktree, which was removed."
+                    .to_owned()
+            }
+            WorktreeState::Unknown(reason) => format!(
+                "[worktree] The agent worked in the git worktree `{path}` on branch `{branch}`. Its changes could not be determined ({reason}); it stays there."
+            ),
+            WorktreeState::Kept { changed, commits } => {
+                let named: Vec<_> = changed.iter().take(NAMED_MAX).cloned().collect();
+                let more = match changed.len().saturating_sub(NAMED_MAX) {
+                    0 => String::new(),
+                    more => format!(" and {more} more"),
+                };
+                format!(
+                    "[worktree] The agent worked in the git worktree `{path}` on branch `{branch}`, made from commit {short}. Your checkout is unchanged. Commits: {commits}. Changed files: {}{more}.\nTo take it over: `git -C {path} add -A && git -C {path} commit -m MESSAGE` if files are not committed, then `git -C {origin} merge {branch}`. To delete it: `git -C {origin} worktree remove --force {path} && git -C {origin} branch -D {branch}`.",
+                    match named.is_empty() {
+                        true => "none".to_owned(),
+                        false => named.join(", "),
+                    }
+                )
+            }
+        };
+        if *left_out > 0 {
+            text.push_str(&format!(
+                "\nIt started from the last commit: the uncommitted changes of {left_out} paths in `{origin}` were not in it."
+            ));
+        }
+        text
+    }
+}
+
+impl Supervisor {
+    /// Makes the worktree of a session that does not exist yet. Returns it and the directory in it that corresponds to
+    /// the source's working directory.
+    ///
+    /// # Errors
+    /// The source is not in a git repository, or git failed: nothing is left.
+    pub(crate) async fn make_worktree(
+        &self,
+        session: SessionId,
+        source: WorktreeSource,
+    ) -> Result<PathBuf, Failure> {
+        // A daemon that was killed may have left it half made. No session has worked there.
+        self.discard_worktree(session).await;
+        let root = source.workspace.root().to_owned();
+        let (home, maker) = (Arc::clone(&self.services.home), self.instance);
+        let planned = blocking({
+            move || {
+                let planned = plan(&home, session, &source, maker)?;
+                Ok::<_, Failure>((planned, source.workspace.cwd().to_owned()))
+            }
+        });
+        let ((git_dir, mut worktree), cwd) = planned.await??;
+        let failed = |reason: String| not_made(&root, &reason);
+        let spawn = self.services.assembly.spawn();
+        let git = Git::open(spawn, &git_dir, &root, &worktree.search_path);
+        let git = git.await.map_err(failed)?;
+        let base = git.line(&["rev-parse", "--verify", "-q", "HEAD^{commit}"]);
+        worktree.base = base.await.map_err(|_| {
+            let what = format!(
+                "No worktree can be made of `{}`: it has no commit.",
+                root.display()
+            );
+            Failure::new(ErrorName::InvalidParams, what, "Commit first.")
+        })?;
+        let status = [
+            "status",
+            "--porcelain",
+            "-z",
+            "--no-renames",
+            "--ignore-submodules=dirty",
+        ];
+        let dirty = git.paths(&status).await.map_err(failed)?;
+        worktree.left_out = u64::try_from(dirty.len()).unwrap_or(u64::MAX);
+        let home = Arc::clone(&self.services.home);
+        let entry = worktree.clone();
+        let put = blocking(move || entries::put(&home, session, &entry)).await?;
+        put.map_err(|error| storage(store::reason(&error)))?;
+        let path = worktree.path.to_string_lossy().into_owned();
+        let add = [
+            "worktree",
+            "add",
+            "--no-track",
+            "-b",
+            &worktree.branch,
+            &path,
+            &worktree.base,
+        ];
+        if let Err(reason) = git.run(&add).await {
+            self.discard_worktree(session).await;
+            return Err(failed(reason));
+        }
+        // Component by component: joining an empty path would add a slash.
+        let mut inside = worktree.path.clone();
+        inside.extend(cwd.strip_prefix(&root).unwrap_or(Path::new("")));
+        // A directory of which nothing is committed is not there.
+        Ok(match inside.is_dir() {
+            true => inside,
+            false => worktree.path,
+        })
+    }
+
+    /// Removes the worktree of a session that was never created.
+    pub(crate) async fn discard_worktree(&self, session: SessionId) {
+        let home = Arc::clone(&self.services.home);
+        let Ok(Some(worktree)) = blocking(move || entries::get(&home, session)).await else {
+            return;
+        };
+        if let Err(reason) = self.remove_worktree(session, &worktree).await {
+            tracing::warn!(%session, reason, path = %worktree.path.display(), "a worktree stays");
+        }
+    }
+
+    /// Ends the worktree of a session. `None`: it has none, or goes on.
+    pub(crate) async fn settle_worktree(&self, session: SessionId) -> Option<WorktreeOutcome> {
+        let _turn = self.worktree_turn.acquire().await.ok()?;
+        let home = Arc::clone(&self.services.home);
+        let mut worktree = blocking(move || entries::get(&home, session))
+            .await
+            .ok()??;
+        let handle = self.load(session).await.ok()?;
+        let exited = handle.read(|actor| actor.machine.facts().exited.is_some());
+        if !exited.await.ok()? {
+            return None;
+        }
+        let looked = self.changes(&worktree).await;
+        let state = match looked {
+            Err(reason) => WorktreeState::Unknown(reason),
+            Ok((changed, 0)) if changed.is_empty() => {
+                match self.remove_worktree(session, &worktree).await {
+                    Ok(()) => WorktreeState::Removed,
+                    Err(reason) => WorktreeState::Unknown(reason),
+                }
+            }
+            Ok((changed, commits)) => WorktreeState::Kept { changed, commits },
+        };
+        if !matches!(state, WorktreeState::Removed) && !worktree.kept {
+            worktree.kept = true;
+            let (home, entry) = (Arc::clone(&self.services.home), worktree.clone());
+            // If this fails, the next start looks at it again.
+            let _ = blocking(move || entries::put(&home, session, &entry)).await;
+        }
+        Some(WorktreeOutcome { worktree, state })
+    }
+
+    /// Removes worktrees of an earlier daemon whose sessions were never created, and forgets those that the user has
+    /// removed. Before any session is loaded: a call that runs again makes its worktree again.
+    pub(crate) async fn discard_left_worktrees(&self) {
+        for (session, worktree) in self.left_worktrees().await {
+            if !worktree.path.exists() {
+                let home = Arc::clone(&self.services.home);
+                // If this fails, the next start tries again.
+                let _ = blocking(move || entries::remove(&home, session)).await;
+            } else if !worktree.kept && matches!(self.exists(session).await, Ok(false)) {
+                self.discard_worktree(session).await;
+            }
+        }
+    }
+
+    /// Ends worktrees of an earlier daemon whose sessions had exited. Those whose sessions go on end with them.
+    pub(crate) async fn settle_left_worktrees(&self) {
+        for (session, worktree) in self.left_worktrees().await {
+            // A kept one stays until the user merges or deletes it.
+            if !worktree.kept {
+                self.settle_worktree(session).await;
+            }
+        }
+    }
+
+    /// The worktrees that an earlier daemon made.
+    async fn left_worktrees(&self) -> Vec<(SessionId, Worktree)> {
+        let (home, own) = (Arc::clone(&self.services.home), self.instance);
+        let found = blocking(move || entries::list(&home)).await;
+        let mut found = found.ok().and_then(Result::ok).unwrap_or_default();
+        found.retain(|(_, worktree)| worktree.made_by != own);
+        found
+    }
+
+    /// The paths that have changed in a worktree, and how many commits were added.
+    async fn changes(&self, worktree: &Worktree) -> Result<(Vec<String>, u64), String> {
+        let git = self.git_in(worktree).await?;
+        let base = worktree.base.as_str();
+        let diff = [
+            "diff",
+            "--name-only",
+            "-z",
+            "--no-renames",
+            "--no-ext-diff",
+            "--no-textconv",
+            "--ignore-submodules=dirty",
+            base,
+            "--",
+        ];
+        let mut changed = git.paths(&diff).await?;
+        let others = ["ls-files", "-z", "--others", "--exclude-standard"];
+        changed.extend(git.paths(&others).await?);
+        changed.sort();
+        changed.dedup();
+        // Without a wildcard, git would look below this name.
+        let own = format!("--branches={}*", worktree.branch);
+        let added = ["rev-list", "--count", "HEAD", &own, "--not", base];
+        let commits = git.line(&added).await?.parse();
+        Ok((changed, commits.map_err(|_| "git counted no commits")?))
+    }
+
+    /// Git in a worktree, which must still be one of its repository.
+    async fn git_in(&self, worktree: &Worktree) -> Result<Git, String> {
+        let (path, common) = (worktree.path.clone(), worktree.common.clone());
+        let dirs = blocking(move || {
+            let dirs = GitDirs::of_work_tree(&path)?;
+            (dirs.common() == common).then_some(dirs)
+        });
+        let dirs = dirs.await.map_err(|failure| failure.message)?;
+        let dirs = dirs.ok_or("its `.git` file is missing or was replaced")?;
+        let spawn = self.services.assembly.spawn();
+        Git::open(spawn, dirs.own(), &worktree.path, &worktree.search_path).await
+    }
+
+    /// Removes a worktree, its branch if that has no commits of its own, and its entry.
+    async fn remove_worktree(&self, session: SessionId, worktree: &Worktree) -> Result<(), String> {
+        let Worktree {
+            path,
+            branch,
+            base,
+            origin,
+            common,
+            ..
+        } = worktree;
+        let spawn = self.services.assembly.spawn();
+        let git = Git::open(spawn, common, origin, &worktree.search_path).await?;
+        let text = path.to_string_lossy();
+        // Twice forced: also one that is locked because its checkout was cut off.
+        let remove = ["worktree", "remove", "--force", "--force", &text];
+        let removed = git.run(&remove).await;
+        if path.exists() {
+            let unfinished = path.clone();
+            let gone = blocking(move || std::fs::remove_dir_all(unfinished)).await;
+            match (gone, removed) {
+                (Ok(Ok(())), _) => {}
+                (_, Err(reason)) => return Err(reason),
+                (_, Ok(_)) => return Err("its directory cannot be removed".into()),
+            }
+            git.run(&["worktree", "prune"]).await?;
+        }
+        let name = format!("refs/heads/{branch}");
+        // Only while it is where it was made: commits are never lost.
+        if let Err(reason) = git.run(&["update-ref", "-d", &name, base]).await {
+            tracing::debug!(%session, reason, "the branch of a worktree stays");
+        }
+        let (home, place) = (
+            Arc::clone(&self.services.home),
+            path.parent().map(Path::to_owned),
+        );
+        let forgotten = blocking(move || {
+            // Other worktrees may be there.
+            place.map(std::fs::remove_dir);
+            entries::remove(&home, session).map_err(|error| store::reason(&error))
+        });
+        forgotten.await.map_err(|failure| failure.message)?
+    }
+}
+
+/// The git directory of the source and the worktree to make, still without its base. Blocks.
+fn plan(
+    home: &store::home::Home,
+    session: SessionId,
+    source: &WorktreeSource,
+    made_by: RequestId,
+) -> Result<(PathBuf, Worktree), Failure> {
+    let root = source.workspace.root();
+    let Some(dirs) = GitDirs::of_work_tree(root) else {
+        let what = format!(
+            "No worktree can be made of `{}`: it is not a git repository.",
+            root.display()
+        );
+        let hint = "Run `git init` and commit there, or work without a worktree.";
+        return Err(Failure::new(ErrorName::InvalidParams, what, hint));
+    };
+    let failed = |reason: &str| not_made(root, reason);
+    let writable = source.workspace.writable_dirs(&[]);
+    let search_path = writable.path_from("git", &source.search_path);
+    let search_path = search_path.ok_or_else(|| failed("`git` is not on PATH"))?;
+    let common = dirs.common().canonicalize();
+    let common = common.map_err(|error| failed(&error.to_string()))?;
+    let origin = entries::in_origin(home.root(), root).unwrap_or_else(|| root.to_owned());
+    let (Some(above), Some(name)) = (origin.parent(), origin.file_name()) else {
+        return Err(failed("it has no directory above it"));
+    };
+    let name = name
+        .to_str()
+        .ok_or_else(|| failed("its name is not valid UTF-8"))?;
+    let place = above.join(format!("{name}.worktrees"));
+    if place.starts_with(home.root()) {
+        return Err(failed("it is in the home of Reasonix"));
+    }
+    let made = std::fs::DirBuilder::new().mode(0o700).create(&place);
+    if let Err(error) = made
+        && error.kind() != std::io::ErrorKind::AlreadyExists
+    {
+        return Err(failed(&format!("`{}`: {error}", place.display())));
+    }
+    // Others could put something there first.
+    let owner = |path: &Path| {
+        path.symlink_metadata()
+            .map(|found| (found.is_dir(), found.uid()))
+    };
+    match (owner(&place), owner(home.root())) {
+        (Ok((true, one)), Ok((_, other))) if one == other => {}
+        _ => {
+            return Err(failed(&format!(
+                "`{}` is not a directory of yours",
+                place.display()
+            )));
+        }
+    }
+    let id: String = session.0.simple().to_string().chars().skip(20).collect();
+    let worktree = Worktree {
+        path: place.join(&id),
+        branch: format!("reasonix/{id}"),
+        base: String::new(),
+        origin,
+        common,
+        left_out: 0,
+        search_path,
+        made_by,
+        kept: false,
+    };
+    Ok((dirs.own().to_owned(), worktree))
+}
+
+fn not_made(root: &Path, reason: &str) -> Failure {
+    Failure::new(
+        ErrorName::InvalidParams,
+        format!("No worktree can be made of `{}`: {reason}.", root.display()),
+        "Fix this, or work without a worktree.",
+    )
+}

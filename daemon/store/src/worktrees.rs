@@ -1,0 +1,94 @@
+//! The git worktrees that were made for sessions: `<home>/worktrees/<session id>`, a JSON object each.
+//!
+//! An entry is on disk before its worktree exists and until it is gone, so a crash leaves no worktree that nobody knows
+//! of. A worktree has the trust, the rules and the facts of the checkout that it was made from: its origin.
+
+use std::path::{Path, PathBuf};
+
+use proto::{RequestId, SessionId};
+use serde::{Deserialize, Serialize};
+
+use crate::disk::{DiskError, IoContext, remove_file, replace};
+use crate::home::{Home, ids_in};
+
+/// A git worktree that was made for a session.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Worktree {
+    pub path: PathBuf,
+    /// Its own branch.
+    pub branch: String,
+    /// The commit that it was made from.
+    pub base: String,
+    /// The root of the user's checkout that it stands in for.
+    pub origin: PathBuf,
+    /// The git directory that both share.
+    pub common: PathBuf,
+    /// Paths of the checkout with changes that were not committed: they are not in it.
+    pub left_out: u64,
+    /// `PATH` of git: directories that the session cannot write.
+    pub search_path: String,
+    /// The daemon that made it, by an id of its life.
+    pub made_by: RequestId,
+    /// Its session has ended, and it was kept because something in it had changed.
+    pub kept: bool,
+}
+
+/// Writes the entry of a session, durably.
+///
+/// # Errors
+/// It may not be on disk.
+pub fn put(home: &Home, session: SessionId, worktree: &Worktree) -> Result<(), DiskError> {
+    let path = home.worktrees().join(session.to_string());
+    let bytes = serde_json::to_vec(worktree).map_err(std::io::Error::other);
+    let bytes = bytes.at("write the worktree's entry", &path)?;
+    replace(&path, &path.with_extension("new"), &bytes)
+}
+
+/// The worktree of a session. An entry that cannot be read counts as none.
+#[must_use]
+pub fn get(home: &Home, session: SessionId) -> Option<Worktree> {
+    read(&home.worktrees().join(session.to_string()))
+}
+
+/// Removes the entry of a session, if there is one.
+///
+/// # Errors
+/// It still exists.
+pub fn remove(home: &Home, session: SessionId) -> Result<(), DiskError> {
+    let path = home.worktrees().join(session.to_string());
+    remove_file(&path).at("remove the worktree's entry", &path)
+}
+
+/// All entries, the oldest session first.
+///
+/// # Errors
+/// The directory cannot be read.
+pub fn list(home: &Home) -> Result<Vec<(SessionId, Worktree)>, DiskError> {
+    let mut sessions = ids_in(&home.worktrees())?;
+    sessions.sort();
+    let found = sessions.into_iter();
+    Ok(found
+        .filter_map(|session| Some((session, get(home, session)?)))
+        .collect())
+}
+
+/// The same path in the origin, for a path in one of the worktrees of this home. `None`: it is in none.
+#[must_use]
+pub fn in_origin(home: &Path, path: &Path) -> Option<PathBuf> {
+    let entries = std::fs::read_dir(home.join("worktrees")).ok()?;
+    entries.flatten().find_map(|entry| {
+        let worktree = read(&entry.path())?;
+        let below = path.strip_prefix(&worktree.path).ok()?;
+        match below.as_os_str().is_empty() {
+            true => Some(worktree.origin),
+            false => Some(worktree.origin.join(below)),
+        }
+    })
+}
+
+fn read(path: &Path) -> Option<Worktree> {
+    serde_json::from_slice(&std::fs::read(path).ok()?).ok()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,351 @@
+//! Sub-agents with `isolation: worktree`: their own checkout and branch, what they leave, and what never runs there.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use proto::Pid;
+use serde_json::json;
+use testkit::model::{Answer, Gate, Model, Place, Request, Script};
+use tests::{House, until};
+
+use crate::scripted::{house, run};
+
+/// A definition whose sessions get a worktree.
+const AGENT: &str = "//- .reasonix/agents/apart.md\n---\ndescription: Works apart\nisolation: worktree\n---\nYou work apart.\n//- a.txt\nblue\n//- sub/b.txt\ngreen\n";
+
+/// Runs git as the user does, and returns what it prints.
+pub fn git(directory: &Path, arguments: &[&str]) -> String {
+    let output = Command::new("git")
+        .args(arguments)
+        .current_dir(directory)
+        .env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .env("GIT_CONFIG_NOSYSTEM", "1")
+        .output()
+        .expect("run git");
+    assert!(output.status.success(), "git {arguments:?}: {output:?}");
+    String::from_utf8_lossy(&output.stdout).trim().to_owned()
+}
+
+/// Makes the project a repository in which everything is committed.
+pub fn repository(house: &House) {
+    let project = house.project();
+    git(&project, &["init", "-q", "-b", "main"]);
+    git(&project, &["config", "user.name", "Ann"]);
+    git(&project, &["config", "user.email", "ann@localhost"]);
+    git(&project, &["add", "-A"]);
+    git(&project, &["commit", "-q", "-m", "first"]);
+}
+
+/// The worktrees beside the project.
+pub fn worktrees(house: &House) -> Vec<PathBuf> {
+    let place = house.root().join("project.worktrees");
+    let Ok(found) = std::fs::read_dir(place) else {
+        return Vec::new();
+    };
+    found.flatten().map(|entry| entry.path()).collect()
+}
+
+/// Entries of worktrees in the home.
+fn entries(house: &House) -> usize {
+    let found = std::fs::read_dir(house.home_file("worktrees"));
+    found.expect("the entries").count()
+}
+
+fn is_of(request: &Request, words: &str) -> bool {
+    let mut messages = request.messages().iter();
+    let first = messages.find(|message| message["role"] == "user");
+    let first = first.and_then(|message| message["content"].as_str());
+    first.unwrap_or_default().contains(words)
+}
+
+fn task() -> Answer {
+    let task = json!({"agent": "apart", "prompt": "CHILD", "description": "a piece of work"});
+    Answer::call("task", task)
+}
+
+/// A parent with one agent in a worktree, which makes these calls one after the other.
+fn with_calls(calls: &'static [(&'static str, &'static str)]) -> Model {
+    Model::start(Script::by(move |request| {
+        let done = request.results().len();
+        match (is_of(request, "PARENT"), calls.get(done)) {
+            (true, _) if done == 0 => task(),
+            (true, _) => Answer::text("The parent is done."),
+            (false, Some((tool, arguments))) => {
+                Answer::call(tool, serde_json::from_str(arguments).expect("JSON"))
+            }
+            (false, None) => Answer::text("The child is done."),
+        }
+    }))
+}
+
+/// The result of the parent's call.
+fn result(house: &House) -> String {
+    house.log(Pid(1)).results()[0].text.clone()
+}
+
+#[test]
+fn agent_in_a_worktree_leaves_the_checkout_alone_and_says_how_to_take_it_over() {
+    let model = with_calls(&[
+        ("write_file", r#"{"path": "made.txt", "content": "new\n"}"#),
+        (
+            "bash",
+            r#"{"command": "echo red > a.txt && git add a.txt && git commit -q -m second && pwd"}"#,
+        ),
+    ]);
+    let house = house(&model);
+    house.files(AGENT);
+    repository(&house);
+    house.files("//- sub/b.txt\nnot committed\n");
+    let before = git(&house.project(), &["status", "--porcelain"]);
+    run(&house, &[], "PARENT").expect(0, "completed");
+    let said = result(&house);
+    let [worktree] = &worktrees(&house)[..] else {
+        panic!("one worktree: {said}")
+    };
+    // The checkout and its branch are as they were.
+    let project = house.project();
+    assert_eq!(git(&project, &["status", "--porcelain"]), before);
+    assert_eq!(git(&project, &["log", "--format=%s"]), "first");
+    assert_eq!(house.read("a.txt"), "blue\n");
+    // The agent worked in the other one, from the last commit.
+    let child = house.log(Pid(2));
+    assert_eq!(child.created().cwd, worktree.to_string_lossy());
+    assert_eq!(child.created().root, worktree.to_string_lossy());
+    let printed = &child.results()[1].text;
+    assert!(printed.contains(&*worktree.to_string_lossy()), "{printed}");
+    let read = |name: &str| std::fs::read_to_string(worktree.join(name)).expect(name);
+    assert_eq!(
+        (read("made.txt"), read("sub/b.txt")),
+        ("new\n".into(), "green\n".into())
+    );
+    // The parent's model is told what changed, what was missing, and what to do.
+    assert!(said.starts_with("The child is done."), "{said}");
+    for words in [
+        "Commits: 1. Changed files: a.txt, made.txt.",
+        "the uncommitted changes of 1 paths",
+        "Your checkout is unchanged",
+    ] {
+        assert!(said.contains(words), "{words}: {said}");
+    }
+    let branch = git(worktree, &["branch", "--show-current"]);
+    let take = format!("git -C {} merge {branch}", project.display());
+    let drop = format!(
+        "git -C {} worktree remove --force {} && git -C {} branch -D {branch}",
+        project.display(),
+        worktree.display(),
+        project.display()
+    );
+    assert!(said.contains(&take) && said.contains(&drop), "{said}");
+    // Both do as they are told to.
+    git(worktree, &["add", "-A"]);
+    git(worktree, &["commit", "-q", "-m", "third"]);
+    let shell = |line: &str| {
+        let status = Command::new("sh").args(["-c", line]).status();
+        assert!(status.expect("run sh").success(), "{line}");
+    };
+    shell(&take);
+    assert_eq!(
+        (house.read("a.txt"), house.read("made.txt")),
+        ("red\n".into(), "new\n".into())
+    );
+    shell(&drop);
+    assert!(worktrees(&house).is_empty());
+    // The next daemon forgets it.
+    assert_eq!(entries(&house), 1);
+    house.kill_daemon();
+    house.wait_for_daemon();
+    until("the entry to go", || (entries(&house) == 0).then_some(()));
+}
+
+#[test]
+fn worktree_without_changes_is_removed() {
+    // What git ignores is no change.
+    let model = with_calls(&[(
+        "bash",
+        r#"{"command": "mkdir target && echo x > target/out && cat a.txt"}"#,
+    )]);
+    let house = house(&model);
+    house.files(AGENT);
+    house.files("//- .gitignore\ntarget\n");
+    repository(&house);
+    run(&house, &[], "PARENT").expect(0, "completed");
+    let said = result(&house);
+    assert!(
+        said.contains("The agent changed nothing in its git worktree, which was removed."),
+        "{said}"
+    );
+    assert!(house.log(Pid(2)).results()[0].text.contains("blue"));
+    assert!(!house.root().join("project.worktrees").exists());
+    assert_eq!(entries(&house), 0);
+    let project = house.project();
+    assert_eq!(
+        git(&project, &["branch", "--format=%(refname:short)"]),
+        "main"
+    );
+    assert_eq!(git(&project, &["worktree", "list"]).lines().count(), 1);
+}
+
+#[test]
+fn worktree_runs_nothing_that_the_repository_names() {
+    let model = with_calls(&[("bash", r#"{"command": "echo red > a.txt"}"#)]);
+    let house = house(&model);
+    house.files(AGENT);
+    house.files("//- .gitattributes\n*.txt filter=evil diff=evil\n");
+    repository(&house);
+    let project = house.project();
+    let trap = house.root().join("trap");
+    let line = format!("echo ran >> {}; cat", trap.display());
+    let script = house.root().join("evil");
+    std::fs::write(&script, format!("#!/bin/sh\n{line}\n")).expect("a program");
+    let runs = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(&script, runs).expect("its mode");
+    let script = script.to_string_lossy().into_owned();
+    for name in [
+        "post-checkout",
+        "reference-transaction",
+        "post-index-change",
+    ] {
+        std::fs::copy(&script, project.join(".git/hooks").join(name)).expect("a hook");
+    }
+    // The user's own git would run all of these.
+    let included = house.root().join("included");
+    std::fs::write(
+        &included,
+        format!("[filter \"evil\"]\n\tsmudge = {script}\n\tclean = {script}\n\trequired = true\n[diff \"evil\"]\n\ttextconv = {script}\n\tcommand = {script}\n[core]\n\tfsmonitor = {script}\n[hook \"evil\"]\n\tcommand = {script}\n\tevent = post-checkout\n"),
+    )
+    .expect("a config");
+    git(
+        &project,
+        &["config", "include.path", &included.to_string_lossy()],
+    );
+    git(
+        &project,
+        &["worktree", "add", "-q", "-b", "mine", "../mine"],
+    );
+    assert!(trap.exists(), "the trap works");
+    std::fs::remove_file(&trap).expect("the trap");
+    run(&house, &[], "PARENT").expect(0, "completed");
+    let said = result(&house);
+    let ran = &house.log(Pid(2)).results()[0];
+    assert_eq!(ran.status.as_str(), "ok", "{ran:?}");
+    assert!(said.contains("Changed files: a.txt."), "{said}");
+    assert!(!trap.exists(), "{:?}", std::fs::read_to_string(&trap));
+}
+
+#[test]
+fn what_keeps_a_worktree_from_being_made_is_said_plainly() {
+    let model = with_calls(&[]);
+    let house = house(&model);
+    house.files(AGENT);
+    let refused = |words: &str, pid: u64| {
+        run(&house, &[], "PARENT").expect(0, "completed");
+        let results = house.log(Pid(pid)).results();
+        let said = &results[0];
+        assert_eq!(said.status.as_str(), "failed", "{said:?}");
+        assert!(said.text.contains(words), "{words}: {said:?}");
+        assert!(worktrees(&house).is_empty(), "{words}");
+        assert_eq!(entries(&house), 0, "{words}");
+    };
+    refused(
+        "it is not a git repository. Run `git init` and commit there",
+        1,
+    );
+    let project = house.project();
+    git(&project, &["init", "-q", "-b", "main"]);
+    refused("it has no commit. Commit first.", 2);
+    std::fs::remove_dir_all(project.join(".git")).expect("the repository");
+    repository(&house);
+    // A branch of this name leaves no room for those below it.
+    git(&project, &["branch", "reasonix"]);
+    refused("git failed: fatal: ", 3);
+    git(&project, &["branch", "-D", "reasonix"]);
+    let place = house.root().join("project.worktrees");
+    std::os::unix::fs::symlink("/tmp", &place).expect("a link");
+    let said = format!("`{}` is not a directory of yours", place.display());
+    run(&house, &[], "PARENT").expect(0, "completed");
+    assert!(house.log(Pid(4)).results()[0].text.contains(&said));
+    std::fs::remove_file(&place).expect("the link");
+    git(&project, &["config", "filter.a=b.clean", "cat"]);
+    refused("its config has a `filter` with an unusable name", 5);
+}
+
+#[test]
+fn worktree_has_the_trust_of_its_origin_and_no_more() {
+    let model = with_calls(&[("write_file", r#"{"path": "made.txt", "content": "x"}"#)]);
+    let house = house(&model);
+    house.files(AGENT);
+    house.files("//- reasonix.toml\n[permissions]\nallow = [\"Edit(made.txt)\"]\n");
+    repository(&house);
+    // `--read-only` aside, nothing but the project's rule allows it.
+    let status = |pid: u64| {
+        run(&house, &["--on-ask", "deny"], "PARENT").expect(0, "completed");
+        house.log(Pid(pid)).results()[0].status.as_str().to_owned()
+    };
+    assert_eq!(status(2), "denied", "nobody trusts the project");
+    let _ = house.reasonix(&["trust", "--yes"]).expect_code(0);
+    assert_eq!(status(4), "ok", "the rule of the trusted origin");
+    // The trust is that of these lines: others have none.
+    house.files("//- reasonix.toml\n[permissions]\nallow = [\"Edit(*.txt)\"]\n");
+    git(
+        &house.project(),
+        &["commit", "-q", "-a", "-m", "other lines"],
+    );
+    assert_eq!(status(6), "denied", "lines that nobody has seen");
+}
+
+#[test]
+fn worktree_of_an_agent_is_found_again_after_a_kill() {
+    let gate = Gate::new();
+    let held = gate.clone();
+    let model = Model::start(Script::by(move |request| {
+        match (is_of(request, "PARENT"), request.results().len()) {
+            (true, 0) => task(),
+            (true, _) => Answer::text("The parent is done."),
+            (false, 0) => Answer::call("write_file", json!({"path": "made.txt", "content": "x"})),
+            (false, _) => Answer::text("The child is done.").held(Place::Before, &held),
+        }
+    }));
+    let house = house(&model);
+    house.files(AGENT);
+    repository(&house);
+    let pid = house
+        .reasonix(&["run", "--detach", "PARENT"])
+        .expect_code(0);
+    assert_eq!(pid.out.trim(), "1");
+    until("the agent's second request", || {
+        gate.is_reached().then_some(())
+    });
+    let before = worktrees(&house);
+    house.kill_daemon();
+    house.wait_for_daemon();
+    gate.open();
+    let _ = house.reasonix(&["wait", "1"]).expect_code(0);
+    assert_eq!((before.len(), worktrees(&house)), (1, before));
+    let said = result(&house);
+    assert!(said.contains("The child is done."), "{said}");
+    assert!(said.contains("Changed files: made.txt."), "{said}");
+}
+
+#[test]
+fn worktree_whose_session_never_was_is_removed_at_the_next_start() {
+    let model = with_calls(&[("write_file", r#"{"path": "made.txt", "content": "x"}"#)]);
+    let house = house(&model);
+    house.files(AGENT);
+    repository(&house);
+    run(&house, &[], "PARENT").expect(0, "completed");
+    // As if the daemon had been killed between the two: an entry of a session that is not there.
+    let place = house.home_file("worktrees");
+    let entry = std::fs::read_dir(&place).expect("entries").flatten().next();
+    let entry = entry.expect("an entry").path();
+    let text = std::fs::read_to_string(&entry).expect("an entry");
+    let text = text.replace("\"kept\":true", "\"kept\":false");
+    house.kill_daemon();
+    std::fs::remove_file(&entry).expect("the entry");
+    let other = place.join("00000000-0000-4000-8000-000000000000");
+    std::fs::write(&other, text).expect("an entry");
+    house.wait_for_daemon();
+    until("the worktree to go", || {
+        worktrees(&house).is_empty().then_some(())
+    });
+    until("its entry to go", || (entries(&house) == 0).then_some(()));
+}
