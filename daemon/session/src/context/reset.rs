@@ -242,6 +242,7 @@ impl SandboxDemand {
                 text,
                 context: None,
                 voice: Voice::Daemon,
+                attached: Vec::new(),
             });
             if let Some(text) = work.codec.render(&item) {
                 fragments.push((FragmentRole::User, text.into_bytes()));

@@ -443,6 +443,7 @@ impl<'a> Sketch<'a> {
             text: text.to_owned(),
             context: None,
             voice: Voice::Daemon,
+            attached: Vec::new(),
         })
     }
 
