@@ -9,7 +9,7 @@ use crate::messages::{language, translated};
 use client::DecodedEvent;
 use client::form::Form;
 use client::transcript::{self, Change, Entry, EntryKind, Status, ToolOutcome, ToolRun, words};
-use proto::item::{CallStatus, Display, Finish};
+use proto::item::{Attachment, CallStatus, Display, Finish};
 use proto::outcome::{OutcomeKind, TurnEnded};
 use proto::record::{SessionRewound, Todo};
 
@@ -122,7 +122,7 @@ pub fn block(tone: Tone, text: String) -> Vec<Piece> {
 /// What a new entry shows. Answers, and the ends of calls, are shown as they come.
 fn entry_pieces(entry: &Entry<String>) -> Vec<Piece> {
     match &entry.kind {
-        EntryKind::User { text, .. } => block(Tone::User, text.clone()),
+        EntryKind::User { text, attached, .. } => prompt_pieces(text, attached),
         EntryKind::Answer {
             text,
             plan: Some(id),
@@ -171,6 +171,14 @@ fn entry_pieces(entry: &Entry<String>) -> Vec<Piece> {
         EntryKind::Notice { tone, words } => block(tone_of(*tone), translated(words).into_owned()),
         EntryKind::Divider { words } => block(Tone::State, words.clone()),
     }
+}
+
+/// A prompt, and what was attached to it.
+pub fn prompt_pieces(text: &str, attached: &[Attachment]) -> Vec<Piece> {
+    let mut pieces = block(Tone::User, text.to_owned());
+    let lines = words::attached(language(), attached);
+    pieces.extend(lines.flat_map(|line| block(Tone::State, line)));
+    pieces
 }
 
 fn tone_of(tone: transcript::Tone) -> Tone {

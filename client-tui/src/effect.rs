@@ -19,7 +19,7 @@ use proto::params::session::{
     PromptParams, QueuedPrompt, ReorderParams, SessionSummary, SetParams, ShellParams,
     SignalParams, UnqueueParams,
 };
-use proto::params::{command, goal, history, hook, memory, process, rules};
+use proto::params::{command, goal, history, hook, memory, process, rules, skill};
 use proto::{CallId, Pid, Seq};
 
 /// An effect to perform.
@@ -115,6 +115,8 @@ pub enum Call {
     /// For the menu.
     Commands(command::ListParams),
     Memory(memory::ListParams),
+    Skills(skill::ListParams),
+    Search(history::SearchParams),
     Hooks(hook::ListParams),
     ReloadHooks(hook::ReloadParams),
     Delete(DeleteParams),
@@ -197,6 +199,8 @@ pub enum Answer {
     },
     Commands(command::ListOutput),
     Memory(memory::ListOutput),
+    Skills(skill::ListOutput),
+    Hits(history::SearchOutput),
     /// `reloaded`: read from disk again.
     Hooks {
         reloaded: bool,

@@ -6,12 +6,12 @@ use client::session::ExportError;
 use client::{CallError, Client, DecodedEvent};
 use proto::Seq;
 use proto::methods::{
-    CommandList, ConfigCheck, GoalStart, GoalStop, HookList, HookReload, InteractionAnswer,
-    InteractionList, MemoryList, ProcessKill, ProcessList, ProviderList, RulesList, RulesRevoke,
-    SessionCheckpoints, SessionCompact, SessionCreate, SessionDelete, SessionEdit, SessionFork,
-    SessionInspect, SessionInterrupt, SessionList, SessionPin, SessionReload, SessionReorder,
-    SessionRewind, SessionSet, SessionShell, SessionSignal, SessionUnqueue, SkillList, StatsQuery,
-    TrustGet, TrustSet,
+    CommandList, ConfigCheck, GoalStart, GoalStop, HistorySearch, HookList, HookReload,
+    InteractionAnswer, InteractionList, MemoryList, ProcessKill, ProcessList, ProviderList,
+    RulesList, RulesRevoke, SessionCheckpoints, SessionCompact, SessionCreate, SessionDelete,
+    SessionEdit, SessionFork, SessionInspect, SessionInterrupt, SessionList, SessionPin,
+    SessionReload, SessionReorder, SessionRewind, SessionSet, SessionShell, SessionSignal,
+    SessionUnqueue, SkillList, StatsQuery, TrustGet, TrustSet,
 };
 use proto::params::compact::CompactParams;
 use proto::params::process::KillParams;
@@ -88,6 +88,8 @@ async fn answer(client: &Client, call: Call, language: Language) -> Result<Answe
             }
             Answer::Commands(output)
         }
+        Call::Skills(params) => Answer::Skills(client.call::<SkillList>(&params).await?),
+        Call::Search(params) => Answer::Hits(client.call::<HistorySearch>(&params).await?),
         Call::Memory(params) => Answer::Memory(client.call::<MemoryList>(&params).await?),
         Call::Hooks(params) => Answer::Hooks {
             reloaded: false,

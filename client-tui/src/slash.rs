@@ -54,6 +54,7 @@ commands! {
     Clear "clear" [] "" DRIVE = "hide the conversation from the model; files stay", "对模型隐藏之前的对话，文件不变";
     Resume "resume" [] "[SESSION]" WATCH = "open a stored session: by pid, id or name, or pick one of this directory", "打开已存的会话：按编号、id 或名称，或从本目录中选择";
     Sessions "sessions" [] "" WATCH = "switch between sessions", "切换会话";
+    Search "search" [] "WORDS" WATCH = "search the messages of all sessions; Enter opens one", "搜索所有会话中的消息，回车打开所在会话";
     Top "top" ["ps"] "" WATCH = "show running sessions and commands; pause or stop them", "查看正在运行的会话和命令，可暂停或结束";
     Inbox "inbox" [] "" WATCH = "show open questions of all sessions", "查看所有会话中待回答的问题";
     Forget "forget" [] "" DRIVE_SESSION = "permanently delete this session", "永久删除本会话";
@@ -90,6 +91,7 @@ commands! {
     Cost "cost" [] "" WATCH_SESSION = "show the usage of this session", "本会话的用量";
     Stats "stats" [] "" WATCH = "show the usage of all sessions", "所有会话的用量";
     Memory "memory" [] "" WATCH = "show facts that sessions remember", "查看会话记住的事实";
+    Skills "skills" [] "" WATCH = "list skills; Enter uses one", "查看技能，回车使用";
     Hooks "hooks" [] "[reload]" WATCH = "list hooks; `reload` reads them again", "查看钩子；reload 重新读取";
     Export "export" [] "FILE" WATCH_SESSION = "write the session to a file", "将会话写入文件";
     Theme "theme" [] "[dark|light|16|none]" WATCH = "change the colours", "更换配色";

@@ -31,6 +31,40 @@ pub struct UserMessage {
     /// Who speaks: the person, steering in mid-turn, or the daemon (a reminder, a demand to sum up).
     #[serde(default)]
     pub voice: Voice,
+    /// What its references (`@path`) led to. For display: the contents are in `context`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub attached: Vec<Attachment>,
+}
+
+/// Something that was attached to a prompt, because the prompt refers to it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Attachment {
+    /// Path, with the lines of a part (`src/a.rs:10-40`); `server:uri` of a resource.
+    pub name: String,
+    pub kind: AttachmentKind,
+    /// Number of lines of a file, or of entries of a directory, that are attached.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub count: Option<u64>,
+    /// Bytes that are attached; of a binary file, the content of which is not sent, its size.
+    pub bytes: u64,
+    /// Estimated number of tokens.
+    pub tokens: u64,
+    /// Only a part is attached, because of a limit.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub cut: bool,
+}
+
+/// What an attachment is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum AttachmentKind {
+    File,
+    /// A file that is only named, with its size.
+    Binary,
+    /// A list of its entries.
+    Directory,
+    /// A resource of an MCP server.
+    Resource,
 }
 
 /// Who speaks in a user message.

@@ -1,8 +1,14 @@
 //! Custom commands: files whose text a prompt of the form `/name arguments` brings to the model.
 
+use proto::Body;
+use proto::hello::Role;
+use proto::item::Display;
+use proto::methods::SessionCreate;
+use proto::state::ApprovalMode;
 use serde_json::json;
 use testkit::model::{Answer, Model, Request};
-use tests::House;
+use tests::interactions::approval;
+use tests::{House, until};
 
 use crate::scripted::{house, run};
 
@@ -102,4 +108,53 @@ fn commands_are_listed_with_what_is_left_out() {
     let doctor = house.reasonix(&["doctor"]);
     let said = doctor.out.clone();
     assert!(said.contains(".reasonix/commands/bad.md:3"), "{said}");
+}
+
+#[test]
+fn init_writes_a_first_instruction_file_after_an_approval_of_its_diff() {
+    let text = "# Work here\n\nTest with `cargo test`.\n";
+    let write = Answer::call("write_file", json!({"path": "AGENTS.md", "content": text}));
+    let (model, house) = answering([write, Answer::text("Written."), Answer::text("Two.")]);
+    house.files("//- README.md\nA project.\n");
+    let mut params = house.create("/init stress the tests");
+    params.options.approval_mode = Some(ApprovalMode::Ask);
+    house.daemon();
+    let asked = house.block_on(async {
+        let client = house.client("ann", Role::Drive).await;
+        let created = client.call::<SessionCreate>(&params).await;
+        let pid = created.expect("create a session").pid;
+        until("the question", || {
+            (house.log(pid).count("interaction.opened") == 1).then_some(())
+        });
+        pid
+    });
+    let log = house.log(asked);
+    let opened = log.bodies().into_iter().find_map(|body| match body {
+        Body::InteractionOpened(opened) => Some(opened),
+        _ => None,
+    });
+    let opened = opened.expect("a question");
+    let approval = approval(&opened);
+    let Display::Diff { diff, .. } = &approval.preview else {
+        panic!("a diff, not {:?}", approval.preview)
+    };
+    assert!(diff.contains("+Test with `cargo test`."), "{diff}");
+    assert!(!house.project().join("AGENTS.md").exists());
+    let shown = house.reasonix(&["inbox"]).expect_code(0);
+    assert!(shown.out.contains("AGENTS.md"), "{shown:?}");
+    let id = opened.interaction_id.to_string();
+    let _ = house.reasonix(&["inbox", "allow", &id]).expect_code(0);
+    until("the end of the turn", || {
+        (house.log(asked).count("turn.ended") == 1).then_some(())
+    });
+    assert_eq!(house.read("AGENTS.md"), text);
+    let sent = prompts(&model.requests()[0]);
+    assert!(
+        sent[0].contains("write `AGENTS.md` in its root")
+            && sent[0].contains("Wishes of the user: stress the tests"),
+        "{sent:#?}"
+    );
+    run(&house, &[], "Go on.").expect(0, "completed");
+    let next = String::from_utf8_lossy(&model.requests()[2].body).into_owned();
+    assert!(next.contains("Test with `cargo test`."), "{next}");
 }

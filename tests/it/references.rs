@@ -112,31 +112,158 @@ fn whatever_cannot_be_attached_is_told_and_the_turn_goes_on() {
         .status();
     assert!(made.expect("mkfifo").success());
     std::os::unix::fs::symlink("/etc/passwd", project.join("link.txt")).expect("link");
-    std::fs::create_dir(project.join("many")).expect("directory");
-    for n in 0..2_000 {
-        std::fs::write(project.join(format!("many/{n}")), "").expect("file");
-    }
+    house.settings("[permissions]\ndeny = [\"Read(closed.txt)\"]\n");
     house.files(&format!(
-        "//- big.txt\n{}",
+        "//- closed.txt\nvery secret\n//- big.txt\n{}",
         "a line of some words\n".repeat(100_000)
     ));
-    let prompt = "@pipe.txt @link.txt @none.txt @many @big.txt";
+    assert!(
+        std::fs::metadata(project.join("big.txt"))
+            .expect("file")
+            .len()
+            > 2_000_000
+    );
+    let prompt = "@pipe.txt @link.txt @none.txt @closed.txt @big.txt";
     let ran = run(&house, &[], prompt).expect(0, "completed");
     let notices = notices(&ran);
     for expected in [
         "`@pipe.txt` is not attached: `",
         "`@link.txt` is not attached: its links lead out of the workspace, to `/etc/passwd`",
         "`@none.txt` is not attached: there is no such file or directory.",
+        "`@closed.txt` is not attached: `Read(closed.txt)` denies it.",
         "`big.txt` is attached only up to line",
-        "`many` is listed only in part: 500 entries.",
     ] {
         assert!(notices.contains(expected), "{expected}: {notices}");
     }
     let prompts = prompts(&model.requests()[0]);
-    assert!(prompts[0].contains("[only 500 entries are listed]"));
     assert!(prompts[0].contains("[cut here: the file has 100000 lines]"));
-    assert!(!prompts[0].contains("root:"), "{prompts:#?}");
+    assert!(!prompts[0].contains("root:") && !prompts[0].contains("very secret"));
     assert!(prompts[0].ends_with(prompt));
+    // It is told below the prompt, also that of a session's first one.
+    let logs = house.logs();
+    let kinds = logs[0].kinds();
+    let of = |kind: &str| kinds.iter().position(|it| *it == kind);
+    assert!(of("message.user") < of("notice"), "{kinds:?}");
+}
+
+#[test]
+fn directory_with_a_hundred_thousand_entries_is_listed_in_part() {
+    let (model, house) = answering([Answer::text("Done.")]);
+    let many = house.project().join("many");
+    std::fs::create_dir(&many).expect("directory");
+    // Links to one file are quickly made. A file system limits how many there may be.
+    let mut file = many.join("0");
+    std::fs::write(&file, "").expect("file");
+    for n in 1..100_000 {
+        let name = many.join(n.to_string());
+        if std::fs::hard_link(&file, &name).is_err() {
+            std::fs::write(&name, "").expect("file");
+            file = name;
+        }
+    }
+    let started = std::time::Instant::now();
+    let ran = run(&house, &[], "What is in @many?").expect(0, "completed");
+    let took = started.elapsed();
+    assert!(took < std::time::Duration::from_secs(10), "{took:?}");
+    assert!(
+        notices(&ran).contains("`many` is listed only in part: 500 entries."),
+        "{}",
+        notices(&ran)
+    );
+    let prompts = prompts(&model.requests()[0]);
+    assert!(prompts[0].contains("[only 500 entries are listed]"));
+    assert!(prompts[0].len() < 20_000, "{}", prompts[0].len());
+}
+
+/// A session whose prompt refers to what can be attached and what cannot.
+fn attached() -> (Model, House, String) {
+    let (model, house) = answering([Answer::text("One.")]);
+    house.files("//- src/a.rs\nfn a() {}\n//- src/b.rs\nfn b() {}\nfn c() {}\n");
+    std::fs::write(house.project().join("logo.png"), [137, 80, 0, 1]).expect("file");
+    let prompt = "See @src, @src/a.rs, @src/b.rs:1-2, @logo.png and @src/none.rs.";
+    let session = run(&house, &[], prompt).expect(0, "completed").pid();
+    (model, house, session)
+}
+
+#[test]
+fn attachments_are_shown_below_the_prompt_by_every_client() {
+    let (_model, house, session) = attached();
+    let english = [
+        "attached `src`: 2 entries, about 3 tokens",
+        "attached `src/a.rs`: 1 line, about 3 tokens",
+        "attached `src/b.rs:1-2`: 2 lines, about 5 tokens",
+        "`logo.png` is a binary file of 4 bytes: only its name is attached",
+        "`@src/none.rs` is not attached: there is no such file or directory.",
+    ];
+    let chinese = [
+        "已附上 `src`：2 项，约 3 词元",
+        "已附上 `src/a.rs`：1 行，约 3 词元",
+        "已附上 `src/b.rs:1-2`：2 行，约 5 词元",
+        "`logo.png` 是二进制文件（4 字节），只附上了名称",
+        "未附上 `@src/none.rs`：没有这个文件或目录。",
+    ];
+    for (language, expected) in [("en", english), ("zh", chinese)] {
+        for command in [
+            &["show", &session][..],
+            &["attach", "--plain", &session][..],
+            &["logs", &session][..],
+        ] {
+            let mut command = house.command(command);
+            command.env("REASONIX_LANG", language);
+            let output = command.stdin(std::process::Stdio::null()).output();
+            let output = output.expect("run");
+            let shown = String::from_utf8_lossy(&output.stdout).into_owned();
+            let at = |part: &str| {
+                shown
+                    .find(part)
+                    .unwrap_or_else(|| panic!("{part}: {shown}"))
+            };
+            let prompt = at("See @src,");
+            for line in expected {
+                assert!(
+                    prompt < at(line) && at(line) < at("One."),
+                    "{line}: {shown}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn attachments_of_a_queued_prompt_come_with_its_message() {
+    let script = testkit::Script::new()
+        .runs(&tests::Gate::command("gate"))
+        .says("One.")
+        .says("Two.");
+    let house = House::playing(&script);
+    house.daemon();
+    house.files("//- a.txt\nA text.\n");
+    let gate = tests::Gate::new(&house, "gate");
+    let mut params = house.create("work");
+    params.options.approval_mode = Some(proto::state::ApprovalMode::Yolo);
+    let pid = house.block_on(async {
+        let client = house.client("ann", proto::hello::Role::Drive).await;
+        let created = client.call::<proto::methods::SessionCreate>(&params).await;
+        created.expect("create a session").pid
+    });
+    gate.wait();
+    let sent = house.reasonix(&["send", &pid.to_string(), "And @a.txt?"]);
+    let _ = sent.expect_code(0);
+    gate.open();
+    let log = tests::until("both turns", || {
+        let log = house.log(pid);
+        (log.count("turn.ended") == 2).then_some(log)
+    });
+    let attached: Vec<_> = log
+        .bodies()
+        .into_iter()
+        .filter_map(|body| match body {
+            proto::Body::User(message) => Some(message.attached),
+            _ => None,
+        })
+        .collect();
+    assert!(attached[0].is_empty(), "{attached:?}");
+    assert_eq!(attached[1][0].name, "a.txt", "{attached:?}");
 }
 
 #[test]

@@ -5,6 +5,7 @@ pub mod app;
 pub mod composer;
 pub mod dialog;
 pub mod edge;
+pub mod found;
 pub mod lists;
 pub mod models;
 pub mod pager;

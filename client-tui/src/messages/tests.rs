@@ -1,6 +1,6 @@
 use client::messages::Message;
 
-use super::{app, composer, dialog, edge, lists, pager, status, text};
+use super::{app, composer, dialog, edge, found, lists, pager, status, text};
 use crate::keymap::{Action, BINDINGS, Context};
 use crate::slash::COMMANDS;
 
@@ -33,6 +33,7 @@ fn every_message_has_both_languages_with_the_same_values() {
     complete(Action::ALL);
     complete(&BINDINGS.iter().map(|row| row.about()).collect::<Vec<_>>());
     complete(&COMMANDS.iter().map(|row| row.about).collect::<Vec<_>>());
+    complete(found::Msg::ALL);
     complete(lists::Msg::ALL);
     complete(pager::Msg::ALL);
     complete(status::Msg::ALL);

@@ -4,6 +4,7 @@
 
 #[cfg(test)]
 pub mod fixtures;
+pub mod found;
 pub mod models;
 pub mod rows;
 pub mod words;
@@ -12,11 +13,11 @@ use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use crossterm::event::KeyCode;
-use proto::params::history::{CheckpointsOutput, RewindOutput};
+use proto::params::history::{CheckpointsOutput, RewindOutput, SearchOutput};
 use proto::params::interaction::Interaction;
-use proto::params::process;
 use proto::params::session::SessionSummary;
-use proto::{InteractionId, Pid, PromptId, SessionId, Stamp};
+use proto::params::{process, skill};
+use proto::{InteractionId, Pid, PromptId, Seq, SessionId, Stamp};
 
 use super::line::Input;
 
@@ -24,6 +25,8 @@ use super::line::Input;
 #[derive(Debug)]
 pub struct ListDialog {
     pub what: ListOf,
+    /// The words of a search.
+    pub query: String,
     pub content: Content,
     /// The key of the marked row; `None` until there are rows.
     pub selected: Option<Key>,
@@ -65,6 +68,10 @@ pub enum ListOf {
     Inbox,
     /// Models to switch to. Typing filters at once.
     Models,
+    /// Skills to use.
+    Skills,
+    /// Messages of all sessions that have the words of a search.
+    Search,
 }
 
 /// The contents of a list.
@@ -81,6 +88,9 @@ pub enum Content {
     /// Oldest first.
     Inbox(Vec<Interaction>),
     Models(Vec<models::Offer>),
+    Skills(skill::ListOutput),
+    /// Best first.
+    Hits(SearchOutput),
 }
 
 /// Identifies a row; stable across refreshes.
@@ -102,6 +112,12 @@ pub enum Key {
     Choice(Choice),
     /// `provider/model`.
     Model(String),
+    /// Its `SKILL.md`.
+    Skill(String),
+    /// A file of skills that is left out, by its place.
+    Fault(usize),
+    /// A message that was found.
+    Hit(SessionId, Seq),
 }
 
 /// Parts to restore.
@@ -149,6 +165,7 @@ impl ListDialog {
     pub fn new(what: ListOf, now: Instant) -> Self {
         Self {
             what,
+            query: String::new(),
             content: match what {
                 ListOf::Queue => Content::Queue,
                 _ => Content::Loading,
@@ -183,7 +200,9 @@ impl ListDialog {
         match self.what {
             ListOf::Sessions { .. } | ListOf::Inbox => Some(Duration::from_secs(1)),
             ListOf::Processes => Some(Duration::from_millis(500)),
-            ListOf::Turns | ListOf::Queue | ListOf::Models => None,
+            ListOf::Turns | ListOf::Queue | ListOf::Models | ListOf::Skills | ListOf::Search => {
+                None
+            }
         }
     }
 

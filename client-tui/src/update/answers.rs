@@ -52,6 +52,8 @@ pub fn take(model: &mut Model, follow: u64, answer: Answer) -> Vec<Effect> {
         | Answer::Processes(_)
         | Answer::Waiting(_)
         | Answer::Models { .. }
+        | Answer::Skills(_)
+        | Answer::Hits(_)
         | Answer::Preview { .. } => list::take(model, answer),
         Answer::Found(found) => return list::visit(model, &found),
         Answer::Done(Call::SetTrust(_)) => model.toast(Tone::Good, language.say(Msg::Trusted)),
@@ -152,6 +154,8 @@ fn of_session(model: &mut Model, answer: Answer) -> Vec<Effect> {
         | Answer::Sessions(_)
         | Answer::Found(_)
         | Answer::Models { .. }
+        | Answer::Skills(_)
+        | Answer::Hits(_)
         | Answer::Processes(_)
         | Answer::Waiting(_)
         | Answer::Preview { .. }
@@ -174,6 +178,8 @@ fn failed(model: &mut Model, here: bool, call: Call, trouble: Trouble) {
         | Call::Processes(_)
         | Call::Waiting
         | Call::Models(_)
+        | Call::Skills(_)
+        | Call::Search(_)
         | Call::Preview { .. } => {
             list::take(model, Answer::Failed { call, trouble });
         }

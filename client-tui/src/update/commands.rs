@@ -166,6 +166,8 @@ pub fn run(model: &mut Model, row: &'static Row, arguments: &str) -> Vec<Effect>
         })),
         Command::Cost => stats(Some(session)),
         Command::Stats => stats(None),
+        Command::Skills => list::open(model, ListOf::Skills),
+        Command::Search => list::search(model, arguments),
         Command::Memory => memory::asked(model),
         Command::Hooks => hooks::asked(model, arguments),
         Command::Export => export(model, session, arguments),

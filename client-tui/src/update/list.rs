@@ -5,14 +5,17 @@ mod filter;
 mod loaded;
 pub mod models;
 mod queue;
+mod skills;
 mod turns;
 
 use std::time::Duration;
 
 use crossterm::event::{KeyEvent, KeyEventKind};
 use proto::params::config::ProviderListParams;
+use proto::params::history::{SearchParams, SearchScope};
 use proto::params::process;
 use proto::params::session::ListParams;
+use proto::params::skill;
 
 use crate::effect::{Call, Effect};
 use crate::keymap::{self, Action, Context};
@@ -36,6 +39,9 @@ const SLID: Duration = Duration::from_millis(600);
 /// Sessions that are listed.
 const SESSIONS_MAX: u64 = 200;
 
+/// Messages of a search that are listed.
+const HITS_MAX: u64 = 100;
+
 /// Takes a key; `None`: it means nothing here.
 pub fn key(model: &mut Model, key: &KeyEvent) -> Option<Vec<Effect>> {
     let dialog = dialog(model)?;
@@ -45,7 +51,12 @@ pub fn key(model: &mut Model, key: &KeyEvent) -> Option<Vec<Effect>> {
     let own = match dialog.what {
         ListOf::Processes => keymap::find(Context::Processes, key),
         ListOf::Queue => keymap::find(Context::Queue, key),
-        ListOf::Sessions { .. } | ListOf::Turns | ListOf::Inbox | ListOf::Models => None,
+        ListOf::Sessions { .. }
+        | ListOf::Turns
+        | ListOf::Inbox
+        | ListOf::Models
+        | ListOf::Skills
+        | ListOf::Search => None,
     };
     let action = own.or_else(|| keymap::find(Context::List, key))?;
     let held = held(model, key);
@@ -138,6 +149,15 @@ pub fn open(model: &mut Model, what: ListOf) -> Vec<Effect> {
     ask(model)
 }
 
+/// Searches the messages of all sessions for these words.
+pub fn search(model: &mut Model, words: &str) -> Vec<Effect> {
+    super::interaction::keep(model);
+    let mut dialog = ListDialog::new(ListOf::Search, model.now);
+    words.clone_into(&mut dialog.query);
+    model.dialog = Some(Dialog::List(dialog));
+    ask(model)
+}
+
 /// On a tick: refreshes a live list, and loads the marked session's last messages.
 pub fn tick(model: &mut Model) -> Vec<Effect> {
     let Some(dialog) = dialog(model) else {
@@ -168,6 +188,20 @@ fn ask(model: &mut Model) -> Vec<Effect> {
         ListOf::Inbox => Call::Waiting,
         ListOf::Models => Call::Models(ProviderListParams {
             cwd: Some(super::commands::here(model)),
+        }),
+        ListOf::Skills => {
+            let session = model.session.as_ref().map(|session| session.id.to_string());
+            let cwd = session.is_none().then(|| super::commands::here(model));
+            Call::Skills(skill::ListParams { cwd, session })
+        }
+        ListOf::Search => Call::Search(SearchParams {
+            query: dialog.query.clone(),
+            scope: SearchScope::Global,
+            session: None,
+            cwd: None,
+            role: None,
+            since: None,
+            limit: HITS_MAX,
         }),
         ListOf::Turns => match &model.session {
             Some(session) => Call::Checkpoints {

@@ -368,6 +368,15 @@ fn said(command: Command) {
                 matches!(call(&effects), Call::Set(set) if set.options.approval_mode == Some(ApprovalMode::Yolo))
             );
         }
+        Command::Skills => {
+            say(&mut model, "/skills");
+            assert!(is_list(&model, |of| matches!(of, ListOf::Skills)));
+        }
+        Command::Search => {
+            let effects = say(&mut model, "/search two words");
+            assert!(matches!(call(&effects), Call::Search(params) if params.query == "two words"));
+            assert!(is_list(&model, |of| matches!(of, ListOf::Search)));
+        }
         Command::Memory => {
             let effects = say(&mut model, "/memory");
             assert!(

@@ -8,11 +8,12 @@ use ratatui::text::{Line, Span};
 use super::status::fit::{self, Group};
 use super::{Panel, framed, toast};
 use crate::keymap::{self, Action, Context};
+use crate::messages::found::Msg as Found;
 use crate::messages::lists::Msg;
 use crate::messages::models::Msg as Models;
 use crate::model::Model;
 use crate::model::list::rows::{Row, rows};
-use crate::model::list::{Content, Key, ListDialog, ListOf, words};
+use crate::model::list::{Content, Key, ListDialog, ListOf, found, words};
 use crate::render::short;
 use crate::render::wrap::{self, clip};
 use crate::theme::Ink;
@@ -144,6 +145,11 @@ fn title(dialog: &ListDialog, model: &Model, width: usize) -> (Line<'static>, Op
         let newest = model.look.language.fill(Msg::Newest, &[&count]);
         spans.push(Span::styled(format!("  {newest}"), theme.style(Ink::Dim)));
     }
+    if let Content::Hits(hits) = &dialog.content
+        && let Some(note) = found::note(hits, model.look.language)
+    {
+        spans.push(Span::styled(format!("  {note}"), theme.style(Ink::Dim)));
+    }
     let filter = &dialog.filter;
     let written = filter.input.text();
     if !filter.open && written.is_empty() {
@@ -184,6 +190,11 @@ fn heading(dialog: &ListDialog, model: &Model) -> String {
         ListOf::Processes => language.say(Msg::ProcessesTitle).to_owned(),
         ListOf::Inbox => language.say(Msg::InboxTitle).to_owned(),
         ListOf::Models => language.say(Models::Title).to_owned(),
+        ListOf::Skills => language.say(Found::SkillsTitle).to_owned(),
+        ListOf::Search => {
+            let query = client::text::line(&dialog.query);
+            language.fill(Found::SearchTitle, &[&query])
+        }
     }
 }
 
@@ -271,6 +282,8 @@ fn emptiness(dialog: &ListDialog, model: &Model, shown: &[Row]) -> Option<String
         ListOf::Processes => Msg::NoProcesses,
         ListOf::Inbox => Msg::NoInbox,
         ListOf::Models => return Some(language.say(Models::None).to_owned()),
+        ListOf::Skills => return Some(language.say(Found::NoSkills).to_owned()),
+        ListOf::Search => return Some(language.say(Found::NoHits).to_owned()),
     };
     Some(language.say(message).to_owned())
 }
@@ -298,7 +311,12 @@ fn hints(dialog: &ListDialog, model: &Model, width: usize) -> Line<'static> {
             (Context::Queue, MoveDown),
             (Context::Queue, Action::SteerNow),
         ],
-        ListOf::Sessions { .. } | ListOf::Turns | ListOf::Inbox | ListOf::Models => &[],
+        ListOf::Sessions { .. }
+        | ListOf::Turns
+        | ListOf::Inbox
+        | ListOf::Models
+        | ListOf::Skills
+        | ListOf::Search => &[],
     };
     let mut wanted = vec![(Context::List, Accept), (Context::List, Close)];
     wanted.extend(own);

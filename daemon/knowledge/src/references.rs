@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use proto::item::{Attachment, AttachmentKind};
 use proto::record::{KnownFile, PromptReferences};
 use workspace::{
     Access, DirContents, EntryKind, FileKind, LineWindow, ListEntry, ResolvedPath, Workspace,
@@ -60,6 +61,7 @@ pub fn resolve_references(
         left: BYTES_MAX,
         blocks: Vec::new(),
         files: Vec::new(),
+        attached: Vec::new(),
         problems: Vec::new(),
     };
     let mut references: Vec<(Reference, &ReferringText<'_>)> = Vec::new();
@@ -84,6 +86,7 @@ pub fn resolve_references(
     let found = (!reader.blocks.is_empty()).then(|| PromptReferences {
         text: reader.blocks.join("\n"),
         files: reader.files,
+        attached: reader.attached,
         skill: None,
     });
     ResolvedReferences {
@@ -99,6 +102,7 @@ struct Reader<'a> {
     left: usize,
     blocks: Vec<String>,
     files: Vec<KnownFile>,
+    attached: Vec<Attachment>,
     problems: Vec<String>,
 }
 
@@ -167,11 +171,16 @@ impl Reader<'_> {
         let name = self.workspace.shown(at.path());
         if content.head.contains(&0) {
             let size = content.stamp.size;
-            self.blocks.push(block(
-                "file",
-                &name,
-                &format!("[binary file, {size} bytes]"),
-            ));
+            let text = format!("[binary file, {size} bytes]");
+            self.blocks.push(block("file", &name, &text));
+            self.attached.push(Attachment {
+                name,
+                kind: AttachmentKind::Binary,
+                count: None,
+                bytes: size,
+                tokens: contract::estimate::tokens(&text) as u64,
+                cut: false,
+            });
             return Ok(());
         }
         if self.left == 0 {
@@ -192,7 +201,10 @@ impl Reader<'_> {
         self.left = self
             .left
             .saturating_sub(text.iter().map(|line| line.len() + 1).sum());
-        if end < last.min(content.total) || content.lines.iter().any(|line| line.left_out > 0) {
+        let count = Some(text.len() as u64);
+        let cut =
+            end < last.min(content.total) || content.lines.iter().any(|line| line.left_out > 0);
+        if cut {
             text.push(format!("[cut here: the file has {} lines]", content.total));
             self.problems
                 .push(format!("`{name}` is attached only up to line {end}."));
@@ -204,7 +216,9 @@ impl Reader<'_> {
             Some(_) => format!("{name}:{first}-{end}"),
             None => name,
         };
-        self.blocks.push(block("file", &shown, &text.join("\n")));
+        let text = text.join("\n");
+        self.blocks.push(block("file", &shown, &text));
+        self.note(shown, AttachmentKind::File, count, &text, cut);
         Ok(())
     }
 
@@ -213,7 +227,8 @@ impl Reader<'_> {
             return Err(FULL.to_owned());
         }
         let mut text = content.to_owned();
-        if text.len() > self.left {
+        let cut = text.len() > self.left;
+        if cut {
             text.truncate(text.floor_char_boundary(self.left));
             let kept = text.len();
             text.push_str(&format!(
@@ -225,6 +240,7 @@ impl Reader<'_> {
         }
         self.left = self.left.saturating_sub(text.len());
         self.blocks.push(block("resource", name, &text));
+        self.note(name.to_owned(), AttachmentKind::Resource, None, &text, cut);
         Ok(())
     }
 
@@ -233,7 +249,9 @@ impl Reader<'_> {
         let listing = listing.map_err(|error| error.to_string())?;
         let mut lines = Vec::new();
         list(&listing.entries, 0, &mut lines);
-        if listing.left_out > 0 || listing.unopened > 0 {
+        let count = Some(lines.len() as u64);
+        let cut = listing.left_out > 0 || listing.unopened > 0;
+        if cut {
             lines.push(format!("[only {ENTRIES_MAX} entries are listed]"));
         }
         let text = lines.join("\n");
@@ -242,13 +260,33 @@ impl Reader<'_> {
         }
         self.left -= text.len();
         let name = self.workspace.shown(at.path());
-        if listing.left_out > 0 || listing.unopened > 0 {
+        if cut {
             self.problems.push(format!(
                 "`{name}` is listed only in part: {ENTRIES_MAX} entries."
             ));
         }
         self.blocks.push(block("directory", &name, &text));
+        self.note(name, AttachmentKind::Directory, count, &text, cut);
         Ok(())
+    }
+
+    /// Notes what was attached, for display.
+    fn note(
+        &mut self,
+        name: String,
+        kind: AttachmentKind,
+        count: Option<u64>,
+        text: &str,
+        cut: bool,
+    ) {
+        self.attached.push(Attachment {
+            name,
+            kind,
+            count,
+            bytes: text.len() as u64,
+            tokens: contract::estimate::tokens(text) as u64,
+            cut,
+        });
     }
 }
 

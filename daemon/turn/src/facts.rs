@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
 use proto::budget::Spent;
+use proto::item::Attachment;
 use proto::outcome::{OutcomeKind, TurnEnded, UsageTotals};
 use proto::params::interaction::{Interaction, Scope};
 use proto::params::session::{Exited, QueuedPrompt};
@@ -70,6 +71,8 @@ pub struct Facts {
     pub queue: VecDeque<QueuedPrompt>,
     /// Contents of the references in queued prompts, which go before their text.
     pub references: HashMap<PromptId, Arc<str>>,
+    /// Attachments of queued prompts, for display.
+    pub attached: HashMap<PromptId, Vec<Attachment>>,
     /// The skills that queued prompts use.
     pub skills: HashMap<PromptId, SkillUse>,
     /// The number of the newest turn; numbers are never reused.

@@ -484,12 +484,15 @@ impl Step<'_> {
         voice: Voice,
     ) {
         let item = self.next_item();
+        let attached = prompt_id.and_then(|id| self.facts.attached.get(&id).cloned());
+        let attached = attached.unwrap_or_default();
         self.append(Body::User(UserMessage {
             item,
             prompt_id,
             text,
             context,
             voice,
+            attached,
         }));
     }
 

@@ -12,7 +12,7 @@ pub mod words;
 use std::collections::HashSet;
 
 use proto::hook::HookFinished;
-use proto::item::{CallStatus, Display, Finish};
+use proto::item::{Attachment, CallStatus, Display, Finish};
 use proto::outcome::{OutcomeKind, Reason, TurnEnded};
 use proto::params::interaction::Interaction;
 use proto::record::{
@@ -122,6 +122,8 @@ pub enum EntryKind<T> {
     User {
         text: String,
         steer: bool,
+        /// What was attached, because the prompt refers to it.
+        attached: Vec<Attachment>,
     },
     /// Reasoning that the model showed. `done`: no more of it comes.
     Reasoning {

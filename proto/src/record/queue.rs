@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::item::Attachment;
 use crate::record::{KnownFile, SkillUse};
 use crate::state::OnAsk;
 use crate::{PromptId, RequestId};
@@ -34,6 +35,9 @@ pub struct PromptReferences {
     /// Files that are attached as a whole.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<KnownFile>,
+    /// For display.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub attached: Vec<Attachment>,
     /// The skill that the prompt uses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skill: Option<SkillUse>,

@@ -34,7 +34,7 @@ pub(super) fn compare(name: &str, look: TerminalSetup, terminal: &Terminal) {
     } = look;
     // Colours need to be looked at once, not at every size; with ages in them they would never be the same.
     let of = match (name, columns, theme) {
-        ("sessions", _, _) => Of::Text,
+        ("sessions" | "search", _, _) => Of::Text,
         (_, 80, _) | (_, _, "none") => Of::Colours,
         _ => Of::Text,
     };
@@ -105,6 +105,13 @@ fn at_rest() {
     let shows = |screen: &str, _| has_composer(screen) && screen.contains("That is all.");
     of_scene("idle", &scene, shows);
     of_whole("whole-idle", &scene, shows);
+}
+
+#[test]
+fn attachments_below_a_prompt() {
+    of_scene("attached", &scenes::attached(), |screen, _| {
+        has_composer(screen) && screen.contains("That is all.")
+    });
 }
 
 #[test]

@@ -6,6 +6,7 @@ use proto::Pid;
 use testkit::model::{Answer, Model};
 use tests::{House, Terminal, until};
 
+use super::goldens::compare;
 use super::scenes::{self, Scene, TerminalSetup, has_composer, interface, prompt, wait};
 use crate::scripted;
 
@@ -235,4 +236,74 @@ fn set_up_again_enter_keeps_all_and_the_address_can_be_changed() {
         ("Model (number or name) [model-1]:", ""),
     ]);
     assert!(moved.contains(&two.base_url()) && !moved.contains(&one.base_url()));
+}
+
+/// Both languages at the usual and at a narrow width.
+fn looks() -> impl Iterator<Item = TerminalSetup> {
+    let sizes = [(80, 24), (40, 12)].into_iter();
+    sizes.flat_map(|(columns, rows)| {
+        ["en", "zh"].map(|language| TerminalSetup {
+            columns,
+            rows,
+            language,
+            theme: "none",
+        })
+    })
+}
+
+#[test]
+fn skills_are_listed_with_their_faults_and_one_is_used_also_on_forty_columns() {
+    let scene = scenes::idle();
+    scene.house.files(
+        "//- .claude/skills/fix/SKILL.md\n---\nname: fix\ndescription: Fix a fault\n---\nFix $ARGUMENTS.\n//- .reasonix/skills/look/SKILL.md\n---\ndescription: Look around\n---\nLook.\n//- .claude/skills/look/SKILL.md\n---\ndescription: Look elsewhere\n---\nLook.\n//- .claude/skills/bad/SKILL.md\n---\nname: bad\n",
+    );
+    for look in looks() {
+        let terminal = scene.at_rest(look, "That is all.");
+        say(&terminal, "/skills");
+        terminal.wait_text("fix");
+        terminal.wait_text("look");
+        compare("skills", look, &terminal);
+    }
+    scene.answers("It is fixed.");
+    let terminal = scene.at_rest(NARROW, "That is all.");
+    say(&terminal, "/skills");
+    terminal.wait_text("fix");
+    terminal.press("enter");
+    terminal.wait_text("> /fix");
+    terminal.type_text("the door");
+    terminal.press("enter");
+    terminal.wait_text("It is fixed.");
+    let asked = scene.model.requests();
+    let body = String::from_utf8_lossy(&asked[asked.len() - 1].body).into_owned();
+    assert!(body.contains("Fix the door."), "{body}");
+}
+
+#[test]
+fn a_search_marks_the_words_and_opens_the_session_of_a_hit_also_on_forty_columns() {
+    let scene = scenes::several();
+    let found = || {
+        let found = scene
+            .house
+            .reasonix(&["search", "hello"])
+            .out
+            .contains("hello");
+        found.then_some(())
+    };
+    until("the index", found);
+    let third = Pid(scene.pid.0 + 2).to_string();
+    for look in looks() {
+        let terminal = interface(&scene.house, &["attach", &third], look);
+        terminal.wait_scrolled("第三个会话。");
+        terminal.wait_for("an empty line", has_composer);
+        say(&terminal, "/search Hello");
+        terminal.wait_text("Say hello.");
+        terminal.press("end");
+        compare("search", look, &terminal);
+        terminal.press("home");
+        terminal.press("enter");
+        terminal.wait_text("That is all.");
+    }
+    let terminal = scene.at_rest(CHINESE, "That is all.");
+    say(&terminal, "/search nowhere-at-all");
+    terminal.wait_text("没有消息含有这些词");
 }

@@ -168,6 +168,15 @@ pub fn idle() -> Scene {
     scene
 }
 
+/// The prompt referred to files, one of which is missing.
+pub fn attached() -> Scene {
+    let prompt = "Compare @src/main.rs:1-4 with @src and @none.md.";
+    let answers = [Answer::text("They agree. That is all.")];
+    let scene = scene(FILES, answers, Pause::new(), prompt, |_| {});
+    scene.wait("turn.ended", 1);
+    scene
+}
+
 /// An answer stops in its middle until `pause` is opened.
 pub fn streaming() -> Scene {
     let pause = Pause::new();

@@ -1,10 +1,11 @@
 //! The last prompt of a session and what the model said to it, found from the end of the log.
 
 use client::{Client, DecodedEvent};
-use proto::item::Voice;
+use proto::item::{Attachment, Voice};
 use proto::methods::SessionRead;
 use proto::outcome::TurnEnded;
 use proto::params::session::ReadParams;
+use proto::record::Level;
 use proto::{Body, Seq};
 
 use crate::exit::Error;
@@ -19,6 +20,9 @@ const WINDOWS_MAX: usize = 10;
 #[derive(Debug, PartialEq)]
 pub struct Exchange {
     pub prompt: String,
+    pub attached: Vec<Attachment>,
+    /// Warnings since the prompt, such as references that are not attached.
+    pub warnings: Vec<String>,
     /// Empty: there is none yet.
     pub answer: String,
     /// How its turn ended; none: it has not.
@@ -81,6 +85,8 @@ struct PartialExchange {
     /// The last words of the model.
     answer: Option<String>,
     ended: Option<TurnEnded>,
+    /// Newest first.
+    warnings: Vec<String>,
     /// What the newest rewind left of the records before it: (that record, first and last of each run).
     shown: Option<(Seq, Vec<(Seq, Seq)>)>,
 }
@@ -100,7 +106,11 @@ impl PartialExchange {
                         // Said after the turn that is gone back to.
                         self.answer = None;
                         self.ended = None;
+                        self.warnings.clear();
                     }
+                }
+                Some(Body::Notice(notice)) if notice.level == Level::Warning => {
+                    self.warnings.push(notice.text.clone());
                 }
                 Some(Body::TurnEnded(ended)) => {
                     self.ended.get_or_insert_with(|| ended.clone());
@@ -111,6 +121,11 @@ impl PartialExchange {
                 Some(Body::User(message)) if message.voice == Voice::Prompt => {
                     return Some(Exchange {
                         prompt: message.text.clone(),
+                        attached: message.attached.clone(),
+                        warnings: {
+                            self.warnings.reverse();
+                            std::mem::take(&mut self.warnings)
+                        },
                         answer: self.answer.take().unwrap_or_default(),
                         ended: self.ended.take(),
                     });

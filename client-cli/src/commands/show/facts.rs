@@ -12,7 +12,7 @@ use crate::messages::Thing;
 use crate::messages::stored::Msg;
 use crate::messages::{Label, translated};
 use crate::paint::Painter;
-use crate::pieces::{Piece, Tone, turn_ended};
+use crate::pieces::{Piece, Tone, prompt_pieces, turn_ended};
 use crate::{commands, output};
 
 /// Prints it.
@@ -144,11 +144,16 @@ fn waits(summary: &SessionSummary) -> String {
 /// The words of both, as an attached client shows them.
 fn paint(last: &Exchange) -> Result<(), Error> {
     let mut painter = Painter::new(output::colour(&std::io::stdout()), usize::MAX);
+    for piece in prompt_pieces(&last.prompt, &last.attached) {
+        output::part(&painter.paint(&piece))?;
+    }
     let mut block = |tone, text: &str| {
         let text = text.to_owned();
         output::part(&painter.paint(&Piece::Block { tone, text }))
     };
-    block(Tone::User, &last.prompt)?;
+    for warning in &last.warnings {
+        block(Tone::Warning, &translated(warning))?;
+    }
     match (last.answer.as_str(), &last.ended) {
         ("", None) => block(Tone::State, say!(Msg::NoAnswerYet))?,
         ("", Some(_)) => {}

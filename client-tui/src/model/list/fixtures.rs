@@ -4,12 +4,13 @@ use std::time::{Duration, Instant};
 
 use proto::outcome::UsageTotals;
 use proto::params::config::{ModelFacts, ModelPrice, ProviderListOutput, ProviderStatus};
-use proto::params::history::{CheckpointsOutput, TurnCheckpoint};
+use proto::params::history::{CheckpointsOutput, Hit, MessageRole, SearchOutput, TurnCheckpoint};
 use proto::params::interaction::{
     Choice, Interaction, InteractionKind, InteractionRequest, Question,
 };
 use proto::params::process::{self, ChildProcess};
 use proto::params::session::{ListOutput, QueuedPrompt, SessionSummary};
+use proto::params::skill::{self, RunAs, SkillInfo, SkillSource};
 use proto::record::ChildKind;
 use proto::state::{ApprovalMode, Kind, Mode, State, WaitingFor};
 use proto::{Pid, PromptId, Seq, SessionId, Stamp};
@@ -27,7 +28,7 @@ pub const NOW: Stamp = Stamp(1_790_000_000_000);
 pub const HOSTILE: &str = "\u{1b}]0;owned\u{7}\u{1b}[2J\u{202e}evil\r\n\u{9b}31mred\tend";
 
 /// Every list.
-pub const ALL: [ListOf; 7] = [
+pub const ALL: [ListOf; 9] = [
     ListOf::Sessions { here: true },
     ListOf::Sessions { here: false },
     ListOf::Turns,
@@ -35,6 +36,8 @@ pub const ALL: [ListOf; 7] = [
     ListOf::Processes,
     ListOf::Inbox,
     ListOf::Models,
+    ListOf::Skills,
+    ListOf::Search,
 ];
 
 /// The daemon's answer to an opened list, with these open calls; `None`: the list makes no request.
@@ -52,8 +55,78 @@ pub fn answer(what: ListOf, calls: Vec<Interaction>) -> Option<Answer> {
             list: providers(),
             keys: vec!["FAR_API_KEY".to_owned()],
         },
+        ListOf::Skills => Answer::Skills(skills()),
+        ListOf::Search => Answer::Hits(hits()),
         ListOf::Queue => return None,
     })
+}
+
+/// One that can be used, one that another hides, one that a command hides, and a file that is left out.
+pub fn skills() -> skill::ListOutput {
+    let skill = |name: &str, source, hidden_by: Option<&str>, is_command| SkillInfo {
+        name: name.to_owned(),
+        description: format!("How to {name} {HOSTILE}"),
+        source,
+        file: format!("/work/{name}/{}/SKILL.md", source.as_str()),
+        hidden_by: hidden_by.map(str::to_owned),
+        is_command,
+        trusted: source != SkillSource::Project,
+        offered: hidden_by.is_none(),
+        allowed_tools: Some(vec!["Read".to_owned()]),
+        run_as: RunAs::Inline,
+        model: None,
+        refusal: None,
+    };
+    skill::ListOutput {
+        skills: vec![
+            skill("deploy", SkillSource::Project, None, false),
+            skill(
+                "deploy",
+                SkillSource::User,
+                Some("/work/deploy/project/SKILL.md"),
+                false,
+            ),
+            skill("review", SkillSource::User, None, true),
+            skill("test", SkillSource::Configured, None, false),
+        ],
+        problems: vec![
+            "`/work/bad/SKILL.md:2` is left out: its front matter has no end.".to_owned(),
+        ],
+    }
+}
+
+/// Messages of two sessions.
+pub fn hits() -> SearchOutput {
+    let hit = |pid, seq, role, text: &str, marks: &[(u64, u64)]| Hit {
+        session: id(pid),
+        pid: Pid(pid),
+        name: None,
+        cwd: "/home/ann/work".to_owned(),
+        seq: Seq(seq),
+        turn: Some(1),
+        at: Stamp(NOW.0 - 3_600_000),
+        role,
+        text: text.to_owned(),
+        marks: marks.to_vec(),
+    };
+    let long = "…the parser fails on an empty line, so the parser must be told of it…";
+    SearchOutput {
+        hits: vec![
+            hit(3, 7, MessageRole::User, long, &[(5, 11), (43, 49)]),
+            hit(
+                3,
+                9,
+                MessageRole::Assistant,
+                "解析器 parser 已修好",
+                &[(4, 10)],
+            ),
+            hit(1, 4, MessageRole::Tool, HOSTILE, &[(2, 9), (3, 400)]),
+        ],
+        matches: 40,
+        complete: false,
+        too_many: false,
+        indexing: None,
+    }
 }
 
 /// The id of the session with that pid.

@@ -80,7 +80,11 @@ pub fn present(model: &Model) -> &str {
 #[must_use]
 pub fn row(offer: &Offer, model: &Model) -> Row {
     let language = model.look.language;
-    let cell = |text: String, ink| Cell { text, ink };
+    let cell = |text: String, ink| Cell {
+        text,
+        ink,
+        marks: Vec::new(),
+    };
     let (key, ink) = match offer.key {
         KeyPresence::NotNeeded => (String::new(), Ink::Dim),
         KeyPresence::There => (language.say(Msg::Key).to_owned(), Ink::Dim),

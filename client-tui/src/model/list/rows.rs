@@ -11,7 +11,7 @@ use proto::record::{ChildKind, RewoundResult};
 use proto::state::State;
 
 use super::{Choice, Content, Key, ListDialog, ListOf, Restore};
-use super::{models, words};
+use super::{found, models, words};
 use crate::messages::lists::Msg;
 use crate::model::Model;
 use crate::render::short;
@@ -35,12 +35,15 @@ pub struct Row {
 pub struct Cell {
     pub text: String,
     pub ink: Ink,
+    /// Bytes of the text that are emphasised: first, and the one after the last.
+    pub marks: Vec<(usize, usize)>,
 }
 
 fn cell(text: impl Into<String>, ink: Ink) -> Cell {
     Cell {
         text: text.into(),
         ink,
+        marks: Vec::new(),
     }
 }
 
@@ -122,6 +125,8 @@ fn all(dialog: &ListDialog, model: &Model) -> Vec<Row> {
             .iter()
             .map(|offer| models::row(offer, model))
             .collect(),
+        Content::Skills(list) => found::skills(list, model.look.language),
+        Content::Hits(hits) => found::hits(hits, dialog.at, model.look.language),
     }
 }
 

@@ -98,7 +98,7 @@ fn entry_lines(events: &[DecodedEvent]) -> Vec<String> {
         .map(|entry| {
             let live = if entry.settled() { "" } else { "…" };
             let words = match &entry.kind {
-                EntryKind::User { text, steer } => format!("user{} {text}", u8::from(*steer)),
+                EntryKind::User { text, steer, .. } => format!("user{} {text}", u8::from(*steer)),
                 EntryKind::Reasoning { thought, .. } => format!("thought {}", thought.text()),
                 EntryKind::Answer {
                     text: markdown,

@@ -4,7 +4,7 @@ use proto::params::session::{SessionSummary, Signal, SignalParams};
 use proto::state::State;
 use proto::{Pid, RequestId, SessionId};
 
-use super::{current, dialog, models, queue, turns};
+use super::{current, dialog, models, queue, skills, turns};
 use crate::effect::{Call, Effect};
 use crate::messages::dialog::Msg as Title;
 use crate::messages::lists::Msg;
@@ -27,6 +27,9 @@ pub fn take(model: &mut Model) -> Vec<Effect> {
         Some(Key::Prompt(_)) => queue::edit(model),
         Some(Key::Choice(choice)) => turns::take(model, choice),
         Some(Key::Model(name)) => models::take(model, &name),
+        Some(Key::Skill(file)) => skills::take(model, &file),
+        Some(Key::Fault(index)) => skills::explain(model, index),
+        Some(Key::Hit(session, _)) => go(model, &session.to_string()),
     }
 }
 

@@ -38,6 +38,8 @@ pub fn take(model: &mut Model, answer: Answer) {
         (Answer::Models { list, keys }, ListOf::Models) => {
             content(model, Ok(Content::Models(models::offers(&list, &keys))));
         }
+        (Answer::Skills(list), ListOf::Skills) => content(model, Ok(Content::Skills(list))),
+        (Answer::Hits(found), ListOf::Search) => content(model, Ok(Content::Hits(found))),
         (Answer::Checkpoints { output, .. }, ListOf::Turns) => {
             content(model, Ok(Content::Turns(output)));
         }
@@ -59,6 +61,8 @@ pub fn take(model: &mut Model, answer: Answer) {
             | (Call::Processes(_), ListOf::Processes)
             | (Call::Waiting, ListOf::Inbox)
             | (Call::Models(_), ListOf::Models)
+            | (Call::Skills(_), ListOf::Skills)
+            | (Call::Search(_), ListOf::Search)
             | (Call::Checkpoints { .. }, ListOf::Turns) => content(model, Err(trouble)),
             _ => {}
         },

@@ -85,6 +85,7 @@ fn does(action: Action, name: &str, what: ListOf) {
         Action::Accept => match what {
             ListOf::Queue => matches!(called(&effects), Call::Unqueue { edit: Some(_), .. }),
             ListOf::Turns => matches!(called(&effects), Call::Rewind(params) if params.dry_run),
+            ListOf::Skills => model.dialog.is_none() && model.composer.text() == "/deploy ",
             _ => matches!(effects[..], [Effect::Follow { follow: 1, .. }]),
         },
         Action::Pause => {
@@ -765,4 +766,47 @@ fn before_the_first_prompt_a_model_is_the_next_sessions() {
     assert_eq!(model.place.model, "local/llama");
     let template = &model.place.template.options;
     assert_eq!(template.model.as_deref(), Some("local/llama"));
+}
+
+#[test]
+fn a_skill_begins_the_prompt_and_what_cannot_be_used_says_why() {
+    let mut model = opened(ListOf::Skills);
+    model.composer.set("to production");
+    press(&mut model, "down");
+    press(&mut model, "enter");
+    let words = &model.toast.as_ref().unwrap().words;
+    assert!(
+        words.contains("hidden by `/work/deploy/project/SKILL.md`"),
+        "{words}"
+    );
+    press(&mut model, "down");
+    press(&mut model, "enter");
+    let words = &model.toast.as_ref().unwrap().words;
+    assert!(words.contains("`/review` runs the command"), "{words}");
+    press(&mut model, "end");
+    press(&mut model, "enter");
+    let words = &model.toast.as_ref().unwrap().words;
+    assert!(words.contains("SKILL.md:2"), "{words}");
+    press(&mut model, "home");
+    assert!(press(&mut model, "enter").is_empty());
+    assert!(model.dialog.is_none());
+    assert_eq!(model.composer.text(), "/deploy to production");
+}
+
+#[test]
+fn a_search_keeps_its_order_and_opens_the_session_of_a_hit() {
+    let mut model = model();
+    let effects = search(&mut model, "parser line");
+    assert!(matches!(
+        effects.as_slice(),
+        [Effect::Call(Call::Search(params))] if params.query == "parser line" && params.limit == 100
+    ));
+    take(&mut model, Answer::Hits(fixtures::hits()));
+    assert_eq!(at(&model), Some(Key::Hit(id(3), Seq(7))));
+    press(&mut model, "end");
+    let effects = press(&mut model, "enter");
+    let opens = effects.iter().any(
+        |effect| matches!(effect, Effect::Follow { session, .. } if *session == id(1).to_string()),
+    );
+    assert!(opens, "{effects:?}");
 }

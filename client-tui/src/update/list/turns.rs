@@ -56,9 +56,9 @@ fn restore(model: &Model, turn: Option<u64>) -> Option<Restore> {
 fn said(model: &Model, turn: u64) -> Option<String> {
     let mut entries = model.transcript.entries.iter();
     entries.find_map(|entry| match &entry.kind {
-        transcript::EntryKind::User { text, steer: false } if entry.turn == Some(turn) => {
-            Some(text.clone())
-        }
+        transcript::EntryKind::User {
+            text, steer: false, ..
+        } if entry.turn == Some(turn) => Some(text.clone()),
         _ => None,
     })
 }

@@ -6,13 +6,13 @@ use proto::params::interaction::Question;
 use proto::params::process::ChildProcess;
 use proto::params::session::SessionSummary;
 use proto::record::{RewoundFile, RewoundResult};
-use proto::{InteractionId, PromptId, SessionId};
+use proto::{InteractionId, PromptId, Seq, SessionId};
 use ratatui::text::{Line, Span};
 
 use crate::messages::lists::Msg;
 use crate::model::Model;
 use crate::model::list::rows::Row;
-use crate::model::list::{Content, Key, ListDialog, ListOf, Restore, models, words};
+use crate::model::list::{Content, Key, ListDialog, ListOf, Restore, found, models, words};
 use crate::render::{short, wrap};
 use crate::theme::Ink;
 
@@ -45,6 +45,9 @@ pub fn lines(
         Some(Key::Prompt(id)) => prompt(&mut words, *id),
         Some(Key::Interaction(id, _)) => inbox(&mut words, dialog, id),
         Some(Key::Model(name)) => offer(&mut words, dialog, name),
+        Some(Key::Skill(file)) => skill(&mut words, dialog, file),
+        Some(Key::Fault(index)) => fault(&mut words, dialog, *index),
+        Some(Key::Hit(session, seq)) => hit(&mut words, dialog, (*session, *seq)),
         Some(Key::New | Key::Undo | Key::Choice(_)) | None => {}
     }
     words.lines
@@ -105,6 +108,47 @@ fn offer(words: &mut DetailLines<'_>, dialog: &ListDialog, name: &str) {
         models::KeyPresence::NotNeeded | models::KeyPresence::There => Ink::Dim,
     };
     words.text(&key, ink, false);
+}
+
+/// Details of a skill.
+fn skill(words: &mut DetailLines<'_>, dialog: &ListDialog, file: &str) {
+    let Content::Skills(list) = &dialog.content else {
+        return;
+    };
+    let Some(skill) = list.skills.iter().find(|skill| skill.file == file) else {
+        return;
+    };
+    for line in found::about_skill(skill, words.model.look.language) {
+        words.text(&line, Ink::Dim, false);
+    }
+}
+
+/// Why a file is left out.
+fn fault(words: &mut DetailLines<'_>, dialog: &ListDialog, index: usize) {
+    let Content::Skills(list) = &dialog.content else {
+        return;
+    };
+    let problem = list.problems.get(index);
+    let problem = problem.map(|problem| words.model.look.language.translate(problem));
+    let problem = client::text::line(&problem.unwrap_or_default());
+    words.text(&problem, Ink::Warning, false);
+}
+
+/// A message that was found, and its session.
+fn hit(words: &mut DetailLines<'_>, dialog: &ListDialog, key: (SessionId, Seq)) {
+    let Content::Hits(found) = &dialog.content else {
+        return;
+    };
+    let mut hits = found.hits.iter();
+    let Some(hit) = hits.find(|hit| (hit.session, hit.seq) == key) else {
+        return;
+    };
+    let home = words.model.place.home.as_deref();
+    let directory = words::home(&hit.cwd, home);
+    let name = hit.name.as_deref().map(client::text::line);
+    let name = name.map_or_else(String::new, |name| format!(" {name}"));
+    words.row(&format!("{}{name} · {directory}", hit.pid), Ink::Dim);
+    words.text(&found::excerpt(hit).text, Ink::Text, false);
 }
 
 fn session(words: &mut DetailLines<'_>, dialog: &ListDialog, id: SessionId) {

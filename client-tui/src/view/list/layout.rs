@@ -5,7 +5,7 @@ use ratatui::text::{Line, Span};
 
 use crate::messages::lists::Msg;
 use crate::model::Model;
-use crate::model::list::rows::Row;
+use crate::model::list::rows::{Cell, Row};
 use crate::model::list::{ListDialog, ListOf};
 use crate::render::wrap::{clip, width};
 use crate::theme::Ink;
@@ -90,6 +90,11 @@ fn columns(dialog: &ListDialog) -> (&'static [Column], usize) {
             const { &[left(0, 0), right(16, 2), right(6, 3), left(8, 1)] },
             0,
         ),
+        ListOf::Skills => (const { &[left(18, 0), left(0, 0), left(9, 1)] }, 1),
+        ListOf::Search => (
+            const { &[right(6, 0), left(0, 0), left(9, 2), right(6, 1)] },
+            1,
+        ),
         ListOf::Inbox => (
             const { &[right(6, 0), left(14, 2), left(0, 0), right(6, 1)] },
             2,
@@ -170,7 +175,7 @@ impl Table {
             Span::raw(" "),
         ];
         let cells = row.cells.iter();
-        let cells = cells.map(|cell| Span::styled(cell.text.clone(), theme.style(cell.ink)));
+        let cells = cells.map(|cell| emphasised(cell, model));
         self.cells(&mut spans, cells);
         let mut spans = clip(spans, self.width);
         if chosen {
@@ -187,12 +192,16 @@ impl Table {
         let style = model.look.theme.style(Ink::Dim);
         let mut spans = vec![Span::raw(" ".repeat(MARKS))];
         let heads = HEADS.iter();
-        let heads = heads.map(|head| Span::styled(model.look.language.say(*head), style));
+        let heads = heads.map(|head| vec![Span::styled(model.look.language.say(*head), style)]);
         self.cells(&mut spans, heads);
         Line::from(clip(spans, self.width))
     }
 
-    fn cells(&self, spans: &mut Vec<Span<'static>>, cells: impl Iterator<Item = Span<'static>>) {
+    fn cells(
+        &self,
+        spans: &mut Vec<Span<'static>>,
+        cells: impl Iterator<Item = Vec<Span<'static>>>,
+    ) {
         let mut begun = false;
         let laid_out = cells.zip(self.columns).zip(&self.widths);
         for ((cell, column), wide) in laid_out.filter(|(_, wide)| **wide > 0) {
@@ -200,8 +209,8 @@ impl Table {
                 spans.push(Span::raw("  "));
             }
             begun = true;
-            let style = cell.style;
-            let cell = clip(vec![cell], *wide);
+            let style = cell.first().map_or_else(Style::new, |span| span.style);
+            let cell = clip(cell, *wide);
             let used: usize = cell.iter().map(|span| width(&span.content)).sum();
             let blank = Span::styled(" ".repeat(wide.saturating_sub(used)), style);
             match column.right {
@@ -210,6 +219,24 @@ impl Table {
             }
         }
     }
+}
+
+/// A cell's text; its marks are bold, and in colours.
+fn emphasised(cell: &Cell, model: &Model) -> Vec<Span<'static>> {
+    let theme = model.look.theme;
+    let mut spans = Vec::new();
+    let mut done = 0;
+    let mut push = |range: std::ops::Range<usize>, ink| {
+        let text = cell.text.get(range).unwrap_or_default().to_owned();
+        spans.push(Span::styled(text, theme.style(ink)));
+    };
+    for (first, end) in &cell.marks {
+        push(done..*first, cell.ink);
+        push(*first..*end, Ink::Question);
+        done = *end;
+    }
+    push(done..cell.text.len(), cell.ink);
+    spans
 }
 
 fn set(widths: &mut [usize], index: usize, width: usize) {

@@ -5,6 +5,8 @@ use proto::record::{FileState, RewoundFile, RewoundResult};
 use proto::{Event as Record, Pid, Seq};
 use unicode_segmentation::UnicodeSegmentation;
 
+use ratatui::style::Modifier;
+
 use super::*;
 use crate::effect::{Answer, Call, Trouble};
 use crate::keymap::key;
@@ -117,6 +119,8 @@ fn before_an_answer_a_list_says_so_and_an_empty_one_says_what_to_do() {
                 },
                 keys: Vec::new(),
             },
+            ListOf::Skills => Answer::Skills(proto::params::skill::ListOutput::default()),
+            ListOf::Search => Answer::Hits(proto::params::history::SearchOutput::default()),
             ListOf::Turns | ListOf::Queue => {
                 let turns = Vec::new();
                 let undo = false;
@@ -339,7 +343,7 @@ proptest! {
         name in "\\PC{0,40}|[\\x00-\\x1f\u{7f}-\u{9f}a漢🎉\u{301}\u{200d}\u{202e}]{0,30}",
         columns in 1_u16..140,
         rows in 2_u16..50,
-        which in 0_usize..7,
+        which in 0_usize..9,
         presses in proptest::collection::vec(0_usize..6, 0..6),
     ) {
         let mut model = opened(ALL[which], (columns, rows), Language::Chinese);
@@ -349,6 +353,8 @@ proptest! {
                 Content::Models(offers) => offers[0].name = format!("p/{name}"),
                 Content::Turns(turns) => turns.turns[2].prompt = name.clone(),
                 Content::Processes(list) => list.processes[0].cause = name.clone(),
+                Content::Skills(list) => list.skills[0].description = name.clone(),
+                Content::Hits(found) => found.hits[0].text = name.clone(),
                 Content::Inbox(_) | Content::Queue | Content::Loading => {}
             }
         }
@@ -361,4 +367,24 @@ proptest! {
         }
         drawn(&model);
     }
+}
+
+#[test]
+fn words_that_were_found_are_bold_without_colours_too() {
+    let mut model = fixtures::model(80, 24, Language::English);
+    model.look.theme = crate::theme::Theme::named("none").unwrap();
+    update::search(&mut model, "parser");
+    update::take(&mut model, Answer::Hits(fixtures::hits()));
+    let panel = drawn(&model);
+    let bold = |row: &Line<'static>| -> Vec<String> {
+        let spans = row.spans.iter();
+        let bold = spans.filter(|span| span.style.add_modifier.contains(Modifier::BOLD));
+        bold.map(|span| span.content.to_string()).collect()
+    };
+    assert!(text(&panel).contains("Messages with parser  3 of 40"));
+    let rows: Vec<_> = panel.rows.iter().map(bold).collect();
+    assert!(
+        rows.iter()
+            .any(|row| row.iter().filter(|word| *word == "parser").count() == 2)
+    );
 }

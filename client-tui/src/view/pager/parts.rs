@@ -99,8 +99,8 @@ impl DocumentPart<'_> {
         match self {
             Self::Entry(_, entry) => match &entry.kind {
                 EntryKind::Tool(_) | EntryKind::Reasoning { .. } => true,
-                EntryKind::User { text, .. } => {
-                    text.len() > LONG.0 || text.lines().count() > LONG.1
+                EntryKind::User { text, attached, .. } => {
+                    text.len() > LONG.0 || text.lines().count() + attached.len() > LONG.1
                 }
                 _ => false,
             },
@@ -124,7 +124,7 @@ impl DocumentPart<'_> {
         };
         let about = match self {
             Self::Entry(_, entry) => match &entry.kind {
-                EntryKind::User { text, .. } => 1 + rows(text),
+                EntryKind::User { text, attached, .. } => 1 + rows(text) + attached.len(),
                 EntryKind::Answer { text: markdown, .. } => 1 + rows(markdown.text()),
                 EntryKind::Reasoning { thought, .. } if open => 1 + rows(thought.text()),
                 EntryKind::Tool(tool) if open => 2 + held(tool).map(rows).sum::<usize>(),

@@ -201,7 +201,11 @@ fn made_of(
 ) -> Vec<Line<'static>> {
     let output = open || look.output;
     let mut rows = match &entry.kind {
-        EntryKind::User { text, steer } => said::prompt(look, text, *steer, output),
+        EntryKind::User {
+            text,
+            steer,
+            attached,
+        } => said::prompt(look, text, attached, *steer, output),
         EntryKind::Reasoning { thought, done } => {
             said::reasoning(look, thought, part, *done, open || look.reasoning)
         }

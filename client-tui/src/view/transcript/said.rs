@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use client::text;
 use client::transcript::words;
-use proto::item::Finish;
+use proto::item::{Attachment, Finish};
 use ratatui::text::{Line, Span};
 
 use super::words::{before, hang, left_out, lines, notice_rows, span, width};
@@ -17,8 +17,17 @@ use crate::theme::Ink;
 /// Rows of a folded prompt.
 const PROMPT: usize = 12;
 
-/// A user's prompt.
-pub(super) fn prompt(look: &Look, words: &str, steer: bool, open: bool) -> Vec<Line<'static>> {
+/// Rows of folded attachments.
+const ATTACHED: usize = 6;
+
+/// A user's prompt, and what was attached to it.
+pub(super) fn prompt(
+    look: &Look,
+    words: &str,
+    attached: &[Attachment],
+    steer: bool,
+    open: bool,
+) -> Vec<Line<'static>> {
     let mark = match steer {
         true => "» ",
         false => "> ",
@@ -38,6 +47,17 @@ pub(super) fn prompt(look: &Look, words: &str, steer: bool, open: bool) -> Vec<L
         let hint = left_out(look, Msg::MoreLines, more, room);
         rows.push(before("   ".into(), hint));
     }
+    let mut below: Vec<_> = words::attached(look.language, attached)
+        .flat_map(|line| notice_rows(look, "   ", (Ink::Dim, Ink::Dim), &line))
+        .collect();
+    let more = below.len().saturating_sub(ATTACHED);
+    if more > 1 && !open {
+        below.truncate(ATTACHED);
+        let room = width(look).saturating_sub(wrap::width(BAR) + 2);
+        let hint = left_out(look, Msg::MoreLines, more, room);
+        below.push(before("   ".into(), hint));
+    }
+    rows.extend(below);
     framed(look, rows)
 }
 

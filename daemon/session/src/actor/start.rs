@@ -13,26 +13,34 @@ use crate::actor::Actor;
 use crate::actor::inbox::{self, Reply};
 use crate::calls::events::CallEvent;
 
+/// What the user is told when a session is created.
+#[derive(Default)]
+pub struct FirstNotices {
+    pub of_session: Vec<String>,
+    /// References of the first prompt that are not attached: they are told below it.
+    pub of_prompt: Vec<String>,
+}
+
 impl Actor {
     /// Writes the first records of a new session: creation, notices and first prompt are one commit.
     /// `created_on_disk` is answered when they are on disk.
     pub fn write_first_records(
         &mut self,
         created: SessionCreated,
-        notices: Vec<String>,
+        notices: FirstNotices,
         prompt: Option<PromptQueued>,
         created_on_disk: Reply<()>,
     ) {
         let now = self.now();
         let mut effects = self.machine.record(Body::SessionCreated(created), now);
-        for text in notices {
-            effects.extend(self.machine.record(
-                Body::Notice(Notice {
-                    level: Level::Warning,
-                    text,
-                }),
-                now,
-            ));
+        let notice = |text| {
+            Body::Notice(Notice {
+                level: Level::Warning,
+                text,
+            })
+        };
+        for text in notices.of_session {
+            effects.extend(self.machine.record(notice(text), now));
         }
         let mut last = self.machine.facts().seq;
         if let Some(prompt) = prompt {
@@ -44,6 +52,9 @@ impl Actor {
                 },
                 now,
             ));
+        }
+        for text in notices.of_prompt {
+            effects.extend(self.machine.record(notice(text), now));
         }
         self.reply_when(last, created_on_disk, ());
         self.perform(effects);

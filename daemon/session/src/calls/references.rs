@@ -183,6 +183,7 @@ fn with_block(resolved: ResolvedReferences, block: &str) -> ResolvedReferences {
     let found = resolved.found.unwrap_or_else(|| PromptReferences {
         text: String::new(),
         files: Vec::new(),
+        attached: Vec::new(),
         skill: None,
     });
     let text = match found.text.is_empty() {

@@ -305,6 +305,7 @@ fn said_by_daemon(text: String) -> Item {
         text,
         context: None,
         voice: Voice::Daemon,
+        attached: Vec::new(),
     })
 }
 

@@ -159,6 +159,7 @@ impl Aide {
             text: turn::extraction::demand(trace),
             context: None,
             voice: Voice::Daemon,
+            attached: Vec::new(),
         });
         let question = self.codec.render(&question).unwrap_or_default();
         let body = self.codec.assemble(&Asked {

@@ -16,6 +16,7 @@ use proto::{ErrorName, Failure, Pid, PromptId, Seq, SessionId, SessionOptions};
 use store::log::LogFile;
 
 use crate::actor::handle::SessionHandle;
+use crate::actor::start::FirstNotices;
 use crate::actor::{Actor, Inbox};
 use crate::assembly::options;
 use crate::assembly::setup::{Effort, ModelSetup, ProfileChoice, Setup};
@@ -171,7 +172,7 @@ impl Supervisor {
             inbox,
             handle,
             created,
-            mut notices,
+            notices,
         } = prepared??;
         let mut referenced = ResolvedReferences {
             found: parent.and_then(|parent| parent.references.clone()),
@@ -190,7 +191,6 @@ impl Supervisor {
                     return Err(failure);
                 }
             };
-            notices.append(&mut referenced.problems);
             actor.calls.note_references(referenced.found.as_ref());
         }
         let prompt = params.prompt.as_ref().map(|text| PromptQueued {
@@ -219,6 +219,10 @@ impl Supervisor {
             reported = chain.finished;
         }
         let (created_on_disk, on_disk) = tokio::sync::oneshot::channel();
+        let notices = FirstNotices {
+            of_session: notices,
+            of_prompt: referenced.problems,
+        };
         actor.write_first_records(created, notices, prompt, created_on_disk);
         actor.tell_hooks(reported);
         self.house(&handle, actor, inbox);

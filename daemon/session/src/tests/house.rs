@@ -19,6 +19,7 @@ use tokio::sync::oneshot;
 
 use super::fixtures::{self, Marker, Stops};
 use crate::actor::handle::{Attach, SessionHandle};
+use crate::actor::start::FirstNotices;
 use crate::assembly::setup::{Assembly, Effort, Setup};
 use crate::context::prefix::FrozenPrefix;
 use crate::request::keys::Keys;
@@ -291,7 +292,7 @@ pub fn begin_with(
         by: "test".into(),
         request_id: None,
     };
-    actor.write_first_records(created, Vec::new(), Some(prompt), reply);
+    actor.write_first_records(created, FirstNotices::default(), Some(prompt), reply);
     let shells = Arc::clone(&actor.calls.call_environment().shells);
     let life = tokio::spawn(actor.run(inbox));
     House {

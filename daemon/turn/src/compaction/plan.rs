@@ -456,6 +456,7 @@ impl<'a> Sketch<'a> {
             text: text.to_owned(),
             context: None,
             voice: Voice::Daemon,
+            attached: Vec::new(),
         })
     }
 

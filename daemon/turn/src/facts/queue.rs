@@ -49,6 +49,7 @@ impl Facts {
         self.queue.retain(|queued| queued.prompt_id != prompt);
         self.references.remove(&prompt);
         self.skills.remove(&prompt);
+        self.attached.remove(&prompt);
     }
 
     /// Stores the contents of a queued prompt's references.
@@ -58,6 +59,12 @@ impl Facts {
                 .references
                 .insert(prompt, references.text.as_str().into()),
             None => self.references.remove(&prompt),
+        };
+        match references.map(|references| &references.attached) {
+            Some(attached) if !attached.is_empty() => {
+                self.attached.insert(prompt, attached.clone())
+            }
+            _ => self.attached.remove(&prompt),
         };
         match references.and_then(|references| references.skill.clone()) {
             Some(skill) => self.skills.insert(prompt, skill),

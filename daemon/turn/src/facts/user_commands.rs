@@ -152,6 +152,7 @@ mod tests {
                 text: "why?".into(),
                 context: Some(format!("Date: today\n\n{shown}")),
                 voice: Voice::Prompt,
+                attached: Vec::new(),
             }),
         ));
         assert_eq!(facts.user_results(), None);

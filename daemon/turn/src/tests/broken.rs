@@ -261,6 +261,7 @@ fn said(number: u64) -> (Option<u64>, Body) {
         text: "go".into(),
         context: None,
         voice: proto::item::Voice::Prompt,
+        attached: Vec::new(),
     };
     (Some(number), Body::User(message))
 }

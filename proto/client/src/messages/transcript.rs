@@ -23,6 +23,14 @@ crate::catalog! {
     Matches = "{0} in {1}", "{1}中 {0} 处";
     NoMatches = "no matches", "没有匹配";
     Lines = "{0} lines", "{0} 行";
+    Entry = "1 entry", "1 项";
+    Entries = "{0} entries", "{0} 项";
+    Bytes = "{0} bytes", "{0} 字节";
+    /// Name; size; tokens.
+    Attached = "attached `{0}`: {1}, about {2} tokens", "已附上 `{0}`：{1}，约 {2} 词元";
+    AttachedPart = "attached in part `{0}`: {1}, about {2} tokens", "已附上 `{0}` 的一部分：{1}，约 {2} 词元";
+    /// Name; size.
+    AttachedBinary = "`{0}` is a binary file of {1}: only its name is attached", "`{0}` 是二进制文件（{1}），只附上了名称";
     Done = "done", "完成";
     Failed = "failed", "失败";
     Denied = "denied", "已拒绝";

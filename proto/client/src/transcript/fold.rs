@@ -298,7 +298,13 @@ impl<T: AnswerText> Transcript<T> {
             Voice::Daemon => return,
         };
         let text = message.text.clone();
-        self.push(at, EntryKind::User { text, steer });
+        let attached = message.attached.clone();
+        let kind = EntryKind::User {
+            text,
+            steer,
+            attached,
+        };
+        self.push(at, kind);
     }
 
     fn tool_started(&mut self, started: &ToolStarted, at: At) {

@@ -3,7 +3,7 @@
 
 use proto::Pid;
 use proto::hook::{HookFinished, HookOutcome};
-use proto::item::{CallStatus, Finish};
+use proto::item::{Attachment, AttachmentKind, CallStatus, Finish};
 use proto::outcome::{Denied, OutcomeKind, Reason};
 use proto::params::compact::CompactOutput;
 use proto::params::forecast::{Forecast, Forecasts};
@@ -513,6 +513,34 @@ pub fn extraction(language: Language, found: &ReasoningExtracted) -> String {
     match text.is_empty() {
         true => language.say(Msg::HarvestNothing).to_owned(),
         false => format!("{}{text}", language.say(Msg::Extraction)),
+    }
+}
+
+/// What was attached to a prompt: a line for each.
+pub fn attached(language: Language, attached: &[Attachment]) -> impl Iterator<Item = String> {
+    attached.iter().map(move |one| attachment(language, one))
+}
+
+fn attachment(language: Language, attached: &Attachment) -> String {
+    let name = one_line(&attached.name);
+    let count = attached.count.unwrap_or_default();
+    let number = count.to_string();
+    let (one, many) = match attached.kind {
+        AttachmentKind::Directory => (Msg::Entry, Msg::Entries),
+        _ => (Msg::Line, Msg::Lines),
+    };
+    let size = match (attached.kind, count) {
+        (AttachmentKind::Binary | AttachmentKind::Resource, _) => {
+            language.fill(Msg::Bytes, &[&attached.bytes.to_string()])
+        }
+        (AttachmentKind::File | AttachmentKind::Directory, 1) => language.say(one).to_owned(),
+        (AttachmentKind::File | AttachmentKind::Directory, _) => language.fill(many, &[&number]),
+    };
+    let tokens = attached.tokens.to_string();
+    match (attached.kind, attached.cut) {
+        (AttachmentKind::Binary, _) => language.fill(Msg::AttachedBinary, &[&name, &size]),
+        (_, true) => language.fill(Msg::AttachedPart, &[&name, &size, &tokens]),
+        (_, false) => language.fill(Msg::Attached, &[&name, &size, &tokens]),
     }
 }
 

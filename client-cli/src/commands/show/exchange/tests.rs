@@ -60,6 +60,8 @@ fn rewound(seq: u64, shown: &Value) -> DecodedEvent {
 fn exchange(prompt: &str, answer: &str) -> Option<Exchange> {
     Some(Exchange {
         prompt: prompt.to_owned(),
+        attached: Vec::new(),
+        warnings: Vec::new(),
         answer: answer.to_owned(),
         ended: None,
     })

@@ -54,6 +54,7 @@ fn user(text: &str, context: Option<&str>, voice: Voice) -> Item {
         text: text.to_owned(),
         context,
         voice,
+        attached: Vec::new(),
     })
 }
 

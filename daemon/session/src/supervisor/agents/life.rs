@@ -167,6 +167,7 @@ impl Supervisor {
             references: call.task.skill.as_ref().map(|skill| PromptReferences {
                 text: skill.text.clone(),
                 files: Vec::new(),
+                attached: Vec::new(),
                 skill: Some(skill.used.clone()),
             }),
             _place: Arc::clone(&place),

@@ -43,6 +43,7 @@ impl Talk {
             text,
             context: None,
             voice,
+            attached: Vec::new(),
         });
         self.add(item, bytes);
     }

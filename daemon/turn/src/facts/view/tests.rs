@@ -88,6 +88,7 @@ impl Session {
             text: format!("\n prompt {number}\nmore"),
             context: None,
             voice: Voice::Prompt,
+            attached: Vec::new(),
         }));
         for answer in 0..answers {
             let last = answer + 1 == answers;

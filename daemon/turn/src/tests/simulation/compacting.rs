@@ -279,5 +279,6 @@ fn summary(number: u64) -> Body {
         text: "what was before".into(),
         context: None,
         voice: Voice::Daemon,
+        attached: Vec::new(),
     })
 }

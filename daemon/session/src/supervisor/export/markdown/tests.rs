@@ -46,6 +46,7 @@ impl Story {
             text: prompt.into(),
             context: None,
             voice: Voice::Prompt,
+            attached: Vec::new(),
         }))
     }
 
