@@ -69,7 +69,7 @@ fn exchange(prompt: &str, answer: &str) -> Option<Exchange> {
 
 #[test]
 fn the_last_prompt_and_the_last_words_to_it_are_found() {
-    let found = |script: &str| Found::default().take(&log(script));
+    let found = |script: &str| PartialExchange::default().take(&log(script));
     assert_eq!(found("ua.uaca."), exchange("u4", "a7"));
     assert_eq!(found("uau.c"), exchange("u3", ""), "no answer yet");
     assert_eq!(
@@ -82,7 +82,7 @@ fn the_last_prompt_and_the_last_words_to_it_are_found() {
 
 #[test]
 fn the_end_of_the_last_prompt_is_its_own() {
-    let ended = |script: &str| Found::default().take(&log(script)).unwrap().ended;
+    let ended = |script: &str| PartialExchange::default().take(&log(script)).unwrap().ended;
     assert_eq!(ended("uafu"), None, "the turn before has failed");
     let end = ended("uauf").unwrap();
     assert_eq!(end.outcome, proto::outcome::OutcomeKind::Failed);
@@ -92,19 +92,19 @@ fn the_end_of_the_last_prompt_is_its_own() {
 fn what_a_rewind_hid_is_not_the_last() {
     let mut events = log("uauaua");
     events.push(rewound(7, &json!([[1, 4]])));
-    assert_eq!(Found::default().take(&events), exchange("u3", "a4"));
+    assert_eq!(PartialExchange::default().take(&events), exchange("u3", "a4"));
     // Files only: the conversation is unchanged.
     let mut code = log("uaua");
     code.push(rewound(5, &Value::Null));
-    assert_eq!(Found::default().take(&code), exchange("u3", "a4"));
+    assert_eq!(PartialExchange::default().take(&code), exchange("u3", "a4"));
     // And taken back.
     events.push(rewound(8, &json!([[1, 6]])));
-    assert_eq!(Found::default().take(&events), exchange("u5", "a6"));
+    assert_eq!(PartialExchange::default().take(&events), exchange("u5", "a6"));
 }
 
 #[test]
 fn what_is_hidden_is_not_read() {
-    let mut found = Found::default();
+    let mut found = PartialExchange::default();
     assert_eq!(found.take(&[rewound(1000, &json!([[1, 40]]))]), None);
     assert_eq!(found.before(1000), 40);
     assert_eq!(found.before(30), 29);
@@ -115,8 +115,8 @@ proptest! {
     #[test]
     fn windows_change_nothing(script in "[usac.]{0,40}", size in 1_usize..9) {
         let events = log(&script);
-        let whole = Found::default().take(&events);
-        let mut found = Found::default();
+        let whole = PartialExchange::default().take(&events);
+        let mut found = PartialExchange::default();
         let mut end = events.len();
         let mut pieces = None;
         while end > 0 && pieces.is_none() {
