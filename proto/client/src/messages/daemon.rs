@@ -7,7 +7,7 @@
 
 use std::borrow::Cow;
 
-use super::{Language, Message, failures, fill, health, library};
+use super::{Language, Message, failures, fill, health, library, settings};
 
 crate::catalog! {
     GoalInterrupted = "a turn was interrupted", "有一个回合被中断";
@@ -293,6 +293,12 @@ impl Language {
         if self == Self::English {
             return Cow::Borrowed(text);
         }
+        if let Some((place, problem)) = placed(text) {
+            return match self.translate(problem) {
+                Cow::Owned(problem) => Cow::Owned(format!("{place}: {problem}")),
+                Cow::Borrowed(_) => Cow::Borrowed(text),
+            };
+        }
         // Of several sentences that fit, the one that says more is meant.
         let found = KNOWN
             .iter()
@@ -323,12 +329,21 @@ impl Language {
     }
 }
 
+/// A problem in a config file: the file, mostly with a line, and what is wrong there.
+fn placed(text: &str) -> Option<(&str, &str)> {
+    let (place, problem) = text.split_once(": ")?;
+    let file = place.trim_end_matches(|letter: char| letter.is_ascii_digit());
+    let file = file.strip_suffix(':').unwrap_or(place);
+    (file.starts_with('/') && file.ends_with(".toml")).then_some((place, problem))
+}
+
 /// The catalogs of sentences that come as text.
-const KNOWN: [fn(&str) -> Option<SentenceMatch<'_>>; 4] = [
+const KNOWN: [fn(&str) -> Option<SentenceMatch<'_>>; 5] = [
     |text| best(Msg::ALL, text),
     |text| best(failures::Msg::ALL, text),
     |text| best(health::Msg::ALL, text),
     |text| best(library::Msg::ALL, text),
+    |text| best(settings::Msg::ALL, text),
 ];
 
 /// A row that a text fits.

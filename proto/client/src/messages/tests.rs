@@ -1,6 +1,6 @@
 use std::path::Path;
 
-use super::{Language, Message, daemon, failures, fill, health, library, transcript};
+use super::{Language, Message, daemon, failures, fill, health, library, settings, transcript};
 
 /// The places of values, in order of their numbers.
 fn places(words: &str) -> Vec<String> {
@@ -27,6 +27,7 @@ fn every_message_has_both_languages_with_the_same_values() {
     complete(failures::Msg::ALL);
     complete(health::Msg::ALL);
     complete(library::Msg::ALL);
+    complete(settings::Msg::ALL);
     complete(crate::form::Msg::ALL);
     complete(crate::form::lines::Msg::ALL);
 }
@@ -39,7 +40,8 @@ fn no_sentence_that_comes_as_text_has_two_rows() {
     let rows = english(daemon::Msg::ALL)
         .chain(english(failures::Msg::ALL))
         .chain(english(health::Msg::ALL))
-        .chain(english(library::Msg::ALL));
+        .chain(english(library::Msg::ALL))
+        .chain(english(settings::Msg::ALL));
     let mut seen = std::collections::HashSet::new();
     let twice: Vec<_> = rows.filter(|sentence| !seen.insert(*sentence)).collect();
     assert!(twice.is_empty(), "more than one row: {twice:#?}");
@@ -115,6 +117,48 @@ fn what_holds_commands_is_translated_part_by_part() {
             let is_english = left.contains(|c: char| c.is_ascii_alphabetic());
             assert!(!is_english, "{said}\n{left}");
         }
+    }
+}
+
+#[test]
+fn problems_in_a_config_file_are_translated_behind_their_place() {
+    for (said, chinese) in [
+        (
+            "/h/config.toml:1: unknown setting `nonsense`; it is ignored",
+            "/h/config.toml:1: 未知设置 `nonsense`；已忽略",
+        ),
+        (
+            "/h/config.toml:2: unknown setting `agent.max_step`; did you mean `agent.max_steps`?; it is ignored",
+            "/h/config.toml:2: 未知设置 `agent.max_step`；是否想用 `agent.max_steps`？；已忽略",
+        ),
+        (
+            "/h/config.toml:4: `agent.max_steps` must be a whole number from 0 to 1000000; 0 counts",
+            "/h/config.toml:4: `agent.max_steps` 必须是 0 到 1000000 之间的整数；采用 0",
+        ),
+        (
+            "/h/config.toml:7: an entry of `permissions.deny`: `Bash((`: a parenthesis is missing; until this is fixed, every call that changes something needs approval; it is used as read",
+            "/h/config.toml:7: `permissions.deny` 中的一项：`Bash((`：缺少括号；修正之前，任何会改动内容的调用都需要批准；仍按读到的内容采用",
+        ),
+        (
+            "/h/config.toml:8: `permissions.mode` must be one of ask, auto, yolo; \"ask\" counts",
+            "/h/config.toml:8: `permissions.mode` 必须是 以下之一：ask, auto, yolo；采用 \"ask\"",
+        ),
+        (
+            "/h/config.toml:20: `skills.paths` must be a list of paths; [] counts",
+            "/h/config.toml:20: `skills.paths` 必须是 列表，其元素为路径；采用 []",
+        ),
+        (
+            "/h/config.toml:15: this provider is ignored: missing field `kind` (it may have name, kind)",
+            "/h/config.toml:15: 此服务商已忽略：缺少字段 `kind`（可有：name, kind）",
+        ),
+        (
+            "/h/config.toml: cannot be read: x",
+            "/h/config.toml: 无法读取：x",
+        ),
+        ("/h/other: what it says", "/h/other: what it says"),
+    ] {
+        assert_eq!(Language::Chinese.translate(said), chinese);
+        assert_eq!(Language::English.translate(said), said);
     }
 }
 
@@ -214,6 +258,8 @@ fn every_sentence_that_is_translated_is_still_said() {
     still_said(failures::Msg::ALL, &text);
     still_said(health::Msg::ALL, &text);
     still_said(library::Msg::ALL, &text);
+    // Made by serde.
+    still_said(settings::Msg::ALL, &format!("{text} missing field"));
 }
 
 fn still_said<M: Message + std::fmt::Debug>(rows: &[M], text: &str) {

@@ -92,14 +92,20 @@ fn the_end_of_the_last_prompt_is_its_own() {
 fn what_a_rewind_hid_is_not_the_last() {
     let mut events = log("uauaua");
     events.push(rewound(7, &json!([[1, 4]])));
-    assert_eq!(PartialExchange::default().take(&events), exchange("u3", "a4"));
+    assert_eq!(
+        PartialExchange::default().take(&events),
+        exchange("u3", "a4")
+    );
     // Files only: the conversation is unchanged.
     let mut code = log("uaua");
     code.push(rewound(5, &Value::Null));
     assert_eq!(PartialExchange::default().take(&code), exchange("u3", "a4"));
     // And taken back.
     events.push(rewound(8, &json!([[1, 6]])));
-    assert_eq!(PartialExchange::default().take(&events), exchange("u5", "a6"));
+    assert_eq!(
+        PartialExchange::default().take(&events),
+        exchange("u5", "a6")
+    );
 }
 
 #[test]
