@@ -24,12 +24,6 @@ const INVALID_CALL: &str =
 pub const SUM_UP: &str = "The step limit of this turn is reached; no more tools can be called. Say briefly what was done, what is left and what to do next.";
 /// For users.
 pub const MECHANICAL_SUMMARY: &str = "The model could not write a summary, so older messages were replaced by a plain list. To restore them, use `/compact undo` or `reasonix compact --undo`.";
-/// For users: the model of the config cannot write a compaction's summary.
-pub fn no_summary_writer(why: &str) -> String {
-    format!(
-        "The model of `agent.compaction_model` cannot be used ({why}), so the session's own model writes the summary."
-    )
-}
 pub const GO_ON: &str = "The daemon was stopped in the middle of your answer above. Go on from exactly where it breaks off, without repeating what it says.";
 pub const INTERRUPTED: &str = "Not run: the user interrupted the turn.";
 /// For a call that names a tool which itself only names another. The session resolves one such step before.
@@ -257,6 +251,13 @@ fn denied_by_rule(rule: &str, layer: &str) -> String {
         false => format!("Denied by the rule `{rule}` ({layer})"),
     };
     format!("{denied}. It will be denied again; find another way.")
+}
+
+/// The notice when the model of the config cannot write the summary of a compaction.
+pub fn no_summary_writer(why: &str) -> String {
+    format!(
+        "The model of `agent.compaction_model` cannot be used ({why}), so the session's own model writes the summary."
+    )
 }
 
 fn refused_by_effective_permissions(rule: &str) -> String {

@@ -138,13 +138,18 @@ fn is_near(spent: u64, limit: u64) -> bool {
 impl Tree {
     /// Adds a session, with its usage so far.
     pub fn join(&mut self, joining: &Joining<'_>) {
+        let mut below = joining.below.clone();
+        // After a start of the daemon its sub-agents may be there before it.
+        let there = self.sessions.iter();
+        let there = there.filter(|(_, leaf)| leaf.above == Some(joining.session));
+        below.extend(there.map(|(agent, leaf)| (*agent, without_time(leaf.node.spent))));
         let leaf = Leaf {
             node: Node {
                 limit: joining.limit,
                 ..Node::default()
             },
             own: joining.spent,
-            below: joining.below.clone(),
+            below,
             above: joining.above,
             pid: joining.pid,
             root: joining.root.to_owned(),
@@ -169,11 +174,7 @@ impl Tree {
             leaf.below.extend(below);
             let used = leaf.below.values();
             leaf.node.spent = used.fold(leaf.own, |sum, more| sum.plus(more));
-            let spent = Spent {
-                ms: 0,
-                ..leaf.node.spent
-            };
-            below = Some((session, spent));
+            below = Some((session, without_time(leaf.node.spent)));
         }
     }
 
@@ -381,6 +382,11 @@ impl Tree {
         })
         .collect()
     }
+}
+
+/// What counts above: time is counted by each session for itself.
+fn without_time(spent: Spent) -> Spent {
+    Spent { ms: 0, ..spent }
 }
 
 #[cfg(test)]

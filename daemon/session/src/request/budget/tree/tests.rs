@@ -248,6 +248,10 @@ fn sub_agents_use_what_their_parents_may_and_no_more() {
     let of_child = spent_of(&tree, child);
     let spent = BTreeMap::from([(child, of_child)]);
     assert_eq!(tree.spent_by_agent(top, child), Some(of_child));
+    assert_eq!(
+        tree.day.spent.tokens, 60,
+        "the day counts each request once"
+    );
     tree.leave(child);
     assert_eq!(spent_of(&tree, top).tokens, 60);
     // Its parent still knows.
@@ -260,8 +264,11 @@ fn sub_agents_use_what_their_parents_may_and_no_more() {
     assert_eq!(tree.spent_by_agent(top, SessionId::new()), None);
     join(&mut tree, (top, None), &spent);
     assert_eq!(spent_of(&tree, top).tokens, 50);
-    assert_eq!(
-        tree.day.spent.tokens, 60,
-        "the day counts each request once"
-    );
+    // Whoever comes first: a parent finds what its agents have used.
+    let mut tree = Tree::default();
+    join(&mut tree, (grandchild, Some(child)), &none);
+    use_up(&mut tree, grandchild, "/one", &tokens(30));
+    join(&mut tree, (child, Some(top)), &none);
+    join(&mut tree, (top, None), &none);
+    assert_eq!(spent_of(&tree, top).tokens, 30);
 }
