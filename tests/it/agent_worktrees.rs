@@ -118,7 +118,7 @@ fn agent_in_a_worktree_leaves_the_checkout_alone_and_says_how_to_take_it_over() 
         (read("made.txt"), read("sub/b.txt")),
         ("new\n".into(), "green\n".into())
     );
-    // The parent's model is told what changed, what was missing, and what to do.
+    // The result says what changed, what was missing, and what to do.
     assert!(said.starts_with("The child is done."), "{said}");
     for words in [
         "Commits: 1. Changed files: a.txt, made.txt.",

@@ -139,7 +139,7 @@ fn whatever_cannot_be_attached_is_told_and_the_turn_goes_on() {
     assert!(prompts[0].contains("[cut here: the file has 100000 lines]"));
     assert!(!prompts[0].contains("root:") && !prompts[0].contains("very secret"));
     assert!(prompts[0].ends_with(prompt));
-    // It is told below the prompt, also that of a session's first one.
+    // It is shown below the prompt, also that of a session's first one.
     let logs = house.logs();
     let kinds = logs[0].kinds();
     let of = |kind: &str| kinds.iter().position(|it| *it == kind);

@@ -19,7 +19,7 @@ pub struct Worktree {
     pub branch: String,
     /// The commit that it was made from.
     pub base: String,
-    /// The root of the user's checkout that it stands in for.
+    /// The root of the user's checkout that it was made from.
     pub origin: PathBuf,
     /// The git directory that both share.
     pub common: PathBuf,

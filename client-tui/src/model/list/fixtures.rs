@@ -67,7 +67,7 @@ pub fn skills() -> skill::ListOutput {
         name: name.to_owned(),
         description: format!("How to {name} {HOSTILE}"),
         source,
-        file: format!("/work/{name}/{}/SKILL.md", source.as_str()),
+        file: format!("/code/{name}/{}/SKILL.md", source.as_str()),
         hidden_by: hidden_by.map(str::to_owned),
         is_command,
         trusted: source != SkillSource::Project,
@@ -83,14 +83,14 @@ pub fn skills() -> skill::ListOutput {
             skill(
                 "deploy",
                 SkillSource::User,
-                Some("/work/deploy/project/SKILL.md"),
+                Some("/code/deploy/project/SKILL.md"),
                 false,
             ),
             skill("review", SkillSource::User, None, true),
             skill("test", SkillSource::Configured, None, false),
         ],
         problems: vec![
-            "`/work/bad/SKILL.md:2` is left out: its front matter has no end.".to_owned(),
+            "`/code/bad/SKILL.md:2` is left out: its front matter has no end.".to_owned(),
         ],
     }
 }

@@ -776,7 +776,7 @@ fn a_skill_begins_the_prompt_and_what_cannot_be_used_says_why() {
     press(&mut model, "enter");
     let words = &model.toast.as_ref().unwrap().words;
     assert!(
-        words.contains("hidden by `/work/deploy/project/SKILL.md`"),
+        words.contains("hidden by `/code/deploy/project/SKILL.md`"),
         "{words}"
     );
     press(&mut model, "down");

@@ -13,11 +13,11 @@ use crate::actor::Actor;
 use crate::actor::inbox::{self, Reply};
 use crate::calls::events::CallEvent;
 
-/// What the user is told when a session is created.
+/// What the user is shown when a session is created.
 #[derive(Default)]
 pub struct FirstNotices {
     pub of_session: Vec<String>,
-    /// References of the first prompt that are not attached: they are told below it.
+    /// References of the first prompt that are not attached: notices below it say so.
     pub of_prompt: Vec<String>,
 }
 

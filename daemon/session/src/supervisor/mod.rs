@@ -98,7 +98,7 @@ pub struct Supervisor {
     pub(crate) watched_agents: WatchedAgents,
     /// Worktrees are ended one at a time: several may notice the end of one session.
     pub(crate) worktree_turn: tokio::sync::Semaphore,
-    /// Tells what this life of the daemon made from what an earlier one left.
+    /// Distinguishes the worktrees of this process from those that an earlier one left.
     pub(crate) instance: RequestId,
 }
 

@@ -1,6 +1,6 @@
 //! Git worktrees of sessions: a checkout and a branch for one session alone, beside the user's checkout.
 //!
-//! A worktree stands in `<checkout>.worktrees/`, outside the home, so that the session may write there. Its entry in the
+//! A worktree is in `<checkout>.worktrees/`, outside the home, so that the session may write there. Its entry in the
 //! store is made before it and removed after it. When its session has exited, a worktree without changes is removed; one
 //! with changes stays, and the outcome says how to merge or delete it.
 

@@ -267,7 +267,7 @@ impl Supervisor {
         known().unwrap_or_default()
     }
 
-    /// Ends the worktree of a sub-agent that has exited: what the parent's model is told of it.
+    /// Ends the worktree of a sub-agent that has exited. Returns the text for the parent's model.
     pub(super) async fn end_worktree(&self, session: SessionId) -> Option<String> {
         let outcome = self.settle_worktree(session).await?;
         Some(outcome.text())
