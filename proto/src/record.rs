@@ -34,7 +34,7 @@ pub use files::{
 };
 pub use goal::{
     ContinueReason, GoalCheck, GoalContinued, GoalEnded, GoalOutcome, GoalReport, GoalReported,
-    GoalStarted, ReportStatus,
+    GoalResearch, GoalStarted, ReportStatus,
 };
 pub use queue::{PromptEdited, PromptMoved, PromptQueued, PromptReferences, PromptUnqueued};
 pub use session::{

@@ -76,6 +76,7 @@ mod references;
 mod repair;
 mod replaced;
 mod replay_under_fire;
+mod research;
 mod rewind;
 mod rows;
 mod rules;

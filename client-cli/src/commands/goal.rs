@@ -32,6 +32,13 @@ pub struct Args {
     /// Shell command that must succeed before the goal counts as complete; repeatable.
     #[arg(long, value_name = "CMD")]
     check: Vec<String>,
+    /// Treat it as long research: its plan, journal and findings are kept in `.reasonix/autoresearch/` [default: its
+    /// text decides].
+    #[arg(long, conflicts_with = "simple")]
+    research: bool,
+    /// Do not treat it as long research.
+    #[arg(long)]
+    simple: bool,
     /// Output: the answer (`text`), one result object (`json`), or one event per line and then the result object
     /// (`jsonl`) [default: text].
     #[arg(long, value_enum, value_name = "FORMAT")]
@@ -81,6 +88,7 @@ pub async fn run(args: Args) -> Result<u8, Error> {
             let goal = run::Goal {
                 max_turns: args.max_turns,
                 check: args.check,
+                research: (args.research || args.simple).then_some(args.research),
             };
             let mut run = run::Args::of_goal(args.text, goal);
             run.output_format = args.output_format;
@@ -142,6 +150,7 @@ fn lines(status: &StatusOutput, waits: bool) -> Vec<String> {
         if goal.stalled > 0 {
             lines.push(say!(Msg::Stalled, goal.stalled));
         }
+        lines.extend(goal.research.as_ref().map(|dir| say!(Msg::Research, dir)));
         lines.extend(goal.check.iter().map(|check| say!(Msg::Check, check)));
     } else if let Some(ended) = &status.ended {
         lines.push(say!(Msg::Goal, status.ended_text));

@@ -114,6 +114,8 @@ pub struct Args {
 pub struct Goal {
     pub max_turns: Option<u64>,
     pub check: Vec<String>,
+    /// Whether it is long research; `None`: its text decides.
+    pub research: Option<bool>,
 }
 
 /// What `run` reads.

@@ -11,6 +11,8 @@ client::catalog! {
     ReportedBlocked = "last report, blocked: {0}", "最近的报告，受阻：{0}";
     Stalled = "turns without progress: {0}", "没有进展的回合：{0}";
     Check = "check: {0}", "检查：{0}";
+    Research = "long research, its notes are in {0}", "长期研究，记录在 {0}";
+    ResearchBegins = "long research (`--simple` turns that off): plan, journal and findings are in {0}", "长期研究（`--simple` 可关闭）：计划、日志和结论在 {0}";
     Ended = "{0} after {1} turns: {2}", "{0}，共 {1} 个回合：{2}";
     NoGoal = "this session has no goal", "本会话没有目标";
     GoalStopped = "the goal is stopped", "目标已停止";

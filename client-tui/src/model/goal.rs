@@ -2,11 +2,31 @@
 
 use client::transcript::words::goal_reason;
 use proto::Body;
-use proto::params::goal::GoalLine;
+use proto::RequestId;
+use proto::params::goal::{GoalLine, StartParams};
 use proto::record::ContinueReason;
 
 use crate::messages::Language;
 use crate::messages::status::Msg;
+
+/// What `/goal` starts. `--research` or `--simple` before the text says whether it is long research.
+pub fn start(session: String, words: &str) -> StartParams {
+    let options = [("--research", true), ("--simple", false)];
+    let choice = options.into_iter().find_map(|(option, research)| {
+        let text = words.strip_prefix(option)?;
+        let text = text.strip_prefix(char::is_whitespace)?;
+        Some((text.trim_start(), research))
+    });
+    let (text, research) = choice.map_or((words, None), |(text, research)| (text, Some(research)));
+    StartParams {
+        session,
+        text: text.to_owned(),
+        max_turns: None,
+        check: Vec::new(),
+        research,
+        request_id: Some(RequestId::new()),
+    }
+}
 
 /// A goal in progress.
 #[derive(Clone, Debug, PartialEq, Eq)]

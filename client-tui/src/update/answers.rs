@@ -6,7 +6,6 @@ use proto::budget::{BudgetNode, BudgetNodeKind, Dimension};
 use proto::outcome::UsageTotals;
 use proto::params::compact::{CompactOutput, CompactParams};
 use proto::params::config::{TrustOutput, TrustSetParams};
-use proto::params::goal::StartParams;
 use proto::params::history::{
     CheckpointsOutput, DeleteOutput, ForkOutput, RewindOutput, RewindParams, StatsOutput,
     StatsParams, StatsRow, What,
@@ -27,7 +26,7 @@ use crate::messages::app::Msg;
 use crate::messages::dialog::Msg as Title;
 use crate::model::confirm::ConfirmedAction;
 use crate::model::pager::PagerContent;
-use crate::model::{Model, Tone};
+use crate::model::{Model, Tone, goal};
 use crate::render::short;
 use crate::update::pager::outputs;
 
@@ -289,13 +288,8 @@ fn created(model: &mut Model, created: &CreateOutput) -> Vec<Effect> {
         }))
     });
     let goal = goal.map(|text| {
-        Effect::Call(Call::StartGoal(StartParams {
-            session: created.session.to_string(),
-            text,
-            max_turns: None,
-            check: Vec::new(),
-            request_id: Some(RequestId::new()),
-        }))
+        let session = created.session.to_string();
+        Effect::Call(Call::StartGoal(goal::start(session, &text)))
     });
     effects.into_iter().chain(command).chain(goal).collect()
 }

@@ -6,7 +6,7 @@ use proto::hello::Role;
 use proto::item::Display;
 use proto::params::compact::{CompactParams, PinParams};
 use proto::params::config::TrustGetParams;
-use proto::params::goal::{StartParams, StopParams};
+use proto::params::goal::StopParams;
 use proto::params::history::{
     DeleteParams, ForkParams, RewindOutput, RewindParams, StatsParams, What,
 };
@@ -27,7 +27,7 @@ use crate::model::confirm::ConfirmedAction;
 use crate::model::list::ListOf;
 use crate::model::pager::PagerContent;
 use crate::model::transcript::EntryKind;
-use crate::model::{Link, Model, Tone};
+use crate::model::{Link, Model, Tone, goal};
 use crate::slash::{Command, Row};
 use crate::theme::Theme;
 
@@ -285,13 +285,7 @@ fn goal(model: &mut Model, session: String, arguments: &str) -> Vec<Effect> {
             session,
             request_id,
         })),
-        text => called(Call::StartGoal(StartParams {
-            session,
-            text: text.to_owned(),
-            max_turns: None,
-            check: Vec::new(),
-            request_id,
-        })),
+        text => called(Call::StartGoal(goal::start(session, text))),
     }
 }
 

@@ -14,6 +14,7 @@ mod instructions;
 pub mod memory;
 mod reference_syntax;
 mod references;
+pub mod research;
 mod skill_fields;
 mod skill_rendering;
 mod skills;

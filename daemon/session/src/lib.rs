@@ -11,6 +11,7 @@ mod history;
 mod journal;
 mod reporter;
 mod request;
+mod research;
 mod supervisor;
 mod tasks;
 mod viewers;

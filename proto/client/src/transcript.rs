@@ -303,6 +303,8 @@ pub enum Status {
     GoalStarted {
         by: String,
         text: String,
+        /// The directory of its notes, if it is long research.
+        research: Option<String>,
     },
     GoalContinued(GoalContinued),
     GoalEnded(GoalEnded),

@@ -19,6 +19,9 @@ pub struct StartParams {
     /// Commands that must succeed before it counts as complete, beside those of the setting `goal.check`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub check: Vec<String>,
+    /// Whether it is long research, which keeps its state in a directory of the project; absent: its text decides.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub research: Option<bool>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<RequestId>,
 }
@@ -30,6 +33,9 @@ pub struct StartOutput {
     pub goal: GoalId,
     /// Record of its start.
     pub seq: Seq,
+    /// The directory with the state of its run, below the session's directory, if it is long research.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub research: Option<String>,
 }
 
 /// Parameters of `goal.stop`.
@@ -63,6 +69,9 @@ pub struct GoalProgress {
     /// Commands that must succeed before it counts as complete.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub check: Vec<String>,
+    /// The directory with the state of its run, below the session's directory, if it is long research.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub research: Option<String>,
     /// The newest turn that it started.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub continued: Option<GoalContinued>,

@@ -16,10 +16,23 @@ pub struct GoalStarted {
     /// The commands that must succeed before it counts as complete.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub check: Option<GoalCheck>,
+    /// Where the run keeps its state, if the goal is long research.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub research: Option<GoalResearch>,
     /// Name of the client that started it.
     pub by: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<RequestId>,
+}
+
+/// A run of long research.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct GoalResearch {
+    /// The directory with its state, below the session's directory.
+    pub dir: String,
+    /// An earlier run goes on in it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub resumed: bool,
 }
 
 /// The commands that check a goal, and the call that runs them.

@@ -16,8 +16,9 @@ use super::report::Report;
 use super::{Args, Format, trust};
 use crate::commands::setup;
 use crate::exit::Error;
+use crate::messages::goal::Msg as GoalMsg;
 use crate::messages::run::Msg;
-use crate::{output, reach};
+use crate::{output, reach, text as words};
 
 /// A prompt that is in the log, and the session's events from there on.
 pub(super) struct Given {
@@ -337,9 +338,13 @@ async fn enter(
         text,
         max_turns: goal.max_turns,
         check: goal.check.clone(),
+        research: goal.research,
         request_id: Some(RequestId::new()),
     };
     let started = client.call::<GoalStart>(&params).await?;
+    if let Some(dir) = &started.research {
+        output::progress(&words::clean(&say!(GoalMsg::ResearchBegins, dir)));
+    }
     Ok((started.goal.prompt(1), started.seq))
 }
 

@@ -184,6 +184,8 @@ rows! {
     "Goal; `-` reads standard input" => "目标；`-` 读取标准输入";
     "Number of turns after which it ends; 0: no limit [default: the setting `goal.max_turns`]" => "结束前的回合数；0：不限 [默认：设置 `goal.max_turns`]";
     "Shell command that must succeed before the goal counts as complete; repeatable" => "目标算作完成之前必须成功的 shell 命令；可重复";
+    "Treat it as long research: its plan, journal and findings are kept in `.reasonix/autoresearch/` [default: its text decides]" => "按长期研究处理：计划、日志和结论保存在 `.reasonix/autoresearch/` [默认：由目标文字决定]";
+    "Do not treat it as long research" => "不按长期研究处理";
     "Give the goal to this session: pid, id, or name. It keeps the options given here" => "把目标交给此会话：编号、id 或名称。它会保留此处给出的选项";
     "Give it to the most recent session of this directory. It keeps the options given here" => "交给本目录最近的会话。它会保留此处给出的选项";
     "Print the pid of the session and return once the goal is stored" => "输出会话编号，并在目标保存后返回";

@@ -80,6 +80,7 @@ impl Actor {
             self.stop_children_of(exited);
         }
         self.charge(record);
+        self.keep_research_state(record);
         self.notify(&record.body);
         let fragment = match &record.body {
             Body::User(message) => self

@@ -305,13 +305,15 @@ impl SessionHandle {
         params: goal::StartParams,
         by: String,
     ) -> Result<goal::StartOutput, Failure> {
-        let place = |actor: &mut Actor| {
-            let cwd = actor.calls.call_environment().workspace.cwd().to_path_buf();
-            (Arc::clone(&actor.assembly), cwd)
-        };
-        let (assembly, cwd) = self.read(place).await?;
-        let settings = blocking(move || assembly.goals(&cwd)).await?;
-        self.change(move |actor, reply| actor.start_goal(params, settings, by, reply))
+        let asked = params.clone();
+        let ground = self.read(move |actor| actor.goal_ground(&asked)).await??;
+        let (params, prepared) = blocking(move || {
+            let prepared = ground.prepare(&params);
+            (params, prepared)
+        })
+        .await?;
+        let prepared = prepared?;
+        self.change(move |actor, reply| actor.start_goal(params, prepared, by, reply))
             .await
     }
 

@@ -8,7 +8,7 @@ use proto::params::goal::{GoalLine, GoalProgress, StatusOutput};
 use proto::params::session::QueuedPrompt;
 use proto::record::{
     ContinueReason, GoalCheck, GoalContinued, GoalEnded, GoalOutcome, GoalReport, GoalReported,
-    GoalStarted, ReportStatus, Todo, TodoStatus,
+    GoalResearch, GoalStarted, ReportStatus, Todo, TodoStatus,
 };
 use proto::{GoalId, PromptId, Record, Stamp};
 
@@ -31,6 +31,8 @@ pub struct Goal {
     /// 0: no limit.
     pub max_turns: u64,
     pub check: Option<GoalCheck>,
+    /// Where the run keeps its state, if it is long research.
+    pub research: Option<GoalResearch>,
     /// Number of turns that have ended under it.
     pub turns: u64,
     /// The newest turn that it started.
@@ -71,6 +73,8 @@ pub struct GoalTurn {
 pub struct LastGoal {
     pub ended: GoalEnded,
     pub text: String,
+    /// Where its run kept its state, if it was long research.
+    pub research: Option<GoalResearch>,
     /// No turn has started since.
     pub newest: bool,
 }
@@ -102,6 +106,7 @@ impl Goal {
             turn: self.newest_turn(),
             max_turns: self.max_turns,
             check: (self.check.as_ref()).map_or_else(Vec::new, |check| check.commands.clone()),
+            research: self.research.as_ref().map(|run| run.dir.clone()),
             continued: self.continued.clone(),
             report: self.report.clone(),
             stalled: self.stalled,
@@ -187,6 +192,7 @@ impl Facts {
             started_at: record.at,
             max_turns: started.max_turns,
             check: started.check.clone(),
+            research: started.research.clone(),
             turns: 0,
             continued: None,
             report: None,
@@ -248,10 +254,12 @@ impl Facts {
     }
 
     pub(super) fn apply_goal_ended(&mut self, ended: &GoalEnded, record: &Record) {
-        let text = self.goal.take().map(|goal| goal.text);
+        let goal = self.goal.take().map(|goal| (goal.text, goal.research));
+        let (text, research) = goal.unwrap_or_default();
         self.last_goal = Some(LastGoal {
             ended: ended.clone(),
-            text: text.unwrap_or_default(),
+            text,
+            research,
             newest: true,
         });
         self.remember(ended.request_id, record, content_of_goal_stop(), None);

@@ -21,6 +21,7 @@ impl Run {
             text: "Make it work".into(),
             max_turns,
             check: None,
+            research: None,
             by: "ann".into(),
             request_id: None,
         }));
@@ -228,6 +229,7 @@ fn a_new_goal_clears_the_counts() {
         text: started.text,
         max_turns: 3,
         check: None,
+        research: None,
         by: "ann".into(),
         request_id: None,
     }));

@@ -1,7 +1,7 @@
 //! The texts of goals: for the model, in the messages of its turns, and the reasons that people read.
 
 use proto::item::CallStatus;
-use proto::record::{ContinueReason, GoalReport, ReportStatus};
+use proto::record::{ContinueReason, GoalReport, GoalResearch, ReportStatus};
 
 use crate::facts::Goal;
 
@@ -29,6 +29,8 @@ const NOTED: &str = "Noted.";
 pub(super) const OPEN_ITEMS: &str = "the todo list has open items";
 pub(super) const NO_EVIDENCE: &str = "`evidence` that shows that the goal is reached";
 const RULES: &str = "You work on this goal by yourself, turn after turn, until it is reached. Before a turn ends, call the tool that reports on the goal: `continue` with the next step, `complete` with evidence when all of it is done and checked, or `blocked` with the reason if nothing more can be done without the user. Do not ask whether to go on.";
+const RESEARCH: &str = "`plan.md` has the hypotheses and the next steps; keep it current. Append to `journal.md` after each experiment: hypothesis, experiment, result, decision; never change what is in it. `findings.md` has what is shown, each with its evidence. `brief.md` and `state.json` are not yours to change. Test one hypothesis at a time, and measure before and after. If two experiments in a row show nothing new, change the direction, and write down why.";
+const RESUMED: &str = "An earlier run goes on: read `brief.md`, `plan.md`, `findings.md` and the end of `journal.md` before you do anything else. ";
 const NO_REPORT: &str = "Continue with the goal. The last turn ended without a report on it: report before this one ends.";
 const NO_PROGRESS: &str = "Continue with the goal, in another way: the last turns made no progress. Nothing new was read, run or finished. Look at something new, try another approach, or report what blocks you; without progress in this turn the goal ends.";
 const STEP_LIMIT: &str = "Continue with the goal where the step limit of the last turn stopped it.";
@@ -54,7 +56,18 @@ pub(crate) fn context(goal: &Goal) -> String {
         (turn, max) => format!("{turn} of {max}"),
     };
     let text = goal.text.replace("</goal", "<\\/goal");
-    format!("<goal turn=\"{turn}\">\n{text}\n</goal>\n{RULES}")
+    let research = goal.research.as_ref().map_or_else(String::new, research);
+    format!("<goal turn=\"{turn}\">\n{text}\n</goal>\n{RULES}{research}")
+}
+
+/// How a run of long research works, and where it keeps its state.
+fn research(run: &GoalResearch) -> String {
+    let dir = &run.dir;
+    let resumed = match run.resumed {
+        true => RESUMED,
+        false => "",
+    };
+    format!("\nThis is long research. {resumed}Its state is in `{dir}/`: {RESEARCH}")
 }
 
 /// The text of the prompt that starts another turn of a goal.

@@ -123,6 +123,10 @@ crate::catalog! {
     CheckLongHint = "Put them into a script, and run that.", "请写成脚本，然后运行该脚本。";
     NoCheckTool = "The goal has check commands, and this session has no tool that runs commands.", "目标带有检查命令，而此会话没有运行命令的工具。";
     NoCheckToolHint = "Start the goal without them, or in a session with the tool for commands.", "请不带检查命令启动目标，或在有命令工具的会话中启动。";
+    ResearchReadOnly = "This session only reads, and research keeps its state in files.", "此会话只读，而研究要把状态保存在文件中。";
+    ResearchReadOnlyHint = "Start the goal with `--simple`, or in a session that may write.", "请用 `--simple` 启动目标，或在可写的会话中启动。";
+    ResearchNotMade = "The directory for the state of the research cannot be made: {0}", "无法创建保存研究状态的目录：{0}";
+    ResearchNotMadeHint = "Start the goal with `--simple`: it keeps no state in the project then.", "请用 `--simple` 启动目标：这样不会在项目中保存状态。";
     QueueFull = "Too many prompts are queued.", "排队的提示词过多。";
     QueueFullHint = "Remove some first.", "请先移除一些。";
     NoQueued = "There is no such queued prompt.", "没有这条排队的提示词。";

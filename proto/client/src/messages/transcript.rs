@@ -125,6 +125,7 @@ crate::catalog! {
     Credentials = "needs a key: {0}", "需要密钥：{0}";
     Exited = "session ended: {0}", "会话已结束：{0}";
     GoalStarted = "goal by {0}: {1}", "{0} 设定的目标：{1}";
+    ResearchStarted = "goal by {0}, long research: {1}; its notes are in {2}", "{0} 设定的目标（长期研究）：{1}；记录在 {2}";
     GoalContinues = "goal, turn {0}: {1}", "目标，第 {0} 回合：{1}";
     GoalContinuesWith = "goal, turn {0}: {1}: {2}", "目标，第 {0} 回合：{1}：{2}";
     GoalWhyStarted = "started", "已开始";

@@ -175,7 +175,8 @@ impl<T: AnswerText> Transcript<T> {
             Body::GoalStarted(started) => {
                 let by = started.by.clone();
                 let text = started.text.lines().next().unwrap_or_default().to_owned();
-                self.tell(at, Status::GoalStarted { by, text });
+                let research = started.research.as_ref().map(|run| run.dir.clone());
+                self.tell(at, Status::GoalStarted { by, text, research });
             }
             // The first turn follows from the start, and shows its text.
             Body::GoalContinued(continued) if continued.why != ContinueReason::Started => {

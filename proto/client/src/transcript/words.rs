@@ -124,7 +124,10 @@ pub fn status(language: Language, status: &Status) -> String {
             true => by(who, Msg::OnlyReads, Msg::OnlyReadsBy),
             false => by(who, Msg::ChangesAgain, Msg::ChangesAgainBy),
         },
-        Status::GoalStarted { by, text } => fill(Msg::GoalStarted, &[by, text]),
+        Status::GoalStarted { by, text, research } => match research {
+            Some(dir) => fill(Msg::ResearchStarted, &[by, text, dir]),
+            None => fill(Msg::GoalStarted, &[by, text]),
+        },
         Status::GoalContinued(continued) => goal_continued(language, continued),
         Status::GoalEnded(ended) => goal_ended(language, ended),
         Status::Revoked { by, rule } => fill(Msg::Revoked, &[by, rule]),

@@ -1,15 +1,20 @@
 //! Goals that users give a session: started, looked at, stopped. Each is acknowledged when it is on disk.
 
+use std::sync::Arc;
+
 use proto::params::goal::{StartOutput, StartParams, StopOutput, StopParams};
-use proto::record::{GoalCheck, GoalStarted};
-use proto::{ErrorName, Failure, GoalId};
+use proto::record::{GoalCheck, GoalResearch, GoalStarted};
+use proto::{ErrorName, Failure, GoalId, Record};
 use turn::Input;
 use turn::facts::{content_of_goal, content_of_goal_stop};
+use workspace::Workspace;
 
 use crate::actor::Actor;
 use crate::actor::inbox::Reply;
 use crate::actor::replies::refuse;
 use crate::assembly::goals::GoalSettings;
+use crate::assembly::setup::Assembly;
+use crate::research;
 
 /// Bytes of a goal's text: it is in each prompt of its turns.
 const TEXT_MAX: usize = 16 * 1024;
@@ -17,11 +22,30 @@ const TEXT_MAX: usize = 16 * 1024;
 const CHECK_MAX: usize = 16 * 1024;
 
 impl Actor {
-    /// See `goal.start`. `settings`: those of the session's directory now.
+    /// What is to be known before a goal starts, for work that blocks.
+    pub(crate) fn goal_ground(&self, params: &StartParams) -> Result<GoalGround, Failure> {
+        let facts = self.machine.facts();
+        let repeated = params
+            .request_id
+            .is_some_and(|id| facts.requests.contains_key(&id));
+        if let Some(refusal) = self.refusal().filter(|_| !repeated) {
+            return Err(refusal);
+        }
+        let options = &facts.options;
+        let plans = options.mode.is_some_and(|mode| !mode.is_normal());
+        Ok(GoalGround {
+            workspace: Arc::clone(&self.calls.call_environment().workspace),
+            assembly: Arc::clone(&self.assembly),
+            repeated,
+            reads_only: plans || options.read_only.unwrap_or_default(),
+        })
+    }
+
+    /// See `goal.start`. `settings`: those of the session's directory now. `research`: its run, if it is long research.
     pub(crate) fn start_goal(
         &mut self,
         params: StartParams,
-        settings: GoalSettings,
+        (settings, research): (GoalSettings, Option<GoalResearch>),
         by: String,
         reply: Reply<StartOutput>,
     ) {
@@ -29,9 +53,13 @@ impl Actor {
         match self.repeated(params.request_id, &content_of_goal(&text)) {
             Some(Ok(done)) => {
                 let goal = GoalId(done.prompt_id.unwrap_or_default().0);
+                let current = self.machine.facts().goal.as_ref();
+                let current = current.filter(|current| current.id == goal);
+                let run = current.and_then(|goal| goal.research.as_ref());
                 let output = StartOutput {
                     goal,
                     seq: done.seq,
+                    research: run.map(|run| run.dir.clone()),
                 };
                 return self.reply_when(done.seq, reply, output);
             }
@@ -48,12 +76,14 @@ impl Actor {
             Err(refusal) => return refuse(reply, refusal),
         };
         let goal = GoalId::new();
+        let dir = research.as_ref().map(|run| run.dir.clone());
         let before = self.machine.facts().seq;
         self.step(Input::StartGoal(Box::new(GoalStarted {
             goal,
             text,
             max_turns: params.max_turns.unwrap_or(settings.max_turns),
             check,
+            research,
             by,
             request_id: params.request_id,
         })));
@@ -61,7 +91,12 @@ impl Actor {
             .request_id
             .and_then(|id| self.machine.facts().requests.get(&id));
         let seq = done.map_or_else(|| before.next(), |done| done.seq);
-        self.reply_when(seq, reply, StartOutput { goal, seq });
+        let output = StartOutput {
+            goal,
+            seq,
+            research: dir,
+        };
+        self.reply_when(seq, reply, output);
     }
 
     /// The call that runs the check commands; `None`: there are none.
@@ -111,6 +146,52 @@ impl Actor {
         });
         let seq = self.machine.facts().seq;
         self.reply_when(seq, reply, StopOutput { stopped });
+    }
+
+    /// Keeps the state of a research run in its directory, if this record changes it.
+    pub(crate) fn keep_research_state(&self, record: &Record) {
+        let new = research::state_after(self.machine.facts(), self.id, record);
+        let Some((dir, state)) = new else { return };
+        let workspace = Arc::clone(&self.calls.call_environment().workspace);
+        tokio::task::spawn_blocking(move || {
+            if let Err(error) = research::keep(&workspace, &dir, &state) {
+                tracing::warn!(%error, "the state of a research run is not written");
+            }
+        });
+    }
+}
+
+/// Where a goal starts.
+pub(crate) struct GoalGround {
+    pub workspace: Arc<Workspace>,
+    pub assembly: Arc<dyn Assembly>,
+    /// Its request was carried out before.
+    pub repeated: bool,
+    pub reads_only: bool,
+}
+
+impl GoalGround {
+    /// Reads the settings of goals, and begins a run if the goal is long research. Blocks.
+    pub(crate) fn prepare(
+        &self,
+        params: &StartParams,
+    ) -> Result<(GoalSettings, Option<GoalResearch>), Failure> {
+        let settings = self.assembly.goals(self.workspace.cwd());
+        let mut checks = settings.check.clone();
+        checks.extend(params.check.iter().cloned());
+        let text = params.text.trim();
+        // The actor refuses it, and answers a repeated request as before.
+        if self.repeated || malformed(text, &checks).is_some() {
+            return Ok((settings, None));
+        }
+        let asked = research::Asked {
+            goal: text,
+            checks: &checks,
+            research: params.research,
+            reads_only: self.reads_only,
+        };
+        let research = research::begin(&self.workspace, &asked)?;
+        Ok((settings, research))
     }
 }
 

@@ -23,6 +23,7 @@ pub fn started(what: &str) -> Input {
             tool: "write".into(),
             arguments: serde_json::json!({ "command": command }).to_string(),
         }),
+        research: None,
         by: "ann".into(),
         request_id: None,
     }))

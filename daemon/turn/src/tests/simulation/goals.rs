@@ -27,6 +27,7 @@ impl Simulation {
             text: "it works".into(),
             max_turns,
             check,
+            research: None,
             by: "ann".into(),
             request_id: None,
         })));
