@@ -11,7 +11,8 @@ const WRONG_MAX: usize = 3;
 /// Bytes that a part of a name must have to count as a part.
 const PART_MIN: usize = 3;
 
-/// The names most like `wanted`, best first, at most three. Upper and lower case are the same.
+/// The names most like `wanted`, best first, at most three; of equally good ones the shortest. Upper and lower case
+/// are the same.
 #[must_use]
 pub fn nearest<'a>(wanted: &str, names: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
     if wanted.is_empty() || wanted.len() > WANTED_MAX {
@@ -20,13 +21,13 @@ pub fn nearest<'a>(wanted: &str, names: impl IntoIterator<Item = &'a str>) -> Ve
     let wanted = wanted.to_lowercase();
     let mut near: Vec<_> = names
         .into_iter()
-        .filter_map(|name| Some((distance(&wanted, &name.to_lowercase())?, name)))
+        .filter_map(|name| Some((distance(&wanted, &name.to_lowercase())?, name.len(), name)))
         .collect();
     near.sort_unstable();
     near.dedup();
     near.into_iter()
         .take(NAMES_MAX)
-        .map(|(_, name)| name)
+        .map(|(_, _, name)| name)
         .collect()
 }
 

@@ -422,3 +422,28 @@ fn an_unusable_provider_is_reported_by_doctor() {
     assert!(done.out.contains("FAILED   provider odd"), "{}", done.out);
     assert!(done.out.contains("telepathy"), "{}", done.out);
 }
+
+#[test]
+fn doctor_fails_where_nothing_can_be_saved() {
+    let house = House::playing(&Script::new().says("Hello."));
+    let _ = house.reasonix(&["doctor"]).expect_code(0);
+    // In the way of the file that it tries to write.
+    std::fs::create_dir(house.home_file("write-check.tmp")).expect("a directory");
+    let done = house.reasonix(&["doctor"]).expect_code(1);
+    assert!(
+        done.out
+            .contains("FAILED   store: nothing can be saved: cannot write `"),
+        "{}",
+        done.out
+    );
+}
+
+#[test]
+fn daemon_that_cannot_open_its_log_names_it() {
+    let house = House::new();
+    let log = house.home_file("logs/reasonixd.log");
+    std::fs::create_dir_all(&log).expect("a directory");
+    let refused = house.reasonix(&["ls"]).expect_code(69);
+    let name = log.display().to_string();
+    assert!(refused.err.contains(&name), "{}", refused.err);
+}

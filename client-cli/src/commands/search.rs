@@ -2,6 +2,7 @@
 
 use std::io::stdout;
 
+use client::transcript::words::author;
 use proto::Stamp;
 use proto::hello::Role;
 use proto::methods::HistorySearch;
@@ -13,7 +14,7 @@ use super::{Listing, stats};
 use crate::exit::Error;
 use crate::messages::stored::Msg;
 use crate::session_options::one_of;
-use crate::{output, reach, text};
+use crate::{messages, output, reach, text};
 
 /// Search the messages of all sessions, best hits first.
 ///
@@ -131,7 +132,11 @@ fn place(hit: &Hit) -> (String, Vec<(usize, usize)>) {
         .turn
         .map_or_else(String::new, |turn| say!(Msg::TurnSpace, turn));
     let at: String = hit.at.to_string().chars().take(16).collect();
-    let mut line = format!("  #{} {turn}{at} {}: ", hit.seq, hit.role.as_str());
+    let mut line = format!(
+        "  #{} {turn}{at} {}: ",
+        hit.seq,
+        author(messages::language(), hit.role)
+    );
     let letters: Vec<char> = hit.text.chars().collect();
     let number = |place: u64| {
         usize::try_from(place)

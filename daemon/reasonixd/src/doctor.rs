@@ -1,6 +1,7 @@
 //! What `reasonix doctor` asks the daemon: does everything that it needs hold?
 
 use std::path::Path;
+use std::sync::Arc;
 
 use contract::{SandboxStrength, Spawn as _};
 use proto::params::config::{Check, CheckLevel, DoctorParams};
@@ -189,6 +190,13 @@ async fn store(daemon: &Daemon, rebuild: bool) -> Vec<Check> {
             Err(failure) => checks.push(failed("index", failure.message, &failure.hint)),
         }
     }
+    if let Some(reason) = unwritable(daemon).await {
+        checks.push(failed(
+            "store",
+            format!("nothing can be saved: {reason}"),
+            "Check whether the disk is full, read-only or missing.",
+        ));
+    }
     checks.push(match daemon.supervisor.counts().await {
         Ok(counts) => ok(
             "store",
@@ -222,6 +230,14 @@ async fn store(daemon: &Daemon, rebuild: bool) -> Vec<Check> {
         )
     }));
     checks
+}
+
+/// Why nothing can be written to the home, if that is so.
+async fn unwritable(daemon: &Daemon) -> Option<String> {
+    let home = Arc::clone(&daemon.home);
+    let checked = tokio::task::spawn_blocking(move || home.check_writable()).await;
+    let error = checked.ok()?.err()?;
+    Some(store::reason(&error))
 }
 
 fn config(daemon: &Daemon, cwd: Option<&Path>) -> Vec<Check> {

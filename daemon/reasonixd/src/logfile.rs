@@ -24,7 +24,11 @@ pub fn start(path: &Path, level: &str) -> io::Result<()> {
         .filter(|filter| !filter.is_empty());
     let filter = EnvFilter::try_new(filter.as_deref().unwrap_or(level))
         .unwrap_or_else(|_| EnvFilter::new("info"));
-    let file = Rotating(Mutex::new(Current::open(path)?));
+    let file = Current::open(path).map_err(|source| {
+        let text = format!("cannot open the log `{}`: {source}", path.display());
+        io::Error::new(source.kind(), text)
+    })?;
+    let file = Rotating(Mutex::new(file));
     let subscriber = tracing_subscriber::fmt()
         .with_writer(file)
         .with_env_filter(filter)

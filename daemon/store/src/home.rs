@@ -3,13 +3,14 @@
 //! Creates directories, but no files. Called at start-up. Everything else uses the paths.
 
 use std::fs::DirBuilder;
+use std::io::Write as _;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use proto::SessionId;
 use sha2::{Digest, Sha256};
 
-use crate::disk::{DiskError, IoContext, entries, private_dir, sync_dir};
+use crate::disk::{DiskError, IoContext, entries, private, private_dir, remove_file, sync_dir};
 
 /// Maximum characters of the root's name in the name of a project directory.
 const NAME_MAX: usize = 40;
@@ -86,6 +87,29 @@ impl Home {
             sync_dir(parent)?;
         }
         Ok(Self { root })
+    }
+
+    /// Whether the disk takes writes: writes a small file to it, and removes it.
+    ///
+    /// # Errors
+    /// The disk is full, read-only or broken.
+    pub fn check_writable(&self) -> Result<(), DiskError> {
+        /// More than file systems keep beside a file's name.
+        const BYTES: usize = 64 * 1024;
+        let path = self.root.join("write-check.tmp");
+        let write = || {
+            let mut options = private();
+            let mut file = options
+                .write(true)
+                .create(true)
+                .truncate(true)
+                .open(&path)?;
+            file.write_all(&[0; BYTES])?;
+            file.sync_all()
+        };
+        let written = write().at("write", &path);
+        let _ = remove_file(&path);
+        written
     }
 
     /// The home directory itself.

@@ -104,7 +104,8 @@ const PASSED_BY: [&str; 3] = ["node_modules", "target", ".venv"];
 pub struct GuardedPaths {
     /// Protected paths, existing or not.
     pub places: Vec<PathBuf>,
-    /// Git directories outside the root that its work trees need.
+    /// Git directories outside the root that its work trees need, and the agent's working directory within a protected
+    /// one.
     pub written: Vec<PathBuf>,
     /// Work trees of repositories in it. What their config names is protected too.
     pub trees: Vec<PathBuf>,
@@ -120,6 +121,11 @@ pub fn guarded(root: &Path) -> GuardedPaths {
         ..GuardedPaths::default()
     };
     guarded.repository(root);
+    // The directory around it is protected, so it is not replaced by a link later.
+    let workshop = root.join(WORKSHOP);
+    if workshop.canonicalize().is_ok_and(|real| real == workshop) {
+        guarded.written.push(workshop);
+    }
     // If there is no repository, a new one is for the user to decide: tools that visit the directory
     // would read its configuration.
     if root.join(".git").symlink_metadata().is_err() {

@@ -20,6 +20,9 @@ fn best_names_come_first_and_each_once() {
     let known = ["bash_output", "brush", "bash", "bash", "rash", "read_file"];
     assert_eq!(nearest("bash", known), ["bash", "bash_output", "rash"]);
     assert_eq!(nearest("my_bash", known), ["bash"]);
+    // Of names that contain it, the one with the least around it.
+    let settings = ["agent.compaction_model", "default_model"];
+    assert_eq!(nearest("model", settings)[0], "default_model");
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! The rows of skills and of messages that a search found.
 
+use client::transcript::words::author;
 use proto::Stamp;
 use proto::params::history::{Hit, SearchOutput};
 use proto::params::skill::{self, SkillInfo, SkillSource};
@@ -101,7 +102,7 @@ pub fn hits(found: &SearchOutput, now: Stamp, language: Language) -> Vec<Row> {
         cells: vec![
             cell(hit.pid.to_string(), Ink::Dim),
             excerpt(hit),
-            cell(hit.role.as_str(), Ink::Dim),
+            cell(author(language, hit.role), Ink::Dim),
             cell(words::aged(language, now, hit.at), Ink::Dim),
         ],
     });

@@ -115,6 +115,21 @@ fn shell_start_files_are_guarded_if_they_exist() {
 }
 
 #[test]
+fn agents_working_directory_is_written_unless_it_is_a_link() {
+    let top = tempfile::tempdir().unwrap();
+    let root = top.path().canonicalize().unwrap();
+    let workshop = root.join(WORKSHOP);
+    assert!(!guarded(&root).written.contains(&workshop));
+    std::fs::create_dir_all(&workshop).unwrap();
+    let found = guarded(&root);
+    assert!(found.written.contains(&workshop));
+    assert!(found.places.contains(&root.join(".reasonix")));
+    std::fs::remove_dir(&workshop).unwrap();
+    std::os::unix::fs::symlink("/etc", &workshop).unwrap();
+    assert!(!guarded(&root).written.contains(&workshop));
+}
+
+#[test]
 fn other_files_are_not() {
     for path in [
         "src/main.rs",

@@ -63,7 +63,7 @@ crate::catalog! {
     ToolArguments = "With `tool`, also give its `arguments`.", "给出 `tool` 时，还需给出其 `arguments`。";
     UnknownProvider = "Unknown provider `{0}`.", "未知服务商 `{0}`。";
     KnownProviders = "Known providers: {0}. Or give `base_url`.", "已知服务商：{0}。或给出 `base_url`。";
-    SettingMust = "`{0}` must be {1}.", "`{0}` 必须是 {1}。";
+    SettingMust = "`{0}` must be {1}.", "`{0}` 应为：{1}。";
     NothingChangedList = "Nothing was changed. Write a list as '[\"one\", \"two\"]'.", "未做任何改动。列表写作 '[\"one\", \"two\"]'。";
     NothingWasChanged = "Nothing was changed.", "未做任何改动。";
     LeftAsIs = "{0} is left as it is: {1}.", "{0} 保持原样：{1}。";

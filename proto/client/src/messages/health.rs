@@ -49,6 +49,7 @@ crate::catalog! {
     LostRecordsHint = "Put back the newer log if you have it, before the session is used again; otherwise it continues from that record.", "如有较新的日志，请在再次使用该会话之前放回；否则会话从该记录继续。";
     LeftOut = "left out: {0}", "已略过：{0}";
     LeftOutHint = "The log was not changed; inspect it by hand.", "日志未改动；请手动检查。";
+    NothingSaved = "nothing can be saved: {0}", "无法保存任何内容：{0}";
     StoreCounts = "{0} sessions, {1} loaded, {2} running, {3} waiting", "{0} 个会话，已载入 {1} 个，运行中 {2} 个，等待中 {3} 个";
     SessionReadOnly = "session {0} is read-only: {1}", "会话 {0} 只读：{1}";
     SessionReadOnlyHint = "Refused actions were not done; the session continues once the cause is fixed.", "被拒绝的操作没有执行；原因消除后会话会继续。";

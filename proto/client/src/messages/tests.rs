@@ -133,7 +133,7 @@ fn problems_in_a_config_file_are_translated_behind_their_place() {
         ),
         (
             "/h/config.toml:4: `agent.max_steps` must be a whole number from 0 to 1000000; 0 counts",
-            "/h/config.toml:4: `agent.max_steps` 必须是 0 到 1000000 之间的整数；采用 0",
+            "/h/config.toml:4: `agent.max_steps` 应为：0 到 1000000 之间的整数；采用 0",
         ),
         (
             "/h/config.toml:7: an entry of `permissions.deny`: `Bash((`: a parenthesis is missing; until this is fixed, every call that changes something needs approval; it is used as read",
@@ -141,11 +141,11 @@ fn problems_in_a_config_file_are_translated_behind_their_place() {
         ),
         (
             "/h/config.toml:8: `permissions.mode` must be one of ask, auto, yolo; \"ask\" counts",
-            "/h/config.toml:8: `permissions.mode` 必须是 以下之一：ask, auto, yolo；采用 \"ask\"",
+            "/h/config.toml:8: `permissions.mode` 应为：以下之一：ask, auto, yolo；采用 \"ask\"",
         ),
         (
             "/h/config.toml:20: `skills.paths` must be a list of paths; [] counts",
-            "/h/config.toml:20: `skills.paths` 必须是 列表，其元素为路径；采用 []",
+            "/h/config.toml:20: `skills.paths` 应为：列表，其元素为路径；采用 []",
         ),
         (
             "/h/config.toml:15: this provider is ignored: missing field `kind` (it may have name, kind)",

@@ -124,6 +124,9 @@ crate::catalog! {
     ResumedBy = "resumed by {0}", "{0} 已恢复";
     Credentials = "needs a key: {0}", "需要密钥：{0}";
     Exited = "session ended: {0}", "会话已结束：{0}";
+    AuthorUser = "user", "用户";
+    AuthorAssistant = "assistant", "助手";
+    AuthorTool = "tool", "工具";
     GoalStarted = "goal by {0}: {1}", "{0} 设定的目标：{1}";
     ResearchStarted = "goal by {0}, long research: {1}; its notes are in {2}", "{0} 设定的目标（长期研究）：{1}；记录在 {2}";
     GoalContinues = "goal, turn {0}: {1}", "目标，第 {0} 回合：{1}";

@@ -7,7 +7,7 @@ use proto::item::{Attachment, AttachmentKind, CallStatus, Finish};
 use proto::outcome::{Denied, OutcomeKind, Reason};
 use proto::params::compact::CompactOutput;
 use proto::params::forecast::{Forecast, Forecasts};
-use proto::params::history::What as Back;
+use proto::params::history::{MessageRole, What as Back};
 use proto::params::interaction::Reply;
 use proto::params::reload::ReloadOutput;
 use proto::record::{
@@ -52,6 +52,16 @@ fn goal_continued(language: Language, continued: &GoalContinued) -> String {
         detail if detail.is_empty() => language.fill(Msg::GoalContinues, &[&number, why]),
         detail => language.fill(Msg::GoalContinuesWith, &[&number, why, &detail]),
     }
+}
+
+/// Author of a message, in words.
+#[must_use]
+pub fn author(language: Language, role: MessageRole) -> &'static str {
+    language.say(match role {
+        MessageRole::User => Msg::AuthorUser,
+        MessageRole::Assistant => Msg::AuthorAssistant,
+        MessageRole::Tool => Msg::AuthorTool,
+    })
 }
 
 /// Why a goal continues, in words.
