@@ -181,3 +181,41 @@ fn a_server_over_streamable_http_has_tools_and_gets_its_session_and_headers_back
     assert!(!listed.out.contains("sesame-opens"), "{listed:?}");
     model.assert_prefix();
 }
+
+#[test]
+fn a_call_whose_stream_breaks_off_is_resumed_after_the_last_event() {
+    let pending = Mutex::new(Value::Null);
+    let (base, came) = serve_with(move |came, _| {
+        let stream = |body: &str| with("200 OK", "Content-Type: text/event-stream\r\n", body);
+        let mut pending = pending.lock().expect("the call");
+        match (came.method.as_str(), came.rpc()) {
+            // The stream ends before the result.
+            ("POST", "tools/call") => {
+                *pending = came.body["id"].clone();
+                stream("id: event-7\r\nretry: 10\r\ndata: \r\n\r\n")
+            }
+            ("GET", _) if came.has("last-event-id: event-7") => {
+                let content = json!({"content": [{"type": "text", "text": "Resumed."}]});
+                let result = json!({"jsonrpc": "2.0", "id": *pending, "result": content});
+                stream(&format!(
+                    "id: event-8\r\nevent: message\r\ndata: {result}\r\n\r\n"
+                ))
+            }
+            _ => answer(came),
+        }
+    });
+    let model = calling("mcp__web__greet", json!({"name": "Ann"}));
+    let house = house(&model);
+    servers(&house, &json!({"web": {"url": format!("{base}/mcp")}}));
+    run(&house, &["--allow", "mcp__web"], "Greet.").expect(0, "completed");
+    assert_eq!(result_of(&model), "Resumed.");
+    let came = came.lock().expect("the requests").clone();
+    let calls = came.iter().filter(|came| came.rpc() == "tools/call");
+    assert_eq!(calls.count(), 1, "nothing runs twice");
+    let resumed = came.iter().find(|came| came.has("last-event-id: event-7"));
+    let resumed = resumed.expect("a request to go on");
+    assert!(
+        resumed.has(&format!("mcp-session-id: {SESSION}")),
+        "{resumed:#?}"
+    );
+}
