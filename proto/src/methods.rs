@@ -206,6 +206,12 @@ methods! {
         "Returns the newest lines of an MCP server's standard error.";
     McpAdd = "mcp.add", Drive, true, mcp::AddParams => mcp::ListOutput,
         "Adds an MCP server to the user's `mcp.json`. New sessions have its tools.";
+    McpLogin = "mcp.login", Drive, true, mcp::LoginParams => mcp::LoginOutput,
+        "Begins the login to an MCP server: registers a client with its authorization server, and returns the address to open in a browser.";
+    McpLoginFinish = "mcp.login_finish", Drive, true, mcp::LoginFinishParams => mcp::McpServer,
+        "Ends a login with the address that the browser was redirected to: stores the tokens, starts the server, and returns its state.";
+    McpLogout = "mcp.logout", Drive, true, mcp::ServerParams => mcp::LogoutOutput,
+        "Deletes the login to an MCP server, and restarts the server without it.";
     McpRemove = "mcp.remove", Drive, true, mcp::RemoveParams => mcp::ListOutput,
         "Removes an MCP server from the user's `mcp.json`.";
     ProviderList = "provider.list", Watch, false, config::CheckParams => config::ProviderListOutput,

@@ -171,7 +171,16 @@ const ROWS: &[Row] = &[
         None,
         Alone::Fails,
     ),
+    row(
+        "mcp presets",
+        Some(&[]),
+        Some("mcp presets"),
+        None,
+        Alone::Works,
+    ),
     row("mcp test", None, Some("mcp test"), None, Alone::Fails),
+    row("mcp login", None, Some("mcp login"), None, Alone::Fails),
+    row("mcp logout", None, Some("mcp logout"), None, Alone::Fails),
     row("hooks", Some(&[]), Some("hooks"), None, Alone::Fails),
     row(
         "goal",

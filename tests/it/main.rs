@@ -50,6 +50,8 @@ mod lifecycle;
 mod loops;
 mod mcp;
 mod mcp_http;
+mod mcp_login;
+mod mcp_presets;
 mod mcp_prompts;
 mod mcp_reload;
 mod memory;

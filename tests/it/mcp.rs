@@ -193,7 +193,7 @@ fn bad_servers_harm_no_other_and_their_causes_are_said() {
         }),
     );
     // Each has shown what it is by then, however busy the machine.
-    for name in ["good", "lie", "crash"] {
+    for name in ["good", "lie", "crash", "missing"] {
         let _ = house.reasonix(&["mcp", "test", name]);
     }
     let ran = run(&house, &["--allow", "mcp__good"], "Add.").expect(0, "completed");

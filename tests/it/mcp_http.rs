@@ -9,20 +9,22 @@ use serde_json::{Value, json};
 use crate::mcp::{calling, offered, result_of, servers};
 use crate::scripted::{house, run};
 
-/// A request that came: its method, its headers in lower case, its body.
+/// A request that came: its method and target, its headers with names in lower case, its body as text and as JSON.
 #[derive(Clone, Debug)]
-struct Came {
-    method: String,
-    headers: Vec<String>,
-    body: Value,
+pub(crate) struct Came {
+    pub method: String,
+    pub target: String,
+    pub headers: Vec<String>,
+    pub text: String,
+    pub body: Value,
 }
 
 impl Came {
-    fn has(&self, header: &str) -> bool {
+    pub fn has(&self, header: &str) -> bool {
         self.headers.iter().any(|line| line == header)
     }
 
-    fn rpc(&self) -> &str {
+    pub fn rpc(&self) -> &str {
         self.body["method"].as_str().unwrap_or_default()
     }
 }
@@ -32,30 +34,40 @@ const SESSION: &str = "session-1";
 
 /// Serves until the test's process ends. Returns its address, and what comes.
 fn serve() -> (String, Arc<Mutex<Vec<Came>>>) {
+    let (base, came) = serve_with(|came, _| answer(came));
+    (format!("{base}/mcp"), came)
+}
+
+/// Serves these answers until the test's process ends. They are given the server's own address.
+pub(crate) fn serve_with(
+    answer: impl Fn(&Came, &str) -> String + Send + Sync + 'static,
+) -> (String, Arc<Mutex<Vec<Came>>>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-    let url = format!("http://{}/mcp", listener.local_addr().expect("an address"));
+    let base = format!("http://{}", listener.local_addr().expect("an address"));
+    let shared = Arc::new((base.clone(), answer));
     let all = Arc::new(Mutex::new(Vec::new()));
     let kept = Arc::clone(&all);
     std::thread::spawn(move || {
         for stream in listener.incoming().flatten() {
-            let kept = Arc::clone(&kept);
+            let (kept, shared) = (Arc::clone(&kept), Arc::clone(&shared));
             std::thread::spawn(move || {
                 if let Some(came) = read(&stream) {
-                    let answer = answer(&came);
+                    let answer = (shared.1)(&came, &shared.0);
                     kept.lock().expect("the requests").push(came);
                     let _ = (&stream).write_all(answer.as_bytes());
                 }
             });
         }
     });
-    (url, all)
+    (base, all)
 }
 
 fn read(stream: &TcpStream) -> Option<Came> {
     let mut reader = BufReader::new(stream);
     let mut line = String::new();
     reader.read_line(&mut line).ok()?;
-    let method = line.split(' ').next()?.to_owned();
+    let mut words = line.split(' ').map(str::to_owned);
+    let (method, target) = (words.next()?, words.next()?);
     let mut headers = Vec::new();
     loop {
         let mut line = String::new();
@@ -73,21 +85,27 @@ fn read(stream: &TcpStream) -> Option<Came> {
         .find_map(|line| line.strip_prefix("content-length: "));
     let mut body = vec![0; length.map_or(Some(0), |length| length.parse().ok())?];
     reader.read_exact(&mut body).ok()?;
-    let body = serde_json::from_slice(&body).unwrap_or(Value::Null);
+    let text = String::from_utf8(body).ok()?;
+    let body = serde_json::from_str(&text).unwrap_or(Value::Null);
     Some(Came {
         method,
+        target,
         headers,
+        text,
         body,
     })
 }
 
-fn answer(came: &Came) -> String {
-    let with = |status: &str, headers: &str, body: &str| {
-        format!(
-            "HTTP/1.1 {status}\r\n{headers}Content-Length: {}\r\nConnection: close\r\n\r\n{body}",
-            body.len()
-        )
-    };
+/// A response with this status, these lines of headers and this body.
+pub(crate) fn with(status: &str, headers: &str, body: &str) -> String {
+    format!(
+        "HTTP/1.1 {status}\r\n{headers}Content-Length: {}\r\nConnection: close\r\n\r\n{body}",
+        body.len()
+    )
+}
+
+/// What the small server answers.
+pub(crate) fn answer(came: &Came) -> String {
     let json_type = "Content-Type: application/json\r\n";
     if came.method != "POST" {
         // No stream of its own, and nothing to keep of a session that ends.
@@ -162,4 +180,42 @@ fn a_server_over_streamable_http_has_tools_and_gets_its_session_and_headers_back
     let listed = house.reasonix(&["mcp", "list"]).expect_code(0);
     assert!(!listed.out.contains("sesame-opens"), "{listed:?}");
     model.assert_prefix();
+}
+
+#[test]
+fn a_call_whose_stream_breaks_off_is_resumed_after_the_last_event() {
+    let pending = Mutex::new(Value::Null);
+    let (base, came) = serve_with(move |came, _| {
+        let stream = |body: &str| with("200 OK", "Content-Type: text/event-stream\r\n", body);
+        let mut pending = pending.lock().expect("the call");
+        match (came.method.as_str(), came.rpc()) {
+            // The stream ends before the result.
+            ("POST", "tools/call") => {
+                *pending = came.body["id"].clone();
+                stream("id: event-7\r\nretry: 10\r\ndata: \r\n\r\n")
+            }
+            ("GET", _) if came.has("last-event-id: event-7") => {
+                let content = json!({"content": [{"type": "text", "text": "Resumed."}]});
+                let result = json!({"jsonrpc": "2.0", "id": *pending, "result": content});
+                stream(&format!(
+                    "id: event-8\r\nevent: message\r\ndata: {result}\r\n\r\n"
+                ))
+            }
+            _ => answer(came),
+        }
+    });
+    let model = calling("mcp__web__greet", json!({"name": "Ann"}));
+    let house = house(&model);
+    servers(&house, &json!({"web": {"url": format!("{base}/mcp")}}));
+    run(&house, &["--allow", "mcp__web"], "Greet.").expect(0, "completed");
+    assert_eq!(result_of(&model), "Resumed.");
+    let came = came.lock().expect("the requests").clone();
+    let calls = came.iter().filter(|came| came.rpc() == "tools/call");
+    assert_eq!(calls.count(), 1, "nothing runs twice");
+    let resumed = came.iter().find(|came| came.has("last-event-id: event-7"));
+    let resumed = resumed.expect("a request to go on");
+    assert!(
+        resumed.has(&format!("mcp-session-id: {SESSION}")),
+        "{resumed:#?}"
+    );
 }

@@ -1,5 +1,8 @@
 //! `reasonix mcp`: the MCP servers that sessions have.
 
+mod login;
+pub(crate) mod presets;
+
 use clap::Subcommand;
 use client::Client;
 use proto::hello::Role;
@@ -32,7 +35,11 @@ enum What {
     /// List the servers of this directory with their states, tools, and the entries that are ignored.
     List,
     /// Add a server to your `mcp.json`.
+    ///
+    /// Without an address or a program: the preset of this name, such as `playwright`. `reasonix mcp presets` lists them.
     Add(Add),
+    /// List the presets: servers that `mcp add NAME` adds by their names alone.
+    Presets,
     /// Remove a server from your `mcp.json`.
     Remove {
         /// Name of the server.
@@ -53,6 +60,21 @@ enum What {
         /// Name of the server.
         name: String,
     },
+    /// Log in to a server with an address, in the browser.
+    ///
+    /// Prints the address to open. If the browser runs on another machine, it ends at an address that does not load: paste that address here. The tokens are kept where the keys of providers are.
+    Login {
+        /// Name of the server.
+        name: String,
+        /// Do not open a browser.
+        #[arg(long)]
+        no_browser: bool,
+    },
+    /// Delete the login to a server.
+    Logout {
+        /// Name of the server.
+        name: String,
+    },
 }
 
 #[derive(Debug, clap::Args)]
@@ -65,21 +87,27 @@ struct Add {
     /// Header of requests to an address; `${VAR}` in the value is replaced.
     #[arg(long, value_name = "NAME: VALUE")]
     header: Vec<String>,
-    /// Address of the server, or its program and arguments: put `--` before them if one begins with `-`.
-    #[arg(required = true)]
+    /// Address of the server, or its program and arguments: put `--` before them if one begins with `-` [default: those of the preset].
     target: Vec<String>,
 }
 
 /// Asks, and prints.
 pub async fn run(args: Args) -> Result<u8, Error> {
     let what = args.what.unwrap_or(What::List);
+    if let What::Presets = what {
+        presets::list(args.json)?;
+        return Ok(0);
+    }
     let client = match &what {
-        What::List | What::Logs { .. } => {
+        What::List | What::Presets | What::Logs { .. } => {
             reach::with("mcp", |options| options.role = Role::Watch).await?
         }
-        What::Add(_) | What::Remove { .. } | What::Test { .. } | What::Restart { .. } => {
-            reach::daemon("mcp").await?
-        }
+        What::Add(_)
+        | What::Remove { .. }
+        | What::Test { .. }
+        | What::Restart { .. }
+        | What::Login { .. }
+        | What::Logout { .. } => reach::daemon("mcp").await?,
     };
     let asked = |name: String| ServerParams { name, cwd: here() };
     match what {
@@ -89,18 +117,28 @@ pub async fn run(args: Args) -> Result<u8, Error> {
         }
         What::Add(add) => {
             let name = add.name.clone();
+            let (entry, note) = entry(add)?;
             let params = AddParams {
-                entry: entry(add)?,
+                entry,
                 name: name.clone(),
             };
             let list = client.call::<McpAdd>(&params).await?;
             changed(&list, args.json, || say!(Msg::McpAdded, name))?;
+            if let (Some(note), false) = (note, args.json) {
+                output::progress(&note);
+            }
         }
+        // It was printed without the daemon.
+        What::Presets => {}
         What::Remove { name } => {
             let params = RemoveParams { name: name.clone() };
             let list = client.call::<McpRemove>(&params).await?;
             changed(&list, args.json, || say!(Msg::McpRemoved, name))?;
         }
+        What::Login { name, no_browser } => {
+            return login::login(&client, name, !no_browser, args.json).await;
+        }
+        What::Logout { name } => return login::logout(&client, name, args.json).await,
         What::Test { name } => return test(&client, &asked(name), args.json).await,
         What::Logs { name } => {
             let logs = client.call::<McpLogs>(&asked(name)).await?;
@@ -139,8 +177,8 @@ async fn test(client: &Client, params: &ServerParams, json: bool) -> Result<u8, 
     Ok(code)
 }
 
-/// The entry of `mcp.json` that the arguments describe.
-fn entry(add: Add) -> Result<Map<String, Value>, Error> {
+/// The entry of `mcp.json` that the arguments describe, and what the user must know of it.
+fn entry(add: Add) -> Result<(Map<String, Value>, Option<String>), Error> {
     let pairs = |list: &[String], between: char, option: &str| {
         let pair = |text: &String| match text.split_once(between) {
             Some((name, value)) if !name.trim().is_empty() => {
@@ -157,9 +195,14 @@ fn entry(add: Add) -> Result<Map<String, Value>, Error> {
         pairs(&add.env, '=', "--env")?,
         pairs(&add.header, ':', "--header")?,
     );
-    let mut entry = Map::new();
     let mut words = add.target.into_iter();
-    let first = words.next().unwrap_or_default();
+    let Some(first) = words.next() else {
+        let (mut entry, note) = presets::entry(&add.name)?;
+        add_to(&mut entry, "env", env);
+        add_to(&mut entry, "headers", headers);
+        return Ok((entry, note));
+    };
+    let mut entry = Map::new();
     let rest: Vec<_> = words.map(Value::from).collect();
     if first.starts_with("http://") || first.starts_with("https://") {
         entry.insert("type".to_owned(), "http".into());
@@ -167,16 +210,23 @@ fn entry(add: Add) -> Result<Map<String, Value>, Error> {
     } else {
         entry.insert("command".to_owned(), first.into());
     }
-    for (key, is_empty, value) in [
-        ("args", rest.is_empty(), Value::from(rest)),
-        ("env", env.is_empty(), Value::from(env)),
-        ("headers", headers.is_empty(), Value::from(headers)),
-    ] {
-        if !is_empty {
-            entry.insert(key.to_owned(), value);
-        }
+    if !rest.is_empty() {
+        entry.insert("args".to_owned(), rest.into());
     }
-    Ok(entry)
+    add_to(&mut entry, "env", env);
+    add_to(&mut entry, "headers", headers);
+    Ok((entry, None))
+}
+
+/// Adds values to those that an entry has under this key, and replaces those of the same names.
+fn add_to(entry: &mut Map<String, Value>, key: &str, more: Map<String, Value>) {
+    if more.is_empty() {
+        return;
+    }
+    let values = entry.entry(key).or_insert_with(|| Map::new().into());
+    if let Value::Object(values) = values {
+        values.extend(more);
+    }
 }
 
 fn changed(list: &ListOutput, json: bool, words: impl FnOnce() -> String) -> Result<(), Error> {

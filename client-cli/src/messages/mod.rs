@@ -11,6 +11,7 @@ pub mod daemon;
 pub mod goal;
 pub mod help;
 pub mod line_mode;
+pub mod presets;
 pub mod run;
 pub mod running;
 pub mod setup;

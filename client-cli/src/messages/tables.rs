@@ -6,6 +6,7 @@ client::catalog! {
     /// The head of a column.
     Head:
     Empty = "", "";
+    About = "ABOUT", "说明";
     Active = "ACTIVE", "活动";
     Added = "ADDED", "增加";
     Age = "AGE", "时长";
@@ -50,6 +51,7 @@ client::catalog! {
     Model = "MODEL", "模型";
     Money = "MONEY", "金额";
     Name = "NAME", "名称";
+    Needs = "NEEDS", "需要";
     Of = "OF", "范围";
     OsPid = "OS PID", "系统进程号";
     Output = "OUTPUT", "输出";

@@ -3,6 +3,7 @@
 
 mod content;
 pub(crate) mod http;
+pub mod oauth;
 pub(crate) mod sdk;
 pub(crate) mod stdio;
 
@@ -29,13 +30,28 @@ pub struct ConnectRequest {
     pub log: Arc<ServerLog>,
 }
 
+/// Why there is no connection.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ConnectError {
+    /// The user must log in first.
+    NeedsLogin,
+    /// A text for the user.
+    Failed(String),
+}
+
+impl From<String> for ConnectError {
+    fn from(reason: String) -> Self {
+        Self::Failed(reason)
+    }
+}
+
 /// Starts servers, or connects to them.
 pub trait Connect: Send + Sync {
-    /// Resolves once the server has answered the handshake. Dropping it leaves no process. The error is a text for the user.
+    /// Resolves once the server has answered the handshake. Dropping it leaves no process.
     fn connect(
         &self,
         request: ConnectRequest,
-    ) -> BoxFuture<'static, Result<Arc<dyn Connection>, String>>;
+    ) -> BoxFuture<'static, Result<Arc<dyn Connection>, ConnectError>>;
 }
 
 /// One call of a tool.
@@ -59,6 +75,8 @@ pub enum CallError {
     Cancelled,
     /// The server ended or the connection broke while the call ran.
     Lost,
+    /// The server does not accept the login any more.
+    NeedsLogin,
 }
 
 /// A part of a result.

@@ -16,6 +16,7 @@ mod text;
 mod tool;
 
 pub use client::Connection;
+pub use client::oauth::{LOGIN_PREFIX, LoginError, LoginStore, Logins, StartedLogin};
 pub use client::sdk::SdkConnector;
 pub use config::{ConfigScope, ReadOnlyPolicy, ServerConfig, Servers, Transport};
 pub use log::ServerLog;

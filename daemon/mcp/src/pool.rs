@@ -236,6 +236,15 @@ impl Pool {
         server
     }
 
+    /// Restarts the servers of this configuration, wherever they work: the user has logged in or out.
+    pub fn restart_all(&self, config: &ServerConfig) {
+        let inner = self.lock();
+        let servers = inner.servers.values().map(|pooled| &pooled.server);
+        servers
+            .filter(|server| server.config == *config)
+            .for_each(|server| server.ask_restart());
+    }
+
     /// Waits on this thread, which may block, for what a server answers.
     pub fn block_on<F: Future>(&self, answer: F) -> F::Output {
         self.options.runtime.block_on(answer)

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::{Notify, watch};
 use tokio::time::{sleep, timeout};
 
-use crate::client::{Connect, ConnectRequest, Connection};
+use crate::client::{Connect, ConnectError, ConnectRequest, Connection};
 use crate::config::ServerConfig;
 use crate::listing::Listing;
 use crate::log::ServerLog;
@@ -181,8 +181,12 @@ impl Server {
                     }
                     match &inner.state {
                         ServerState::Disabled { reason } => return Err(reason.clone()),
-                        ServerState::Failed { reason } if woken => return Err(reason.clone()),
-                        ServerState::Failed { .. } => {
+                        ServerState::Failed { reason } | ServerState::NeedsLogin { reason }
+                            if woken =>
+                        {
+                            return Err(reason.clone());
+                        }
+                        ServerState::Failed { .. } | ServerState::NeedsLogin { .. } => {
                             woken = true;
                             self.wake.notify_one();
                         }
@@ -242,7 +246,8 @@ struct Owner {
 /// Why a life of a server is over.
 enum LifeEnd {
     Failed(String),
-    /// A user asked for a restart.
+    NeedsLogin,
+    /// A user asked for a restart, or has logged in or out.
     Restart,
 }
 
@@ -259,7 +264,7 @@ impl Owner {
                 let Some(server) = self.server.upgrade() else {
                     return;
                 };
-                let reason = match end {
+                let (state, next) = match end {
                     LifeEnd::Restart => {
                         restarts.forget();
                         server.change(|inner| {
@@ -268,9 +273,14 @@ impl Owner {
                         });
                         continue;
                     }
-                    LifeEnd::Failed(reason) => reason,
+                    LifeEnd::Failed(reason) => restarts.failed(reason, ran),
+                    LifeEnd::NeedsLogin => {
+                        let name = &server.config.name;
+                        let reason = format!("it needs a login: run `reasonix mcp login {name}`");
+                        let state = ServerState::NeedsLogin { reason };
+                        (state, NextStep::WaitUntilWanted)
+                    }
                 };
-                let (state, next) = restarts.failed(reason, ran);
                 tracing::info!(server = %server.config.name, state = state.word(), reason = ?state.reason(), "an MCP server does not run");
                 server.change(|inner| {
                     inner.connection = None;
@@ -327,7 +337,8 @@ impl Owner {
         let late = || format!("it did not answer within {} s", limit.as_secs());
         let connection = match connected {
             Ok(Ok(connection)) => connection,
-            Ok(Err(reason)) => return Some(LifeEnd::Failed(reason)),
+            Ok(Err(ConnectError::NeedsLogin)) => return Some(LifeEnd::NeedsLogin),
+            Ok(Err(ConnectError::Failed(reason))) => return Some(LifeEnd::Failed(reason)),
             Err(_) => return Some(LifeEnd::Failed(late())),
         };
         if let Err(reason) = self.list(&connection).await? {

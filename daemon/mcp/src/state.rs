@@ -2,7 +2,8 @@
 //!
 //! ```text
 //!     Starting ─▶ Ready ─▶ BackingOff ─▶ Starting …
-//!        └──────────────────▶ BackingOff ─▶ … ─▶ Failed ─(wanted)─▶ Starting
+//!        ├──────────────────▶ BackingOff ─▶ … ─▶ Failed ─(wanted)─▶ Starting
+//!        └──────────────────▶ NeedsLogin ─(wanted, or logged in)─▶ Starting
 //! ```
 
 use std::time::Duration;
@@ -27,6 +28,8 @@ pub enum ServerState {
     BackingOff { reason: String, wait: Duration },
     /// It failed too often: it is started again when a call or a user wants it.
     Failed { reason: String },
+    /// The user must log in. It is tried again when a call wants it, and after the login.
+    NeedsLogin { reason: String },
     /// It is not to be used, for this reason.
     Disabled { reason: String },
 }
@@ -40,6 +43,7 @@ impl ServerState {
             Self::Ready => "ready",
             Self::BackingOff { .. } => "backing off",
             Self::Failed { .. } => "failed",
+            Self::NeedsLogin { .. } => "needs login",
             Self::Disabled { .. } => "disabled",
         }
     }
@@ -51,6 +55,7 @@ impl ServerState {
             Self::Starting | Self::Ready => None,
             Self::BackingOff { reason, .. }
             | Self::Failed { reason }
+            | Self::NeedsLogin { reason }
             | Self::Disabled { reason } => Some(reason),
         }
     }

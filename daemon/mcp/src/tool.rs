@@ -141,6 +141,12 @@ impl ServerTool {
                     self.server.config.request_timeout.as_secs()
                 ),
             ),
+            Err(CallError::NeedsLogin) => {
+                self.server.ask_restart();
+                Outcome::failed(format!(
+                    "The MCP server `{name}` does not accept the user's login any more, so the call had no effect. The user can log in with `reasonix mcp login {name}`; ask them to, and do not repeat the call before."
+                ))
+            }
             Err(CallError::Lost) => Outcome::failed(format!(
                 "The MCP server `{name}` ended while the call ran, and is started again. The call is not repeated; it may have had effects."
             )),

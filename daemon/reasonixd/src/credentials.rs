@@ -1,9 +1,10 @@
-//! The keys that are kept, variable → key: in the system's keyring, or in `<home>/credentials.toml`, 0600. And where a key
-//! of the daemon's own comes from.
+//! The keys that are kept, variable → key, and the logins to MCP servers: in the system's keyring, or in
+//! `<home>/credentials.toml`, 0600. And where a key of the daemon's own comes from.
 //!
 //! A key never leaves here but as a `Secret`: no error, problem or log line quotes the file or the text to be written.
 //! Called by the assembly, the methods and the doctor; blocks.
 
+mod logins;
 mod ring;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,6 +15,7 @@ use contract::Secret;
 use proto::{ErrorName, Failure};
 
 use crate::settings::{read, write};
+pub use logins::StoredLogins;
 use ring::Ring;
 
 /// The longest name of a variable, and the longest key, in bytes.
@@ -23,7 +25,7 @@ const KEY_MAX: usize = 8192;
 /// Two changes at once would lose one of them.
 static CHANGING: Mutex<()> = Mutex::new(());
 
-const HEADER: &str = "# Keys of providers, kept by Reasonix. Private: show this file to nobody.\n";
+const HEADER: &str = "# Keys of providers and logins to MCP servers, kept by Reasonix. Private: show this file to nobody.\n";
 
 /// Where a key of the daemon's own comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,10 +59,10 @@ impl Own {
     /// Reads the store; `dotenv`: what a trusted directory's `.env` holds. A store that cannot be read holds nothing:
     /// [`Store::problem`] says so.
     pub fn open(store: &Store, dotenv: BTreeMap<String, Secret>) -> Self {
-        Self {
-            dotenv,
-            store: store.keys(),
-        }
+        let mut store = store.keys();
+        // No provider gets a login to something else.
+        store.retain(|name, _| !logins::is_login(name));
+        Self { dotenv, store }
     }
 
     /// The key, and its source: the source nearest to the work counts first.
@@ -204,6 +206,11 @@ impl Store {
             ));
         }
         let key = key.map(sound).transpose()?;
+        self.put(variable, key.as_ref())
+    }
+
+    /// Keeps a text under a name, or forgets it, wherever it is.
+    fn put(&self, variable: &str, key: Option<&Secret>) -> Result<KeptIn, Failure> {
         let _one = CHANGING.lock().unwrap_or_else(PoisonError::into_inner);
         let mut file = to_change(&self.home)?;
         let newer = std::mem::take(&mut file.newer);
@@ -217,7 +224,7 @@ impl Store {
                 };
             }
             let had = ring.contains_key(variable);
-            self.set_in_ring(ring, variable, key.as_ref(), had || !newer.is_empty())
+            self.set_in_ring(ring, variable, key, had || !newer.is_empty())
         });
         let (place, instead) = match done {
             // One that is left in the file would come back when the keyring is away.
@@ -233,7 +240,7 @@ impl Store {
                 if why.as_ref().is_some_and(|why| why != ring::ABSENT) {
                     file.newer.insert(variable.to_owned());
                 }
-                match &key {
+                match key {
                     Some(key) => file.keys.insert(variable.to_owned(), key.clone()),
                     None => file.keys.remove(variable),
                 };

@@ -42,6 +42,8 @@ pub struct Daemon {
     pub kept: Arc<KeptFiles>,
     /// The MCP servers of all sessions.
     pub mcp: Arc<mcp::Pool>,
+    /// The logins to them.
+    pub mcp_logins: Arc<mcp::Logins>,
     /// The tools that settings and rules may name.
     pub tools: ToolSet,
 }

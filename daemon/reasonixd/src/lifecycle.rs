@@ -20,6 +20,7 @@ use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
+use crate::credentials::StoredLogins;
 use crate::daemon::{Daemon, Problems};
 use crate::ending::{self, Budget};
 use crate::gate::{Gate, ShutdownReason};
@@ -244,6 +245,17 @@ fn fail(error: &dyn std::error::Error) -> ExitCode {
     crate::exit(1)
 }
 
+/// The store of logins, where the setting says that it is now.
+fn logins_of(start: &Start) -> StoredLogins {
+    let (home, user_home) = (Arc::clone(&start.home), start.user_home.clone());
+    let tools = start.tools.clone();
+    StoredLogins::new(start.home.root().to_owned(), move || {
+        // The user's own matter: no directory has a say.
+        let loaded = settings::load(home.root(), None, &user_home, &tools);
+        loaded.settings.credentials_store
+    })
+}
+
 /// The life itself, under the home's lock: from the socket to the last answer.
 ///
 /// # Errors
@@ -267,10 +279,12 @@ pub async fn live(start: &Start) -> anyhow::Result<()> {
     let temporary = temporary.ok();
     let temp = temporary.as_ref().map(Temporary::path);
     let kept = Arc::new(KeptFiles::new(Arc::clone(home), start.tools.clone()));
+    let logins = mcp::Logins::new(Arc::new(logins_of(start)));
     let servers = mcp::Pool::new(mcp::PoolOptions {
         connect: Arc::new(mcp::SdkConnector {
             spawn: Arc::clone(&procs) as Arc<dyn contract::Spawn>,
             pipes: temp.map(Path::to_path_buf),
+            logins: Arc::clone(&logins),
         }),
         dir: home.root().join("mcp"),
         runtime: tokio::runtime::Handle::current(),
@@ -299,6 +313,7 @@ pub async fn live(start: &Start) -> anyhow::Result<()> {
         problems: Problems::default(),
         kept,
         mcp: servers,
+        mcp_logins: logins,
         tools: start.tools.clone(),
     });
     let recovered = recover(&supervisor, gate).await;

@@ -14,6 +14,9 @@ const SIZE_MAX: u64 = 5 * 1024 * 1024;
 /// Old files that are kept beside the current one.
 const KEPT: usize = 5;
 
+/// What the part of the SDK that logs in may say: at `debug` it quotes the codes of logins.
+const LOGINS: &str = "rmcp::transport::auth=info";
+
 /// Sends everything that is traced into `<home>/logs/reasonixd.log`.
 ///
 /// # Errors
@@ -24,6 +27,8 @@ pub fn start(path: &Path, level: &str) -> io::Result<()> {
         .filter(|filter| !filter.is_empty());
     let filter = EnvFilter::try_new(filter.as_deref().unwrap_or(level))
         .unwrap_or_else(|_| EnvFilter::new("info"));
+    // What it says at `debug` holds the codes of logins.
+    let filter = filter.add_directive(LOGINS.parse().map_err(io::Error::other)?);
     let file = Current::open(path).map_err(|source| {
         let text = format!("cannot open the log `{}`: {source}", path.display());
         io::Error::new(source.kind(), text)

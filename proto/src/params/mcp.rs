@@ -32,7 +32,7 @@ pub struct McpServer {
     pub source: String,
     /// Command line or address, with its variables not replaced.
     pub target: String,
-    /// `starting`, `ready`, `backing off`, `failed`, `disabled` or `stopped` (no session has needed it).
+    /// `starting`, `ready`, `backing off`, `failed`, `needs login`, `disabled` or `stopped` (no session has needed it).
     pub state: String,
     /// Why it does not work.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -45,7 +45,7 @@ pub struct McpServer {
     pub problems: Vec<String>,
 }
 
-/// Parameters of `mcp.test`, `mcp.restart` and `mcp.logs`.
+/// Parameters of `mcp.test`, `mcp.restart`, `mcp.logs` and `mcp.logout`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "McpServerParams")]
 pub struct ServerParams {
@@ -77,4 +77,46 @@ pub struct AddParams {
 #[schemars(rename = "McpRemoveParams")]
 pub struct RemoveParams {
     pub name: String,
+}
+
+/// Parameters of `mcp.login`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "McpLoginParams")]
+pub struct LoginParams {
+    pub name: String,
+    /// Directory whose server it is. Absent: one of the user's own, in the user's home.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<String>,
+    /// Where the browser is sent afterwards: an `http://` address of this machine with a port, at which the client listens.
+    pub redirect_uri: String,
+}
+
+/// Answer of `mcp.login`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "McpLoginOutput")]
+pub struct LoginOutput {
+    /// What the user opens in a browser. Its `state` comes back in the redirect.
+    pub authorization_url: String,
+    /// How long the login waits for `mcp.login_finish`.
+    pub seconds: u64,
+}
+
+/// Parameters of `mcp.login_finish`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "McpLoginFinishParams")]
+pub struct LoginFinishParams {
+    pub name: String,
+    /// As for `mcp.login`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<String>,
+    /// Whole address that the browser was redirected to.
+    pub redirected: String,
+}
+
+/// Answer of `mcp.logout`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "McpLogoutOutput")]
+pub struct LogoutOutput {
+    /// Whether there was a login.
+    pub removed: bool,
 }

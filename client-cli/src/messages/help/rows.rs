@@ -103,10 +103,16 @@ rows! {
     "Start a server, wait until it is ready, and list its tools. Exits 1 if it does not work" => "启动服务器，等待其就绪，并列出其工具。不可用时退出码为 1";
     "Print the newest lines that a server wrote to its standard error" => "输出服务器最近写到标准错误的行";
     "Restart the process of a server. Its running calls fail" => "结束服务器的进程并重新启动。其正在运行的调用会失败";
+    "Log in to a server with an address, in the browser" => "在浏览器中登录一个有地址的服务器";
+    "Prints the address to open. If the browser runs on another machine, it ends at an address that does not load: paste that address here. The tokens are kept where the keys of providers are" => "输出要打开的地址。如果浏览器在另一台机器上，它最后会停在一个打不开的地址：请把该地址粘贴到这里。令牌与服务商的密钥保存在同一处";
+    "Do not open a browser" => "不打开浏览器";
+    "Delete the login to a server" => "删除对一个服务器的登录";
     "Name of the server: its tools are `mcp__NAME__TOOL`" => "服务器的名称：其工具为 `mcp__NAME__TOOL`";
     "Environment variable of the server; `${VAR}` in the value is replaced when it starts" => "服务器的环境变量；值中的 `${VAR}` 在启动时替换";
     "Header of requests to an address; `${VAR}` in the value is replaced" => "对地址的请求的标头；值中的 `${VAR}` 会被替换";
-    "Address of the server, or its program and arguments: put `--` before them if one begins with `-`" => "服务器的地址，或其程序和参数：如有以 `-` 开头的，请在前面加 `--`";
+    "Address of the server, or its program and arguments: put `--` before them if one begins with `-` [default: those of the preset]" => "服务器的地址，或其程序和参数：如有以 `-` 开头的，请在前面加 `--` [默认：预设的]";
+    "Without an address or a program: the preset of this name, such as `playwright`. `reasonix mcp presets` lists them" => "不给地址或程序时：使用同名的预设，例如 `playwright`。`reasonix mcp presets` 列出它们";
+    "List the presets: servers that `mcp add NAME` adds by their names alone" => "列出预设：用 `mcp add NAME` 仅凭名称即可添加的服务器";
     "List the approvals, questions and plans that wait for you" => "列出等待你处理的审批、提问和计划";
     "Oldest first. The subcommands answer them. Also lists sessions that need a key for their provider, and paused sessions with pending work. Never starts a daemon: without one nothing waits" => "最早的在前。用子命令作答。也列出需要服务商密钥的会话，以及有待办工作的已暂停会话。从不启动守护进程：没有守护进程就没有等待的事项";
     "Print one line for a status bar; print nothing if nothing waits" => "为状态栏输出一行；没有等待的事项则不输出";

@@ -5,26 +5,41 @@ use std::sync::Once;
 use std::time::Duration;
 
 use reqwest::header::{HeaderName, HeaderValue};
-use rmcp::transport::StreamableHttpClientTransport;
-use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+use rmcp::service::ClientInitializeError;
+use rmcp::transport::streamable_http_client::{
+    StreamableHttpClientTransportConfig, StreamableHttpError,
+};
 
 use crate::text::clean;
 
 /// How long a connection may take.
-const CONNECT: Duration = Duration::from_secs(10);
+pub(crate) const CONNECT: Duration = Duration::from_secs(10);
 /// Bytes of one event.
 const EVENT_MAX: usize = 16 * 1024 * 1024;
 
-/// A transport to this address. The error is a text for the user.
-pub(crate) fn transport(
-    url: &str,
-    headers: &BTreeMap<String, String>,
-) -> Result<StreamableHttpClientTransport<reqwest::Client>, String> {
+/// Chooses the implementation of TLS, if the program has not.
+pub(crate) fn install_tls() {
     static PROVIDER: Once = Once::new();
     PROVIDER.call_once(|| {
         // An error means that the program already chose one.
         let _ = rustls::crypto::ring::default_provider().install_default();
     });
+}
+
+/// Whether an address is on this machine.
+pub(crate) fn is_local(address: &reqwest::Url) -> bool {
+    match address.host_str() {
+        Some("localhost" | "127.0.0.1" | "[::1]") => true,
+        Some(_) | None => false,
+    }
+}
+
+/// How a server is reached: the client, and what it sends with each request. The error is a text for the user.
+pub(crate) fn transport(
+    url: &str,
+    headers: &BTreeMap<String, String>,
+) -> Result<(reqwest::Client, StreamableHttpClientTransportConfig), String> {
+    install_tls();
     let address = reqwest::Url::parse(url).map_err(|error| format!("its url: {error}"))?;
     if !matches!(address.scheme(), "http" | "https") {
         return Err("its url must begin with http:// or https://".to_owned());
@@ -45,16 +60,12 @@ pub(crate) fn transport(
         value.set_sensitive(true);
         custom.insert(name, value);
     }
-    let is_local = match address.host_str() {
-        Some("localhost" | "127.0.0.1" | "[::1]") => true,
-        Some(_) | None => false,
-    };
     let mut client = reqwest::Client::builder()
         .user_agent(concat!("reasonix/", env!("CARGO_PKG_VERSION")))
         .connect_timeout(CONNECT)
         // A redirect could take the headers to another host.
         .redirect(reqwest::redirect::Policy::none());
-    if is_local {
+    if is_local(&address) {
         client = client.no_proxy();
     }
     if address.scheme() == "http" {
@@ -64,11 +75,21 @@ pub(crate) fn transport(
     let mut config = StreamableHttpClientTransportConfig::with_uri(url).custom_headers(custom);
     config.auth_header = bearer;
     config.max_sse_event_size = EVENT_MAX;
-    Ok(StreamableHttpClientTransport::with_client(client, config))
+    Ok((client, config))
 }
 
-/// Why a server cannot be reached, with the whole chain of causes.
-pub(crate) fn reason(url: &str, error: &dyn std::error::Error) -> String {
+/// Why a server cannot be reached.
+pub(crate) fn reason(url: &str, error: &ClientInitializeError) -> String {
+    let text = causes(error);
+    let hint = match start_wants_login(error) {
+        true => " (it does not accept the `Authorization` of its entry's `headers`)",
+        false => "",
+    };
+    clean(&format!("cannot connect to {url}: {text}{hint}"))
+}
+
+/// An error with the whole chain of its causes.
+pub(crate) fn causes(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(inner) = cause {
@@ -79,10 +100,38 @@ pub(crate) fn reason(url: &str, error: &dyn std::error::Error) -> String {
         }
         cause = inner.source();
     }
-    let hint = if text.contains("401") || text.to_lowercase().contains("auth required") {
-        " (it wants an authorization; set `headers`)"
-    } else {
-        ""
-    };
-    clean(&format!("cannot connect to {url}: {text}{hint}"))
+    text
+}
+
+/// Whether a handshake failed because the server wants an authorization, or another one.
+pub(crate) fn start_wants_login(error: &ClientInitializeError) -> bool {
+    match error {
+        ClientInitializeError::TransportError { error, .. } => wants_login(&*error.error),
+        ClientInitializeError::LegacyFallbackFailed { discover, fallback } => {
+            start_wants_login(discover) || start_wants_login(fallback)
+        }
+        _ => false,
+    }
+}
+
+/// Whether a server answered that it wants an authorization, or another one.
+pub(crate) fn wants_login(error: &(dyn std::error::Error + 'static)) -> bool {
+    let mut cause = Some(error);
+    while let Some(error) = cause {
+        let refused = match error.downcast_ref::<StreamableHttpError<reqwest::Error>>() {
+            Some(StreamableHttpError::AuthRequired(_)) => true,
+            Some(StreamableHttpError::Client(error)) => {
+                error.status() == Some(reqwest::StatusCode::UNAUTHORIZED)
+            }
+            Some(StreamableHttpError::UnexpectedServerResponse(text)) => {
+                text.starts_with("HTTP 401")
+            }
+            Some(_) | None => false,
+        };
+        if refused {
+            return true;
+        }
+        cause = error.source();
+    }
+    false
 }

@@ -20,14 +20,16 @@ use rmcp::service::{
     ClientLifecycleMode, ClientServiceExt as _, NotificationContext, PeerRequestOptions,
     RequestContext, RunningService, ServiceError,
 };
+use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::{ClientHandler, ErrorData, RoleClient};
 use serde_json::{Map, Value};
 use tokio::sync::{Notify, watch};
 use tokio::time::Instant;
 
+use super::oauth::Logins;
 use super::{
-    CallError, Connect, ConnectRequest, Connection, ResultPart, ToolRequest, ToolResult, content,
-    file_uri, http, stdio,
+    CallError, Connect, ConnectError, ConnectRequest, Connection, ResultPart, ToolRequest,
+    ToolResult, content, file_uri, http, oauth, stdio,
 };
 use crate::config::Transport;
 use crate::listing::RawTool;
@@ -49,14 +51,17 @@ pub struct SdkConnector {
     pub spawn: Arc<dyn Spawn>,
     /// A private directory for named pipes. `None`: there is none, and no program can be started.
     pub pipes: Option<PathBuf>,
+    /// The logins to servers over HTTP.
+    pub logins: Arc<Logins>,
 }
 
 impl Connect for SdkConnector {
     fn connect(
         &self,
         request: ConnectRequest,
-    ) -> BoxFuture<'static, Result<Arc<dyn Connection>, String>> {
+    ) -> BoxFuture<'static, Result<Arc<dyn Connection>, ConnectError>> {
         let (spawn, pipes) = (Arc::clone(&self.spawn), self.pipes.clone());
+        let logins = Arc::clone(&self.logins);
         async move {
             let handler = Handler {
                 cwd: request.cwd.clone(),
@@ -69,9 +74,11 @@ impl Connect for SdkConnector {
             };
             match &request.config.transport {
                 Transport::Stdio { .. } => {
-                    let pipes = pipes.ok_or("there is no directory for temporary files")?;
+                    let no_pipes = || "there is no directory for temporary files".to_owned();
+                    let pipes = pipes.ok_or_else(no_pipes)?;
                     let mut program = stdio::start(&*spawn, &pipes, &request).await?;
-                    let io = program.take_io().ok_or("its pipes are gone")?;
+                    let io = program.take_io();
+                    let io = io.ok_or_else(|| "its pipes are gone".to_owned())?;
                     let serving = handler.serve_with_lifecycle(io, lifecycle);
                     let service = tokio::select! {
                         service = serving => service.map_err(|error| clean(&error.to_string())),
@@ -83,7 +90,7 @@ impl Connect for SdkConnector {
                         Err(error) => {
                             let ended =
                                 tokio::time::timeout(Duration::from_millis(500), program.ended());
-                            return Err(ended.await.unwrap_or(error));
+                            return Err(ended.await.unwrap_or(error).into());
                         }
                     };
                     Ok(Arc::new(SdkConnection {
@@ -93,9 +100,21 @@ impl Connect for SdkConnector {
                     }) as Arc<dyn Connection>)
                 }
                 Transport::Http { url, headers } => {
-                    let transport = http::transport(url, headers)?;
-                    let serving = handler.serve_with_lifecycle(transport, lifecycle);
-                    let service = serving.await.map_err(|error| http::reason(url, &error))?;
+                    let (client, config) = http::transport(url, headers)?;
+                    let brings_own = oauth::has_authorization(headers);
+                    let served = if brings_own {
+                        let transport = StreamableHttpClientTransport::with_client(client, config);
+                        handler.serve_with_lifecycle(transport, lifecycle).await
+                    } else {
+                        let client = logins.authorized(&request.config, client).await?;
+                        let transport = StreamableHttpClientTransport::with_client(client, config);
+                        handler.serve_with_lifecycle(transport, lifecycle).await
+                    };
+                    let service =
+                        served.map_err(|error| match http::start_wants_login(&error) {
+                            true if !brings_own => ConnectError::NeedsLogin,
+                            true | false => http::reason(url, &error).into(),
+                        })?;
                     Ok(Arc::new(SdkConnection {
                         service,
                         program: None,
@@ -322,6 +341,9 @@ fn call_error(error: &ServiceError) -> CallError {
         ServiceError::McpError(error) => CallError::Refused(clean(&error.to_string())),
         ServiceError::Timeout { .. } => CallError::TimedOut,
         ServiceError::Cancelled { .. } => CallError::Cancelled,
+        ServiceError::TransportSend(error) if http::wants_login(&*error.error) => {
+            CallError::NeedsLogin
+        }
         ServiceError::TransportClosed | ServiceError::TransportSend(_) => CallError::Lost,
         error => CallError::Refused(clean(&error.to_string())),
     }

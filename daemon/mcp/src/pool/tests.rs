@@ -3,7 +3,7 @@ use futures::future::{BoxFuture, pending, ready};
 use serde_json::{Map, Value};
 
 use super::*;
-use crate::client::{CallError, ConnectRequest, Connection, ToolRequest, ToolResult};
+use crate::client::{CallError, ConnectError, ConnectRequest, Connection, ToolRequest, ToolResult};
 use crate::config::Servers;
 use crate::listing::RawTool;
 use crate::prompt::RawPrompt;
@@ -12,16 +12,19 @@ use crate::prompt::RawPrompt;
 /// would not be ready in time one after the other.
 const START: Duration = Duration::from_millis(400);
 
-/// Servers named `slow…` never answer; others do after a moment.
+/// Servers named `slow…` never answer, `closed…` want a login; others answer after a moment.
 struct Connector;
 
 impl Connect for Connector {
     fn connect(
         &self,
         request: ConnectRequest,
-    ) -> BoxFuture<'static, Result<Arc<dyn Connection>, String>> {
+    ) -> BoxFuture<'static, Result<Arc<dyn Connection>, ConnectError>> {
         if request.config.name.starts_with("slow") {
             return pending().boxed();
+        }
+        if request.config.name.starts_with("closed") {
+            return ready(Err(ConnectError::NeedsLogin)).boxed();
         }
         async {
             tokio::time::sleep(START).await;
@@ -134,4 +137,25 @@ async fn ten_servers_of_which_some_hang_are_waited_for_together() {
     let expected = ["a", "b", "c", "d", "e", "f"].map(|name| format!("mcp__{name}__only"));
     assert_eq!(tools, expected);
     assert_eq!(found.notices.len(), 4, "{:?}", found.notices);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn a_server_that_needs_a_login_delays_no_session_and_says_how() {
+    let dir = tempfile::tempdir().unwrap();
+    let text = r#"{"mcpServers": {"closed": {"url": "https://a.example/mcp"}}}"#;
+    let servers = Servers::from_json(text, Path::new("/mcp.json"), ConfigScope::User);
+    let choice = ToolsChoice {
+        policy: ReadOnlyPolicy::Disabled,
+        deferred_above: 40,
+        first: FirstListing::Wait,
+    };
+    let started = Instant::now();
+    let pool = pool(dir.path());
+    let found = pool.session_tools(&servers.servers, dir.path(), choice);
+    assert!(started.elapsed() < FIRST_LISTING);
+    assert!(found.tools.is_empty());
+    let notice = found.notices.first().expect("a notice");
+    assert!(notice.contains("`reasonix mcp login closed`"), "{notice}");
+    let server = pool.find(&servers.servers[0], dir.path()).expect("it");
+    assert_eq!(server.state().word(), "needs login");
 }

@@ -45,7 +45,7 @@ fn configured(daemon: &Daemon, cwd: Option<&str>) -> (Servers, PathBuf) {
     (servers, cwd.unwrap_or_else(|| daemon.user_home.clone()))
 }
 
-fn shown(daemon: &Daemon, config: &ServerConfig, server: Option<&Server>) -> McpServer {
+pub(super) fn shown(daemon: &Daemon, config: &ServerConfig, server: Option<&Server>) -> McpServer {
     let state = server.map(Server::state);
     let word = match (&state, config.enabled) {
         (_, false) => "disabled",
@@ -77,7 +77,10 @@ fn shown(daemon: &Daemon, config: &ServerConfig, server: Option<&Server>) -> Mcp
 }
 
 /// The server of this name.
-fn find(daemon: &Daemon, params: &ServerParams) -> Result<(ServerConfig, PathBuf), Failure> {
+pub(super) fn find(
+    daemon: &Daemon,
+    params: &ServerParams,
+) -> Result<(ServerConfig, PathBuf), Failure> {
     let (servers, cwd) = configured(daemon, params.cwd.as_deref());
     let known: Vec<_> = servers.servers.iter().map(|server| &*server.name).collect();
     let hint = match known.as_slice() {
@@ -187,6 +190,9 @@ pub async fn remove(
     not_from_tools(&peer)?;
     blocking(move || {
         let file = daemon.home.root().join("mcp.json");
+        let (servers, _) = configured(&daemon, None);
+        let mut servers = servers.servers.iter();
+        let removed = servers.find(|server| server.name == params.name && server.origin == file);
         change(&file, |servers| match servers.shift_remove(&params.name) {
             Some(_) => Ok(()),
             None => Err(Failure::new(
@@ -195,6 +201,9 @@ pub async fn remove(
                 "Servers of `[[plugins]]` and of projects are removed in their files.",
             )),
         })?;
+        if let Some(removed) = removed {
+            super::mcp_login::forget(&daemon, removed);
+        }
         Ok(listed(&daemon, None))
     })
     .await?
@@ -241,7 +250,7 @@ fn change(
 }
 
 /// What a tool has started changes no list of servers, and starts none (I28).
-fn not_from_tools(peer: &Peer) -> Result<(), Failure> {
+pub(super) fn not_from_tools(peer: &Peer) -> Result<(), Failure> {
     if !peer.descends() {
         return Ok(());
     }

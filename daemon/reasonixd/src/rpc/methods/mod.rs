@@ -10,6 +10,7 @@ mod history;
 mod hook;
 mod interaction;
 mod mcp;
+mod mcp_login;
 mod memory;
 mod model_list;
 mod oversized;
@@ -63,6 +64,9 @@ pub fn module(daemon: Arc<Daemon>) -> RpcModule<Daemon> {
     add::<m::McpRestart, _, _>(to, mcp::restart);
     add::<m::McpLogs, _, _>(to, mcp::logs);
     add::<m::McpAdd, _, _>(to, mcp::add);
+    add::<m::McpLogin, _, _>(to, mcp_login::begin);
+    add::<m::McpLoginFinish, _, _>(to, mcp_login::finish);
+    add::<m::McpLogout, _, _>(to, mcp_login::logout);
     add::<m::McpRemove, _, _>(to, mcp::remove);
     add::<m::ProviderList, _, _>(to, config::providers);
     add::<m::ConfigCheck, _, _>(to, config::check);

@@ -1,0 +1,471 @@
+//! Logins to servers over HTTP: OAuth 2.1 with PKCE, by the official SDK. Finds the authorization server, registers a client,
+//! keeps what a login needs until the browser comes back, and refreshes tokens.
+//!
+//! Tokens are in the [`LoginStore`] and in memory only. A login belongs to one address: a configuration that is changed to
+//! another address does not take it along. Called by the transport over HTTP and by the methods of the daemon.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use async_trait::async_trait;
+use contract::Secret;
+use reqwest::Url;
+use rmcp::transport::auth::{
+    AuthClient, AuthError, AuthorizationCallback, AuthorizationManager, CredentialRefreshGuard,
+    CredentialStore, OAuthClientConfig, StoredCredentials,
+};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+use super::http;
+use crate::config::{ServerConfig, Transport};
+use crate::text::clean;
+
+/// How long a login may take from the address in the browser to the redirect.
+const LOGIN_MAX: Duration = Duration::from_secs(600);
+/// How long the servers may take that a login asks, all of them together.
+const SERVERS_MAX: Duration = Duration::from_secs(60);
+/// Logins that wait for a browser. The oldest is dropped for one more.
+const PENDING_MAX: usize = 16;
+/// What the names of logins in the store begin with. No environment variable is called so.
+pub const LOGIN_PREFIX: &str = "mcp-login-";
+/// The name under which a client is registered.
+const CLIENT_NAME: &str = "Reasonix";
+
+/// Where logins are kept. Blocks.
+pub trait LoginStore: Send + Sync {
+    /// What is kept under this name.
+    fn load(&self, name: &str) -> Option<Secret>;
+
+    /// Keeps a text under this name, or forgets it. The error is a text for the user, and does not quote it.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    fn save(&self, name: &str, text: Option<&Secret>) -> Result<(), String>;
+}
+
+/// Why a login does not go on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LoginError {
+    /// The address is not the redirect of a login that waits. The login goes on.
+    OtherLogin,
+    /// It is over. A text for the user.
+    Failed(String),
+}
+
+/// A login that waits for the browser.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StartedLogin {
+    /// What the user opens.
+    pub authorization_url: String,
+    /// How long it waits.
+    pub limit: Duration,
+}
+
+/// What is kept of a login.
+#[derive(Clone, Serialize, Deserialize)]
+struct Record {
+    credentials: StoredCredentials,
+    /// Of a client that the authorization server registered with one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    client_secret: Option<String>,
+    redirect_uri: String,
+}
+
+/// A record, and its texts that no log may show.
+struct KnownLogin {
+    record: Record,
+    _secrets: Vec<Secret>,
+}
+
+struct PendingLogin {
+    name: String,
+    manager: AuthorizationManager,
+    due: Instant,
+}
+
+#[derive(Default)]
+struct Inner {
+    /// Logins that were looked up. `None`: the store has none.
+    known: BTreeMap<String, Option<KnownLogin>>,
+    /// By the `state` of their addresses.
+    pending: BTreeMap<String, PendingLogin>,
+    refreshing: BTreeMap<String, Arc<tokio::sync::Mutex<()>>>,
+}
+
+/// All logins of the daemon.
+pub struct Logins {
+    store: Arc<dyn LoginStore>,
+    inner: Mutex<Inner>,
+}
+
+impl Logins {
+    /// Those of this store.
+    #[must_use]
+    pub fn new(store: Arc<dyn LoginStore>) -> Arc<Self> {
+        Arc::new(Self {
+            store,
+            inner: Mutex::default(),
+        })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Finds the authorization server of this server, whose variables are replaced, and registers a client there.
+    ///
+    /// # Errors
+    /// There is nothing to log in to. A text for the user.
+    pub async fn begin(
+        self: &Arc<Self>,
+        server: &ServerConfig,
+        redirect_uri: &str,
+    ) -> Result<StartedLogin, String> {
+        let begun = tokio::time::timeout(SERVERS_MAX, self.begin_unbounded(server, redirect_uri));
+        begun.await.unwrap_or_else(|_| {
+            let seconds = SERVERS_MAX.as_secs();
+            Err(format!("its servers did not answer within {seconds} s"))
+        })
+    }
+
+    async fn begin_unbounded(
+        self: &Arc<Self>,
+        server: &ServerConfig,
+        redirect_uri: &str,
+    ) -> Result<StartedLogin, String> {
+        let (url, name) = login_of(server)?;
+        check_redirect(redirect_uri)?;
+        let mut manager = new_manager(&url).await.map_err(|error| reason(&error))?;
+        let found = manager.resolve_metadata().await;
+        let found = found.map_err(|error| reason(&error))?;
+        let is_published = found.source.is_discovered();
+        manager.set_metadata(found.metadata);
+        let scopes = manager.select_initial_scopes(&[]).await;
+        let scopes: Vec<_> = scopes.iter().map(String::as_str).collect();
+        let registered = manager
+            .register_client(CLIENT_NAME, redirect_uri, &scopes)
+            .await;
+        let client = registered.map_err(|error| match is_published {
+            true => format!(
+                "its authorization server does not register clients by itself ({}). Put a token of the server's own pages into `headers`, as `\"Authorization\": \"Bearer ${{VAR}}\"`",
+                reason(&error)
+            ),
+            false => format!(
+                "it names no authorization server ({}). If it wants a token, put it into `headers`",
+                reason(&error)
+            ),
+        })?;
+        manager.set_credential_store(LoginCredentials {
+            logins: Arc::clone(self),
+            name: name.clone(),
+            client_secret: client.client_secret.clone(),
+            redirect_uri: redirect_uri.to_owned(),
+            on_failure: OnFailure::Fail,
+        });
+        let address = manager.get_authorization_url(&scopes).await;
+        let address = address.map_err(|error| reason(&error))?;
+        let state = browser_state(&address)?;
+        let mut inner = self.lock();
+        let now = Instant::now();
+        inner.pending.retain(|_, pending| pending.due > now);
+        if inner.pending.len() >= PENDING_MAX {
+            let oldest = inner.pending.iter().min_by_key(|(_, pending)| pending.due);
+            let oldest = oldest.map(|(state, _)| state.clone());
+            oldest.and_then(|state| inner.pending.remove(&state));
+        }
+        let due = now + LOGIN_MAX;
+        let pending = PendingLogin { name, manager, due };
+        inner.pending.insert(state, pending);
+        Ok(StartedLogin {
+            authorization_url: address,
+            limit: LOGIN_MAX,
+        })
+    }
+
+    /// Takes the address that the browser was redirected to, and keeps the tokens that its code gives.
+    ///
+    /// # Errors
+    /// It is of another login; the user refused; the authorization server does not give the tokens; they cannot be kept.
+    pub async fn finish(&self, server: &ServerConfig, redirected: &str) -> Result<(), LoginError> {
+        let (_, name) = login_of(server).map_err(LoginError::Failed)?;
+        let url = Url::parse(redirected.trim()).map_err(|_| LoginError::OtherLogin)?;
+        let value = |wanted: &str| {
+            let mut pairs = url.query_pairs();
+            let found = pairs.find(|(name, _)| name == wanted);
+            found.map(|(_, value)| value.into_owned())
+        };
+        let state = value("state").unwrap_or_default();
+        let pending = {
+            let mut inner = self.lock();
+            let is_its =
+                |pending: &PendingLogin| pending.name == name && pending.due > Instant::now();
+            match inner.pending.remove(&state) {
+                Some(pending) if is_its(&pending) => pending,
+                Some(other) => {
+                    inner.pending.insert(state, other);
+                    return Err(LoginError::OtherLogin);
+                }
+                None => return Err(LoginError::OtherLogin),
+            }
+        };
+        if let Some(error) = value("error") {
+            let description = value("error_description").map(|text| format!(": {text}"));
+            let words = format!("{error}{}", description.unwrap_or_default());
+            return Err(LoginError::Failed(clean(&words)));
+        }
+        let callback = AuthorizationCallback::from_redirect_url(url.as_str());
+        let callback = callback.map_err(|error| LoginError::Failed(reason(&error)))?;
+        let _code = Secret::new(callback.code.clone());
+        let exchange = pending.manager.exchange_code_for_token_with_issuer(
+            &callback.code,
+            &callback.csrf_token,
+            callback.issuer.as_deref(),
+        );
+        match tokio::time::timeout(SERVERS_MAX, exchange).await {
+            Ok(Ok(_)) => Ok(()),
+            Ok(Err(error)) => Err(LoginError::Failed(reason(&error))),
+            Err(_) => Err(LoginError::Failed(
+                "its authorization server did not answer in time".to_owned(),
+            )),
+        }
+    }
+
+    /// Forgets the login of a server. Returns whether there was one. Blocks.
+    ///
+    /// # Errors
+    /// It is still in the store. A text for the user.
+    pub fn forget(&self, server: &ServerConfig) -> Result<bool, String> {
+        let (_, name) = login_of(server)?;
+        let had = self.record(&name).is_some();
+        if had {
+            self.clear(&name)?;
+        }
+        Ok(had)
+    }
+
+    fn clear(&self, name: &str) -> Result<(), String> {
+        self.lock().known.insert(name.to_owned(), None);
+        self.store.save(name, None)
+    }
+
+    /// A client that sends the tokens of this server, if there are any.
+    ///
+    /// # Errors
+    /// There are tokens, and their authorization server does not answer. A text for the user.
+    pub(crate) async fn authorized(
+        self: &Arc<Self>,
+        server: &ServerConfig,
+        client: reqwest::Client,
+    ) -> Result<AuthClient<reqwest::Client>, String> {
+        let (url, name) = login_of(server)?;
+        let mut manager = new_manager(&url).await.map_err(|error| reason(&error))?;
+        let record = self.look_up(&name).await;
+        let (client_secret, redirect_uri) = match record {
+            Some(record) => (record.client_secret, record.redirect_uri),
+            None => (None, String::new()),
+        };
+        manager.set_credential_store(LoginCredentials {
+            logins: Arc::clone(self),
+            name: name.clone(),
+            client_secret: client_secret.clone(),
+            redirect_uri: redirect_uri.clone(),
+            on_failure: OnFailure::Continue,
+        });
+        let is_ready = manager.initialize_from_store().await;
+        let is_ready = is_ready.map_err(|error| reason(&error))?;
+        if is_ready
+            && let Some(secret) = client_secret
+            && let Some(record) = self.look_up(&name).await
+        {
+            // The SDK's own start from a store knows public clients only.
+            let client = OAuthClientConfig::new(record.credentials.client_id, redirect_uri);
+            let configured = manager.configure_client(client.with_client_secret(secret));
+            configured.map_err(|error| reason(&error))?;
+        }
+        Ok(AuthClient::new(client, manager))
+    }
+
+    /// The record of this name, from memory or the store.
+    async fn look_up(self: &Arc<Self>, name: &str) -> Option<Record> {
+        let (logins, name) = (Arc::clone(self), name.to_owned());
+        let found = blocking(move || Ok(logins.record(&name))).await;
+        found.ok().flatten()
+    }
+
+    fn record(&self, name: &str) -> Option<Record> {
+        if let Some(known) = self.lock().known.get(name) {
+            return known.as_ref().map(|known| known.record.clone());
+        }
+        let text = self.store.load(name);
+        let record = text.and_then(|text| serde_json::from_str::<Record>(text.expose()).ok());
+        let known = record.clone().map(KnownLogin::new);
+        // Whoever saved one meanwhile knows better.
+        let mut inner = self.lock();
+        let known = inner.known.entry(name.to_owned()).or_insert(known);
+        known.as_ref().map(|known| known.record.clone())
+    }
+
+    fn keep(&self, name: &str, record: Record) -> Result<(), String> {
+        let text = serde_json::to_string(&record);
+        let text = Secret::new(text.map_err(|_| "the login cannot be written".to_owned())?);
+        // In memory first: a refresh token that was used once is of no use again.
+        let known = Some(KnownLogin::new(record));
+        self.lock().known.insert(name.to_owned(), known);
+        self.store.save(name, Some(&text))
+    }
+}
+
+impl KnownLogin {
+    fn new(record: Record) -> Self {
+        // The SDK's type has no public way to its texts but its serialization.
+        let tokens = serde_json::to_value(&record.credentials.token_response).unwrap_or_default();
+        let token = |name: &str| tokens.get(name)?.as_str().map(str::to_owned);
+        let texts = [
+            token("access_token"),
+            token("refresh_token"),
+            record.client_secret.clone(),
+        ];
+        let texts = texts.into_iter().flatten().filter(|text| !text.is_empty());
+        let secrets = texts.map(Secret::new).collect();
+        Self {
+            record,
+            _secrets: secrets,
+        }
+    }
+}
+
+/// One login, as the SDK reads and writes it.
+struct LoginCredentials {
+    logins: Arc<Logins>,
+    name: String,
+    client_secret: Option<String>,
+    redirect_uri: String,
+    /// What happens if the store cannot be written.
+    on_failure: OnFailure,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum OnFailure {
+    /// The login fails: the user is there, and is told.
+    Fail,
+    /// The refreshed tokens are used from memory.
+    Continue,
+}
+
+#[async_trait]
+impl CredentialStore for LoginCredentials {
+    async fn load(&self) -> Result<Option<StoredCredentials>, AuthError> {
+        let record = self.logins.look_up(&self.name).await;
+        Ok(record.map(|record| record.credentials))
+    }
+
+    async fn save(&self, credentials: StoredCredentials) -> Result<(), AuthError> {
+        let record = Record {
+            credentials,
+            client_secret: self.client_secret.clone(),
+            redirect_uri: self.redirect_uri.clone(),
+        };
+        let (logins, name) = (Arc::clone(&self.logins), self.name.clone());
+        let kept = blocking(move || logins.keep(&name, record)).await;
+        match kept {
+            Err(error) if self.on_failure == OnFailure::Continue => {
+                tracing::warn!(%error, "the refreshed tokens of an MCP server are not stored");
+                Ok(())
+            }
+            kept => kept.map_err(AuthError::CredentialStoreError),
+        }
+    }
+
+    async fn clear(&self) -> Result<(), AuthError> {
+        let (logins, name) = (Arc::clone(&self.logins), self.name.clone());
+        let cleared = blocking(move || logins.clear(&name)).await;
+        cleared.map_err(AuthError::CredentialStoreError)
+    }
+
+    async fn acquire_refresh_guard(&self) -> Result<Option<CredentialRefreshGuard>, AuthError> {
+        let turn = {
+            let mut inner = self.logins.lock();
+            Arc::clone(inner.refreshing.entry(self.name.clone()).or_default())
+        };
+        Ok(Some(CredentialRefreshGuard::new(turn.lock_owned().await)))
+    }
+}
+
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, String> + Send + 'static,
+) -> Result<T, String> {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.unwrap_or_else(|_| Err("the credential store failed".to_owned()))
+}
+
+/// The address that a login is for, and the name under which it is kept.
+fn login_of(server: &ServerConfig) -> Result<(String, String), String> {
+    let Transport::Http { url, headers } = &server.transport else {
+        return Err("it is a program; only servers with a `url` have logins".to_owned());
+    };
+    if has_authorization(headers) {
+        return Err("its entry sets the header `Authorization`; remove that to log in".to_owned());
+    }
+    let hash = hex::encode(Sha256::digest(url.as_bytes()));
+    let name = format!("{LOGIN_PREFIX}{}", hash.get(..32).unwrap_or_default());
+    Ok((url.clone(), name))
+}
+
+/// Whether an entry brings its own authorization.
+pub(crate) fn has_authorization(headers: &BTreeMap<String, String>) -> bool {
+    headers
+        .keys()
+        .any(|name| name.eq_ignore_ascii_case("authorization"))
+}
+
+async fn new_manager(url: &str) -> Result<AuthorizationManager, AuthError> {
+    http::install_tls();
+    // An address of the user's own configuration may be in a private network, and its authorization server too.
+    let mut manager = AuthorizationManager::new_allowing_private_addresses(url).await?;
+    if Url::parse(url).is_ok_and(|url| http::is_local(&url)) {
+        let client = reqwest::Client::builder()
+            .connect_timeout(http::CONNECT)
+            .timeout(Duration::from_secs(30))
+            .redirect(reqwest::redirect::Policy::none())
+            .no_proxy();
+        manager.with_client(client.build()?)?;
+    }
+    Ok(manager)
+}
+
+/// The browser may only come back to the machine of the client.
+fn check_redirect(redirect_uri: &str) -> Result<(), String> {
+    let is_loopback = Url::parse(redirect_uri)
+        .is_ok_and(|url| url.scheme() == "http" && url.port().is_some() && http::is_local(&url));
+    match is_loopback {
+        true => Ok(()),
+        false => {
+            Err("the redirect must be an http:// address of this machine with a port".to_owned())
+        }
+    }
+}
+
+/// The `state` of an address that the user is to open. Refuses one that no browser should get.
+fn browser_state(address: &str) -> Result<String, String> {
+    let url = Url::parse(address).map_err(|error| format!("its login address: {error}"))?;
+    if url.scheme() != "https" && !(url.scheme() == "http" && http::is_local(&url)) {
+        return Err(format!(
+            "its authorization server wants the login over `{}`, which is not safe",
+            url.scheme()
+        ));
+    }
+    let mut pairs = url.query_pairs();
+    let state = pairs.find(|(name, _)| name == "state");
+    let state = state.map(|(_, value)| value.into_owned());
+    state.ok_or_else(|| "its login address has no `state`".to_owned())
+}
+
+/// An error of the SDK with its causes, as a text for the user.
+fn reason(error: &AuthError) -> String {
+    clean(&http::causes(error))
+}
+
+#[cfg(test)]
+mod tests;

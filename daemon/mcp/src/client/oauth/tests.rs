@@ -1,0 +1,100 @@
+use std::path::Path;
+
+use super::*;
+use crate::config::{ConfigScope, Servers};
+
+fn server(entry: &str) -> ServerConfig {
+    let text = format!("{{\"mcpServers\": {{\"web\": {entry}}}}}");
+    let servers = Servers::from_json(&text, Path::new("/mcp.json"), ConfigScope::User);
+    servers.servers.into_iter().next().expect("a server")
+}
+
+#[test]
+fn a_login_belongs_to_one_address_and_to_servers_without_their_own_authorization() {
+    let name = |entry: &str| login_of(&server(entry)).map(|(_, name)| name);
+    let first = name(r#"{"url": "https://a.example/mcp"}"#).unwrap();
+    let same = name(r#"{"url": "https://a.example/mcp", "headers": {"X-Team": "blue"}}"#).unwrap();
+    let other = name(r#"{"url": "https://b.example/mcp"}"#).unwrap();
+    assert_eq!(first, same);
+    assert_ne!(first, other);
+    assert!(first.starts_with(LOGIN_PREFIX));
+    let own = r#"{"url": "https://a.example/mcp", "headers": {"authorization": "Bearer x"}}"#;
+    assert!(name(own).unwrap_err().contains("Authorization"));
+    assert!(name(r#"{"command": "x"}"#).unwrap_err().contains("`url`"));
+}
+
+#[test]
+fn browsers_are_sent_to_safe_addresses_and_back_to_this_machine_only() {
+    for address in [
+        "https://auth.example/authorize?state=s1",
+        "http://127.0.0.1:9/authorize?a=b&state=s1",
+    ] {
+        assert_eq!(browser_state(address).as_deref(), Ok("s1"), "{address}");
+    }
+    for address in [
+        "http://auth.example/authorize?state=s1",
+        "javascript:alert(1)?state=s1",
+        "file:///etc/passwd?state=s1",
+        "https://auth.example/authorize",
+    ] {
+        assert!(browser_state(address).is_err(), "{address}");
+    }
+    assert!(check_redirect("http://127.0.0.1:4000/callback").is_ok());
+    for address in [
+        "http://example.com:80/callback",
+        "https://127.0.0.1:4000/callback",
+        "http://127.0.0.1/callback",
+        "callback",
+    ] {
+        assert!(check_redirect(address).is_err(), "{address}");
+    }
+}
+
+/// A store that counts how often it is asked.
+#[derive(Default)]
+struct Counting(Mutex<(BTreeMap<String, Secret>, usize)>);
+
+impl LoginStore for Counting {
+    fn load(&self, name: &str) -> Option<Secret> {
+        let mut inner = self.0.lock().unwrap();
+        inner.1 += 1;
+        inner.0.get(name).cloned()
+    }
+
+    fn save(&self, name: &str, text: Option<&Secret>) -> Result<(), String> {
+        let mut inner = self.0.lock().unwrap();
+        match text {
+            Some(text) => inner.0.insert(name.to_owned(), text.clone()),
+            None => inner.0.remove(name),
+        };
+        Ok(())
+    }
+}
+
+#[test]
+fn the_store_is_asked_once_and_what_is_kept_is_blotted_out_of_texts() {
+    let store = Arc::new(Counting::default());
+    let tokens = serde_json::from_str(
+        r#"{"access_token": "access-canary", "token_type": "bearer", "refresh_token": "refresh-canary"}"#,
+    );
+    let record = Record {
+        credentials: StoredCredentials::new("id".into(), Some(tokens.unwrap()), vec![], None),
+        client_secret: Some("client-canary".into()),
+        redirect_uri: "http://127.0.0.1:1/callback".into(),
+    };
+    Logins::new(store.clone())
+        .keep("mcp-login-1", record)
+        .unwrap();
+    let logins = Logins::new(store.clone());
+    for _ in 0..3 {
+        let record = logins.record("mcp-login-1").expect("a login");
+        assert_eq!(record.client_secret.as_deref(), Some("client-canary"));
+        assert!(logins.record("mcp-login-2").is_none());
+    }
+    assert_eq!(store.0.lock().unwrap().1, 2);
+    let text = "access-canary refresh-canary client-canary";
+    assert!(!contract::scrub(text).contains("canary"));
+    logins.clear("mcp-login-1").unwrap();
+    assert!(logins.record("mcp-login-1").is_none());
+    assert!(store.0.lock().unwrap().0.is_empty());
+}
