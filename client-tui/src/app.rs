@@ -1,6 +1,7 @@
 //! The loop: gather what happened, update, perform, draw once.
 
 mod draw;
+mod overview;
 mod settings;
 mod tasks;
 
@@ -14,7 +15,7 @@ use proto::Stamp;
 use proto::hello::Role;
 use proto::params::config::TrustGetParams;
 use proto::params::session::CreateParams;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 use tokio::task::{AbortHandle, JoinSet};
 
 use crate::effect::{Answer, Call, Effect, ExitReport};
@@ -28,6 +29,7 @@ use crate::screen::Screen;
 use crate::terminal::{self, Out, Surroundings, Terminal};
 use crate::view::transcript::{Below, Printed};
 use crate::{clipboard, editor, perform, render, update};
+use overview::Pace;
 use settings::Settings;
 use tasks::ours;
 
@@ -107,6 +109,10 @@ struct App {
     events: mpsc::Receiver<Event>,
     /// Who follows the session.
     follower: Option<AbortHandle>,
+    /// How often the overview of all sessions is wanted.
+    pace: watch::Sender<Pace>,
+    /// Who keeps the overview.
+    watcher: Option<AbortHandle>,
     /// It, and calls on their way.
     tasks: JoinSet<()>,
     /// The end of the transcript when it was drawn last, while it is scrolled.
@@ -156,6 +162,8 @@ impl App {
             sender,
             events,
             follower: None,
+            pace: watch::Sender::new(Pace::Off),
+            watcher: None,
             tasks: JoinSet::new(),
             below: None,
             has_unprinted: false,
@@ -170,12 +178,21 @@ impl App {
         let first = self.first(open);
         let mut left = self.perform(first).await?;
         self.draw()?;
+        let watching = overview::watching(
+            self.client.clone(),
+            self.sender.clone(),
+            self.pace.subscribe(),
+        );
+        self.watcher = Some(self.tasks.spawn(watching));
         // Load the syntax definitions while the user reads.
         std::thread::spawn(render::highlight::warm);
         loop {
             if let Some(leave) = left {
                 return Ok(leave);
             }
+            let pace = Pace::of(&self.model);
+            self.pace
+                .send_if_modified(|now| std::mem::replace(now, pace) != pace);
             left = self.turn().await?;
         }
     }

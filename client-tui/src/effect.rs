@@ -16,7 +16,7 @@ use proto::params::interaction::{AnswerParams, Interaction};
 use proto::params::reload::{ReloadOutput, ReloadParams};
 use proto::params::session::{
     CreateOutput, CreateParams, EditParams, InspectOutput, InspectParams, ListOutput, ListParams,
-    PromptParams, QueuedPrompt, ReorderParams, SessionSummary, SetParams, ShellParams,
+    OneParams, PromptParams, QueuedPrompt, ReorderParams, SessionSummary, SetParams, ShellParams,
     SignalParams, UnqueueParams,
 };
 use proto::params::{command, goal, history, hook, memory, process, rules, skill};
@@ -106,6 +106,7 @@ pub enum Call {
     Compact(CompactParams),
     StartGoal(goal::StartParams),
     StopGoal(goal::StopParams),
+    GoalStatus(OneParams),
     Reload(ReloadParams),
     Pin(PinParams),
     Rewind(RewindParams),
@@ -217,6 +218,7 @@ pub enum Answer {
         rule: String,
         output: rules::RevokeOutput,
     },
+    Goal(Box<goal::StatusOutput>),
     /// Path of the written file and its size in bytes.
     Exported {
         file: PathBuf,

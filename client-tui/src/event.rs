@@ -5,6 +5,7 @@ use crossterm::event::KeyEvent;
 use proto::Failure;
 
 use crate::effect::Answer;
+use crate::model::overview::Overview;
 
 /// An event.
 #[derive(Debug)]
@@ -31,6 +32,8 @@ pub enum Event {
         answer: Answer,
     },
     Signal(Signal),
+    /// All sessions at work, as they are now.
+    Overview(Box<Overview>),
 }
 
 /// Events from a session's subscription.

@@ -46,6 +46,7 @@ catalog! {
     Todos = "show or hide the todo list", "显示或隐藏待办列表";
     Output = "expand or collapse tool output", "展开或折叠工具输出";
     Reasoning = "expand or collapse reasoning", "展开或折叠思考过程";
+    Parent = "from a sub-agent: back to the session that started it", "从子代理返回启动它的会话";
     ScrollUp = "scroll up", "向上滚动";
     ScrollDown = "scroll down", "向下滚动";
     // Composer
@@ -179,6 +180,7 @@ keys! {
     Everywhere ["ctrl-t"] Todos;
     Everywhere ["ctrl-b"] Output;
     Everywhere ["ctrl-r"] Reasoning;
+    Everywhere ["ctrl-x"] Parent;
     Composer ["enter"] Send;
     Composer ["ctrl-enter", "ctrl-s"] Steer;
     Composer ["shift-enter", "alt-enter", "ctrl-j"] Newline;

@@ -6,7 +6,7 @@ use client::session::ExportError;
 use client::{CallError, Client, DecodedEvent};
 use proto::Seq;
 use proto::methods::{
-    CommandList, ConfigCheck, GoalStart, GoalStop, HistorySearch, HookList, HookReload,
+    CommandList, ConfigCheck, GoalStart, GoalStatus, GoalStop, HistorySearch, HookList, HookReload,
     InteractionAnswer, InteractionList, MemoryList, ProcessKill, ProcessList, ProviderList,
     RulesList, RulesRevoke, SessionCheckpoints, SessionCompact, SessionCreate, SessionDelete,
     SessionEdit, SessionFork, SessionInspect, SessionInterrupt, SessionList, SessionPin,
@@ -91,6 +91,9 @@ async fn answer(client: &Client, call: Call, language: Language) -> Result<Answe
         Call::Skills(params) => Answer::Skills(client.call::<SkillList>(&params).await?),
         Call::Search(params) => Answer::Hits(client.call::<HistorySearch>(&params).await?),
         Call::Memory(params) => Answer::Memory(client.call::<MemoryList>(&params).await?),
+        Call::GoalStatus(params) => {
+            Answer::Goal(Box::new(client.call::<GoalStatus>(&params).await?))
+        }
         Call::Hooks(params) => Answer::Hooks {
             reloaded: false,
             output: client.call::<HookList>(&params).await?,

@@ -56,6 +56,7 @@ commands! {
     Sessions "sessions" [] "" WATCH = "switch between sessions", "切换会话";
     Search "search" [] "WORDS" WATCH = "search the messages of all sessions; Enter opens one", "搜索所有会话中的消息，回车打开所在会话";
     Top "top" ["ps"] "" WATCH = "show running sessions and commands; pause or stop them", "查看正在运行的会话和命令，可暂停或结束";
+    Agents "agents" [] "" WATCH_SESSION = "list this session's sub-agents; Enter opens one", "列出本会话的子代理，回车打开";
     Inbox "inbox" [] "" WATCH = "show open questions of all sessions", "查看所有会话中待回答的问题";
     Forget "forget" [] "" DRIVE_SESSION = "permanently delete this session", "永久删除本会话";
     Fork "fork" [] "[NAME]" DRIVE_SESSION = "continue in a copy of this session", "在本会话的副本中继续";

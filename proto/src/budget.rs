@@ -117,6 +117,18 @@ impl Spent {
             unpriced: self.unpriced.saturating_add(more.unpriced),
         }
     }
+
+    /// What is left of it without what was used `before`.
+    #[must_use]
+    pub fn since(&self, before: &Self) -> Self {
+        Self {
+            cost_micros: self.cost_micros.saturating_sub(before.cost_micros),
+            tokens: self.tokens.saturating_sub(before.tokens),
+            steps: self.steps.saturating_sub(before.steps),
+            ms: self.ms.saturating_sub(before.ms),
+            unpriced: self.unpriced.saturating_sub(before.unpriced),
+        }
+    }
 }
 
 words! {

@@ -154,6 +154,8 @@ methods! {
         "Ends the goal of a session and stops its running turn.";
     ProcessList = "process.list", Watch, false, process::ListParams => process::ListOutput,
         "Lists live sessions and the processes of their tools.";
+    ProcessWait = "process.wait", Watch, false, process::WaitParams => process::WaitOutput,
+        "Waits until `process.list` would answer otherwise than before.";
     ProcessKill = "process.kill", Drive, true, process::KillParams => process::KillOutput,
         "Stops a background command.";
     InteractionList = "interaction.list", Watch, false, interaction::ListParams => interaction::ListOutput,

@@ -195,6 +195,7 @@ impl Many {
             let params = ListParams {
                 all: false,
                 label: Some(label.clone()),
+                ..ListParams::default()
             };
             let labelled = client.call::<ProcessList>(&params).await?.processes;
             if labelled.is_empty() && named.is_empty() {

@@ -47,6 +47,7 @@ pub async fn run(args: Args, verbose: bool) -> Result<u8, Error> {
         .call::<ProcessList>(&ListParams {
             all: args.all,
             label: args.label,
+            ..ListParams::default()
         })
         .await?;
     if args.tree {

@@ -109,7 +109,7 @@ async fn delivered(client: &Client, params: &SignalParams) -> Result<bool, CallE
 async fn is_command(client: &Client, pid: Pid) -> Result<bool, CallError> {
     let all = ListParams {
         all: true,
-        label: None,
+        ..ListParams::default()
     };
     let children = client.call::<ProcessList>(&all).await?.children;
     Ok(children.iter().any(|child| child.pid == Some(pid)))

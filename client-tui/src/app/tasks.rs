@@ -57,6 +57,9 @@ impl App {
     /// Waits a moment for pending calls, then gives the terminal back.
     pub(super) async fn finish(mut self) -> io::Result<()> {
         self.unfollow();
+        if let Some(watcher) = self.watcher.take() {
+            watcher.abort();
+        }
         let tasks = async {
             while let Some(ended) = self.tasks.join_next().await {
                 ours(ended);

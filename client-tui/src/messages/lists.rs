@@ -8,6 +8,12 @@ super::catalog! {
     RestoreTitle = "Rewind to before turn {0}: restore what?", "回退到第 {0} 回合之前：恢复什么？";
     UndoTitle = "Undo the latest rewind?", "撤销最近一次回退？";
     QueueTitle = "Queued prompts", "排队的提示词";
+    AgentsTitle = "Sub-agents of session {0}", "会话 {0} 的子代理";
+    NoAgents = "No sub-agents. Those that the model starts with its tool `task` appear here.", "没有子代理。模型用 `task` 工具启动的子代理会出现在这里。";
+    ParentRow = "parent", "上级";
+    Step = "{0} step", "{0} 步";
+    Steps = "{0} steps", "{0} 步";
+    HeadSteps = "STEPS", "步数";
     ProcessesTitle = "Processes", "进程";
     InboxTitle = "Waiting for you", "等待你处理";
     Loading = "…", "…";

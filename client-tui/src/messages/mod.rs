@@ -6,6 +6,7 @@ pub mod composer;
 pub mod dialog;
 pub mod edge;
 pub mod found;
+pub mod goal;
 pub mod lists;
 pub mod models;
 pub mod pager;

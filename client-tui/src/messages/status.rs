@@ -46,6 +46,14 @@ super::catalog! {
     More = "… {0} more", "… 还有 {0} 项";
     OneChild = "1 background command: {0}", "1 个后台命令：{0}";
     Children = "{0} background commands: {1}", "{0} 个后台命令：{1}";
+    OneAgent = "1 sub-agent at work: /agents", "1 个子代理正在工作：/agents";
+    Agents = "{0} sub-agents at work: /agents", "{0} 个子代理正在工作：/agents";
+    /// It waits for the model's answer.
+    Thinks = "thinking", "思考中";
+    OneElsewhere = "1 waits in another session: /inbox", "另一会话中有 1 项等待处理：/inbox";
+    Elsewhere = "{0} wait in other sessions: /inbox", "其他会话中有 {0} 项等待处理：/inbox";
+    /// Name and number; the key that leads to the session that started it.
+    AgentOf = "sub-agent of session {0}: {1} goes back there", "会话 {0} 的子代理：{1} 返回";
     QueuedPrompt = "queued: {0}", "排队：{0}";
     QueuedSteer = "queued for this turn: {0}", "排队，将插入本回合：{0}";
     /// Pid.

@@ -1,13 +1,15 @@
-//! The goal of the open session, as its row and `/goal` show it.
+//! The goal of the open session, as its rows and `/goal` show it.
 
 use client::transcript::words::goal_reason;
-use proto::Body;
-use proto::RequestId;
-use proto::params::goal::{GoalLine, StartParams};
+use proto::budget::Spent;
+use proto::params::goal::{GoalChecked, GoalLine, StartParams};
 use proto::record::ContinueReason;
+use proto::{Body, RequestId};
 
 use crate::messages::Language;
+use crate::messages::goal;
 use crate::messages::status::Msg;
+use crate::render::short;
 
 /// What `/goal` starts. `--research` or `--simple` before the text says whether it is long research.
 pub fn start(session: String, words: &str) -> StartParams {
@@ -39,6 +41,14 @@ pub struct Goal {
     pub max_turns: u64,
     /// Why its newest turn started, if that was seen.
     pub why: Option<ContinueReason>,
+    /// What that is about; may be empty.
+    pub detail: String,
+    /// Number of commands that must succeed before it counts as complete.
+    pub checks: u64,
+    /// The newest check of a claim that it is complete.
+    pub checked: Option<GoalChecked>,
+    /// Usage since its start, as the daemon last said.
+    pub spent: Spent,
 }
 
 impl From<&GoalLine> for Goal {
@@ -47,7 +57,11 @@ impl From<&GoalLine> for Goal {
             text: line.text.clone(),
             turn: line.turn,
             max_turns: line.max_turns,
-            why: None,
+            why: line.why,
+            detail: line.detail.clone(),
+            checks: line.checks,
+            checked: line.checked.clone(),
+            spent: line.spent,
         }
     }
 }
@@ -57,17 +71,26 @@ impl Goal {
     pub fn fold(goal: &mut Option<Self>, body: &Body) {
         match body {
             Body::GoalStarted(started) => {
+                let checks = started
+                    .check
+                    .as_ref()
+                    .map_or(0, |check| check.commands.len());
                 *goal = Some(Self {
                     text: started.text.lines().next().unwrap_or_default().to_owned(),
                     turn: 0,
                     max_turns: started.max_turns,
                     why: None,
+                    detail: String::new(),
+                    checks: checks as u64,
+                    checked: None,
+                    spent: Spent::default(),
                 });
             }
             Body::GoalContinued(continued) => {
                 if let Some(goal) = goal {
                     goal.turn = continued.number;
                     goal.why = Some(continued.why);
+                    goal.detail.clone_from(&continued.detail);
                 }
             }
             Body::GoalEnded(_) => *goal = None,
@@ -75,17 +98,81 @@ impl Goal {
         }
     }
 
+    /// Takes what the daemon says of it beside its records, if that is of the same turn.
+    pub fn learn(&mut self, line: &GoalLine) {
+        if line.turn == self.turn && line.text == self.text {
+            self.checks = line.checks;
+            self.checked.clone_from(&line.checked);
+            self.spent = line.spent;
+        }
+    }
+
     /// What it is after, its turn, and why that started.
     #[must_use]
     pub fn words(&self, language: Language) -> String {
-        let turn = self.turn.to_string();
-        let turn = match self.max_turns {
-            0 => language.fill(Msg::GoalTurn, &[&turn]),
-            max => language.fill(Msg::GoalTurnOf, &[&turn, &max.to_string()]),
-        };
+        let turn = turn_words(language, self.turn, self.max_turns);
         let why = self.why.filter(|why| *why != ContinueReason::Started);
         let why = why.map(|why| goal_reason(language, why).to_owned());
         let rest: Vec<String> = std::iter::once(turn).chain(why).collect();
         language.fill(Msg::Goal, &[&self.text, &rest.join(" · ")])
+    }
+
+    /// Its turn for the status line: `2/5`.
+    #[must_use]
+    pub fn mark(&self) -> String {
+        match self.max_turns {
+            0 => format!("◎ {}", self.turn),
+            max => format!("◎ {}/{max}", self.turn),
+        }
+    }
+
+    /// Checks, cost and the detail of the newest turn; empty: nothing is known of them.
+    #[must_use]
+    pub fn progress(&self, language: Language) -> String {
+        let checked = match (self.checks, &self.checked) {
+            (0, None) => String::new(),
+            (checks, checked) => checked_words(language, checks, checked.as_ref()),
+        };
+        let spent = match (self.spent.cost_micros, self.spent.tokens) {
+            (0, 0) => String::new(),
+            (0, tokens) => language.fill(goal::Msg::Spent, &[&short::count(tokens)]),
+            (micros, _) => short::money(micros),
+        };
+        let detail = match &self.checked {
+            // It is what is missing.
+            Some(checked) if !checked.passed => String::new(),
+            _ => self.detail.clone(),
+        };
+        let mut parts = vec![checked, spent, detail];
+        parts.retain(|part| !part.is_empty());
+        parts.join(" · ")
+    }
+}
+
+/// The turn of a goal, and how many it may have.
+#[must_use]
+pub fn turn_words(language: Language, turn: u64, max: u64) -> String {
+    let turn = turn.to_string();
+    match max {
+        0 => language.fill(Msg::GoalTurn, &[&turn]),
+        max => language.fill(Msg::GoalTurnOf, &[&turn, &max.to_string()]),
+    }
+}
+
+/// The newest check of a goal that has so many check commands.
+#[must_use]
+pub fn checked_words(language: Language, checks: u64, checked: Option<&GoalChecked>) -> String {
+    let say = |message| language.say(message).to_owned();
+    match (checked, checks) {
+        (None, 0) => say(goal::Msg::NoChecks),
+        (None, _) => say(goal::Msg::NotChecked),
+        (Some(checked), _) if checked.passed => say(goal::Msg::Passed),
+        (Some(checked), _) => {
+            let missing = checked.missing.iter();
+            let missing: Vec<_> = missing
+                .map(|what| client::text::line(&language.translate(what)))
+                .collect();
+            language.fill(goal::Msg::Missing, &[&missing.join("; ")])
+        }
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! The daemon's newest answer is kept as it came; [`rows`] turns it into text, for showing and for searching alike.
 
+pub mod agents;
 #[cfg(test)]
 pub mod fixtures;
 pub mod found;
@@ -64,6 +65,8 @@ pub enum ListOf {
     Queue,
     /// Running sessions; takes the whole screen.
     Processes,
+    /// Sub-agents of the followed session, at work and ended.
+    Agents,
     /// Open interactions, in all sessions.
     Inbox,
     /// Models to switch to. Typing filters at once.
@@ -85,6 +88,8 @@ pub enum Content {
     /// Read from the followed session.
     Queue,
     Processes(process::ListOutput),
+    /// By pid.
+    Agents(Vec<SessionSummary>),
     /// Oldest first.
     Inbox(Vec<Interaction>),
     Models(Vec<models::Offer>),
@@ -198,8 +203,10 @@ impl ListDialog {
     #[must_use]
     pub fn period(&self) -> Option<Duration> {
         match self.what {
-            ListOf::Sessions { .. } | ListOf::Inbox => Some(Duration::from_secs(1)),
-            ListOf::Processes => Some(Duration::from_millis(500)),
+            ListOf::Sessions { .. } => Some(Duration::from_secs(1)),
+            // The overview has them as soon as they change; this says so if it does not come.
+            ListOf::Inbox | ListOf::Processes => Some(Duration::from_secs(5)),
+            ListOf::Agents => Some(Duration::from_secs(5)),
             ListOf::Turns | ListOf::Queue | ListOf::Models | ListOf::Skills | ListOf::Search => {
                 None
             }
@@ -224,12 +231,19 @@ impl ListDialog {
     /// The listed session with this id.
     #[must_use]
     pub fn session(&self, id: SessionId) -> Option<&SessionSummary> {
-        let sessions = match &self.content {
+        let mut sessions = self.sessions().iter();
+        sessions.find(|session| session.session == id)
+    }
+
+    /// The listed sessions.
+    #[must_use]
+    pub fn sessions(&self) -> &[SessionSummary] {
+        match &self.content {
             Content::Sessions(sessions) => sessions,
             Content::Processes(list) => &list.processes,
-            _ => return None,
-        };
-        sessions.iter().find(|session| session.session == id)
+            Content::Agents(agents) => agents,
+            _ => &[],
+        }
     }
 
     /// The listed process with this pid.

@@ -8,6 +8,7 @@ pub mod goal;
 pub mod interaction;
 pub mod line;
 pub mod list;
+pub mod overview;
 pub mod pager;
 pub mod seen;
 pub mod session;
@@ -49,6 +50,8 @@ pub struct Model {
     pub place: LaunchContext,
     /// The followed session; `None` before the first prompt of a new session.
     pub session: Option<session::Session>,
+    /// All sessions at work, as the daemon last said.
+    pub overview: overview::Overview,
     pub transcript: transcript::Transcript,
     pub composer: composer::Composer,
     /// The dialog over the composer, or over the whole screen.
@@ -240,6 +243,7 @@ impl Model {
             look,
             place,
             session: None,
+            overview: overview::Overview::default(),
             transcript: transcript::Transcript::default(),
             dialog: None,
             link: Link::None,

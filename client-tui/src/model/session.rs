@@ -26,6 +26,8 @@ pub const CACHE_LAST_MS: u64 = 120_000;
 pub struct Session {
     pub id: SessionId,
     pub pid: Pid,
+    /// The session that started it, if it is a sub-agent.
+    pub parent: Option<Pid>,
     pub cwd: String,
     pub options: SessionOptions,
     /// Its title in lists, as of the newest snapshot: its name, else its first prompt.
@@ -60,6 +62,8 @@ pub struct Session {
     pub children: Vec<ChildSpawned>,
     /// Open interactions.
     pub open: Vec<Interaction>,
+    /// Open interactions of its sub-agents, which are answered here, too.
+    pub borrowed: Vec<Interaction>,
     /// The client's state of those interactions.
     pub asking: Asking,
     /// Other clients that are attached.
@@ -87,6 +91,7 @@ impl Session {
         Self {
             id,
             pid,
+            parent: None,
             cwd: String::new(),
             options: SessionOptions::default(),
             title: String::new(),
@@ -108,6 +113,7 @@ impl Session {
             todos_before_prompt: false,
             children: Vec::new(),
             open: Vec::new(),
+            borrowed: Vec::new(),
             asking: Asking::default(),
             others: 0,
             seq: Seq::default(),
@@ -139,10 +145,15 @@ impl Session {
         self.busy() && !(self.state == State::Waiting && needs_person)
     }
 
+    /// Its open interactions, and those of its sub-agents.
+    pub fn all_open(&self) -> impl Iterator<Item = &Interaction> {
+        self.open.iter().chain(&self.borrowed)
+    }
+
     /// Every open question that was not answered from here, oldest first.
     #[must_use]
     pub fn asks(&self) -> Vec<ShownInteraction> {
-        let mut open: Vec<_> = self.open.iter().collect();
+        let mut open: Vec<_> = self.all_open().collect();
         open.sort_by_key(|open| open.opened_at);
         let all = open.into_iter().map(ShownInteraction::from);
         all.filter(|asked| !self.asking.sent.contains(asked))
@@ -182,6 +193,7 @@ impl Session {
     }
 
     fn summary(&mut self, summary: &SessionSummary, at: Stamp) {
+        self.parent = Some(summary.ppid).filter(|parent| *parent != Pid(0));
         self.cwd.clone_from(&summary.cwd);
         self.options = SessionOptions {
             name: summary.name.clone(),
@@ -303,6 +315,7 @@ impl Session {
         }
         match body {
             Body::SessionCreated(created) => {
+                self.parent = Some(created.ppid).filter(|parent| *parent != Pid(0));
                 self.options = created.options;
                 self.cwd = created.cwd;
                 self.context_window = created.context_window;

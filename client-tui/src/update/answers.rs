@@ -19,7 +19,7 @@ use proto::record::RewoundResult;
 use proto::{ErrorName, RequestId};
 
 use super::{
-    commands, composer, daemon, hooks, interaction, list, memory, pager, permissions, submit,
+    commands, composer, daemon, goal, hooks, interaction, list, memory, pager, permissions, submit,
 };
 use crate::effect::{Answer, Call, Copied, Effect, Trouble};
 use crate::messages::app::Msg;
@@ -104,6 +104,7 @@ pub fn take(model: &mut Model, follow: u64, answer: Answer) -> Vec<Effect> {
 fn of_session(model: &mut Model, answer: Answer) -> Vec<Effect> {
     match answer {
         Answer::Created(created) => return self::created(model, &created),
+        Answer::Goal(status) => return goal::shown(model, &status),
         Answer::Forked(forked) => return self::forked(model, &forked),
         Answer::Checkpoints { undo: true, output } => return undo(model, &output),
         // Those of lists are asked about all that could be taken back.

@@ -86,6 +86,7 @@ pub fn run(model: &mut Model, row: &'static Row, arguments: &str) -> Vec<Effect>
         Command::Resume => list::open(model, ListOf::Sessions { here: true }),
         Command::Sessions => list::open(model, ListOf::Sessions { here: false }),
         Command::Top => list::open(model, ListOf::Processes),
+        Command::Agents => list::open(model, ListOf::Agents),
         Command::Inbox => list::open(model, ListOf::Inbox),
         Command::Queue => list::open(model, ListOf::Queue),
         Command::Rewind => list::open(model, ListOf::Turns),
@@ -262,16 +263,7 @@ fn compact(session: String, arguments: &str) -> Vec<Effect> {
 fn goal(model: &mut Model, session: String, arguments: &str) -> Vec<Effect> {
     let request_id = Some(RequestId::new());
     match arguments {
-        "" => {
-            let language = model.look.language;
-            let goal = model.session.as_ref().and_then(|open| open.goal.as_ref());
-            let words = match goal {
-                Some(goal) => goal.words(language),
-                None => language.say(Msg::NoGoal).to_owned(),
-            };
-            model.toast(Tone::Info, &words);
-            Vec::new()
-        }
+        "" => super::goal::asked(model),
         "clear" if model.session.is_none() => {
             model.toast(Tone::Info, model.look.language.say(Msg::NoGoal));
             Vec::new()

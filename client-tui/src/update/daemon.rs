@@ -33,6 +33,7 @@ pub fn session_update(model: &mut Model, follow: u64, update: SessionUpdate) -> 
             {
                 model.session = Some(Session::new(session, pid));
                 interaction::arrive(model);
+                super::overview::lend(model);
             }
             model.called = Some((session, pid.to_string()));
             model.link = Link::Replaying;
@@ -216,7 +217,7 @@ fn durable(model: &mut Model, body: &Body, new: bool) -> Vec<Effect> {
 }
 
 /// Rings the bell and sends a notification if the window is unfocused.
-fn call(model: &Model, message: Msg, words: &str) -> Vec<Effect> {
+pub(super) fn call(model: &Model, message: Msg, words: &str) -> Vec<Effect> {
     if model.focused || !model.look.bell {
         return Vec::new();
     }

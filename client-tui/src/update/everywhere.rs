@@ -6,7 +6,7 @@ use proto::SessionOptions;
 use proto::hello::Role;
 use proto::state::{ApprovalMode, Mode};
 
-use super::{commands, interaction, list, pager};
+use super::{commands, daemon, interaction, list, pager};
 use crate::effect::{Call, Effect, ExitReport};
 use crate::keymap::Action;
 use crate::messages::app::Msg;
@@ -76,6 +76,7 @@ pub fn act(model: &mut Model, action: Action) -> Vec<Effect> {
                 Msg::ReasoningFolded,
             )
         }
+        Action::Parent => parent(model),
         Action::ScrollUp => {
             model.scroll = model.scroll.saturating_add(page(model));
             Vec::new()
@@ -87,6 +88,18 @@ pub fn act(model: &mut Model, action: Action) -> Vec<Effect> {
         Action::Editor => vec![Effect::Edit(model.composer.text())],
         // The others belong to one part of the screen, which has taken them.
         _ => Vec::new(),
+    }
+}
+
+/// Goes to the session that started this one.
+fn parent(model: &mut Model) -> Vec<Effect> {
+    let parent = model.session.as_ref().and_then(|session| session.parent);
+    match parent {
+        Some(parent) => daemon::go_to(model, &parent.to_string()),
+        None => {
+            model.toast(Tone::Info, model.look.language.say(Msg::NoParent));
+            Vec::new()
+        }
     }
 }
 

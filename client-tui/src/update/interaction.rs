@@ -517,7 +517,7 @@ fn open(model: &mut Model, wanted: impl Fn(&Session, &ShownInteraction) -> bool)
     let dialog = match place.map(|place| session.asking.kept.swap_remove(place)) {
         Some(kept) => Some(kept.again(model.now)),
         None => {
-            let open = session.open.iter().find(|open| is_asked(open));
+            let open = session.all_open().find(|open| is_asked(open));
             open.map(|open| InteractionDialog::new(open.clone(), model.now))
         }
     };
@@ -542,7 +542,7 @@ fn close(model: &mut Model) {
         }
         return;
     };
-    let open: Vec<_> = session.open.iter().map(ShownInteraction::from).collect();
+    let open: Vec<_> = session.all_open().map(ShownInteraction::from).collect();
     // The open questions are known at the end of the replay.
     if model.link != Link::Replaying {
         let asking = &mut session.asking;
@@ -560,7 +560,16 @@ fn close(model: &mut Model) {
     if shown.is_none_or(|shown| open.contains(&shown)) {
         return;
     }
+    let here = session.pid;
     let dialog = model.dialog.take();
+    if let Some(Dialog::Interaction(dialog)) = &dialog
+        && dialog.interaction.session != here
+    {
+        let agent = dialog.interaction.session.to_string();
+        let words = model.look.language.fill(Msg::AgentAnswered, &[&agent]);
+        model.toast(Tone::Info, words);
+        return;
+    }
     if let (Some(Dialog::Interaction(dialog)), Some(answered)) = (dialog, answered)
         && dialog.interaction.interaction_id == answered.interaction_id
     {

@@ -14,14 +14,15 @@ use crossterm::event::{KeyEvent, KeyEventKind};
 use proto::params::config::ProviderListParams;
 use proto::params::history::{SearchParams, SearchScope};
 use proto::params::process;
-use proto::params::session::ListParams;
+use proto::params::session::{ListParams, SessionSummary};
 use proto::params::skill;
+use proto::state::State;
 
 use crate::effect::{Call, Effect};
 use crate::keymap::{self, Action, Context};
 use crate::messages::app::Msg;
 use crate::model::list::rows::{Row, rows};
-use crate::model::list::{Choice, Key, ListDialog, ListOf};
+use crate::model::list::{Choice, Content, Key, ListDialog, ListOf};
 use crate::model::{Dialog, Link, Model, Tone};
 
 pub use accept::visit;
@@ -49,7 +50,7 @@ pub fn key(model: &mut Model, key: &KeyEvent) -> Option<Vec<Effect>> {
         return filter::key(model, key);
     }
     let own = match dialog.what {
-        ListOf::Processes => keymap::find(Context::Processes, key),
+        ListOf::Processes | ListOf::Agents => keymap::find(Context::Processes, key),
         ListOf::Queue => keymap::find(Context::Queue, key),
         ListOf::Sessions { .. }
         | ListOf::Turns
@@ -171,6 +172,46 @@ pub fn tick(model: &mut Model) -> Vec<Effect> {
     effects
 }
 
+/// The overview of all sessions has come: a list of them shows it. Sub-agents that have ended are asked for.
+pub fn overview(model: &mut Model) -> Vec<Effect> {
+    let here = model.session.as_ref().map(|session| session.pid);
+    let overview = &model.overview;
+    let content = match dialog(model).map(|dialog| (dialog.what, &dialog.content)) {
+        Some((ListOf::Processes, _)) => Content::Processes(process::ListOutput {
+            processes: overview.sessions.clone(),
+            children: overview.children.clone(),
+            change: overview.change,
+        }),
+        Some((ListOf::Inbox, _)) => Content::Inbox(overview.open.clone()),
+        Some((ListOf::Agents, Content::Agents(known))) => {
+            let working = here.map_or_else(Vec::new, |here| overview.agents(here));
+            let working: Vec<_> = working.into_iter().map(|(_, agent)| agent).collect();
+            let (agents, has_ended) = merged(known, &working);
+            loaded::content(model, Ok(Content::Agents(agents)));
+            return if has_ended { ask(model) } else { Vec::new() };
+        }
+        _ => return Vec::new(),
+    };
+    loaded::content(model, Ok(content));
+    Vec::new()
+}
+
+/// The known sub-agents as they are now, and the new ones. Also whether one that worked does so no longer.
+fn merged(known: &[SessionSummary], working: &[&SessionSummary]) -> (Vec<SessionSummary>, bool) {
+    let now = |pid| working.iter().find(|agent| agent.pid == pid);
+    let mut has_ended = false;
+    let mut agents: Vec<SessionSummary> = Vec::new();
+    for agent in known {
+        let fresh = now(agent.pid);
+        has_ended |= fresh.is_none() && agent.state != State::Exited;
+        agents.push(fresh.map_or_else(|| agent.clone(), |fresh| (*fresh).clone()));
+    }
+    let is_new = |agent: &&&SessionSummary| known.iter().all(|known| known.pid != agent.pid);
+    agents.extend(working.iter().filter(is_new).map(|agent| (*agent).clone()));
+    agents.sort_by_key(|agent| agent.pid);
+    (agents, has_ended)
+}
+
 /// Requests the list's contents.
 fn ask(model: &mut Model) -> Vec<Effect> {
     let due = model.now + LOST;
@@ -185,6 +226,14 @@ fn ask(model: &mut Model) -> Vec<Effect> {
             ..ListParams::default()
         }),
         ListOf::Processes => Call::Processes(process::ListParams::default()),
+        ListOf::Agents => match &model.session {
+            Some(session) => Call::Processes(process::ListParams {
+                all: true,
+                below: Some(session.pid),
+                ..process::ListParams::default()
+            }),
+            None => return Vec::new(),
+        },
         ListOf::Inbox => Call::Waiting,
         ListOf::Models => Call::Models(ProviderListParams {
             cwd: Some(super::commands::here(model)),

@@ -8,10 +8,12 @@ pub mod confirm;
 mod copy;
 pub mod daemon;
 pub mod everywhere;
+mod goal;
 pub mod hooks;
 pub mod interaction;
 pub mod list;
 pub mod memory;
+mod overview;
 pub mod pager;
 mod permissions;
 
@@ -75,6 +77,7 @@ fn happened(model: &mut Model, event: Event) -> Vec<Effect> {
         Event::Signal(signal) => self::signal(model, signal),
         Event::Session { follow, update } => daemon::session_update(model, follow, update),
         Event::Answered { follow, answer } => answers::take(model, follow, answer),
+        Event::Overview(overview) => overview::take(model, *overview),
     }
 }
 

@@ -45,6 +45,18 @@ fn everywhere(action: Action) {
                 |pager: &crate::model::pager::Pager| matches!(pager.what, PagerContent::Help);
             assert!(matches!(&model.dialog, Some(Dialog::Pager(pager)) if help(pager)));
         }
+        Action::Parent => {
+            assert_eq!(press(&mut model, &["ctrl-x"]), []);
+            assert!(toast(&model).contains("/agents"));
+            if let Some(session) = &mut model.session {
+                session.parent = Some(proto::Pid(3));
+            }
+            let effects = press(&mut model, &["ctrl-x"]);
+            assert!(
+                matches!(&effects[..], [Effect::Follow { session, .. }] if session == "3"),
+                "{effects:?}"
+            );
+        }
         Action::Sessions => {
             let effects = press(&mut model, &["ctrl-p"]);
             assert!(matches!(call(&effects), Call::Sessions(_)));
@@ -180,7 +192,8 @@ fn said(command: Command) {
             assert!(starts(call(&effects)), "{effects:?}");
             let effects = say(&mut model, "/goal clear");
             assert!(matches!(call(&effects), Call::StopGoal(_)), "{effects:?}");
-            assert_eq!(say(&mut model, "/goal"), [], "it is only shown");
+            let effects = say(&mut model, "/goal");
+            assert!(matches!(call(&effects), Call::GoalStatus(_)), "{effects:?}");
         }
         Command::Clear => {
             say(&mut model, "/clear");
@@ -210,6 +223,12 @@ fn said(command: Command) {
         Command::Top => {
             say(&mut model, "/top");
             assert!(is_list(&model, |of| matches!(of, ListOf::Processes)));
+        }
+        Command::Agents => {
+            let effects = say(&mut model, "/agents");
+            let below = |what: &Call| matches!(what, Call::Processes(list) if list.below == Some(proto::Pid(7)) && list.all);
+            assert!(below(call(&effects)), "{effects:?}");
+            assert!(is_list(&model, |of| matches!(of, ListOf::Agents)));
         }
         Command::Inbox => {
             say(&mut model, "/inbox");

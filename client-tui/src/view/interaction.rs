@@ -208,8 +208,24 @@ fn head(
     }
     let words = look.language.say(form.title);
     let mut rows = vec![framed::title(words, &end, look, width)];
+    rows.extend(agent(dialog, model, width));
     rows.extend(toast::rows(model, width, framed::TOAST));
     rows
+}
+
+/// Which sub-agent asks, if it is not the open session.
+fn agent(dialog: &InteractionDialog, model: &Model, width: usize) -> Option<Line<'static>> {
+    let pid = dialog.interaction.session;
+    model.session.as_ref().filter(|open| open.pid != pid)?;
+    let agent = model.overview.session(pid)?.agent.as_deref();
+    let name = client::text::line(agent.unwrap_or_default());
+    let asks = model
+        .look
+        .language
+        .fill(Msg::AgentAsks, &[&name, &pid.to_string()]);
+    let style = model.look.theme.style(Ink::Tool);
+    let asks = wrap::cut(&asks, width);
+    Some(Line::from(ratatui::text::Span::styled(asks, style)))
 }
 
 /// Which of the open interactions it is, if there are several.

@@ -188,6 +188,13 @@ fn heading(dialog: &ListDialog, model: &Model) -> String {
         ListOf::Turns => language.say(Msg::TurnsTitle).to_owned(),
         ListOf::Queue => language.say(Msg::QueueTitle).to_owned(),
         ListOf::Processes => language.say(Msg::ProcessesTitle).to_owned(),
+        ListOf::Agents => {
+            let pid = model
+                .session
+                .as_ref()
+                .map(|session| session.pid.to_string());
+            language.fill(Msg::AgentsTitle, &[&pid.unwrap_or_default()])
+        }
         ListOf::Inbox => language.say(Msg::InboxTitle).to_owned(),
         ListOf::Models => language.say(Models::Title).to_owned(),
         ListOf::Skills => language.say(Found::SkillsTitle).to_owned(),
@@ -280,6 +287,7 @@ fn emptiness(dialog: &ListDialog, model: &Model, shown: &[Row]) -> Option<String
         ListOf::Turns => Msg::NoTurns,
         ListOf::Queue => Msg::NoQueue,
         ListOf::Processes => Msg::NoProcesses,
+        ListOf::Agents => Msg::NoAgents,
         ListOf::Inbox => Msg::NoInbox,
         ListOf::Models => return Some(language.say(Models::None).to_owned()),
         ListOf::Skills => return Some(language.say(Found::NoSkills).to_owned()),
@@ -299,7 +307,7 @@ fn hints(dialog: &ListDialog, model: &Model, width: usize) -> Line<'static> {
     use Action::{Accept, Approve, Close, Drop, Edit, Filter, Kill, MoveDown, MoveUp, Pause};
     let language = model.look.language;
     let own: &[(Context, Action)] = match dialog.what {
-        ListOf::Processes => &[
+        ListOf::Processes | ListOf::Agents => &[
             (Context::Processes, Pause),
             (Context::Processes, Kill),
             (Context::Processes, Approve),

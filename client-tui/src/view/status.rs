@@ -1,6 +1,7 @@
 //! The status line, and the rows between transcript and composer: the spinner, todos, the queue, a toast.
 
 mod above;
+mod agents;
 pub mod fit;
 mod state;
 mod words;
@@ -44,6 +45,10 @@ fn line(model: &Model, width: usize) -> Line<'static> {
     if let Some(waiting) = waiting.filter(|waiting| !waiting.is_empty()) {
         let count = u64::try_from(waiting.len()).unwrap_or(u64::MAX);
         left.push(Group::new(3, Ink::Text, fill(Msg::Queued, count)));
+    }
+    let goal = model.session.as_ref().and_then(|open| open.goal.as_ref());
+    if let Some(goal) = goal {
+        left.push(Group::new(4, Ink::Heading, goal.mark()));
     }
     if let Some(others) = model.session.as_ref().map(|session| session.others)
         && others > 0

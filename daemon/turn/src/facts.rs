@@ -77,6 +77,8 @@ pub struct Facts {
     pub skills: HashMap<PromptId, SkillUse>,
     /// The number of the newest turn; numbers are never reused.
     pub turns: u64,
+    /// Number of answers of the model in the log.
+    pub steps: u64,
     pub open: Option<OpenTurn>,
     pub usage: UsageTotals,
     /// Tokens of the newest request and its answer.
@@ -262,7 +264,7 @@ impl Facts {
             Body::TurnEnded(ended) => self.apply_turn_ended(ended),
             Body::User(message) => self.apply_user(message),
             Body::Assistant(message) => self.apply_answer(message, record, going_on_from),
-            Body::Tool(message) => self.apply_result(message),
+            Body::Tool(message) => self.apply_result(message, record.at),
             Body::PolicyDecided(decided) => self.apply_decided(decided),
             Body::SessionSuspended(_) => self.suspended = true,
             Body::SessionShortened(shortened) => self.shortened = Some(shortened.clone()),
@@ -294,7 +296,7 @@ impl Facts {
                 self.todos.clone_from(&updated.todos);
             }
             Body::GoalStarted(started) => self.apply_goal_started(started, record),
-            Body::GoalReported(reported) => self.apply_goal_reported(reported),
+            Body::GoalReported(reported) => self.apply_goal_reported(reported, record.at),
             Body::GoalContinued(continued) => self.apply_goal_continued(continued),
             Body::GoalEnded(ended) => self.apply_goal_ended(ended, record),
             Body::CheckpointCreated(checkpoint) => self.apply_checkpoint(checkpoint, record),

@@ -3,7 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::record::{GoalContinued, GoalEnded, GoalReport};
+use crate::budget::Spent;
+use crate::record::{ContinueReason, GoalContinued, GoalEnded, GoalReport};
 use crate::{GoalId, RequestId, Seq, Stamp};
 
 /// Parameters of `goal.start`.
@@ -80,6 +81,23 @@ pub struct GoalProgress {
     pub report: Option<GoalReport>,
     /// Turns in a row without progress.
     pub stalled: u64,
+    /// The newest check of a claim that it is complete.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checked: Option<GoalChecked>,
+    /// Usage since its start, with that of sub-agents that have ended.
+    #[serde(default)]
+    pub spent: Spent,
+}
+
+/// A check of a claim that a goal is complete.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct GoalChecked {
+    pub at: Stamp,
+    /// Everything held.
+    pub passed: bool,
+    /// What a refused claim lacks.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub missing: Vec<String>,
 }
 
 /// A goal in progress, in short.
@@ -91,6 +109,21 @@ pub struct GoalLine {
     pub turn: u64,
     /// 0: no limit.
     pub max_turns: u64,
+    /// Why that turn started.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<ContinueReason>,
+    /// What that is about; may be empty.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub detail: String,
+    /// Number of commands that must succeed before it counts as complete.
+    #[serde(default)]
+    pub checks: u64,
+    /// The newest check of a claim that it is complete.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checked: Option<GoalChecked>,
+    /// Usage since its start, with that of sub-agents that have ended.
+    #[serde(default)]
+    pub spent: Spent,
 }
 
 /// Answer of `goal.status`.

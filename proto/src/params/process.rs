@@ -16,6 +16,9 @@ pub struct ListParams {
     pub all: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
+    /// Only sub-agents that work below this session, at any depth.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub below: Option<Pid>,
 }
 
 /// Answer of `process.list`, by pid.
@@ -25,6 +28,27 @@ pub struct ListOutput {
     pub processes: Vec<SessionSummary>,
     /// Operating-system processes of the tools of these sessions.
     pub children: Vec<ChildProcess>,
+    /// Number of the newest change that the answer includes; another one after a restart of the daemon.
+    #[serde(default)]
+    pub change: u64,
+}
+
+/// Parameters of `process.wait`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "ProcessWaitParams")]
+pub struct WaitParams {
+    /// `change` of the list that is to be kept up to date.
+    pub since: u64,
+    /// How long to wait for another one, in milliseconds; at most 30,000.
+    pub wait_ms: u64,
+}
+
+/// Answer of `process.wait`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "ProcessWaitOutput")]
+pub struct WaitOutput {
+    /// Number of the newest change; that of the request if nothing has changed.
+    pub change: u64,
 }
 
 /// An operating-system process that a session's tool runs.

@@ -64,6 +64,9 @@ pub struct SessionSummary {
     pub session: SessionId,
     pub pid: Pid,
     pub ppid: Pid,
+    /// Name of its definition, if it is a sub-agent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
     #[serde(default)]
     pub name: Option<String>,
     /// What lists call it: the name, else the first line of the first prompt, at most 120 characters. Empty: neither.
@@ -90,6 +93,12 @@ pub struct SessionSummary {
     #[serde(default)]
     pub only_reads: bool,
     pub turns: u64,
+    /// Number of the model's answers so far.
+    #[serde(default)]
+    pub steps: u64,
+    /// Tool and subject of the call that runs, at most 120 characters. Empty: none does.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub activity: String,
     /// Session and turn of the origin.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<crate::record::Origin>,

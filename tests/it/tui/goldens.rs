@@ -152,6 +152,17 @@ fn when_the_model_asks() {
 }
 
 #[test]
+fn when_a_sub_agent_asks() {
+    let scene = super::agents::asking().0;
+    of_scene("agent-question", &scene, |screen, look| {
+        screen.contains(match look.language {
+            "zh" => "由子代理",
+            _ => "asked by the sub-agent",
+        })
+    });
+}
+
+#[test]
 fn when_a_recoverable_failure_occurred() {
     of_scene("failing", &scenes::failing(), |screen, _| {
         has_composer(screen) && screen.contains("402")

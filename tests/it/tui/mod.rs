@@ -1,8 +1,10 @@
 //! The terminal interface as people meet it: the real program in a pseudo-terminal, the real daemon, a scripted model.
 
+mod agents;
 mod among;
 mod editing;
 mod endings;
+mod goal;
 mod goldens;
 mod harness;
 mod keys;

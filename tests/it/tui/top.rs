@@ -2,7 +2,11 @@
 
 use std::time::Duration;
 
-use tests::until;
+use proto::hello::Role;
+use proto::methods::SessionSet;
+use proto::params::session::SetParams;
+use proto::{Pid, SessionId, SessionOptions};
+use tests::{House, until};
 
 use super::scenes::{self, TerminalSetup};
 
@@ -60,4 +64,47 @@ fn from_the_list_one_goes_to_the_session_that_asks_and_answers_there() {
     terminal.press("y");
     scene.wait("turn.ended", 1);
     terminal.wait_scrolled("It is changed.");
+}
+
+#[test]
+fn top_shows_a_change_of_one_of_fifty_sessions() {
+    let scene = scenes::idle();
+    let mut params = scene.house.create("");
+    params.prompt = None;
+    let mut pids = vec![scene.pid];
+    while pids.len() < 50 {
+        params.session = SessionId::new();
+        pids.push(scene.create(&params));
+    }
+    let terminal = scenes::interface(
+        &scene.house,
+        &["top"],
+        TerminalSetup {
+            columns: 120,
+            rows: 70,
+            ..TerminalSetup::USUAL
+        },
+    );
+    terminal.wait_text("sessions 50");
+    for pid in [pids[0], pids[24], pids[49]] {
+        let name = format!("renamed {pid}");
+        rename(&scene.house, pid, &name);
+        // Its row alone changes, and it is drawn: nothing is pressed.
+        terminal.wait_for("the new name in its row", |screen| {
+            let mut rows = screen.lines();
+            rows.any(|row| row.contains(&name) && row.contains(&format!(" {pid} ")))
+        });
+    }
+}
+
+fn rename(house: &House, pid: Pid, name: &str) {
+    let options = SessionOptions {
+        name: Some(name.to_owned()),
+        ..SessionOptions::default()
+    };
+    house.block_on(async {
+        let client = house.client("test", Role::Drive).await;
+        let set = SetParams::new(pid.to_string(), options);
+        client.call::<SessionSet>(&set).await.expect("rename");
+    });
 }

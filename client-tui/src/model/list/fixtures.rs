@@ -28,12 +28,13 @@ pub const NOW: Stamp = Stamp(1_790_000_000_000);
 pub const HOSTILE: &str = "\u{1b}]0;owned\u{7}\u{1b}[2J\u{202e}evil\r\n\u{9b}31mred\tend";
 
 /// Every list.
-pub const ALL: [ListOf; 9] = [
+pub const ALL: [ListOf; 10] = [
     ListOf::Sessions { here: true },
     ListOf::Sessions { here: false },
     ListOf::Turns,
     ListOf::Queue,
     ListOf::Processes,
+    ListOf::Agents,
     ListOf::Inbox,
     ListOf::Models,
     ListOf::Skills,
@@ -45,6 +46,7 @@ pub fn answer(what: ListOf, calls: Vec<Interaction>) -> Option<Answer> {
     Some(match what {
         ListOf::Sessions { .. } => Answer::Sessions(listed()),
         ListOf::Processes => Answer::Processes(running()),
+        ListOf::Agents => Answer::Processes(agents()),
         // As the daemon does: oldest first.
         ListOf::Inbox => Answer::Waiting([question(3, 5)].into_iter().chain(calls).collect()),
         ListOf::Turns => Answer::Checkpoints {
@@ -147,6 +149,9 @@ pub fn summary(pid: u64, line: &str, minutes: i64) -> SessionSummary {
         session: id(pid),
         pid: Pid(pid),
         ppid: Pid(0),
+        agent: None,
+        steps: 4,
+        activity: String::new(),
         name: None,
         labels: Vec::new(),
         cwd: "/user/ann/code/app".to_owned(),
@@ -241,6 +246,39 @@ pub fn running() -> process::ListOutput {
             child(901, None, ChildKind::Command, "cargo test --workspace"),
             child(902, Some(Pid(7)), ChildKind::Shell, HOSTILE),
         ],
+        change: 1,
+    }
+}
+
+/// A sub-agent of a session that works.
+pub fn agent(pid: u64, ppid: u64, name: &str, activity: &str) -> SessionSummary {
+    SessionSummary {
+        ppid: Pid(ppid),
+        agent: Some(name.to_owned()),
+        activity: activity.to_owned(),
+        state: State::Running,
+        created_at: Stamp(NOW.0 - 65_500),
+        ..summary(pid, "Looked around", 0)
+    }
+}
+
+/// Sub-agents of session 7: one that runs a command, one below it that thinks, one that waits, one that has ended.
+pub fn agents() -> process::ListOutput {
+    let mut waits = agent(14, 7, "review", "");
+    waits.state = State::Waiting;
+    waits.pending_interactions = 1;
+    let mut ended = agent(15, 7, HOSTILE, "");
+    ended.state = State::Exited;
+    ended.exit_code = Some(0);
+    process::ListOutput {
+        processes: vec![
+            agent(12, 7, "general", "bash cargo test --workspace"),
+            agent(13, 12, "explore", ""),
+            waits,
+            ended,
+        ],
+        children: Vec::new(),
+        change: 2,
     }
 }
 

@@ -14,6 +14,7 @@ use super::{Choice, Content, Key, ListDialog, ListOf, Restore};
 use super::{found, models, words};
 use crate::messages::lists::Msg;
 use crate::model::Model;
+use crate::model::overview::{branch, tree};
 use crate::render::short;
 use crate::theme::Ink;
 
@@ -117,6 +118,7 @@ fn all(dialog: &ListDialog, model: &Model) -> Vec<Row> {
         Content::Turns(turns) => self::turns(turns, dialog, model),
         Content::Queue => queue(model),
         Content::Processes(list) => processes(list, dialog, model),
+        Content::Agents(agents) => super::agents::rows(agents, dialog.at, model),
         Content::Inbox(asked) => asked
             .iter()
             .map(|one| self::asked(one, dialog, model))
@@ -303,8 +305,8 @@ fn prompt(index: usize, queued: &QueuedPrompt, model: &Model) -> Row {
 
 fn processes(list: &process::ListOutput, dialog: &ListDialog, model: &Model) -> Vec<Row> {
     let mut rows = Vec::new();
-    for session in &list.processes {
-        rows.push(process(session, dialog, model));
+    for (depth, session) in tree(list.processes.iter()) {
+        rows.push(process(session, depth, dialog, model));
         let of = |child: &&ChildProcess| child.session == session.pid;
         let mut children = list.children.iter().filter(of).peekable();
         while let Some(one) = children.next() {
@@ -319,15 +321,17 @@ fn processes(list: &process::ListOutput, dialog: &ListDialog, model: &Model) -> 
     rows
 }
 
-/// Pid, state, age, model, context, tokens, cost, directory, activity.
-fn process(session: &SessionSummary, dialog: &ListDialog, model: &Model) -> Row {
+/// Pid, state, age, steps, model, context, tokens, cost, directory, activity.
+fn process(session: &SessionSummary, depth: usize, dialog: &ListDialog, model: &Model) -> Row {
     let language = model.look.language;
-    let name = session.name.as_deref().map(client::text::line);
+    let name = session.name.as_deref().or(session.agent.as_deref());
+    let name = name.map(client::text::line);
     let busy = matches!(session.state, State::Running | State::Waiting) || words::waits(session);
     let cause = words::plain(&words::head(&language.translate(&session.cause)));
-    let does = match busy && !cause.is_empty() {
-        true => cause,
-        false => words::plain(&session.last_line),
+    let does = match (session.activity.is_empty(), busy && !cause.is_empty()) {
+        (false, _) => client::text::line(&session.activity),
+        (true, true) => cause,
+        (true, false) => words::plain(&session.last_line),
     };
     let does = match name.filter(|name| !name.is_empty()) {
         Some(name) => format!("{name}: {does}"),
@@ -338,12 +342,13 @@ fn process(session: &SessionSummary, dialog: &ListDialog, model: &Model) -> Row 
         key: Key::Session(session.session),
         mark,
         cells: vec![
-            cell(session.pid.to_string(), Ink::Text),
+            cell(format!("{}{}", branch(depth), session.pid), Ink::Text),
             cell(words::state(language, session, dialog.at), mark.1),
             cell(
                 words::aged(language, dialog.at, session.active_at),
                 Ink::Dim,
             ),
+            cell(session.steps.to_string(), Ink::Dim),
             cell(words::model(&session.model), Ink::Dim),
             cell(words::context(session), Ink::Dim),
             cell(short::count(short::tokens(&session.usage)), Ink::Dim),
@@ -369,7 +374,7 @@ fn child(child: &ChildProcess, branch: &str, model: &Model) -> Row {
         cell(language.say(kind), Ink::Tool),
         cell(words::lasted(language, child.running_ms), Ink::Dim),
     ];
-    cells.extend(std::iter::repeat_n(cell("", Ink::Dim), 5));
+    cells.extend(std::iter::repeat_n(cell("", Ink::Dim), 6));
     cells.push(cell(words::joined(&child.command), Ink::Tool));
     Row {
         key: Key::Child {

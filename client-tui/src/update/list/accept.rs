@@ -9,7 +9,8 @@ use crate::effect::{Call, Effect};
 use crate::messages::dialog::Msg as Title;
 use crate::messages::lists::Msg;
 use crate::model::confirm::{Confirm, ConfirmedAction};
-use crate::model::list::{Key, words};
+use crate::model::list::{Key, ListDialog, words};
+use crate::model::overview::asking_below;
 use crate::model::{Dialog, Link, Model, Tone};
 use crate::update::daemon::{fresh, go_to};
 use crate::update::interaction;
@@ -56,10 +57,14 @@ fn go(model: &mut Model, session: &str) -> Vec<Effect> {
     effects
 }
 
-/// Goes to the session of an open question. A postponed question opens again.
+/// Goes to the session of an open question, unless a sub-agent of this one asks it: that is answered here. A postponed
+/// question opens again.
 fn answer_in(model: &mut Model, pid: Pid) -> Vec<Effect> {
     let session = pid.to_string();
-    if !is_here(model, &session) {
+    let open = model.session.as_ref();
+    let is_asked_here =
+        open.is_some_and(|open| open.borrowed.iter().any(|asked| asked.session == pid));
+    if !is_here(model, &session) && !is_asked_here {
         let effects = go_to(model, &session);
         interaction::come_up_again(model, pid);
         return effects;
@@ -128,8 +133,14 @@ pub fn approve(model: &mut Model) -> Vec<Effect> {
     let asks = dialog(model)
         .and_then(|dialog| dialog.session(id))
         .map(|session| (session.pid, words::questions(session)));
+    let sessions = dialog(model).map(ListDialog::sessions).unwrap_or_default();
+    let below = asks.and_then(|(pid, _)| asking_below(sessions, pid));
     match asks {
         None => Vec::new(),
+        Some((_, 0)) if below.is_some() => {
+            let agent = below.unwrap_or_default();
+            answer_in(model, agent)
+        }
         Some((pid, 0)) => report(model, Msg::NothingAsked, pid),
         Some((pid, _)) => answer_in(model, pid),
     }

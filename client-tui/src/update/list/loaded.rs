@@ -34,6 +34,9 @@ pub fn take(model: &mut Model, answer: Answer) {
         (Answer::Processes(list), ListOf::Processes) => {
             content(model, Ok(Content::Processes(list)))
         }
+        (Answer::Processes(list), ListOf::Agents) => {
+            content(model, Ok(Content::Agents(list.processes)));
+        }
         (Answer::Waiting(open), ListOf::Inbox) => content(model, Ok(Content::Inbox(open))),
         (Answer::Models { list, keys }, ListOf::Models) => {
             content(model, Ok(Content::Models(models::offers(&list, &keys))));
@@ -58,7 +61,7 @@ pub fn take(model: &mut Model, answer: Answer) {
                 turns::foreseen(model, &params, Err(trouble));
             }
             (Call::Sessions(_), ListOf::Sessions { .. })
-            | (Call::Processes(_), ListOf::Processes)
+            | (Call::Processes(_), ListOf::Processes | ListOf::Agents)
             | (Call::Waiting, ListOf::Inbox)
             | (Call::Models(_), ListOf::Models)
             | (Call::Skills(_), ListOf::Skills)
@@ -76,7 +79,7 @@ fn preview(model: &mut Model, session: &str, preview: Preview) {
     }
 }
 
-fn content(model: &mut Model, content: Result<Content, Trouble>) {
+pub(super) fn content(model: &mut Model, content: Result<Content, Trouble>) {
     let (now, clock) = (model.now, model.clock);
     let Some(dialog) = dialog_mut(model) else {
         return;

@@ -335,8 +335,9 @@ fn a_filter_is_edited_by_characters_and_words_and_takes_pastes() {
 fn a_list_that_moves_asks_again_and_one_that_does_not_is_left() {
     for (what, ms) in [
         (ListOf::Sessions { here: false }, 1000),
-        (ListOf::Inbox, 1000),
-        (ListOf::Processes, 500),
+        (ListOf::Inbox, 5000),
+        (ListOf::Agents, 5000),
+        (ListOf::Processes, 5000),
     ] {
         let mut model = opened(what);
         dialog_mut(&mut model).unwrap().selected = None;
@@ -809,4 +810,42 @@ fn a_search_keeps_its_order_and_opens_the_session_of_a_hit() {
         |effect| matches!(effect, Effect::Follow { session, .. } if *session == id(1).to_string()),
     );
     assert!(opens, "{effects:?}");
+}
+
+#[test]
+fn lists_of_sessions_show_the_overview_as_soon_as_it_comes() {
+    let overview = |sessions: Vec<SessionSummary>| crate::model::overview::Overview {
+        sessions,
+        change: 9,
+        ..Default::default()
+    };
+    let mut model = opened(ListOf::Processes);
+    let mut one = crate::model::list::fixtures::summary(4, "one", 1);
+    one.activity = "bash make".to_owned();
+    model.overview = overview(vec![one]);
+    assert_eq!(super::overview(&mut model), []);
+    let shown = rows(dialog(&model).unwrap(), &model);
+    assert_eq!(shown.len(), 1);
+    assert!(shown[0].cells.iter().any(|cell| cell.text == "bash make"));
+
+    let mut model = opened(ListOf::Agents);
+    let pid = model.session.as_ref().unwrap().pid.0;
+    let agent = crate::model::list::fixtures::agent;
+    let all = vec![
+        agent(12, pid, "general", "bash make"),
+        agent(20, pid, "plan", ""),
+    ];
+    model.overview = overview(all);
+    let effects = super::overview(&mut model);
+    // Two of the known ones work no longer: how they ended is asked for.
+    assert!(
+        matches!(called(&effects), Call::Processes(list) if list.all),
+        "{effects:?}"
+    );
+    let shown = rows(dialog(&model).unwrap(), &model);
+    let names: Vec<_> = shown.iter().map(|row| row.cells[1].text.as_str()).collect();
+    assert_eq!((names[0], names.last()), ("general", Some(&"plan")));
+    let mut model = opened(ListOf::Turns);
+    model.overview = overview(Vec::new());
+    assert_eq!(super::overview(&mut model), []);
 }

@@ -171,7 +171,7 @@ fn session(words: &mut DetailLines<'_>, dialog: &ListDialog, id: SessionId) {
     if let Some(why) = &session.read_only {
         words.row(&client::text::line(&language.translate(why)), Ink::Warning);
     }
-    if dialog.what == ListOf::Processes {
+    if matches!(dialog.what, ListOf::Processes | ListOf::Agents) {
         words.row(&words::plain(&session.last_line), Ink::Text);
         return;
     }

@@ -76,15 +76,30 @@ fn columns(dialog: &ListDialog) -> (&'static [Column], usize) {
                     left(9, 0),
                     left(22, 0),
                     right(6, 2),
-                    left(20, 4),
                     right(6, 3),
-                    right(7, 5),
-                    right(9, 7),
-                    left(28, 6),
+                    left(20, 5),
+                    right(6, 4),
+                    right(7, 6),
+                    right(9, 8),
+                    left(28, 7),
                     left(0, 0),
                 ]
             },
-            8,
+            9,
+        ),
+        ListOf::Agents => (
+            const {
+                &[
+                    left(12, 0),
+                    left(14, 0),
+                    left(22, 2),
+                    right(6, 1),
+                    right(9, 3),
+                    right(9, 4),
+                    left(0, 0),
+                ]
+            },
+            6,
         ),
         ListOf::Models => (
             const { &[left(0, 0), right(16, 2), right(6, 3), left(8, 1)] },
@@ -106,6 +121,7 @@ const HEADS: &[Msg] = &[
     Msg::HeadPid,
     Msg::HeadState,
     Msg::HeadAge,
+    Msg::HeadSteps,
     Msg::HeadModel,
     Msg::HeadContext,
     Msg::HeadTokens,

@@ -110,6 +110,12 @@ fn before_an_answer_a_list_says_so_and_an_empty_one_says_what_to_do() {
             ListOf::Processes => Answer::Processes(proto::params::process::ListOutput {
                 processes: Vec::new(),
                 children: Vec::new(),
+                change: 0,
+            }),
+            ListOf::Agents => Answer::Processes(proto::params::process::ListOutput {
+                processes: Vec::new(),
+                children: Vec::new(),
+                change: 0,
             }),
             ListOf::Inbox => Answer::Waiting(Vec::new()),
             ListOf::Models => Answer::Models {
@@ -343,7 +349,7 @@ proptest! {
         name in "\\PC{0,40}|[\\x00-\\x1f\u{7f}-\u{9f}a漢🎉\u{301}\u{200d}\u{202e}]{0,30}",
         columns in 1_u16..140,
         rows in 2_u16..50,
-        which in 0_usize..9,
+        which in 0_usize..10,
         presses in proptest::collection::vec(0_usize..6, 0..6),
     ) {
         let mut model = opened(ALL[which], (columns, rows), Language::Chinese);
@@ -353,6 +359,7 @@ proptest! {
                 Content::Models(offers) => offers[0].name = format!("p/{name}"),
                 Content::Turns(turns) => turns.turns[2].prompt = name.clone(),
                 Content::Processes(list) => list.processes[0].cause = name.clone(),
+                Content::Agents(agents) => agents[0].activity = name.clone(),
                 Content::Skills(list) => list.skills[0].description = name.clone(),
                 Content::Hits(found) => found.hits[0].text = name.clone(),
                 Content::Inbox(_) | Content::Queue | Content::Loading => {}

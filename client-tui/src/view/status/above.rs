@@ -8,6 +8,7 @@ use proto::record::{ChildKind, Todo, TodoStatus};
 use proto::state::{State, WaitingFor};
 use ratatui::text::{Line, Span};
 
+use super::agents;
 use super::fit::{self, Group};
 use super::state::spinner;
 use crate::keymap::{Action, Context, shown};
@@ -37,7 +38,12 @@ pub fn above(model: &Model, width: usize) -> Panel {
     rows.extend(working(model, width));
     if let Some(session) = &model.session {
         rows.extend(waiting(model, session, width));
-        rows.extend(goal(model, session, width));
+    }
+    rows.extend(elsewhere(model, width));
+    if let Some(session) = &model.session {
+        rows.extend(parent(model, session, width));
+        rows.extend(goal(model, session, small, width));
+        rows.extend(agents::rows(model, session, small, width));
         if model.look.todos {
             rows.extend(todos(model, session.shown_todos(), small, width));
         }
@@ -165,7 +171,7 @@ fn retry_cause(cause: &str, width: usize) -> String {
 /// Postponed questions: the row is shown only if no dialog asks them.
 fn waiting(model: &Model, session: &Session, width: usize) -> Option<Line<'static>> {
     let language = model.look.language;
-    let words = match session.open.len() {
+    let words = match session.all_open().count() {
         0 => return None,
         1 => language.say(Msg::OneWaits).to_owned(),
         many => language.fill(Msg::ManyWait, &[&many.to_string()]),
@@ -175,15 +181,39 @@ fn waiting(model: &Model, session: &Session, width: usize) -> Option<Line<'stati
     Some(row(model, pieces, width))
 }
 
-/// What the session works towards by itself.
-fn goal(model: &Model, session: &Session, width: usize) -> Option<Line<'static>> {
-    let words = session.goal.as_ref()?.words(model.look.language);
-    Some(styled(
-        model,
-        Ink::Heading,
-        &format!("◎ {}", text::line(&words)),
-        width,
-    ))
+/// What waits for the user in sessions that have no place on this screen.
+fn elsewhere(model: &Model, width: usize) -> Option<Line<'static>> {
+    let language = model.look.language;
+    let here = model.session.as_ref().map(|session| session.pid);
+    let words = match model.overview.waits_elsewhere(here) {
+        0 => return None,
+        1 => language.say(Msg::OneElsewhere).to_owned(),
+        many => language.fill(Msg::Elsewhere, &[&many.to_string()]),
+    };
+    Some(styled(model, Ink::Question, &format!("? {words}"), width))
+}
+
+/// The way back from a sub-agent.
+fn parent(model: &Model, session: &Session, width: usize) -> Option<Line<'static>> {
+    let parent = session.parent?.to_string();
+    let key = shown(Context::Everywhere, Action::Parent);
+    let words = model.look.language.fill(Msg::AgentOf, &[&parent, &key]);
+    Some(styled(model, Ink::Dim, &format!("↑ {words}"), width))
+}
+
+/// What the session works towards by itself; then checks, cost and the reason of its newest turn.
+fn goal(model: &Model, session: &Session, small: bool, width: usize) -> Vec<Line<'static>> {
+    let language = model.look.language;
+    let Some(goal) = &session.goal else {
+        return Vec::new();
+    };
+    let words = format!("◎ {}", text::line(&goal.words(language)));
+    let mut rows = vec![styled(model, Ink::Heading, &words, width)];
+    let progress = text::line(&goal.progress(language));
+    if !small && !progress.is_empty() {
+        rows.push(styled(model, Ink::Dim, &format!("  {progress}"), width));
+    }
+    rows
 }
 
 fn todos(model: &Model, todos: &[Todo], small: bool, width: usize) -> Vec<Line<'static>> {

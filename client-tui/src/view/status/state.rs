@@ -20,7 +20,7 @@ pub fn spinner(model: &Model) -> &'static str {
 /// Whether the session waits for the user.
 pub fn waits(model: &Model) -> bool {
     model.session.as_ref().is_some_and(|session| {
-        let asked = !session.open.is_empty();
+        let asked = session.all_open().next().is_some();
         let needs_person = session.waiting_for.is_some_and(WaitingFor::needs_person);
         asked || session.state == State::Waiting && needs_person
     })

@@ -617,3 +617,138 @@ fn another_model_shows_with_its_window_and_for_a_stand_in_until_the_turn_ends() 
     let row = take(&mut model, Body::TurnEnded(ended));
     assert!(row.contains("other"), "{row}");
 }
+
+/// A model whose session 12 has three sub-agents, while two other sessions wait.
+fn with_agents() -> Model {
+    use crate::model::list::fixtures::{NOW, agent, approval, summary};
+    let mut model = model(State::Running, None);
+    model.clock = NOW;
+    let mut waits = agent(15, 12, "review", "");
+    waits.state = State::Waiting;
+    waits.pending_interactions = 1;
+    waits.waiting_for = Some(WaitingFor::Interaction(InteractionKind::Approval));
+    model.overview.sessions = vec![
+        summary(12, "here", 1),
+        agent(13, 12, "general", "bash cargo test --workspace"),
+        agent(14, 13, "explore", ""),
+        waits,
+        summary(30, "elsewhere", 1),
+    ];
+    model.overview.open = vec![
+        approval(1, 15, "a"),
+        approval(2, 30, "b"),
+        approval(3, 30, "c"),
+    ];
+    model
+}
+
+#[test]
+fn each_sub_agent_at_work_has_a_row_and_a_small_screen_one_for_all() {
+    let mut model = with_agents();
+    let rows = |model: &Model, width| {
+        let rows = above_of(model, width).into_iter();
+        rows.filter(|row| {
+            row.contains("general") || row.contains("explore") || row.contains("review")
+        })
+        .collect::<Vec<_>>()
+    };
+    assert_eq!(
+        rows(&model, 80),
+        [
+            "▶ general 13 · bash cargo test --workspace · 65s · 4 steps · $0.01",
+            "└ ▶ explore 14 · thinking · 65s · 4 steps · $0.01",
+            "? review 15 · waiting: approval · 65s · 4 steps · $0.01",
+        ]
+    );
+    for row in rows(&model, 40) {
+        assert!(wrap_width(&row) <= 40, "{row}");
+    }
+    assert!(rows(&model, 40)[0].starts_with("▶ general 13 · bash cargo"));
+    model.look.language = Language::Chinese;
+    assert!(rows(&model, 80)[1].contains("思考中"));
+    model.look.language = Language::English;
+    model.look.rows = 12;
+    let small = above_of(&model, 40).join("\n");
+    assert!(small.contains("3 sub-agents at work: /agents"), "{small}");
+    assert!(!small.contains("general"), "{small}");
+}
+
+#[test]
+fn what_waits_elsewhere_has_one_row_and_questions_of_its_agents_are_not_elsewhere() {
+    let mut model = with_agents();
+    let all = |model: &Model| above_of(model, 80).join("\n");
+    assert!(
+        all(&model).contains("? 2 wait in other sessions: /inbox"),
+        "{}",
+        all(&model)
+    );
+    model.overview.open.pop();
+    assert!(all(&model).contains("? 1 waits in another session: /inbox"));
+    model.look.language = Language::Chinese;
+    assert!(all(&model).contains("另一会话中有 1 项等待处理：/inbox"));
+    model.look.language = Language::English;
+    model.overview.open.pop();
+    assert!(!all(&model).contains("/inbox"));
+    // Before the first prompt there is no session.
+    model = with_agents();
+    model.session = None;
+    model.link = Link::None;
+    assert!(all(&model).contains("3 wait in other sessions"));
+}
+
+#[test]
+fn a_goal_shows_its_turn_checks_cost_and_why_it_continued() {
+    use proto::budget::Spent;
+    use proto::params::goal::{GoalChecked, GoalLine};
+    use proto::record::ContinueReason;
+    let mut model = model(State::Running, None);
+    let mut line = GoalLine {
+        text: "make the tests pass".to_owned(),
+        turn: 2,
+        max_turns: 5,
+        why: Some(ContinueReason::Refused),
+        detail: "the todo list has open items".to_owned(),
+        checks: 1,
+        checked: None,
+        spent: Spent {
+            cost_micros: 20_000,
+            tokens: 3_000,
+            ..Spent::default()
+        },
+    };
+    let mut goal = crate::model::goal::Goal::from(&line);
+    model.session.as_mut().unwrap().goal = Some(goal.clone());
+    let shown = above_of(&model, 120).join("\n");
+    assert!(
+        shown.contains("◎ goal: make the tests pass · turn 2 of 5 · "),
+        "{shown}"
+    );
+    assert!(
+        shown.contains("not checked yet · $0.02 · the todo list has open items"),
+        "{shown}"
+    );
+    assert!(row(&model, 120).contains("◎ 2/5"));
+    line.checked = Some(GoalChecked {
+        at: proto::Stamp(1),
+        passed: false,
+        missing: vec!["the check commands did not succeed".to_owned()],
+    });
+    goal.learn(&line);
+    model.session.as_mut().unwrap().goal = Some(goal.clone());
+    let shown = above_of(&model, 120).join("\n");
+    assert!(
+        shown.contains("not complete: the check commands did not succeed · $0.02"),
+        "{shown}"
+    );
+    model.look.language = Language::Chinese;
+    let shown = above_of(&model, 120).join("\n");
+    assert!(
+        shown.contains("未完成：检查命令没有成功 · $0.02"),
+        "{shown}"
+    );
+    // What is said of another turn is not taken.
+    line.turn = 3;
+    line.checked = None;
+    goal.learn(&line);
+    assert!(goal.checked.is_some());
+}

@@ -10,7 +10,7 @@ use futures::FutureExt as _;
 use jsonrpsee::core::server::{MethodCallback, MethodResponse};
 use jsonrpsee::types::{ErrorObjectOwned, Id, Params, Request};
 use jsonrpsee::{ConnectionId, Extensions, Methods, RpcModule};
-use proto::methods::{DaemonHello, DaemonShutdown, Method, SessionWait};
+use proto::methods::{DaemonHello, DaemonShutdown, Method, ProcessWait, SessionWait};
 use proto::{ErrorName, Failure};
 use serde::Deserialize as _;
 
@@ -34,7 +34,7 @@ pub enum CallKind {
 impl CallKind {
     fn of(method: &str) -> Self {
         match method {
-            SessionWait::NAME => Self::Waits,
+            SessionWait::NAME | ProcessWait::NAME => Self::Waits,
             method if proto::methods::mutates(method) => Self::Changes,
             _ => Self::Reads,
         }

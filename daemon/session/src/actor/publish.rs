@@ -12,6 +12,7 @@ use crate::actor::inbox::Happened;
 use crate::context::forecast;
 use crate::history::summary;
 use crate::journal::catalog_feed::{CatalogFeed, Written};
+use crate::viewers::list_changes::ListChanges;
 
 /// Where others see a session.
 pub(crate) struct Publisher {
@@ -22,6 +23,7 @@ pub(crate) struct Publisher {
     history: HistoryFeed,
     /// The newest record that the history index knows of.
     indexed: Seq,
+    changes: ListChanges,
 }
 
 impl Publisher {
@@ -29,6 +31,7 @@ impl Publisher {
         seen: watch::Sender<PublishedState>,
         catalog: CatalogFeed,
         history: HistoryFeed,
+        changes: ListChanges,
     ) -> Self {
         Self {
             seen,
@@ -36,6 +39,7 @@ impl Publisher {
             listed: None,
             history,
             indexed: Seq(0),
+            changes,
         }
     }
 
@@ -98,6 +102,7 @@ impl Actor {
                 seen.summary.read_only = Some(reason);
                 seen.closed = closed;
             });
+            self.publisher.changes.note();
             return;
         }
         if let Some(created) = &self.machine.facts().created {
@@ -119,6 +124,7 @@ impl Actor {
             wanted_key: wanted_key.filter(|_| waits_for_key),
             closed: None,
         });
+        self.publisher.changes.note();
         let settled = self.is_settled();
         let summary = as_listed(summary);
         if settled
@@ -160,6 +166,7 @@ fn as_listed(summary: SessionSummary) -> SessionSummary {
     SessionSummary {
         attached: 0,
         children: 0,
+        activity: String::new(),
         silent_since: None,
         compacting: false,
         ..summary

@@ -3,12 +3,24 @@
 use proto::Pid;
 use proto::params::session::SessionSummary;
 use turn::Facts;
+use turn::facts::CallStage;
 
 /// What lists call a session. A terminal obeys nothing in it.
 fn title(name: Option<&str>, first_line: &str) -> String {
     let name = name.map(str::trim).filter(|name| !name.is_empty());
     let visible = |c: &char| !c.is_control();
     name.unwrap_or(first_line).chars().filter(visible).collect()
+}
+
+/// Tool and subject of the newest call that runs.
+fn activity(facts: &Facts) -> String {
+    let calls = facts.open.iter().flat_map(|open| &open.calls);
+    let mut running = calls.filter(|open| matches!(open.stage, CallStage::Started { .. }));
+    let Some(open) = running.next_back() else {
+        return String::new();
+    };
+    let words = format!("{} {}", open.tool, open.subject);
+    contract::first_line(words.trim())
 }
 
 /// The summary that lists show. `None` before the first record. Running work and waiting calls are not in it: only the
@@ -20,6 +32,7 @@ pub fn of(facts: &Facts, attached: u64, read_only: Option<String>) -> Option<Ses
         session: created.session,
         pid: created.pid,
         ppid: Pid(created.ppid.0),
+        agent: created.agent.as_ref().map(|agent| agent.name.clone()),
         title: title(options.name.as_deref(), &facts.first_line),
         name: options.name,
         labels: options.labels.unwrap_or_default(),
@@ -34,6 +47,8 @@ pub fn of(facts: &Facts, attached: u64, read_only: Option<String>) -> Option<Ses
         mode: options.mode.unwrap_or_default(),
         only_reads: options.read_only.unwrap_or_default(),
         turns: facts.turns,
+        steps: facts.steps,
+        activity: activity(facts),
         origin: created.origin.clone(),
         usage: facts.usage,
         context_tokens: facts.context_tokens,

@@ -162,7 +162,12 @@ pub fn build(
         ),
         hooks: HookState::new(hooks),
         replies: Replies::default(),
-        publisher: Publisher::new(seen, services.catalog.clone(), services.history.clone()),
+        publisher: Publisher::new(
+            seen,
+            services.catalog.clone(),
+            services.history.clone(),
+            services.changes.clone(),
+        ),
         gate: PromptGate::default(),
         life: Life::new(activity, warning),
         interactions: InteractionState::default(),

@@ -2,14 +2,14 @@
 //!
 //! Nothing here changes a session. The catalog may lag; loaded sessions know more, and the logs know all.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
 use proto::params::interaction::Interaction;
 use proto::params::session::{ListOutput, ListParams, ReadOutput, ReadParams, SessionSummary};
 use proto::state::State;
-use proto::{ErrorName, Event, Failure, InteractionId, Seq, SessionId};
+use proto::{ErrorName, Event, Failure, InteractionId, Pid, Seq, SessionId};
 use store::catalog::{CatalogError, SessionLookup};
 use store::home::Home;
 
@@ -122,7 +122,7 @@ impl Supervisor {
         &self,
         params: proto::params::process::ListParams,
     ) -> Result<Vec<SessionSummary>, Failure> {
-        let all = params.all;
+        let (all, below) = (params.all, params.below);
         if all {
             self.is_filled().await;
         } else {
@@ -147,7 +147,22 @@ impl Supervisor {
         }
         found.retain(|summary| all || summary.compacting || summary.state != State::Exited);
         found.sort_by_key(|summary| summary.pid);
+        if let Some(top) = below {
+            retain_below(&mut found, top);
+        }
         Ok(found)
+    }
+
+    /// The number of the newest change of what lists of sessions show.
+    #[must_use]
+    pub fn list_change(&self) -> u64 {
+        self.services.changes.newest()
+    }
+
+    /// The same, once it is another one than `since`, or after this time.
+    pub async fn next_list_change(&self, since: u64, wait: Duration) -> u64 {
+        self.services.changes.after(since, wait).await;
+        self.list_change()
     }
 
     /// Loaded sessions know more than the catalog.
@@ -415,6 +430,19 @@ fn read_summary(home: &Home, session: SessionId) -> Result<SessionSummary, Strin
     });
     scan.map_err(|error| store::reason(&error))?;
     summary::of(&facts, 0, None).ok_or_else(|| "it has no first record".to_owned())
+}
+
+/// Keeps the sub-agents that work below a session, at any depth. A sub-agent is younger than its parent, so its number is
+/// higher.
+fn retain_below(sessions: &mut Vec<SessionSummary>, top: Pid) {
+    let mut above = HashSet::from([top]);
+    sessions.retain(|summary| {
+        let is_below = above.contains(&summary.ppid);
+        if is_below {
+            above.insert(summary.pid);
+        }
+        is_below
+    });
 }
 
 pub(crate) fn index_failure(error: &CatalogError) -> Failure {

@@ -26,6 +26,7 @@ use crate::request::keys::Keys;
 use crate::supervisor::Supervisor;
 use crate::supervisor::build::{Parts, build};
 use crate::viewers::absence::{AwaySummary, Bit, Left};
+use crate::viewers::list_changes::ListChanges;
 use crate::viewers::queue_bytes::AllQueues;
 use checkpoint::PlannedRewind;
 
@@ -45,6 +46,8 @@ pub struct SessionServices {
     pub texts: Arc<SharedTexts>,
     /// The queued bytes of their followers.
     pub queues: AllQueues,
+    /// Counts what would change lists of them.
+    pub changes: ListChanges,
 }
 
 /// What an actor has from its session's log.

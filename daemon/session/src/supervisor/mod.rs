@@ -55,6 +55,7 @@ use crate::supervisor::export::Exported;
 use crate::supervisor::load::{Before, Revived, SessionServices};
 use crate::supervisor::slots::Slots;
 use crate::tasks::{blocking, panicked, shutting_down};
+use crate::viewers::list_changes::ListChanges;
 use crate::viewers::queue_bytes::AllQueues;
 
 /// How long a log and its directory may take to answer.
@@ -141,6 +142,7 @@ impl Supervisor {
                 supervisor: me.clone(),
                 texts: Arc::default(),
                 queues: AllQueues::default(),
+                changes: ListChanges::default(),
             },
             catalog,
             slots: Slots::default(),

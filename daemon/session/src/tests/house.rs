@@ -263,6 +263,7 @@ pub fn begin_with(
         )),
         texts: Arc::default(),
         queues: crate::viewers::queue_bytes::AllQueues::default(),
+        changes: crate::viewers::list_changes::ListChanges::default(),
     };
     let setup = script.setup();
     let session = SessionId::new();

@@ -3,6 +3,7 @@
 
 pub(crate) mod absence;
 pub(crate) mod fanout;
+pub(crate) mod list_changes;
 pub(crate) mod queue_bytes;
 
 use std::path::PathBuf;

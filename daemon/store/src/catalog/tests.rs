@@ -34,6 +34,9 @@ fn session(pid: u64, name: Option<&str>) -> SessionSummary {
         session: SessionId::new(),
         pid: Pid(pid),
         ppid: Pid(0),
+        agent: None,
+        steps: 0,
+        activity: String::new(),
         name: name.map(str::to_owned),
         labels: Vec::new(),
         cwd: "/proj".to_owned(),
@@ -423,6 +426,7 @@ fn lists_can_be_narrowed() {
         let filter = process::ListParams {
             all,
             label: label.map(str::to_owned),
+            ..process::ListParams::default()
         };
         pids(&catalog.processes(&filter).expect("it can be read"))
     };

@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use proto::budget::Spent;
 use proto::item::{CallStatus, ToolKind, ToolMessage, UserMessage, Voice};
 use proto::outcome::{OutcomeKind, exit_code};
-use proto::params::goal::{GoalLine, GoalProgress, StatusOutput};
+use proto::params::goal::{GoalChecked, GoalLine, GoalProgress, StatusOutput};
 use proto::params::session::QueuedPrompt;
 use proto::record::{
     ContinueReason, GoalCheck, GoalContinued, GoalEnded, GoalOutcome, GoalReport, GoalReported,
@@ -53,6 +54,10 @@ pub struct Goal {
     seen: VecDeque<u64>,
     /// The most items of the todo list that were completed at once.
     items_done: usize,
+    /// The newest check of a claim that it is complete.
+    checked: Option<GoalChecked>,
+    /// What the session had used when it started.
+    used_before: Spent,
 }
 
 /// What a turn did for its goal.
@@ -97,7 +102,7 @@ impl Goal {
         continued.max(self.turns)
     }
 
-    fn progress(&self) -> GoalProgress {
+    fn progress(&self, used: &Spent) -> GoalProgress {
         GoalProgress {
             goal: self.id,
             text: self.text.clone(),
@@ -110,7 +115,18 @@ impl Goal {
             continued: self.continued.clone(),
             report: self.report.clone(),
             stalled: self.stalled,
+            checked: self.checked.clone(),
+            spent: used.since(&self.used_before),
         }
+    }
+
+    /// Notes what came of a claim that it is complete.
+    fn note_check(&mut self, at: Stamp, missing: &[String]) {
+        self.checked = Some(GoalChecked {
+            at,
+            passed: missing.is_empty(),
+            missing: missing.to_vec(),
+        });
     }
 
     /// Notes a call and its result. Anything that was not seen before is progress.
@@ -132,7 +148,7 @@ impl Facts {
     pub fn goal_status(&self) -> StatusOutput {
         let last = self.last_goal.as_ref().filter(|_| self.goal.is_none());
         StatusOutput {
-            goal: self.goal.as_ref().map(Goal::progress),
+            goal: self.goal.as_ref().map(|goal| goal.progress(&self.used())),
             ended: last.map(|last| last.ended.clone()),
             ended_text: last.map_or_else(String::new, |last| last.text.clone()),
         }
@@ -142,11 +158,30 @@ impl Facts {
     #[must_use]
     pub fn goal_line(&self) -> Option<GoalLine> {
         let goal = self.goal.as_ref()?;
+        let continued = goal.continued.as_ref();
+        let checks = goal.check.as_ref().map_or(0, |check| check.commands.len());
         Some(GoalLine {
             text: first_line(&goal.text),
             turn: goal.newest_turn(),
             max_turns: goal.max_turns,
+            why: continued.map(|last| last.why),
+            detail: continued.map_or_else(String::new, |last| first_line(&last.detail)),
+            checks: checks as u64,
+            checked: goal.checked.clone(),
+            spent: self.used().since(&goal.used_before),
         })
+    }
+
+    /// What the session has used, with its sub-agents that have ended.
+    fn used(&self) -> Spent {
+        let own = Spent {
+            cost_micros: self.usage.cost_micros,
+            tokens: (self.usage.prompt_tokens).saturating_add(self.usage.output_tokens),
+            steps: self.steps,
+            ms: self.ran_ms,
+            unpriced: self.usage.unknown_cost_calls,
+        };
+        self.agents.values().fold(own, |all, agent| all.plus(agent))
     }
 
     /// The outcome of the goal that ended with the newest turn; `None`: no goal did, or the turn's own outcome says it.
@@ -185,6 +220,7 @@ impl Facts {
     }
 
     pub(super) fn apply_goal_started(&mut self, started: &GoalStarted, record: &Record) {
+        let used_before = self.used();
         self.goal = Some(Goal {
             id: started.goal,
             text: started.text.clone(),
@@ -203,6 +239,8 @@ impl Facts {
             blocks: BTreeMap::new(),
             seen: VecDeque::new(),
             items_done: items_done(&self.todos),
+            checked: None,
+            used_before,
         });
         self.woken = self.exited.is_some();
         self.asked_since = true;
@@ -219,7 +257,7 @@ impl Facts {
         );
     }
 
-    pub(super) fn apply_goal_reported(&mut self, reported: &GoalReported) {
+    pub(super) fn apply_goal_reported(&mut self, reported: &GoalReported, at: Stamp) {
         let Some(goal) = &mut self.goal else { return };
         let complete = reported.report.status == ReportStatus::Complete;
         goal.turn.accepted = complete && reported.missing.is_empty() && !reported.checking;
@@ -227,6 +265,9 @@ impl Facts {
         goal.turn.report = Some(reported.report.clone());
         goal.report = Some(reported.report.clone());
         if !reported.checking {
+            if complete {
+                goal.note_check(at, &reported.missing);
+            }
             return;
         }
         goal.turn.missing = vec![CHECKS.to_owned()];
@@ -314,7 +355,7 @@ impl Facts {
     }
 
     /// A call has its result: a new one is progress, and that of passed checks completes the goal.
-    pub(super) fn goal_result(&mut self, message: &ToolMessage) {
+    pub(super) fn goal_result(&mut self, message: &ToolMessage, at: Stamp) {
         let (Some(goal), Some(open)) = (&mut self.goal, &self.open) else {
             return;
         };
@@ -327,6 +368,8 @@ impl Facts {
             if goal.turn.accepted {
                 goal.turn.missing.clear();
             }
+            let missing = goal.turn.missing.clone();
+            goal.note_check(at, &missing);
             return;
         }
         if matches!(&call.stage, CallStage::Answered { .. }) {

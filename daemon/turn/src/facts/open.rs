@@ -79,6 +79,8 @@ pub struct OpenCall {
     pub stage: CallStage,
     /// The tool that the call resolves to, as far as known.
     pub tool: String,
+    /// What it is about (a command, a path), once the call has started; at most 120 characters.
+    pub subject: String,
     /// The tool's kind, once the call has started.
     pub kind: ToolKind,
     /// Whether the policy's last decision found the call read-only.
@@ -129,6 +131,7 @@ impl OpenCall {
     pub(super) fn new(call: &ToolCall) -> Self {
         Self {
             tool: call.name.clone(),
+            subject: String::new(),
             kind: ToolKind::Other,
             call: call.clone(),
             stage: CallStage::Open,

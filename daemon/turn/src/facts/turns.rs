@@ -4,7 +4,7 @@ use proto::item::{AssistantMessage, CallStatus, Finish, ToolMessage, UserMessage
 use proto::outcome::{OutcomeKind, TurnEnded};
 use proto::record::{CheckpointCreated, ToolStarted};
 use proto::state::State;
-use proto::{PromptId, Record};
+use proto::{PromptId, Record, Stamp};
 
 use contract::first_line;
 
@@ -156,7 +156,9 @@ impl Facts {
             };
             open.cut_off = !whole && going_on_from;
             // An answer that is continued counts as a step only once.
-            open.steps += u64::from(!open.cut_off);
+            let steps = u64::from(!open.cut_off);
+            open.steps += steps;
+            self.steps += steps;
             open.tool_calls += message.calls.len() as u64;
             let begun = std::mem::take(&mut open.begun);
             open.text = begun + &message.text;
@@ -168,8 +170,8 @@ impl Facts {
         }
     }
 
-    pub(super) fn apply_result(&mut self, message: &ToolMessage) {
-        self.goal_result(message);
+    pub(super) fn apply_result(&mut self, message: &ToolMessage, at: Stamp) {
+        self.goal_result(message, at);
         if let Some(open) = &mut self.open {
             open.items += 1;
             // Uses the order of results in the conversation, not the order in which calls ended.
@@ -193,6 +195,7 @@ impl Facts {
         let mut calls = open.calls.iter_mut();
         if let Some(call) = calls.find(|open| open.call.id == started.call) {
             call.kind = started.kind;
+            call.subject = first_line(&started.subject);
         }
     }
 

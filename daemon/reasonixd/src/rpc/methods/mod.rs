@@ -40,6 +40,7 @@ pub fn module(daemon: Arc<Daemon>) -> RpcModule<Daemon> {
     add_session_methods(to);
     add_history_methods(to);
     add::<m::ProcessList, _, _>(to, process::list);
+    add::<m::ProcessWait, _, _>(to, process::wait);
     add::<m::ProcessKill, _, _>(to, process::kill);
     add::<m::InteractionList, _, _>(to, interaction::list);
     add::<m::InteractionAnswer, _, _>(to, interaction::answer);

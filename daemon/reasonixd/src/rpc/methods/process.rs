@@ -1,9 +1,12 @@
 //! `process.*`.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use proto::Failure;
-use proto::params::process::{KillOutput, KillParams, ListOutput, ListParams};
+use proto::params::process::{
+    KillOutput, KillParams, ListOutput, ListParams, WaitOutput, WaitParams,
+};
 
 use crate::daemon::Daemon;
 use crate::rpc::peer::Peer;
@@ -11,15 +14,31 @@ use crate::rpc::peer::Peer;
 /// From TERM to KILL.
 const GRACE_MS: u64 = 2_000;
 
+/// The longest wait for a change of the list.
+const WAIT_MAX_MS: u64 = 30_000;
+
 pub async fn list(
     daemon: Arc<Daemon>,
     _peer: Arc<Peer>,
     params: ListParams,
 ) -> Result<ListOutput, Failure> {
+    // Read before the list: what changes meanwhile is in the next one, too.
+    let change = daemon.supervisor.list_change();
     Ok(ListOutput {
+        change,
         processes: daemon.supervisor.processes(params).await?,
         children: daemon.procs.table(),
     })
+}
+
+pub async fn wait(
+    daemon: Arc<Daemon>,
+    _peer: Arc<Peer>,
+    params: WaitParams,
+) -> Result<WaitOutput, Failure> {
+    let wait = Duration::from_millis(params.wait_ms.min(WAIT_MAX_MS));
+    let change = daemon.supervisor.next_list_change(params.since, wait).await;
+    Ok(WaitOutput { change })
 }
 
 pub async fn kill(

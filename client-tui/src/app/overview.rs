@@ -1,0 +1,148 @@
+//! The background task that keeps the overview of all sessions up to date. It waits in the daemon for changes: nothing is
+//! asked while nothing changes, and a change is shown at once.
+
+use std::time::Duration;
+
+use client::{CallError, Client};
+use proto::methods::{InteractionList, ProcessList, ProcessWait};
+use proto::params::session::SessionSummary;
+use proto::params::{interaction, process};
+use tokio::sync::{mpsc, watch};
+
+use crate::event::Event;
+use crate::model::list::ListOf;
+use crate::model::overview::Overview;
+use crate::model::{Dialog, Link, Model};
+
+/// How often the overview is wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Pace {
+    /// Not now: the daemon is not there.
+    Off,
+    /// For the row about what waits elsewhere.
+    Slow,
+    /// It is on the screen: a change is to be seen at once, and ages grow.
+    Fast,
+}
+
+impl Pace {
+    /// What the interface needs now.
+    pub(super) fn of(model: &Model) -> Self {
+        let listed = match &model.dialog {
+            Some(Dialog::List(list)) => matches!(
+                list.what,
+                ListOf::Processes | ListOf::Inbox | ListOf::Agents
+            ),
+            _ => false,
+        };
+        let session = model.session.as_ref();
+        let has_agents =
+            session.is_some_and(|session| !model.overview.agents(session.pid).is_empty());
+        match model.link {
+            Link::Lost(_) | Link::Away(_) | Link::Replaying | Link::Ended(_) => Self::Off,
+            Link::None | Link::Live if listed || has_agents => Self::Fast,
+            Link::None | Link::Live => Self::Slow,
+        }
+    }
+
+    /// How long the daemon waits for a change.
+    fn wait(self) -> Duration {
+        match self {
+            Self::Off | Self::Slow => Duration::from_secs(30),
+            Self::Fast => Duration::from_secs(1),
+        }
+    }
+
+    /// How long after a change it is asked for, and how long after that for the next one: sessions that change all the time
+    /// cost little.
+    fn gaps(self) -> (Duration, Duration) {
+        match self {
+            Self::Off | Self::Slow => (Duration::from_secs(1), Duration::ZERO),
+            Self::Fast => (Duration::ZERO, Duration::from_millis(250)),
+        }
+    }
+}
+
+/// Reports the overview until nobody takes it. After a failure it waits for another pace, so that it never starts a daemon
+/// that was stopped.
+pub(super) async fn watching(
+    client: Client,
+    sender: mpsc::Sender<Event>,
+    mut pace: watch::Receiver<Pace>,
+) {
+    let mut since = None;
+    loop {
+        let now = *pace.borrow_and_update();
+        let asked = async {
+            match now {
+                Pace::Off => std::future::pending().await,
+                Pace::Slow | Pace::Fast => next(&client, since, now).await,
+            }
+        };
+        let answer = tokio::select! {
+            answer = asked => answer,
+            changed = pace.changed() => match changed {
+                Ok(()) => continue,
+                Err(_) => return,
+            },
+        };
+        let overview = match answer {
+            Ok(Some(overview)) => overview,
+            Ok(None) => continue,
+            Err(_) => {
+                since = None;
+                match pace.changed().await {
+                    Ok(()) => continue,
+                    Err(_) => return,
+                }
+            }
+        };
+        since = Some(overview.change);
+        if sender
+            .send(Event::Overview(Box::new(overview)))
+            .await
+            .is_err()
+        {
+            return;
+        }
+        tokio::time::sleep(now.gaps().1).await;
+    }
+}
+
+/// The overview, once it is another one than that of change `since`. `None`: nothing has changed for as long as the daemon
+/// waits, and no age on the screen grows.
+async fn next(
+    client: &Client,
+    since: Option<u64>,
+    pace: Pace,
+) -> Result<Option<Overview>, CallError> {
+    if let Some(since) = since {
+        let wait_ms = u64::try_from(pace.wait().as_millis()).unwrap_or(u64::MAX);
+        let params = process::WaitParams { since, wait_ms };
+        let newest = client.call::<ProcessWait>(&params).await?.change;
+        if newest == since && pace == Pace::Slow {
+            return Ok(None);
+        }
+        tokio::time::sleep(pace.gaps().0).await;
+    }
+    overview(client).await.map(Some)
+}
+
+async fn overview(client: &Client) -> Result<Overview, CallError> {
+    let all = process::ListParams::default();
+    let listed = client.call::<ProcessList>(&all).await?;
+    let asks = |session: &SessionSummary| session.pending_interactions > 0;
+    let open = match listed.processes.iter().any(asks) {
+        true => {
+            let all = interaction::ListParams::default();
+            client.call::<InteractionList>(&all).await?.interactions
+        }
+        false => Vec::new(),
+    };
+    Ok(Overview {
+        sessions: listed.processes,
+        children: listed.children,
+        open,
+        change: listed.change,
+    })
+}
