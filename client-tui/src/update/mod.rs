@@ -11,6 +11,7 @@ pub mod everywhere;
 pub mod hooks;
 pub mod interaction;
 pub mod list;
+mod mcp;
 pub mod memory;
 pub mod pager;
 mod permissions;
