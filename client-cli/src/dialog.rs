@@ -1,7 +1,7 @@
 //! Approvals and questions for the user: how a form is shown in lines, and what a typed line answers. The one place for `run`, `attach`
 //! and `inbox`, which differ only in the typed input.
 
-use client::form::{Content, Decision, Form, Shape, ShownInteraction, kinds};
+use client::form::{Content, Decision, Fields, Form, Shape, ShownInteraction, kinds};
 use client::reply::Replies;
 use client::transcript::words;
 use client::{CallError, Client};
@@ -15,6 +15,9 @@ use proto::{Body, InteractionId};
 use crate::messages::talk::Msg;
 use crate::messages::{language, translated};
 use crate::pieces::{Piece, Tone, block};
+
+/// A typed line that declines questions of an MCP server.
+const DECLINES: &str = "/deny";
 
 /// Something that waits for the user, with the answers given here so far.
 #[derive(Clone)]
@@ -65,6 +68,11 @@ impl Dialog {
         self.form().fields().is_some()
     }
 
+    /// Whether a yes or no is an answer to it: it is a decision, or questions that can be declined.
+    pub fn takes_decision(&self) -> bool {
+        self.form().fields().is_none_or(Fields::can_decline)
+    }
+
     /// Whether a line with only `y` or `n` answers it.
     pub fn takes_one_word(&self) -> bool {
         let form = self.form();
@@ -105,7 +113,11 @@ impl Dialog {
                     true => say!(Msg::Numbers),
                     false => say!(Msg::Number),
                 };
-                say!(Msg::PromptAnswer, place, numbers)
+                let prompt = say!(Msg::PromptAnswer, place, numbers);
+                match fields.can_decline() {
+                    true => format!("{} {prompt}", say!(Msg::OrDecline)),
+                    false => prompt,
+                }
             }
         }
     }
@@ -115,10 +127,14 @@ impl Dialog {
     /// # Errors
     /// Why it is not an answer, in words; empty where the prompt says enough.
     pub fn typed(&mut self, line: &str) -> Result<Option<AnswerParams>, String> {
-        if self.has_fields() {
+        let form = self.form();
+        if let Some(fields) = form.fields() {
+            if fields.can_decline() && line.trim() == DECLINES {
+                let answer = form.decide(ApprovalDecision::Deny, None, None);
+                return Ok(Some(self.params(answer)));
+            }
             return self.reply(line);
         }
-        let form = self.form();
         if let Some(command) = edited(line) {
             return match form.decision().and_then(|form| form.command) {
                 None => Err(say!(Msg::NoCommandToChange).to_owned()),
@@ -142,7 +158,8 @@ impl Dialog {
         let Some(fields) = form.fields() else {
             return Err(String::new());
         };
-        let all = self.replies.take(&fields.questions, words);
+        let optional = |index| fields.is_optional(index);
+        let all = self.replies.take(&fields.questions, optional, words);
         let all = all.map_err(|why| translated(&why).into_owned())?;
         Ok(all.map(|replies| self.params(form.reply(replies))))
     }
@@ -167,8 +184,8 @@ impl Dialog {
         let form = self.form();
         let name = form.tool.unwrap_or_else(|| say!(kinds::names(form.kind).0));
         let wants = match form.fields() {
-            Some(fields) => first_question(&fields.questions),
-            None => form.subject.to_owned(),
+            Some(fields) if form.content.is_empty() => first_question(&fields.questions),
+            Some(_) | None => form.subject.to_owned(),
         };
         (
             translated(&format!("{name}{}", form.lines.name_suffix)).into_owned(),
@@ -238,9 +255,19 @@ fn first_question(questions: &[Question]) -> String {
 pub fn pieces(id: &InteractionId, form: &Form<'_>) -> Vec<Piece> {
     let mut lines = vec![format!("{} [{id}]", translated(&form.lines.heading))];
     if let Some(fields) = form.fields() {
+        let said = form.content.iter().filter_map(|content| match content {
+            Content::Text(text) => Some((*text).to_owned()),
+            Content::Subject(_) | Content::Markdown(_) | Content::Diff { .. } => None,
+        });
+        lines.extend(said);
+        let note = form.lines.note.as_deref();
+        lines.extend(note.map(|note| translated(note).into_owned()));
         let count = fields.questions.len();
-        for (asked, number) in fields.questions.iter().zip(1..) {
-            lines.extend(ask_lines(asked, number, count));
+        for (index, asked) in fields.questions.iter().enumerate() {
+            lines.extend(ask_lines(asked, index + 1, count));
+            if fields.is_optional(index) {
+                lines.push(say!(Msg::MayStayEmpty).to_owned());
+            }
         }
         return block(Tone::Approval, lines.join("\n"));
     }
@@ -289,6 +316,8 @@ fn ask_lines(ask: &Question, number: usize, count: usize) -> Vec<String> {
         _ => format!("{number}/{count} "),
     };
     let header = match ask.header.trim() {
+        // A question that is only its title is not said twice.
+        header if header == ask.question.trim() => String::new(),
         "" => String::new(),
         header => format!("{}: ", words::one_line(header)),
     };

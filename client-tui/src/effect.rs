@@ -19,7 +19,7 @@ use proto::params::session::{
     OneParams, PromptParams, QueuedPrompt, ReorderParams, SessionSummary, SetParams, ShellParams,
     SignalParams, UnqueueParams,
 };
-use proto::params::{command, goal, history, hook, memory, process, rules, skill};
+use proto::params::{command, goal, history, hook, mcp, memory, process, rules, skill};
 use proto::{CallId, Pid, Seq};
 
 /// An effect to perform.
@@ -120,6 +120,9 @@ pub enum Call {
     Search(history::SearchParams),
     Hooks(hook::ListParams),
     ReloadHooks(hook::ReloadParams),
+    /// The MCP servers of a directory.
+    Servers(mcp::ListParams),
+    RestartServer(mcp::ServerParams),
     Delete(DeleteParams),
     /// `unasked`: the user did not ask, so only report if something is held back.
     Trust {
@@ -207,6 +210,7 @@ pub enum Answer {
         reloaded: bool,
         output: hook::ListOutput,
     },
+    Servers(mcp::ListOutput),
     Deleted(DeleteOutput),
     Trust {
         params: TrustGetParams,

@@ -237,6 +237,7 @@ keys! {
     Question ["pageup"] PageUp;
     Question ["pagedown"] PageDown;
     Question ["o"] Other;
+    Question ["n"] Deny = "decline to answer an MCP server", "拒绝回答 MCP 服务器";
     Question ["esc"] SetAside;
     List ["up", "k"] Previous;
     List ["down", "j"] Next;

@@ -7,11 +7,11 @@ use client::{CallError, Client, DecodedEvent};
 use proto::Seq;
 use proto::methods::{
     CommandList, ConfigCheck, GoalStart, GoalStatus, GoalStop, HistorySearch, HookList, HookReload,
-    InteractionAnswer, InteractionList, MemoryList, ProcessKill, ProcessList, ProviderList,
-    RulesList, RulesRevoke, SessionCheckpoints, SessionCompact, SessionCreate, SessionDelete,
-    SessionEdit, SessionFork, SessionInspect, SessionInterrupt, SessionList, SessionPin,
-    SessionReload, SessionReorder, SessionRewind, SessionSet, SessionShell, SessionSignal,
-    SessionUnqueue, SkillList, StatsQuery, TrustGet, TrustSet,
+    InteractionAnswer, InteractionList, McpList, McpRestart, MemoryList, ProcessKill, ProcessList,
+    ProviderList, RulesList, RulesRevoke, SessionCheckpoints, SessionCompact, SessionCreate,
+    SessionDelete, SessionEdit, SessionFork, SessionInspect, SessionInterrupt, SessionList,
+    SessionPin, SessionReload, SessionReorder, SessionRewind, SessionSet, SessionShell,
+    SessionSignal, SessionUnqueue, SkillList, StatsQuery, TrustGet, TrustSet,
 };
 use proto::params::compact::CompactParams;
 use proto::params::process::KillParams;
@@ -102,6 +102,7 @@ async fn answer(client: &Client, call: Call, language: Language) -> Result<Answe
             reloaded: true,
             output: client.call::<HookReload>(&params).await?,
         },
+        Call::Servers(params) => Answer::Servers(client.call::<McpList>(&params).await?),
         Call::Delete(params) => Answer::Deleted(client.call::<SessionDelete>(&params).await?),
         Call::Trust { params, unasked } => Answer::Trust {
             output: client.call::<TrustGet>(&params).await?,
@@ -162,6 +163,7 @@ async fn answer(client: &Client, call: Call, language: Language) -> Result<Answe
             done(client.prompt(params.clone(), renew).await, call)?
         }
         Call::Shell(ref params) => done(client.call::<SessionShell>(params).await, call)?,
+        Call::RestartServer(ref params) => done(client.call::<McpRestart>(params).await, call)?,
         Call::SetTrust(ref params) => done(client.call::<TrustSet>(params).await, call)?,
         Call::StartGoal(ref params) => done(client.call::<GoalStart>(params).await, call)?,
         Call::StopGoal(ref params) => done(client.call::<GoalStop>(params).await, call)?,

@@ -94,6 +94,7 @@ commands! {
     Memory "memory" [] "" WATCH = "show facts that sessions remember", "查看会话记住的事实";
     Skills "skills" [] "" WATCH = "list skills; Enter uses one", "查看技能，回车使用";
     Hooks "hooks" [] "[reload]" WATCH = "list hooks; `reload` reads them again", "查看钩子；reload 重新读取";
+    Mcp "mcp" [] "[restart NAME]" WATCH = "list MCP servers; `restart NAME` starts one again", "查看 MCP 服务器；restart NAME 重新启动一个";
     Export "export" [] "FILE" WATCH_SESSION = "write the session to a file", "将会话写入文件";
     Theme "theme" [] "[dark|light|16|none]" WATCH = "change the colours", "更换配色";
     Language "language" [] "[en|zh]" WATCH = "change the language", "更换语言";

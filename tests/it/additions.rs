@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use proto::Body;
 
 /// The files that name kinds of interactions. Another one asks a form, the facts, or the kind's own words.
-const KNOW_KINDS: [&str; 8] = [
+const KNOW_KINDS: [&str; 9] = [
     "proto/src/params/interaction.rs",
     "proto/client/src/form/kinds.rs",
     "proto/client/src/form/approval.rs",
@@ -18,6 +18,7 @@ const KNOW_KINDS: [&str; 8] = [
     // These open interactions.
     "daemon/turn/src/calls.rs",
     "daemon/turn/src/calls/interactions.rs",
+    "daemon/turn/src/calls/elicitation.rs",
     // Says which call was asked about; other kinds are about none.
     "daemon/session/src/history/steps.rs",
 ];

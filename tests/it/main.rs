@@ -49,6 +49,7 @@ mod keys;
 mod lifecycle;
 mod loops;
 mod mcp;
+mod mcp_elicitation;
 mod mcp_http;
 mod mcp_login;
 mod mcp_presets;

@@ -75,7 +75,12 @@ fn the_first_session_after_a_server_was_configured_has_its_tools() {
     let ran = run(&house, &["--allow", "mcp__example"], "Count.").expect(0, "completed");
     assert_eq!(
         offered(&model.requests()[0]),
-        ["mcp__example__echo", "mcp__example__wordcount"]
+        [
+            "mcp__example__echo",
+            "mcp__example__introduce",
+            "mcp__example__learn",
+            "mcp__example__wordcount"
+        ]
     );
     assert!(
         result_of(&model).contains("\"words\":2"),
@@ -352,6 +357,94 @@ fn a_changed_configuration_changes_no_byte_of_a_session_that_runs() {
     let requests = model.requests();
     for request in &requests {
         assert_eq!(request.json["tools"], requests[0].json["tools"]);
+    }
+}
+
+#[test]
+fn five_calls_of_one_server_run_side_by_side_and_each_gets_its_own_result() {
+    let model = Model::start(Script::by(|request: &Request| match request.answered() {
+        0 => (1..5).fold(
+            Answer::call("mcp__s__five", json!({"n": 0})),
+            |answer, n| answer.and_call("mcp__s__five", json!({"n": n})),
+        ),
+        _ => Answer::text("Done."),
+    }));
+    let house = house(&model);
+    let mut entry = faulty(&["ok"]);
+    entry["read_only_policy"] = json!("read_only");
+    servers(&house, &json!({"s": entry}));
+    run(&house, &[], "Go.").expect(0, "completed");
+    let requests = model.requests();
+    let results = requests.last().expect("a request").results();
+    let mut texts: Vec<_> = results.iter().map(|(_, text)| text.clone()).collect();
+    texts.sort();
+    let wanted: Vec<_> = (0..5).map(|n| format!("number {n}")).collect();
+    assert_eq!(texts, wanted);
+}
+
+#[test]
+fn a_request_of_a_server_that_we_do_not_know_is_answered_with_an_error() {
+    let model = calling("mcp__s__odd", json!({}));
+    let house = house(&model);
+    servers(&house, &json!({"s": faulty(&["ok"])}));
+    run(&house, &["--allow", "mcp__s"], "Go.").expect(0, "completed");
+    let said: Value = serde_json::from_str(&result_of(&model)).expect("JSON");
+    assert_eq!(said["error"]["code"], -32601, "{said}");
+}
+
+#[test]
+fn a_server_of_the_newest_protocol_reports_a_new_tool_and_a_new_session_has_it() {
+    let model = calling("mcp__example__learn", json!({}));
+    let house = house(&model);
+    servers(&house, &json!({"example": example()}));
+    run(&house, &["--allow", "mcp__example"], "Learn.").expect(0, "completed");
+    assert_eq!(result_of(&model), "learnt");
+    assert!(!offered(&model.requests()[0]).contains(&"mcp__example__greeting".to_owned()));
+    until("the new tool to be listed", || {
+        let listed = house.reasonix(&["mcp", "list", "--json"]);
+        listed.out.contains("mcp__example__greeting").then_some(())
+    });
+    let later = Model::start(Script::by(|_: &Request| Answer::text("Hello.")));
+    house.provider(&later.entry("later", None));
+    run(&house, &["--model", "later"], "Hello.").expect(0, "completed");
+    assert!(offered(&later.requests()[0]).contains(&"mcp__example__greeting".to_owned()));
+}
+
+#[test]
+fn a_server_sees_the_variables_of_its_entry_and_no_secret() {
+    let model = calling("mcp__s__environment", json!({}));
+    // The daemon, too, is started with the secrets in its environment.
+    let house = House::new();
+    house.settings(scripted::HASTE);
+    house.provider(&model.entry("model", None));
+    let mut entry = faulty(&["ok"]);
+    entry["env"] = json!({"SERVER_MODE": "quiet", "SERVER_HOME": "${HOME:-none}"});
+    servers(&house, &json!({"s": entry}));
+    let secrets = [
+        ("OPENAI_API_KEY", "sk-secret-of-a-client"),
+        ("MY_PASSWORD", "swordfish-of-a-client"),
+    ];
+    let ran = house
+        .command(&["run", "--allow", "mcp__s", "Go."])
+        .envs(secrets)
+        .output()
+        .expect("run it");
+    assert!(ran.status.success(), "{ran:?}");
+    let seen = result_of(&model);
+    assert!(seen.contains("SERVER_MODE=quiet"), "{seen}");
+    let names: Vec<_> = seen
+        .lines()
+        .filter_map(|line| line.split('=').next())
+        .collect();
+    for name in &names {
+        let upper = name.to_uppercase();
+        let is_secret = ["KEY", "TOKEN", "SECRET", "PASSWORD"]
+            .iter()
+            .any(|part| upper.contains(part));
+        assert!(!is_secret, "{name}: {seen}");
+    }
+    for (_, secret) in secrets {
+        assert!(!seen.contains(secret), "{seen}");
     }
 }
 

@@ -6,13 +6,14 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use clap::Subcommand;
-use client::form::{self, Form, ShownInteraction};
+use client::form::{self, Fields, Form, ShownInteraction};
 use client::{CallError, Client, ConnectError};
 use proto::InteractionId;
 use proto::hello::Role;
 use proto::methods::InteractionList;
+use proto::params::elicitation::ElicitationDecision;
 use proto::params::interaction::{
-    AnswerParams, ApprovalDecision, InteractionAnswer, ListParams, Question, Reply, Scope,
+    AnswerParams, ApprovalDecision, InteractionAnswer, ListParams, Reply, Scope,
 };
 use tokio::time::Instant;
 
@@ -307,7 +308,7 @@ async fn reply_to(client: &Client, id: String, answers: &[String]) -> Result<(),
         show(open.pieces());
         // The daemon says what kind it is if it has no fields.
         if let Some(fields) = open.form().fields() {
-            replies = read(&id, &fields.questions, answers)?;
+            replies = read(&id, fields, answers)?;
         }
     }
     let answer = match &open {
@@ -319,7 +320,8 @@ async fn reply_to(client: &Client, id: String, answers: &[String]) -> Result<(),
 }
 
 /// A reply for each question, as they were typed.
-fn read(id: &str, questions: &[Question], answers: &[String]) -> Result<Vec<Reply>, Error> {
+fn read(id: &str, fields: &Fields<'_>, answers: &[String]) -> Result<Vec<Reply>, Error> {
+    let questions = &fields.questions;
     let count = questions.len();
     if answers.len() != count {
         let given = answers.len();
@@ -333,7 +335,8 @@ fn read(id: &str, questions: &[Question], answers: &[String]) -> Result<Vec<Repl
     let answers = questions.iter().zip(answers).enumerate();
     answers
         .map(|(index, (question, words))| {
-            reply::read(question, words).map_err(|why| {
+            let optional = fields.is_optional(index);
+            reply::read_or_leave_out(question, optional, words).map_err(|why| {
                 let what = say!(Msg::AnswerWhy, index + 1, translated(&why));
                 Error::usage(what, say!(Msg::InboxLists))
             })
@@ -405,8 +408,19 @@ async fn decide(
         (Some(rule), Some(shape)) => Some(offered(shape.scopes, rule)?),
         _ => None,
     };
+    let declines = form
+        .as_ref()
+        .and_then(Form::fields)
+        .is_some_and(Fields::can_decline);
+    if declines && note.is_some() {
+        let what = say!(Msg::NoNoteToServer, id);
+        return Err(Error::usage(what, say!(Msg::NoNoteToServerHint, id)));
+    }
     let words = match shape {
         Some(shape) => (shape.sent)(decision),
+        None if declines && decision == ApprovalDecision::Deny => {
+            ElicitationDecision::Decline.called()
+        }
         None => form::untyped_decision_words(decision),
     };
     // The daemon says what kind it is if no decision answers it.

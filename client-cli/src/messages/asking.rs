@@ -17,6 +17,9 @@ client::catalog! {
     McpLoggedOut = "· the login to `{0}` is deleted", "· 已删除 `{0}` 的登录";
     McpNoLogin = "· there is no login to `{0}`", "· 没有 `{0}` 的登录";
     McpAdded = "· `{0}` is added; new sessions have its tools (`reasonix mcp test {0}` tries it)", "· 已添加 `{0}`；新会话将有其工具（`reasonix mcp test {0}` 可试用）";
+    /// 0: the question.
+    NoNoteToServer = "{0} is a question of an MCP server, which takes no note", "{0} 是 MCP 服务器的提问，不接受说明";
+    NoNoteToServerHint = "Decline with `reasonix inbox deny {0}`.", "请用 `reasonix inbox deny {0}` 拒绝回答。";
     McpNone = "no MCP server is configured here; `reasonix mcp add NAME COMMAND` adds one", "此处没有配置 MCP 服务器；用 `reasonix mcp add NAME COMMAND` 添加";
     McpPair = "`{0}` does not understand `{1}`", "`{0}` 无法理解 `{1}`";
     McpPairHint = "write `{0} NAME{1}VALUE`", "请写成 `{0} NAME{1}VALUE`";

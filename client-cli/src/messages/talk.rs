@@ -101,6 +101,9 @@ client::catalog! {
     PromptDecision = "? y {0}{1} · n [words to the model] {2}: ", "? y {0}{1} · n [给模型的话] {2}：";
     Numbers = "numbers (1,3)", "编号（1,3）";
     Number = "a number", "编号";
+    MayStayEmpty = "  (may stay empty: -)", "  （可以不填：-）";
+    /// Before the prompt for an answer.
+    OrDecline = "(/deny declines)", "（/deny 拒绝回答）";
     PromptAnswer = "? answer{0}: {1}, or your own text: ", "? 回答{0}：{1}，或自行填写：";
     AndMore = "  (and {0} more)", "  （另有 {0} 个）";
     ForSession = "for the session", "本会话内";

@@ -102,6 +102,21 @@ super::catalog! {
     HookUntrusted = "does not run: the project is not trusted (/trust)", "不会运行：项目未受信任（/trust）";
     HookBroken = "does not run: {0}", "不会运行：{0}";
     HookLast = "last: {0}, {1} ms", "上次：{0}，{1} 毫秒";
+    ServersTitle = "MCP servers", "MCP 服务器";
+    ServersNone = "no MCP server is configured here; `reasonix mcp add` adds one", "此处没有配置 MCP 服务器；用 `reasonix mcp add` 添加";
+    /// 0: the name.
+    ServerRestarted = "restarting {0}; /mcp shows its state", "正在重新启动 {0}；用 /mcp 查看状态";
+    /// 0: why.
+    ServerFailed = "does not work: {0}", "不可用：{0}";
+    /// 0: their number, 1: their names.
+    ServerTools = "tools ({0}): {1}", "工具（{0}）：{1}";
+    ServerToolsNone = "no tools are known yet", "尚不知道有哪些工具";
+    ServerStarting = "starting", "正在启动";
+    ServerReady = "ready", "就绪";
+    ServerBackingOff = "backing off", "等待重启";
+    ServerFailing = "failed", "失败";
+    ServerDisabled = "disabled", "已停用";
+    ServerStopped = "stopped", "未运行";
     StatsTitle = "usage", "用量统计";
     StatsTotal = "total", "合计";
     StatsDays = "by day", "按日";

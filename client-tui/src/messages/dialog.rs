@@ -63,6 +63,9 @@ super::catalog! {
     QuestionPart = "question {0} of {1}", "问题 {0} / {1}";
     ChooseOne = "choose one, or write your own answer", "选择一项，或自行填写";
     ChooseSeveral = "choose one or more, or write your own answer", "可选多项，或自行填写";
+    WriteAnswer = "write your answer", "请填写回答";
+    MayStayEmpty = "May stay empty.", "可以不填。";
+    KeyDecline = "decline to answer", "拒绝回答";
     OwnWords = "your own answer: {0}", "自己的回答：{0}";
     Writing = "Your own answer:", "自己的回答：";
     Nothing = "Nothing chosen yet: choose an option, or write your own answer.", "尚未选择：请选择一项，或自行填写。";

@@ -19,7 +19,8 @@ use proto::record::RewoundResult;
 use proto::{ErrorName, RequestId};
 
 use super::{
-    commands, composer, daemon, goal, hooks, interaction, list, memory, pager, permissions, submit,
+    commands, composer, daemon, goal, hooks, interaction, list, mcp, memory, pager, permissions,
+    submit,
 };
 use crate::effect::{Answer, Call, Copied, Effect, Trouble};
 use crate::messages::app::Msg;
@@ -123,6 +124,8 @@ fn of_session(model: &mut Model, answer: Answer) -> Vec<Effect> {
         Answer::Commands(output) => return composer::commands_came(model, output.commands),
         Answer::Memory(output) => return memory::shown(model, &output),
         Answer::Hooks { reloaded, output } => return hooks::shown(model, reloaded, &output),
+        Answer::Servers(output) => return mcp::shown(model, &output),
+        Answer::Done(Call::RestartServer(params)) => mcp::restarted(model, &params.name),
         Answer::Done(Call::Set(params)) => return set(model, *params),
         Answer::Interrupted { ran: false, .. } => {
             model.toast(Tone::Info, model.look.language.say(Msg::NothingRuns));
@@ -239,6 +242,7 @@ fn failed(model: &mut Model, here: bool, call: Call, trouble: Trouble) {
         | Call::Hooks(_)
         | Call::Memory(_)
         | Call::ReloadHooks(_)
+        | Call::Servers(_)
         | Call::Rules(_)
         | Call::Trust { .. }
             if !here => {}

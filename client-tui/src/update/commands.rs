@@ -17,7 +17,7 @@ use proto::state::{ApprovalMode, Mode};
 use proto::{RequestId, SessionId, SessionOptions};
 
 use super::submit::First;
-use super::{copy, daemon, everywhere, hooks, list, memory, pager, permissions, submit};
+use super::{copy, daemon, everywhere, hooks, list, mcp, memory, pager, permissions, submit};
 use crate::effect::{Call, Effect};
 use crate::keymap::Action;
 use crate::messages::Language;
@@ -56,6 +56,7 @@ pub fn refused(model: &Model, row: &'static Row, arguments: &str) -> Option<Stri
         Command::Permissions => permissions::is_wrong(arguments),
         Command::Copy => copy::is_wrong(arguments),
         Command::Hooks => !matches!(arguments, "" | "reload"),
+        Command::Mcp => mcp::is_wrong(arguments),
         _ => arguments.is_empty() && needed,
     };
     if row.arguments.is_empty() && !arguments.is_empty() {
@@ -171,6 +172,7 @@ pub fn run(model: &mut Model, row: &'static Row, arguments: &str) -> Vec<Effect>
         Command::Search => list::search(model, arguments),
         Command::Memory => memory::asked(model),
         Command::Hooks => hooks::asked(model, arguments),
+        Command::Mcp => mcp::asked(here(model), arguments),
         Command::Export => export(model, session, arguments),
         Command::Theme => theme(model, arguments),
         Command::Language => language(model, arguments),

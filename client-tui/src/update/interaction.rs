@@ -4,7 +4,7 @@ mod command;
 
 use std::time::Instant;
 
-use client::form::{Asked, Form, ShownInteraction};
+use client::form::{Asked, Fields, Form, ShownInteraction};
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind};
 use proto::params::interaction::{AnswerParams, ApprovalDecision, Interaction, InteractionAnswer};
 use proto::{ErrorName, Pid};
@@ -79,7 +79,8 @@ pub fn key(model: &mut Model, key: &KeyEvent) -> Option<Vec<Effect>> {
             }
             (Context::Approval, _) => dialog.since = now,
             (_, Action::Accept) if is_new(key) => return Some(accept(model)),
-            (_, Action::Accept) => {}
+            (_, Action::Deny) if is_new(key) => return Some(decline(model)),
+            (_, Action::Accept | Action::Deny) => {}
             _ => choose(dialog, action, key),
         },
     }
@@ -323,7 +324,11 @@ fn accept(model: &mut Model) -> Vec<Effect> {
     let Some(Dialog::Interaction(dialog)) = &mut model.dialog else {
         return Vec::new();
     };
-    if dialog.change_draft(|_, draft| draft.is_any()) != Some(true) {
+    let form = Form::of(&dialog.interaction);
+    let is_optional = form
+        .fields()
+        .is_some_and(|fields| fields.is_optional(dialog.at));
+    if !is_optional && dialog.change_draft(|_, draft| draft.is_any()) != Some(true) {
         dialog.nothing = true;
         return Vec::new();
     }
@@ -333,6 +338,19 @@ fn accept(model: &mut Model) -> Vec<Effect> {
         return Vec::new();
     }
     let answer = dialog.form().reply(dialog.replies());
+    send(model, answer)
+}
+
+/// Refuses to answer, where that is possible.
+fn decline(model: &mut Model) -> Vec<Effect> {
+    let Some(Dialog::Interaction(dialog)) = &model.dialog else {
+        return Vec::new();
+    };
+    let form = dialog.form();
+    if !form.fields().is_some_and(Fields::can_decline) {
+        return Vec::new();
+    }
+    let answer = form.decide(ApprovalDecision::Deny, None, None);
     send(model, answer)
 }
 

@@ -12,6 +12,7 @@ mod goal;
 pub mod hooks;
 pub mod interaction;
 pub mod list;
+mod mcp;
 pub mod memory;
 mod overview;
 pub mod pager;

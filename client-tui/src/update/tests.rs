@@ -446,6 +446,61 @@ fn said(command: Command) {
                 matches!(call(&effects), Call::ReloadHooks(params) if !params.session.is_empty())
             );
         }
+        Command::Mcp => {
+            let effects = say(&mut model, "/mcp restart");
+            assert!(effects.is_empty(), "{effects:?}");
+            let effects = say(&mut model, "/mcp restart web");
+            let Call::RestartServer(params) = call(&effects) else {
+                panic!("{effects:?}");
+            };
+            assert!(params.name == "web" && params.cwd.is_some());
+            let answer = Answer::Done(Call::RestartServer(params.clone()));
+            take(&mut model, vec![Event::Answered { follow: 0, answer }]);
+            assert!(toast(&model).contains("restarting web"));
+            let effects = say(&mut model, "/mcp");
+            assert!(matches!(call(&effects), Call::Servers(params) if params.cwd.is_some()));
+            let server = |name: &str, more: serde_json::Value| {
+                let mut server = serde_json::json!({
+                    "name": name, "scope": "user", "source": "/home/mcp.json", "target": "serve \u{1b}[2Jit",
+                    "state": "ready", "tools": [],
+                });
+                for (key, value) in more.as_object().unwrap() {
+                    server[key] = value.clone();
+                }
+                server
+            };
+            let tools = serde_json::json!({"tools": ["mcp__web__get", "mcp__web__put"]});
+            let fault =
+                serde_json::json!({"state": "failed", "reason": "it exited \u{1b}]0;x\u{7}"});
+            let output = serde_json::json!({
+                "servers": [server("web", tools), server("bad", fault)],
+                "problems": ["`x` is left out."],
+            });
+            let answer = Answer::Servers(serde_json::from_value(output).unwrap());
+            take(&mut model, vec![Event::Answered { follow: 0, answer }]);
+            let Some(Dialog::Pager(pager)) = &model.dialog else {
+                panic!("no list of servers");
+            };
+            let PagerContent::Lines { lines, .. } = &pager.what else {
+                panic!("as lines");
+            };
+            for wanted in [
+                "web · ready",
+                "  tools (2): mcp__web__get, mcp__web__put",
+                "bad · failed",
+                "  no tools are known yet",
+                "`x` is left out.",
+            ] {
+                assert!(lines.iter().any(|line| line == wanted), "{lines:#?}");
+            }
+            assert!(
+                lines
+                    .iter()
+                    .any(|line| line.contains("does not work: it exited"))
+                    && lines.iter().all(|line| !line.contains('\u{1b}')),
+                "{lines:#?}"
+            );
+        }
         Command::Permissions => {
             let effects = say(&mut model, "/permissions");
             assert!(matches!(call(&effects), Call::Rules(params) if params.session.is_some()));

@@ -62,7 +62,8 @@ impl Layout {
                 (body, 0..0, covers, lower)
             }
             Shape::Fields(fields) => {
-                let (body, marked) = question_rows(dialog, fields, look, width);
+                let above = content_rows(&form, look, width);
+                let (body, marked) = question_rows(dialog, fields, above, look, width);
                 let mut lower = field_keys(dialog, fields, model, width);
                 lower.rows.truncate(rows.saturating_sub(2));
                 (Rc::new(body), marked, Vec::new(), lower)
@@ -365,23 +366,27 @@ fn decision_keys(
     }
 }
 
-/// The question with its options, and the rows of the marked one.
+/// The question with its options below these rows, and the rows of the marked one.
 fn question_rows(
     dialog: &InteractionDialog,
     fields: &Fields<'_>,
+    above: Vec<Line<'static>>,
     look: &Look,
     width: usize,
 ) -> (Vec<Line<'static>>, Range<usize>) {
     let both = fields.questions.iter().zip(&dialog.drafts).nth(dialog.at);
     let Some((ask, draft)) = both else {
-        return (Vec::new(), 0..0);
+        return (above, 0..0);
     };
-    let mut rows = Vec::new();
+    let mut rows = above;
     let header = client::text::line(&ask.header);
     if !header.trim().is_empty() {
         rows.extend(words(&header, Ink::Heading, look, width));
     }
-    for line in client::text::clean(&ask.question).split('\n') {
+    // A question that is only its title is not said twice.
+    let question = client::text::clean(&ask.question);
+    let lines = question.split('\n').filter(|_| question != header);
+    for line in lines {
         rows.extend(words(line, Ink::Strong, look, width));
     }
     let mut marked = 0..0;
@@ -461,14 +466,21 @@ fn field_keys(
     }
     let ask = fields.questions.get(dialog.at);
     let several = ask.is_some_and(|ask| ask.multi_select);
+    let options = ask.map_or(0, |ask| ask.options.len());
     let (message, ink) = match (dialog.nothing, several) {
         (true, _) => (Msg::Nothing, Ink::Warning),
         (false, true) => (Msg::ChooseSeveral, Ink::Dim),
+        (false, false) if options == 0 => (Msg::WriteAnswer, Ink::Dim),
         (false, false) => (Msg::ChooseOne, Ink::Dim),
     };
     let mut rows = words(say(message), ink, look, width);
-    let options = ask.map_or(0, |ask| ask.options.len());
-    let mut keys = vec![Hint::named(format!("1–{options}"), say(Msg::KeyNumbers))];
+    if fields.is_optional(dialog.at) {
+        rows.extend(words(say(Msg::MayStayEmpty), Ink::Dim, look, width));
+    }
+    let mut keys = Vec::new();
+    if options > 0 {
+        keys.push(Hint::named(format!("1–{options}"), say(Msg::KeyNumbers)));
+    }
     if several {
         keys.push(of(Action::Choose, Msg::KeyToggle));
     }
@@ -476,6 +488,9 @@ fn field_keys(
     keys.push(of(Action::Accept, accept));
     if dialog.at > 0 {
         keys.push(of(Action::PreviousPart, Msg::KeyBefore));
+    }
+    if fields.can_decline() {
+        keys.push(of(Action::Deny, Msg::KeyDecline));
     }
     keys.push(answer_later(Context::Question, look));
     rows.extend(hints(&keys, look, width));

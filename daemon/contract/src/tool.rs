@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use futures::future::BoxFuture;
 use proto::item::{CallStatus, Display};
+use proto::params::elicitation::Elicitation;
 use proto::params::interaction::Question;
 use proto::record::{
     AgentStarted, Changed, ChildExited, ChildSpawned, GoalReport, KnownFile, Quarantined, SkillUse,
@@ -147,6 +148,7 @@ pub struct CallContext {
     /// All tools of this session.
     pub tools: ToolSet,
     pub progress: Arc<dyn Progress>,
+    pub questions: Arc<dyn Questions>,
     pub cancel: Arc<dyn Cancel>,
     pub shells: Arc<dyn Shells>,
     pub skills: Arc<dyn SkillLibrary>,
@@ -218,6 +220,30 @@ pub trait UserShell: Send + Sync {
 pub trait Progress: Send + Sync {
     /// Never blocks; what comes too fast may be merged or dropped.
     fn output(&self, text: &str);
+}
+
+/// Asks the user what a running call needs to know.
+pub trait Questions: Send + Sync {
+    /// Resolves with the answer. If no user can be asked now, that is [`ElicitationAnswer::Cancel`]. Dropping it
+    /// withdraws the question. A call asks one question at a time.
+    fn ask(&self, question: Elicitation) -> BoxFuture<'static, ElicitationAnswer>;
+}
+
+/// Of calls that ask nobody.
+impl Questions for () {
+    fn ask(&self, _question: Elicitation) -> BoxFuture<'static, ElicitationAnswer> {
+        Box::pin(async { ElicitationAnswer::Cancel })
+    }
+}
+
+/// The answer to a question of an MCP server.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ElicitationAnswer {
+    /// The values by the names of their fields. They fit the fields.
+    Accept(Map<String, Value>),
+    Decline,
+    /// The question was closed without a decision.
+    Cancel,
 }
 
 /// Asks a running tool to stop.

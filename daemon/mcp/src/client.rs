@@ -1,7 +1,9 @@
 //! A connection to one server, behind a trait: what the pool needs of it. The implementation on the official SDK is in
 //! `client/sdk.rs`.
 
+mod changes;
 mod content;
+mod elicitation;
 pub(crate) mod http;
 pub mod oauth;
 pub(crate) mod sdk;
@@ -11,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use contract::tool::{Cancel, Progress};
+use contract::tool::{Cancel, Progress, Questions};
 use futures::future::BoxFuture;
 use serde_json::{Map, Value};
 
@@ -62,6 +64,8 @@ pub struct ToolRequest {
     pub timeout: Duration,
     pub cancel: Arc<dyn Cancel>,
     pub progress: Arc<dyn Progress>,
+    /// Asks the user if the server does.
+    pub questions: Arc<dyn Questions>,
 }
 
 /// Why a call has no result.

@@ -119,6 +119,7 @@ impl ServerTool {
             timeout: self.server.config.request_timeout,
             cancel: Arc::clone(&context.cancel),
             progress: Arc::clone(&context.progress),
+            questions: Arc::clone(&context.questions),
         };
         let called = connection.call(request).await;
         self.server.touch();

@@ -78,6 +78,7 @@ impl Scene {
             memory: memory.clone(),
             tools: crate::BuiltIn::default().set(crate::Options::default()),
             progress: shown.clone(),
+            questions: Arc::new(()),
             cancel: Arc::new(Cancelled(cancelled)),
             shells: numbers.clone(),
             agents: Arc::new(()),

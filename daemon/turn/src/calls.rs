@@ -12,6 +12,7 @@ use crate::input::{Decided, Effect, Judgement, Unattended};
 use crate::machine::{CallsInProgress, Phase, Step};
 use crate::words;
 
+mod elicitation;
 mod escape;
 mod interactions;
 mod results;

@@ -26,6 +26,7 @@ mod cache;
 mod content;
 mod decided;
 mod edited;
+mod elicitation;
 mod escape;
 mod goal;
 mod interactions;
@@ -46,10 +47,10 @@ pub use content::{
     content_of_set, content_of_shell,
 };
 pub use goal::{Goal, GoalTurn, LastGoal};
-pub(crate) use interactions::recorded_answer;
 pub use interactions::{
     answer_refusal, content_of_answer, edited_command, notification, persisted_rule,
 };
+pub(crate) use interactions::{elicitation_answer, recorded_answer};
 pub use open::{Answerer, CallStage, OpenCall, OpenTurn, UserEdit};
 pub use resets::UndoableCompaction;
 pub use stand_in::FallbackInUse;

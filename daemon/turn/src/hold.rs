@@ -14,6 +14,7 @@ use crate::input::{Answer, Effect, StopReason};
 use crate::machine::{Asking, Machine, Phase, RequestWait, Step};
 use crate::next::{DecisionMoment, NextStep};
 use crate::stopwatch::Stopwatch;
+use crate::words;
 
 /// State about pauses, limits and compactions that is not in the log. Lost in a crash; `recover` rebuilds it.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -227,6 +228,11 @@ impl Step<'_> {
     pub(crate) fn suspend(&mut self, phase: Phase) -> Phase {
         self.hold.suspending = true;
         match self.unsend(phase) {
+            // They would keep their calls from ending. No other daemon could pass on the answers.
+            Phase::Calls(mut calls) => {
+                self.close_questions(&mut calls, words::HANDS_OVER, |_, _| true);
+                Phase::Calls(calls)
+            }
             Phase::Compacting(compacting) if compacting.is_quiet() => {
                 self.leave_to_next_daemon(compacting)
             }
@@ -249,7 +255,8 @@ impl Step<'_> {
                 let waits = RequestWait::Resume;
                 Phase::Asking(Asking { waits, ..asking })
             }
-            Phase::Calls(calls) => {
+            Phase::Calls(mut calls) => {
+                self.close_questions(&mut calls, words::HANDS_OVER, |_, _| true);
                 if !calls.running.is_empty() {
                     let grace_ms = self.limits.grace_ms;
                     self.effects.push(Effect::CancelCalls { grace_ms });

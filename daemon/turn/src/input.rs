@@ -1,8 +1,11 @@
 //! The machine's interface: events that come in (`Input`), and actions that go out (`Effect`).
 
 use contract::provider::{ProviderError, Reported};
-use contract::{CallAction, Decision, EffectivePermissions, Outcome, ToolChoice};
+use contract::{
+    CallAction, Decision, EffectivePermissions, ElicitationAnswer, Outcome, ToolChoice,
+};
 use proto::item::{Finish, Thought, ToolCall, ToolKind};
+use proto::params::elicitation::Elicitation;
 use proto::params::interaction::{Approval, InteractionAnswer};
 use proto::params::session::When;
 use proto::record::{
@@ -90,6 +93,10 @@ pub enum Input {
     /// The user answered, or no client is left that could. The caller has checked for `stale`, `already_resolved` and
     /// answers that do not fit.
     Resolved(Box<InteractionResolution>),
+    /// A running call asks the user.
+    CallAsks(Box<CallQuestion>),
+    /// A running call does not need the answer to this question any more.
+    CallWithdraws { call: CallId, number: u64 },
     /// A rewind starts: no turn starts until `Rewound` or `NotRewound`. Ignored during a turn, another rewind or a
     /// hand-over; check `Machine::is_rewinding`. Call `Facts::plan_rewind` only after this input: until the rewind is
     /// over, no message is added that it could cut in two.
@@ -286,6 +293,19 @@ pub struct InteractionResolution {
     pub request_id: Option<RequestId>,
 }
 
+/// A question of a running call to the user.
+#[derive(Clone, Debug)]
+pub struct CallQuestion {
+    pub call: CallId,
+    /// Distinguishes the questions of a call.
+    pub number: u64,
+    pub question: Elicitation,
+    /// SHA-256 of what the user is shown.
+    pub shown_hash: String,
+    /// Whether a user can be asked.
+    pub attended: bool,
+}
+
 /// An action for the session to perform. Effects are performed in order.
 #[allow(
     clippy::large_enum_variant,
@@ -320,6 +340,12 @@ pub enum Effect {
     Judge { call: ToolCall },
     /// Run a call once `after` is durable, then send `CallEnded`.
     Run { call: ToolCall, after: Option<Seq> },
+    /// Give a running call the answer to its question.
+    AnswerCall {
+        call: CallId,
+        number: u64,
+        answer: ElicitationAnswer,
+    },
     /// Stop running calls: TERM now, KILL after `grace_ms`. Each still sends `CallEnded`.
     CancelCalls { grace_ms: u64 },
     /// Run the `Stop` hooks of the turn that ended, then send `TurnEndNotified`.

@@ -401,6 +401,8 @@ impl Step<'_> {
             Input::CredentialsArrived => self.credentials_arrived(phase),
             Input::Judged { call, judgement } => self.judged(phase, &call, *judgement),
             Input::Resolved(resolution) => self.resolved(phase, *resolution),
+            Input::CallAsks(asked) => self.call_asks(phase, *asked),
+            Input::CallWithdraws { call, number } => self.call_withdraws(phase, &call, number),
             Input::CallEnded {
                 call,
                 outcome,

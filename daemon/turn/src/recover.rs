@@ -21,6 +21,7 @@
 //! | with a call that the sandbox blocked, not yet run unsandboxed | judged, and shown to a user for approval; or, if approved, run unsandboxed | result: the outcome of the sandboxed run |
 //! | with a call that runs unsandboxed | result: blocked in the sandbox, effects outside unknown; continues | the same; the turn ends `interrupted` |
 //! | with a call that was truncated or denied, or whose questions were answered | its usual result | the same; the turn ends `interrupted` |
+//! | with an open question of a running call, for an MCP server | the question is closed; then as with the call | the same |
 //! | with an open approval or question | it stays open, and keeps the turn open; calls that ran get their results | the same; calls that were approved and not started get the result: not started |
 //! | in a rewind, with files saved for it | a notice that some files may be restored and others not; then as without a turn | the same |
 //! | right after a rewind | the missing cache reset is logged; then as without a turn | the same |
@@ -83,6 +84,7 @@ impl Step<'_> {
             policy = RecoverPolicy::Continue;
         }
         self.repair();
+        self.close_lost_questions();
         if self.facts.open.is_none() {
             return self.recover_between_turns(policy);
         }

@@ -72,6 +72,7 @@ impl Step<'_> {
     }
 
     fn stop_calls(&mut self, mut calls: CallsInProgress, reason: StopReason) -> Phase {
+        self.close_questions(&mut calls, words::TURN_STOPPED, |_, _| true);
         self.close_interactions();
         let words = if reason == StopReason::User {
             words::INTERRUPTED

@@ -7,6 +7,7 @@ mod checker;
 mod checkpoints;
 mod compacting;
 mod edited;
+mod elicitation;
 mod ending;
 mod escape;
 mod fallback;

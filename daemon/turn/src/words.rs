@@ -59,6 +59,11 @@ pub const NOT_STARTED: &str = "Not run: the daemon stopped before this call was 
 
 /// The reason that the daemon logs when it closes open interactions of a stopped turn.
 pub const TURN_STOPPED: &str = "the turn was stopped";
+/// The reasons that the daemon logs when it closes the question of a running call.
+pub const CALL_ENDED: &str = "the call has ended";
+pub const WITHDRAWN: &str = "the server does not need the answer any more";
+pub const HANDS_OVER: &str = "the daemon is being replaced, and the call ends before";
+pub const QUESTION_LOST: &str = "the daemon stopped while the call ran";
 pub const ALLOWED_NOT_STARTED: &str =
     "It was let out of the sandbox for one run, and that was not started any more.";
 /// For a call that the sandbox blocked and that may have run unsandboxed afterwards.

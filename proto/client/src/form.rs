@@ -156,7 +156,25 @@ pub struct Label {
 #[derive(Debug)]
 pub struct Fields<'a> {
     pub questions: Cow<'a, [Question]>,
+    /// Which of them may stay without an answer.
+    optional: Vec<bool>,
     answer: fn(Vec<Reply>) -> InteractionAnswer,
+    /// The answer that gives none. `None`: the questions cannot be declined.
+    decline: Option<fn() -> InteractionAnswer>,
+}
+
+impl Fields<'_> {
+    /// Whether the question with this index may stay without an answer.
+    #[must_use]
+    pub fn is_optional(&self, index: usize) -> bool {
+        self.optional.get(index) == Some(&true)
+    }
+
+    /// Whether the user may refuse to answer.
+    #[must_use]
+    pub fn can_decline(&self) -> bool {
+        self.decline.is_some()
+    }
 }
 
 impl<'a> Form<'a> {
@@ -195,6 +213,10 @@ impl<'a> Form<'a> {
         scope: Option<Scope>,
         note: Option<String>,
     ) -> InteractionAnswer {
+        let decline = self.fields().and_then(|fields| fields.decline);
+        if let (Some(decline), ApprovalDecision::Deny, None) = (decline, decision, &note) {
+            return decline();
+        }
         let answer = self.decision().map(|form| form.answer);
         answer.unwrap_or(untyped_decision)(decision, scope, note)
     }

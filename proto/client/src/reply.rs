@@ -49,6 +49,17 @@ pub fn read(ask: &Question, words: &str) -> Result<Reply, String> {
     Ok(chosen(labels, other.map(str::to_owned)))
 }
 
+/// Reads the answer to one question; if that is `optional`, `-` is no answer.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_or_leave_out(ask: &Question, optional: bool, words: &str) -> Result<Reply, String> {
+    match words.trim() {
+        "-" if optional => Ok(Reply::default()),
+        words => read(ask, words),
+    }
+}
+
 /// A label, as the question has it.
 fn named(ask: &Question, words: &str) -> Option<String> {
     let mut labels = ask.options.iter().map(|option| &option.label);
@@ -80,17 +91,19 @@ impl Replies {
         Some((question, self.0.len() + 1, questions.len()))
     }
 
-    /// Takes the answer to that one; all answers if it was the last: they are asked from the beginning then.
+    /// Takes the answer to that one; all answers if it was the last: they are asked from the beginning then. `-` leaves
+    /// out a question that is `optional` by its index.
     ///
     /// # Errors
     /// As [`read`]; nothing is taken.
     pub fn take(
         &mut self,
         questions: &[Question],
+        optional: impl Fn(usize) -> bool,
         words: &str,
     ) -> Result<Option<Vec<Reply>>, String> {
         if let Some((question, _, _)) = self.next(questions) {
-            let reply = read(question, words)?;
+            let reply = read_or_leave_out(question, optional(self.0.len()), words)?;
             self.0.push(reply);
         }
         Ok((self.0.len() >= questions.len()).then(|| std::mem::take(&mut self.0)))

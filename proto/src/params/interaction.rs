@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::elicitation::{Elicitation, ElicitationDecision};
 use crate::item::{Display, ToolKind};
 use crate::record::Quarantined;
 use crate::words::words;
@@ -32,6 +33,8 @@ pub enum InteractionRequest {
     Questions { questions: Vec<Question> },
     /// A plan of the model in Markdown.
     Plan { plan: String },
+    /// A question of an MCP server, while a call of one of its tools runs.
+    Elicitation(Elicitation),
 }
 
 impl InteractionRequest {
@@ -42,6 +45,7 @@ impl InteractionRequest {
             Self::Approval(_) => InteractionKind::Approval,
             Self::Questions { .. } => InteractionKind::Questions,
             Self::Plan { .. } => InteractionKind::Plan,
+            Self::Elicitation(_) => InteractionKind::Elicitation,
         }
     }
 }
@@ -55,6 +59,8 @@ words! {
         Questions = "questions",
         /// Approval of a plan.
         Plan = "plan",
+        /// Answer to a question of an MCP server.
+        Elicitation = "elicitation",
     }
 }
 
@@ -189,6 +195,12 @@ pub enum InteractionAnswer {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         note: Option<String>,
     },
+    Elicitation {
+        decision: ElicitationDecision,
+        /// With `accept`: one for each field, in their order; an empty one leaves out a value that is not required.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        replies: Vec<Reply>,
+    },
 }
 
 impl InteractionAnswer {
@@ -203,6 +215,7 @@ impl InteractionAnswer {
             } => Some((decision.as_str(), "allowed with a changed command")),
             Self::Approval { decision, .. } => Some((decision.as_str(), decision.called())),
             Self::Plan { decision, .. } => Some((decision.as_str(), decision.called())),
+            Self::Elicitation { decision, .. } => Some((decision.as_str(), decision.called())),
             Self::Questions { .. } => None,
         }
     }

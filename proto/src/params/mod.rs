@@ -6,6 +6,7 @@ pub mod command;
 pub mod compact;
 pub mod config;
 pub mod daemon;
+pub mod elicitation;
 pub mod forecast;
 pub mod goal;
 pub mod history;

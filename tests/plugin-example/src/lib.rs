@@ -1,17 +1,19 @@
-//! A small MCP server over standard input and output, as an example for servers of your own: the tools `echo` and
-//! `wordcount`, the prompt `greet`, and two resources.
+//! A small MCP server over standard input and output, as an example for servers of your own: the tools `echo`,
+//! `wordcount`, `introduce` (which asks the user) and `learn` (which adds a tool), the prompt `greet`, and two resources.
 
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorData,
-    GetPromptRequestParams, GetPromptResponse, GetPromptResult, Implementation, JsonObject,
-    ListPromptsResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams, Prompt,
-    PromptArgument, PromptMessage, ReadResourceRequestParams, ReadResourceResponse,
-    ReadResourceResult, Resource, ResourceContents, Role, ServerCapabilities, ServerConfig, Tool,
-    ToolAnnotations,
+    GetPromptRequestParams, GetPromptResponse, GetPromptResult, Implementation,
+    InputRequiredResult, InputResponses, JsonObject, ListPromptsResult, ListResourcesResult,
+    ListToolsResult, PaginatedRequestParams, Prompt, PromptArgument, PromptMessage,
+    ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, Resource,
+    ResourceContents, Role, ServerCapabilities, ServerConfig, ServerNotification,
+    SubscriptionFilter, Tool, ToolAnnotations, ToolListChangedNotification,
 };
-use rmcp::service::RequestContext;
+use rmcp::service::{RequestContext, SubscriptionContext, SubscriptionSink};
 use rmcp::{RoleServer, ServerHandler, ServiceExt as _};
 use serde_json::{Value, json};
 
@@ -24,7 +26,7 @@ pub fn run() -> i32 {
     let Ok(runtime) = runtime else { return 1 };
     let served = runtime.block_on(async {
         let io = (tokio::io::stdin(), tokio::io::stdout());
-        let service = ExampleServer.serve(io).await.ok()?;
+        let service = ExampleServer::default().serve(io).await.ok()?;
         service.waiting().await.ok()
     });
     // Reading standard input is a thread of its own, which does not end by itself.
@@ -37,13 +39,20 @@ const NOTES: &str = "example://notes";
 /// A resource that is not.
 const LOGO: &str = "example://logo";
 
-struct ExampleServer;
+#[derive(Default)]
+struct ExampleServer {
+    /// `learn` was called: there is the tool `greeting`.
+    has_learnt: AtomicBool,
+    /// Clients that want to hear when the tools change.
+    listening: Mutex<Vec<SubscriptionSink>>,
+}
 
 impl ServerHandler for ExampleServer {
     fn get_info(&self) -> ServerConfig {
         let mut info = ServerConfig::new(
             ServerCapabilities::builder()
                 .enable_tools()
+                .enable_tool_list_changed()
                 .enable_prompts()
                 .enable_resources()
                 .build(),
@@ -58,13 +67,35 @@ impl ServerHandler for ExampleServer {
         _request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        Ok(ListToolsResult::with_all_items(vec![
+        let mut tools = vec![
             tool("echo", "Return a text as it is."),
             tool(
                 "wordcount",
                 "Count the lines, words and characters of a text.",
             ),
-        ]))
+            without_arguments("introduce", "Ask the user who they are."),
+            without_arguments("learn", "Learn the tool `greeting`."),
+        ];
+        if self.has_learnt.load(Ordering::Relaxed) {
+            tools.push(tool("greeting", "Greet somebody."));
+        }
+        Ok(ListToolsResult::with_all_items(tools))
+    }
+
+    fn accepted_subscription_filter(
+        &self,
+        requested: &SubscriptionFilter,
+    ) -> Option<SubscriptionFilter> {
+        Some(requested.clone())
+    }
+
+    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        let sink = context.sink().clone();
+        if let Ok(mut listening) = self.listening.lock() {
+            listening.push(sink);
+        }
+        context.cancelled().await;
+        Ok(())
     }
 
     async fn list_prompts(
@@ -131,6 +162,11 @@ impl ServerHandler for ExampleServer {
         request: CallToolRequestParams,
         _context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
+        match &*request.name {
+            "introduce" => return Ok(introduce(request.input_responses.as_ref())),
+            "learn" => return Ok(self.learn().await),
+            _ => {}
+        }
         let arguments = request.arguments.unwrap_or_default();
         let Some(text) = arguments.get("text").and_then(Value::as_str) else {
             return Ok(CallToolResult::error(vec![ContentBlock::text(
@@ -139,6 +175,10 @@ impl ServerHandler for ExampleServer {
             .into());
         };
         match &*request.name {
+            "greeting" => {
+                let greeting = format!("Hello, {text}.");
+                Ok(CallToolResult::success(vec![ContentBlock::text(greeting)]).into())
+            }
             "echo" => Ok(CallToolResult::success(vec![ContentBlock::text(text)]).into()),
             "wordcount" => Ok(CallToolResult::structured(json!({
                 "lines": text.lines().count(),
@@ -152,6 +192,64 @@ impl ServerHandler for ExampleServer {
             )),
         }
     }
+}
+
+impl ExampleServer {
+    /// Adds a tool, and says so to everybody who listens.
+    async fn learn(&self) -> CallToolResponse {
+        self.has_learnt.store(true, Ordering::Relaxed);
+        let listening = match self.listening.lock() {
+            Ok(listening) => listening.clone(),
+            Err(_) => Vec::new(),
+        };
+        for sink in &listening {
+            let changed = ToolListChangedNotification::default();
+            let changed = ServerNotification::ToolListChangedNotification(changed);
+            // One that listens no more needs no news.
+            let _ = sink.send(changed).await;
+        }
+        CallToolResult::success(vec![ContentBlock::text("learnt")]).into()
+    }
+}
+
+/// Asks the user who they are. The client calls again with the answer.
+fn introduce(answers: Option<&InputResponses>) -> CallToolResponse {
+    const WHO: &str = "who";
+    if let Some(answer) = answers.and_then(|answers| answers.get(WHO)) {
+        let text = match (
+            answer["action"].as_str(),
+            answer["content"]["name"].as_str(),
+        ) {
+            (Some("accept"), Some(name)) => format!("The user is {name}."),
+            _ => "The user did not say who they are.".to_owned(),
+        };
+        return CallToolResult::success(vec![ContentBlock::text(text)]).into();
+    }
+    let asked = serde_json::from_value(json!({
+        "method": "elicitation/create",
+        "params": {
+            "mode": "form",
+            "message": "Who are you?",
+            "requestedSchema": {
+                "type": "object",
+                "properties": {"name": {"type": "string", "title": "Your name"}},
+                "required": ["name"],
+            },
+        },
+    }));
+    match asked {
+        Ok(asked) => {
+            InputRequiredResult::from_input_requests([(WHO.to_owned(), asked)].into()).into()
+        }
+        Err(error) => CallToolResult::error(vec![ContentBlock::text(error.to_string())]).into(),
+    }
+}
+
+/// A tool that takes nothing.
+fn without_arguments(name: &'static str, description: &'static str) -> Tool {
+    let schema = json!({"type": "object"});
+    let schema: JsonObject = schema.as_object().cloned().unwrap_or_default();
+    Tool::new(name, description, Arc::new(schema))
 }
 
 /// A tool that takes a text and changes nothing.

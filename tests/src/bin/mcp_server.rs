@@ -5,9 +5,13 @@
 //! ```
 //!
 //! Each line of the file after `--more` is a tool besides its own. A call of `change` says that the list has changed.
+//! `ask` asks the user with an elicitation, `odd` asks the client for something that does not exist, and both answer with
+//! what the client said. `ask_of_two` asks when two calls of it are there. `five` answers when five calls of it are there.
+//! `environment` answers with its variables.
 
 use std::io::{BufRead as _, Write as _};
 use std::process::exit;
+use std::sync::Mutex;
 
 use serde_json::{Value, json};
 
@@ -52,6 +56,7 @@ fn main() {
         };
         let method = message.get("method").and_then(Value::as_str);
         match method {
+            None => answered(&message),
             Some("initialize") => {
                 let version = message["params"]["protocolVersion"].clone();
                 reply(
@@ -67,6 +72,11 @@ fn main() {
                     tool("slow", "Never answers."),
                     tool("die", "Ends the server."),
                     tool("escape", "Answers with escapes."),
+                    tool("odd", "Asks for what does not exist."),
+                    tool("environment", "Answers with its variables."),
+                    reader("ask", "Asks the user."),
+                    reader("ask_of_two", "Asks the user."),
+                    reader("five", "Waits for five calls."),
                 ];
                 let more = after("--more").and_then(|file| std::fs::read_to_string(file).ok());
                 for name in more.as_deref().unwrap_or_default().lines() {
@@ -112,9 +122,89 @@ fn call(id: &Value, message: &Value) {
             text(id, "changed");
         }
         Some("die") => exit(7),
+        Some("ask") => ask(vec![id.clone()], arguments),
+        Some("ask_of_two") => {
+            let both = gathered(id, 2);
+            if !both.is_empty() {
+                ask(both, arguments);
+            }
+        }
+        Some("five") => {
+            // The last one first.
+            for (number, id) in gathered(id, 5).iter().enumerate().rev() {
+                text(id, &format!("number {number}"));
+            }
+        }
+        Some("odd") => request(vec![id.clone()], "odd/request", &json!({})),
+        Some("environment") => {
+            let variables = std::env::vars_os().map(|(name, value)| {
+                format!("{}={}\n", name.to_string_lossy(), value.to_string_lossy())
+            });
+            text(id, &variables.collect::<String>());
+        }
         Some("escape") => text(id, "a\u{1b}]0;title\u{7}b\u{202e}c"),
         _ => text(id, "done"),
     }
+}
+
+/// Calls that wait: for others, or for the answer to a request of ours, by its id.
+static WAITING: Mutex<Vec<Value>> = Mutex::new(Vec::new());
+static ASKED: Mutex<Vec<(String, Vec<Value>)>> = Mutex::new(Vec::new());
+
+/// All calls that wait, once there are so many.
+fn gathered(id: &Value, count: usize) -> Vec<Value> {
+    let Ok(mut waiting) = WAITING.lock() else {
+        exit(1)
+    };
+    waiting.push(id.clone());
+    match waiting.len() < count {
+        true => Vec::new(),
+        false => std::mem::take(&mut *waiting),
+    }
+}
+
+/// Asks the user for a name and a colour, or only for a yes if `arguments` say so. The calls wait for the answer.
+fn ask(calls: Vec<Value>, arguments: &Value) {
+    let properties = match arguments["plain"].as_bool() {
+        Some(true) => json!({}),
+        _ => json!({
+            "name": {"type": "string", "title": "Your name", "minLength": 2},
+            "colour": {"type": "string", "enum": ["r", "b"], "enumNames": ["Red", "Blue"]},
+            "age": {"type": "integer", "minimum": 1},
+        }),
+    };
+    let schema = json!({"type": "object", "properties": properties, "required": ["name"]});
+    let params = json!({"message": "Who are\u{1b}]0;x\u{7} you?", "requestedSchema": schema});
+    request(calls, "elicitation/create", &params);
+}
+
+/// Sends a request to the client. The calls wait for the answer.
+fn request(calls: Vec<Value>, method: &str, params: &Value) {
+    let Ok(mut asked) = ASKED.lock() else { exit(1) };
+    let id = format!("ours-{}", calls[0]);
+    println(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
+    asked.push((id, calls));
+}
+
+/// The client has answered a request of ours: the calls that wait for it end with that.
+fn answered(message: &Value) {
+    let Ok(mut asked) = ASKED.lock() else { exit(1) };
+    let is_it = |(id, _): &(String, Vec<Value>)| message["id"] == **id;
+    if let Some(place) = asked.iter().position(is_it) {
+        let said = match message.get("result") {
+            Some(result) => json!({"result": result}),
+            None => json!({"error": message["error"]}),
+        };
+        for call in asked.remove(place).1 {
+            text(&call, &said.to_string());
+        }
+    }
+}
+
+fn reader(name: &str, description: &str) -> Value {
+    let mut tool = tool(name, description);
+    tool["annotations"] = json!({"readOnlyHint": true});
+    tool
 }
 
 fn tool(name: &str, description: &str) -> Value {

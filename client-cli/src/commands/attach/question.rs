@@ -7,6 +7,7 @@ use proto::params::interaction::{ApprovalDecision, ListParams};
 use super::Attached;
 use crate::dialog::{self, Dialog};
 use crate::exit::Error;
+use crate::messages::asking::Msg as Asking;
 use crate::messages::talk::Msg;
 use crate::messages::translated;
 use crate::output;
@@ -86,7 +87,7 @@ impl Attached {
     /// The id and the note of `/deny`: a first word that names an open interaction is the id.
     pub(super) fn split(&self, words: &str) -> (Option<String>, Option<String>) {
         let (first, rest) = words.split_once(char::is_whitespace).unwrap_or((words, ""));
-        let mut decided = self.open.iter().filter(|open| !open.has_fields());
+        let mut decided = self.open.iter().filter(|open| open.takes_decision());
         let (id, note) = match decided.any(|open| open.id().0 == first) {
             true => (Some(first.to_owned()), rest.trim()),
             false => (None, words),
@@ -104,10 +105,16 @@ impl Attached {
         let open = match &id {
             None => self
                 .first(Dialog::takes_one_word)
-                .or(self.first(|open| !open.has_fields())),
+                .or(self.first(Dialog::takes_decision)),
             Some(id) => self.open.iter().find(|open| open.id().0 == *id),
         };
-        match (open.filter(|open| !open.has_fields()), id) {
+        match (open.filter(|open| open.takes_decision()), id) {
+            (Some(open), _) if open.has_fields() && decision != ApprovalDecision::Deny => {
+                self.how_to(&open.clone())
+            }
+            (Some(open), _) if open.has_fields() && note.is_some() => {
+                self.note(&say!(Asking::NoNoteToServer, open.id()))
+            }
             (Some(open), _) => {
                 let params = open.params(open.form().decide(decision, None, note));
                 Ok(dialog::send(&self.client, &params).await?)

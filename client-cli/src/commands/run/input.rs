@@ -204,6 +204,9 @@ pub(super) fn answer(
         "questions" => {
             "write for instance \"replies\":[{\"labels\":[\"Yes\"]}], one for each question"
         }
+        "elicitation" => {
+            "write \"decision\":\"accept\" with \"replies\", one for each value, or \"decline\""
+        }
         "plan" => "write \"decision\":\"approve\" or \"reject\"",
         _ => "write \"decision\":\"allow_once\", \"allow_session\", \"allow_always\" or \"deny\"",
     };

@@ -201,6 +201,20 @@ pub fn ask(question: &str, labels: &[&str], multi_select: bool) -> Question {
     }
 }
 
+/// A question of an MCP server: a name that is required, and a choice that is not.
+pub fn elicitation(number: u64) -> Interaction {
+    let asked = serde_json::json!({
+        "type": "elicitation", "server": "files", "message": "Who are \u{1b}[2Jyou?",
+        "fields": [
+            {"name": "name", "question": {"question": "Your name", "header": "Your name", "options": []},
+             "required": true, "value": {"type": "text"}},
+            {"name": "sure", "question": {"question": "sure", "header": "sure", "options": [
+                {"label": "yes"}, {"label": "no"}]}, "value": {"type": "boolean"}},
+        ],
+    });
+    interaction(number, serde_json::from_value(asked).unwrap())
+}
+
 pub fn question(number: u64, questions: Vec<Question>) -> Interaction {
     interaction(number, InteractionRequest::Questions { questions })
 }

@@ -268,7 +268,20 @@ fn inbox(words: &mut DetailLines<'_>, dialog: &ListDialog, id: &InteractionId) {
     for one in open.iter().filter(|open| open.interaction_id == *id) {
         let shown = Form::of(one);
         match &shown.shape {
-            Shape::Fields(fields) => questions(words, &fields.questions),
+            Shape::Fields(fields) => {
+                for content in &shown.content {
+                    if let form::Content::Text(text) = content {
+                        let text = client::text::exact(&words::head(text));
+                        words.text(&text, Ink::Text, false);
+                    }
+                }
+                for note in &shown.notes {
+                    let value = words::exact(note.value.unwrap_or_default());
+                    let note = words.model.look.language.fill(note.message, &[&value]);
+                    words.row(&note, Ink::Dim);
+                }
+                questions(words, &fields.questions);
+            }
             Shape::Decision(shape) => {
                 if let Some(reason) = shape.reason {
                     let reason = words.model.look.language.translate(reason);

@@ -2,7 +2,7 @@
 #![expect(deprecated, reason = "servers of today ask for roots")]
 
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -12,9 +12,10 @@ use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, CallToolResult, ClientCapabilities, ClientConfig,
-    ClientRequest, ContentBlock, Implementation, ListRootsResult, PaginatedRequestParams,
-    ProgressNotificationParam, ProgressToken, ProtocolVersion, ResourceContents, Root,
-    ServerResult,
+    ClientRequest, ContentBlock, ElicitRequestParams, ElicitResult, ElicitationAction,
+    ElicitationCapability, FormElicitationCapability, Implementation, InputRequest, InputRequests,
+    InputResponses, ListRootsResult, PaginatedRequestParams, ProgressNotificationParam,
+    ProgressToken, ProtocolVersion, ResourceContents, Root, ServerResult,
 };
 use rmcp::service::{
     ClientLifecycleMode, ClientServiceExt as _, NotificationContext, PeerRequestOptions,
@@ -26,6 +27,8 @@ use serde_json::{Map, Value};
 use tokio::sync::{Notify, watch};
 use tokio::time::Instant;
 
+use super::changes::{self, ChangeListener};
+use super::elicitation::Asker;
 use super::oauth::Logins;
 use super::{
     CallError, Connect, ConnectError, ConnectRequest, Connection, ResultPart, ToolRequest,
@@ -42,6 +45,8 @@ pub(super) const PAGES_MAX: usize = 100;
 pub(super) const UNKNOWN: &str = "[content of an unknown kind]";
 /// Tools that are looked at.
 const TOOLS_MAX: usize = 2_000;
+/// How often a server may ask for more input in one call.
+const ROUNDS_MAX: usize = 10;
 /// A call whose server reports progress may take so many times its limit.
 const PROGRESS_FACTOR: u32 = 10;
 
@@ -64,9 +69,11 @@ impl Connect for SdkConnector {
         let logins = Arc::clone(&self.logins);
         async move {
             let handler = Handler {
+                server: request.config.name.clone(),
                 cwd: request.cwd.clone(),
                 shared: Arc::default(),
             };
+            let server = handler.server.clone();
             let shared = Arc::clone(&handler.shared);
             let lifecycle = ClientLifecycleMode::Auto {
                 preferred_versions: vec![ProtocolVersion::LATEST],
@@ -93,11 +100,11 @@ impl Connect for SdkConnector {
                             return Err(ended.await.unwrap_or(error).into());
                         }
                     };
-                    Ok(Arc::new(SdkConnection {
-                        service,
-                        program: Some(program),
-                        shared,
-                    }) as Arc<dyn Connection>)
+                    let program = Some(program);
+                    Ok(
+                        Arc::new(SdkConnection::new(server, service, program, shared).await)
+                            as Arc<dyn Connection>,
+                    )
                 }
                 Transport::Http { url, headers } => {
                     let (client, config) = http::transport(url, headers)?;
@@ -115,11 +122,10 @@ impl Connect for SdkConnector {
                             true if !brings_own => ConnectError::NeedsLogin,
                             true | false => http::reason(url, &error).into(),
                         })?;
-                    Ok(Arc::new(SdkConnection {
-                        service,
-                        program: None,
-                        shared,
-                    }) as Arc<dyn Connection>)
+                    Ok(
+                        Arc::new(SdkConnection::new(server, service, None, shared).await)
+                            as Arc<dyn Connection>,
+                    )
                 }
             }
         }
@@ -132,6 +138,8 @@ struct Shared {
     list_changed: Notify,
     /// Calls that want to hear of their progress.
     progress: Mutex<HashMap<ProgressToken, Arc<dyn Progress>>>,
+    /// Calls in flight, through which the server may ask the user.
+    askers: Mutex<Vec<Arc<Asker>>>,
     /// Counts progress notifications: each gives its call more time.
     progressed: watch::Sender<u64>,
 }
@@ -141,6 +149,7 @@ impl Default for Shared {
         Self {
             list_changed: Notify::new(),
             progress: Mutex::default(),
+            askers: Mutex::default(),
             progressed: watch::Sender::new(0),
         }
     }
@@ -148,6 +157,8 @@ impl Default for Shared {
 
 /// Answers the server's own requests.
 struct Handler {
+    /// Its name.
+    server: String,
     cwd: PathBuf,
     shared: Arc<Shared>,
 }
@@ -156,6 +167,8 @@ impl ClientHandler for Handler {
     fn get_info(&self) -> ClientConfig {
         let mut capabilities = ClientCapabilities::default();
         capabilities.roots = Some(Default::default());
+        capabilities.elicitation =
+            Some(ElicitationCapability::new().with_form(FormElicitationCapability::new()));
         ClientConfig::new(
             capabilities,
             Implementation::new("reasonix", env!("CARGO_PKG_VERSION")),
@@ -166,7 +179,35 @@ impl ClientHandler for Handler {
         &self,
         _context: RequestContext<RoleClient>,
     ) -> Result<ListRootsResult, ErrorData> {
-        Ok(ListRootsResult::new(vec![Root::new(file_uri(&self.cwd))]))
+        Ok(roots(&self.cwd))
+    }
+
+    async fn create_elicitation(
+        &self,
+        params: ElicitRequestParams,
+        context: RequestContext<RoleClient>,
+    ) -> Result<ElicitResult, ErrorData> {
+        let asker = {
+            let askers = self.shared.askers.lock();
+            let askers = askers.unwrap_or_else(PoisonError::into_inner);
+            match askers.as_slice() {
+                [only] => Ok(Arc::clone(only)),
+                all => Err(all.len()),
+            }
+        };
+        // The protocol does not say which call a question belongs to, and another session must not be asked.
+        let asker = asker.map_err(|count| {
+            let reason = format!(
+                "the question cannot be assigned to a call: {count} calls are in flight, not 1"
+            );
+            tracing::info!(server = %self.server, reason, "a question of an MCP server was refused");
+            ErrorData::invalid_request(reason, None)
+        })?;
+        // Cancel-safe: a question that is dropped is withdrawn.
+        tokio::select! {
+            answer = asker.ask(params) => answer,
+            () = context.ct.cancelled() => Ok(ElicitResult::new(ElicitationAction::Cancel)),
+        }
     }
 
     async fn on_tool_list_changed(&self, _context: NotificationContext<RoleClient>) {
@@ -200,11 +241,56 @@ impl ClientHandler for Handler {
     }
 }
 
+impl SdkConnection {
+    async fn new(
+        server: String,
+        service: RunningService<RoleClient, Handler>,
+        program: Option<stdio::Program>,
+        shared: Arc<Shared>,
+    ) -> Self {
+        let changed = Arc::clone(&shared);
+        let report = move || changed.list_changed.notify_one();
+        Self {
+            _changes: changes::listen(service.peer(), report).await,
+            server,
+            service,
+            program,
+            shared,
+        }
+    }
+}
+
 struct SdkConnection {
+    /// Hears when its lists change.
+    _changes: Option<ChangeListener>,
+    /// Its name.
+    server: String,
     service: RunningService<RoleClient, Handler>,
     /// The server's process. `None`: it is reached by HTTP.
     program: Option<stdio::Program>,
     shared: Arc<Shared>,
+}
+
+/// A call in flight through which the server may ask the user, until it is over.
+struct Asking<'a>(&'a Shared, Arc<Asker>);
+
+impl<'a> Asking<'a> {
+    fn begin(shared: &'a Shared, asker: &Arc<Asker>) -> Self {
+        let askers = shared.askers.lock();
+        askers
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(Arc::clone(asker));
+        Self(shared, Arc::clone(asker))
+    }
+}
+
+impl Drop for Asking<'_> {
+    fn drop(&mut self) {
+        let askers = self.0.askers.lock();
+        askers
+            .unwrap_or_else(PoisonError::into_inner)
+            .retain(|asker| !Arc::ptr_eq(asker, &self.1));
+    }
 }
 
 /// Forgets who hears of a call's progress when the call is over.
@@ -250,41 +336,33 @@ impl Connection for SdkConnection {
 
     fn call(&self, request: ToolRequest) -> BoxFuture<'_, Result<ToolResult, CallError>> {
         async move {
-            let mut params = CallToolRequestParams::new(request.tool);
-            params.arguments = Some(request.arguments);
-            let message = ClientRequest::CallToolRequest(CallToolRequest::new(params));
-            let options = PeerRequestOptions::no_options();
-            let sent = self.service.send_cancellable_request(message, options).await;
-            let mut handle = sent.map_err(|error| call_error(&error))?;
-            let _listening = Listening(&self.shared, handle.progress_token.clone());
-            self.shared
-                .progress
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .insert(handle.progress_token.clone(), request.progress);
-            let mut progressed = self.shared.progressed.subscribe();
-            let started = Instant::now();
-            let last = started + request.timeout.saturating_mul(PROGRESS_FACTOR);
-            let mut due = started + request.timeout;
-            let stopped = loop {
-                // Cancel-safe: a receiver that is polled again, a flag, a timer.
-                tokio::select! {
-                    answer = &mut handle.rx => {
-                        return match answer {
-                            Ok(Ok(ServerResult::CallToolResult(result))) => Ok(converted(result)),
-                            Ok(Ok(_)) => Err(CallError::Refused("it answered with something that is no result of a tool".to_owned())),
-                            Ok(Err(error)) => Err(call_error(&error)),
-                            Err(_) => Err(CallError::Lost),
+            let asker = Asker::new(self.server.clone(), Arc::clone(&request.questions));
+            let asker = Arc::new(asker);
+            let _asking = Asking::begin(&self.shared, &asker);
+            let mut params = CallToolRequestParams::new(request.tool.clone());
+            params.arguments = Some(request.arguments.clone());
+            for _ in 0..ROUNDS_MAX {
+                match self.round(params.clone(), &request, &asker).await? {
+                    ServerResult::CallToolResult(result) => return Ok(converted(result)),
+                    ServerResult::InputRequiredResult(wanted) => {
+                        let answers = self.answers(wanted.input_requests, &asker);
+                        let answers = tokio::select! {
+                            answers = answers => answers.map_err(CallError::Refused)?,
+                            () = request.cancel.cancelled() => return Err(CallError::Cancelled),
                         };
+                        params.input_responses = (!answers.is_empty()).then_some(answers);
+                        params.request_state = wanted.request_state;
                     }
-                    () = request.cancel.cancelled() => break CallError::Cancelled,
-                    Ok(()) = progressed.changed() => due = (Instant::now() + request.timeout).min(last),
-                    () = tokio::time::sleep_until(due) => break CallError::TimedOut,
+                    _ => {
+                        return Err(CallError::Refused(
+                            "it answered with something that is no result of a tool".to_owned(),
+                        ));
+                    }
                 }
-            };
-            // If this cannot be sent, the server is gone, which is noticed elsewhere.
-            let _ = handle.cancel(Some("no longer wanted".to_owned())).await;
-            Err(stopped)
+            }
+            Err(CallError::Refused(format!(
+                "it asked for more input {ROUNDS_MAX} times without a result"
+            )))
         }
         .boxed()
     }
@@ -324,6 +402,90 @@ impl Connection for SdkConnection {
         }
         .boxed()
     }
+}
+
+impl SdkConnection {
+    /// Sends a call once, and waits for what comes of it. Its limit does not count while the user is asked.
+    async fn round(
+        &self,
+        params: CallToolRequestParams,
+        request: &ToolRequest,
+        asker: &Asker,
+    ) -> Result<ServerResult, CallError> {
+        let message = ClientRequest::CallToolRequest(CallToolRequest::new(params));
+        let options = PeerRequestOptions::no_options();
+        let sent = self
+            .service
+            .send_cancellable_request(message, options)
+            .await;
+        let mut handle = sent.map_err(|error| call_error(&error))?;
+        let _listening = Listening(&self.shared, handle.progress_token.clone());
+        self.shared
+            .progress
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(handle.progress_token.clone(), Arc::clone(&request.progress));
+        let mut progressed = self.shared.progressed.subscribe();
+        let mut asked = asker.watch();
+        let mut last = Instant::now() + request.timeout.saturating_mul(PROGRESS_FACTOR);
+        let mut due = Instant::now() + request.timeout;
+        let mut asks = None;
+        let stopped = loop {
+            // Cancel-safe: a receiver that is polled again, flags, a timer.
+            tokio::select! {
+                answer = &mut handle.rx => {
+                    return match answer {
+                        Ok(Ok(result)) => Ok(result),
+                        Ok(Err(error)) => Err(call_error(&error)),
+                        Err(_) => Err(CallError::Lost),
+                    };
+                }
+                () = request.cancel.cancelled() => break CallError::Cancelled,
+                Ok(()) = progressed.changed() => due = (Instant::now() + request.timeout).min(last),
+                Ok(()) = asked.changed() => {
+                    let now = Instant::now();
+                    if *asked.borrow_and_update() {
+                        asks.get_or_insert(now);
+                    } else if let Some(since) = asks.take() {
+                        last += now - since;
+                        due = (now + request.timeout).min(last);
+                    }
+                }
+                () = tokio::time::sleep_until(due), if asks.is_none() => break CallError::TimedOut,
+            }
+        };
+        // If this cannot be sent, the server is gone, which is noticed elsewhere.
+        let _ = handle.cancel(Some("no longer wanted".to_owned())).await;
+        Err(stopped)
+    }
+
+    /// Answers what a server wants to know before it can finish a call. The error is a text for the model.
+    async fn answers(
+        &self,
+        wanted: Option<InputRequests>,
+        asker: &Asker,
+    ) -> Result<InputResponses, String> {
+        let mut answers = InputResponses::new();
+        for (key, request) in wanted.unwrap_or_default() {
+            let answer = match request {
+                InputRequest::Elicitation(request) => {
+                    let answer = asker.ask(request.params).await;
+                    let answer = answer.map_err(|error| clean(&error.message))?;
+                    serde_json::to_value(answer)
+                }
+                InputRequest::ListRoots(_) => {
+                    serde_json::to_value(roots(&self.service.service().cwd))
+                }
+                _ => return Err("it asks for input of a kind that is not supported".to_owned()),
+            };
+            answers.insert(key, answer.map_err(|error| error.to_string())?);
+        }
+        Ok(answers)
+    }
+}
+
+fn roots(cwd: &Path) -> ListRootsResult {
+    ListRootsResult::new(vec![Root::new(file_uri(cwd))])
 }
 
 fn raw(tool: &rmcp::model::Tool) -> RawTool {

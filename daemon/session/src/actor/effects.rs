@@ -58,6 +58,11 @@ impl Actor {
                 } => self.later(in_ms, Happened::RetryDue { item, attempt }),
                 Effect::Judge { call } => self.judge(call),
                 Effect::Run { call, after } => self.run_call(call, after),
+                Effect::AnswerCall {
+                    call,
+                    number,
+                    answer,
+                } => self.calls.answer_question(call, number, answer),
                 Effect::CancelCalls { grace_ms } => self.cancel_calls(grace_ms),
                 Effect::NotifyTurnEnd => self.tell_end(),
                 Effect::CancelTurnEndNotification => self.stop_telling(),

@@ -27,7 +27,7 @@ use proto::live::{Live, ToolOutput};
 use proto::record::{Level, Notice};
 use proto::{Body, CallId, SessionId, Stamp};
 use tokio::sync::mpsc;
-use turn::input::Unattended;
+use turn::input::{CallQuestion, Unattended};
 use turn::{Input, Machine, Now};
 use uuid::Uuid;
 
@@ -43,6 +43,7 @@ use crate::calls::events::CallEvent;
 use crate::calls::hooks::HookState;
 use crate::calls::state::CallState;
 use crate::context::ResetState;
+use crate::context::prefix::digest;
 use crate::journal::{Journal, JournalEvent};
 use crate::request::Requests;
 use crate::request::gather::Gather;
@@ -278,6 +279,26 @@ impl Actor {
                     outcome,
                     duration_ms,
                 });
+            }
+            CallEvent::Asks {
+                call,
+                number,
+                question,
+                reply,
+            } => {
+                let attended = self.viewers.fanout().attended();
+                let shown = serde_json::to_string(&question).unwrap_or_default();
+                self.calls.put_question(call.clone(), number, reply);
+                self.step(Input::CallAsks(Box::new(CallQuestion {
+                    call,
+                    number,
+                    question: *question,
+                    shown_hash: digest(&[shown.as_bytes()]),
+                    attended: !policy::unasked(self.machine.facts().on_ask(), attended),
+                })));
+            }
+            CallEvent::Withdraws { call, number } => {
+                self.step(Input::CallWithdraws { call, number });
             }
             CallEvent::Printed => self.viewers.schedule_frame(),
             CallEvent::HooksRan(finished) => self.tell_hooks(finished),

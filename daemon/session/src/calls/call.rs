@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use contract::tool::{Cancel, Progress, Shells, SkillLibrary};
 use contract::{
-    Agents, Basis, CallAction, CallContext, Decision, Outcome, PastMessages, SandboxSpec, Spawn,
-    Tool, ToolMemory, ToolSet,
+    Agents, Basis, CallAction, CallContext, Decision, Outcome, PastMessages, Questions,
+    SandboxSpec, Spawn, Tool, ToolMemory, ToolSet,
 };
 use knowledge::memory::FactStores;
 use proto::item::{Display, ToolCall, ToolKind};
@@ -34,6 +34,7 @@ use checkpoint::{Checkpoint, Keeper, PathSnapshots, Watched};
 
 mod edit;
 mod printed;
+mod questions;
 mod run;
 mod stop;
 
@@ -124,6 +125,7 @@ impl CallEnvironment {
         &self,
         call: CallId,
         progress: Arc<dyn Progress>,
+        questions: Arc<dyn Questions>,
         cancel: Arc<dyn Cancel>,
     ) -> CallContext {
         CallContext {
@@ -137,6 +139,7 @@ impl CallEnvironment {
             memory: Arc::clone(&self.memory),
             tools: self.tools.clone(),
             progress,
+            questions,
             cancel,
             shells: Arc::clone(&self.shells),
             skills: Arc::clone(&self.skills) as Arc<dyn SkillLibrary>,
@@ -175,7 +178,7 @@ impl CallEnvironment {
 
     /// The context for asking a tool without running it: nothing is printed, nothing is stopped.
     fn quiet(&self, call: CallId) -> CallContext {
-        self.context(call, Arc::new(Quiet), Arc::new(Never))
+        self.context(call, Arc::new(Quiet), Arc::new(()), Arc::new(Never))
     }
 
     /// The tool that a call leads to, with its parsed arguments.

@@ -1,9 +1,11 @@
 //! What running calls and background commands report to their session.
 
-use contract::Outcome;
+use contract::{ElicitationAnswer, Outcome};
 use proto::CallId;
 use proto::hook::HookFinished;
+use proto::params::elicitation::Elicitation;
 use proto::record::{AgentFinished, ChildExited, ChildSpawned, Quarantined};
+use tokio::sync::oneshot;
 
 /// Something that happened in a call, or in a command that a call left in the background.
 pub enum CallEvent {
@@ -12,6 +14,16 @@ pub enum CallEvent {
         outcome: Box<Outcome>,
         duration_ms: u64,
     },
+    /// A running call asks the user. The answer goes to `reply`; if that is dropped, there is none.
+    Asks {
+        call: CallId,
+        /// Distinguishes the questions of a call.
+        number: u64,
+        question: Box<Elicitation>,
+        reply: oneshot::Sender<ElicitationAnswer>,
+    },
+    /// A running call does not need the answer any more.
+    Withdraws { call: CallId, number: u64 },
     /// A running tool has printed.
     Printed,
     /// Hooks have run, and nothing waits for them.

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use contract::{KnownState, ToolSet};
+use contract::{ElicitationAnswer, KnownState, ToolSet};
 use policy::{Layer, RuleSet};
 use proto::item::ToolCall;
 use proto::params::interaction::Scope;
@@ -12,6 +12,7 @@ use proto::record::{
     ChildSpawned, KnownFile, PromptReferences, Quarantined, Rules, SessionCreated,
 };
 use proto::{CallId, Pid, Seq};
+use tokio::sync::oneshot;
 use tokio::time::Instant;
 
 use crate::assembly::guards::{GuardWatch, Guards};
@@ -58,6 +59,8 @@ pub(crate) struct CallState {
     /// A user's command that starts when this record is on disk.
     held_user: Option<(Seq, ChildSpawned)>,
     running: BTreeMap<CallId, Running>,
+    /// Where the answers to questions of running calls go.
+    questions: HashMap<(CallId, u64), oneshot::Sender<ElicitationAnswer>>,
     /// Why commands in the background were stopped that have not ended yet.
     stopped: BTreeMap<Pid, String>,
     /// When a session that closes stops waiting for its commands in the background.
@@ -90,6 +93,7 @@ impl CallState {
             held: Vec::new(),
             held_user: None,
             running: BTreeMap::new(),
+            questions: HashMap::new(),
             stopped: BTreeMap::new(),
             background_due: None,
             rewind_own: None,
@@ -304,8 +308,27 @@ impl CallState {
         self.running.insert(call, running);
     }
 
+    /// A running call waits for the answer to a question.
+    pub fn put_question(
+        &mut self,
+        call: CallId,
+        number: u64,
+        reply: oneshot::Sender<ElicitationAnswer>,
+    ) {
+        self.questions.insert((call, number), reply);
+    }
+
+    /// Gives a running call the answer to its question. One that waits no more is left alone.
+    pub fn answer_question(&mut self, call: CallId, number: u64, answer: ElicitationAnswer) {
+        if let Some(reply) = self.questions.remove(&(call, number)) {
+            // An error means that the call does not wait any more.
+            let _ = reply.send(answer);
+        }
+    }
+
     /// A call runs no more.
     pub fn take_running(&mut self, call: &CallId) -> Option<Running> {
+        self.questions.retain(|(asker, _), _| asker != call);
         self.running.remove(call)
     }
 

@@ -121,7 +121,9 @@ impl Steps {
                     InteractionRequest::Approval(approval) => {
                         self.subject(&open.call, &approval.subject);
                     }
-                    InteractionRequest::Questions { .. } | InteractionRequest::Plan { .. } => {}
+                    InteractionRequest::Questions { .. }
+                    | InteractionRequest::Plan { .. }
+                    | InteractionRequest::Elicitation(_) => {}
                 }
                 let asked = (open.call.clone(), record.at);
                 self.asked.insert(open.interaction_id.clone(), asked);

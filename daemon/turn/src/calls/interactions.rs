@@ -3,7 +3,7 @@
 
 use contract::Outcome;
 use proto::item::{CallStatus, Display, ToolCall};
-use proto::params::interaction::{Interaction, InteractionRequest, Question};
+use proto::params::interaction::{Interaction, InteractionKind, InteractionRequest, Question};
 use proto::record::InteractionResolved;
 use proto::state::{Mode, State};
 use proto::{Body, CallId, InteractionId};
@@ -58,7 +58,8 @@ impl Step<'_> {
         }
         let request = InteractionRequest::Plan { plan };
         if attended {
-            return self.wait_for_user(&call.id, shown_hash, request);
+            self.wait_for_user(&call.id, shown_hash, request);
+            return;
         }
         let open = self.open_interaction(&call.id, shown_hash, request);
         self.close_interaction(open, None, true);
@@ -71,11 +72,12 @@ impl Step<'_> {
         call: &CallId,
         shown_hash: String,
         request: InteractionRequest,
-    ) {
+    ) -> InteractionId {
         let kind = request.kind();
         let open = self.open_interaction(call, shown_hash, request);
         let cause = format!("{} {}", kind.as_str(), open.interaction_id);
         self.state(State::Waiting, self.facts.waits_for_person(), &cause, None);
+        open.interaction_id
     }
 
     fn open_interaction(
@@ -107,6 +109,7 @@ impl Step<'_> {
         let Some(open) = self.facts.interactions.get(&resolution.interaction_id) else {
             return Phase::Calls(calls);
         };
+        let open = open.clone();
         let answer = resolution
             .answer
             .map(|answer| recorded_answer(&open.request, answer));
@@ -114,7 +117,7 @@ impl Step<'_> {
         let record = InteractionResolved {
             interaction_id: resolution.interaction_id,
             call: open.call.clone(),
-            answer,
+            answer: answer.clone(),
             edit: resolution.edit,
             reason: resolution.reason,
             by: resolution.by,
@@ -122,13 +125,14 @@ impl Step<'_> {
             request_id: resolution.request_id,
         };
         self.append(Body::InteractionResolved(record));
+        self.pass_answer_on(&mut calls, &open, answer.as_ref());
         self.update_state_after_answer(&by);
         self.close_what_cannot_run(&mut calls);
         self.proceed(calls)
     }
 
     /// Updates the session's state after an answer: it runs again, or waits for the next answer.
-    fn update_state_after_answer(&mut self, by: &str) {
+    pub(super) fn update_state_after_answer(&mut self, by: &str) {
         let cause = format!("answered by {by}");
         match self.facts.waits_for_person() {
             None => self.state(State::Running, None, &cause, None),
@@ -155,7 +159,25 @@ impl Step<'_> {
         }
     }
 
-    fn close_interaction(&mut self, open: Interaction, reason: Option<String>, unattended: bool) {
+    /// Closes the questions of calls that ran when the daemon died: nothing waits for their answers.
+    pub(crate) fn close_lost_questions(&mut self) {
+        let kind = InteractionKind::Elicitation;
+        let open = self.facts.interactions.values();
+        let lost: Vec<_> = open
+            .filter(|open| open.request.kind() == kind)
+            .cloned()
+            .collect();
+        for interaction in lost {
+            self.close_interaction(interaction, Some(words::QUESTION_LOST.to_owned()), false);
+        }
+    }
+
+    pub(super) fn close_interaction(
+        &mut self,
+        open: Interaction,
+        reason: Option<String>,
+        unattended: bool,
+    ) {
         self.append(Body::InteractionResolved(InteractionResolved {
             interaction_id: open.interaction_id,
             call: open.call,

@@ -24,6 +24,7 @@ impl Step<'_> {
                 if !calls.running.remove(id) {
                     return Phase::Calls(calls);
                 }
+                self.close_questions(&mut calls, words::CALL_ENDED, |call, _| call == id);
                 if let Some(call) = self.open_calls().into_iter().find(|call| call.id == *id) {
                     match self.unsandboxed_run_reason(&call, &outcome) {
                         Some(reason) => self.log_blocked(&call, outcome, reason, duration_ms),

@@ -1,16 +1,18 @@
 //! Interactions with the user, as a fold: opened, answered or closed. All code that depends on their kind is here, in
 //! exhaustive matches: which answers fit a request, and how an answer changes its call.
 
-use contract::EffectivePermissions;
+use contract::{EffectivePermissions, ElicitationAnswer};
+use proto::params::elicitation::ElicitationDecision;
 use proto::params::interaction::{
-    Approval, ApprovalDecision, Interaction, InteractionAnswer, InteractionRequest, PlanDecision,
-    Question, Reply, Scope,
+    Approval, ApprovalDecision, Interaction, InteractionAnswer, InteractionKind,
+    InteractionRequest, PlanDecision, Question, Reply, Scope,
 };
 use proto::record::InteractionResolved;
 use proto::state::{Mode, WaitingFor};
 use proto::{ErrorName, Failure, InteractionId, Record};
 
 use super::Facts;
+use super::elicitation;
 use super::open::{Answerer, CallStage, UserEdit};
 use crate::words;
 
@@ -43,6 +45,13 @@ pub fn answer_refusal(request: &InteractionRequest, answer: &InteractionAnswer) 
             )
         }
         (InteractionRequest::Plan { .. }, InteractionAnswer::Plan { .. }) => return None,
+        (
+            InteractionRequest::Elicitation(asked),
+            InteractionAnswer::Elicitation { decision, replies },
+        ) => (
+            elicitation::refusal(asked, *decision, replies)?,
+            "Correct that answer, or decline.",
+        ),
         (InteractionRequest::Approval(_), _) => (
             "This is an approval request for a call.".to_owned(),
             "Allow or deny it: `reasonix inbox allow ID`, `reasonix inbox deny ID`.",
@@ -54,6 +63,10 @@ pub fn answer_refusal(request: &InteractionRequest, answer: &InteractionAnswer) 
         (InteractionRequest::Plan { .. }, _) => (
             "This is a plan from the model.".to_owned(),
             "Approve it with `reasonix inbox allow ID`, or reject it with `reasonix inbox deny ID`.",
+        ),
+        (InteractionRequest::Elicitation(_), _) => (
+            "This is a question from an MCP server.".to_owned(),
+            "Answer it with `reasonix inbox answer ID …`, or decline with `reasonix inbox deny ID`.",
         ),
     };
     Some(Failure::new(ErrorName::InvalidParams, why, hint))
@@ -142,13 +155,17 @@ pub fn persisted_rule<'a>(
 ) -> Option<&'a str> {
     let scopes = match request {
         InteractionRequest::Approval(approval) => &approval.scopes,
-        InteractionRequest::Questions { .. } | InteractionRequest::Plan { .. } => return None,
+        InteractionRequest::Questions { .. }
+        | InteractionRequest::Plan { .. }
+        | InteractionRequest::Elicitation(_) => return None,
     };
     let (decision, scope) = match answer {
         InteractionAnswer::Approval {
             decision, scope, ..
         } => (*decision, scope.as_ref()),
-        InteractionAnswer::Questions { .. } | InteractionAnswer::Plan { .. } => return None,
+        InteractionAnswer::Questions { .. }
+        | InteractionAnswer::Plan { .. }
+        | InteractionAnswer::Elicitation { .. } => return None,
     };
     match decision {
         ApprovalDecision::AllowAlways => {
@@ -181,13 +198,23 @@ pub(crate) fn recorded_answer(
                 InteractionRequest::Approval(approval) => {
                     Scope::chosen(&approval.scopes, decision, scope.as_ref()).cloned()
                 }
-                InteractionRequest::Questions { .. } | InteractionRequest::Plan { .. } => None,
+                InteractionRequest::Questions { .. }
+                | InteractionRequest::Plan { .. }
+                | InteractionRequest::Elicitation(_) => None,
             },
             note: note.filter(said),
         },
         InteractionAnswer::Plan { decision, note } => InteractionAnswer::Plan {
             decision,
             note: note.filter(said),
+        },
+        InteractionAnswer::Elicitation { decision, replies } => InteractionAnswer::Elicitation {
+            // Without an acceptance nothing of it is sent, so nothing is kept.
+            replies: match decision {
+                ElicitationDecision::Accept => replies,
+                ElicitationDecision::Decline | ElicitationDecision::Cancel => Vec::new(),
+            },
+            decision,
         },
         InteractionAnswer::Questions { replies } => InteractionAnswer::Questions { replies },
     }
@@ -201,7 +228,9 @@ pub fn edited_command<'a>(
 ) -> Option<&'a str> {
     let command = match answer {
         InteractionAnswer::Approval { edited_command, .. } => edited_command.as_deref()?,
-        InteractionAnswer::Questions { .. } | InteractionAnswer::Plan { .. } => return None,
+        InteractionAnswer::Questions { .. }
+        | InteractionAnswer::Plan { .. }
+        | InteractionAnswer::Elicitation { .. } => return None,
     };
     changes_command(request, command).then_some(command)
 }
@@ -209,7 +238,9 @@ pub fn edited_command<'a>(
 fn changes_command(request: &InteractionRequest, command: &str) -> bool {
     match request {
         InteractionRequest::Approval(approval) => approval.subject != command,
-        InteractionRequest::Questions { .. } | InteractionRequest::Plan { .. } => true,
+        InteractionRequest::Questions { .. }
+        | InteractionRequest::Plan { .. }
+        | InteractionRequest::Elicitation(_) => true,
     }
 }
 
@@ -228,6 +259,25 @@ pub fn content_of_answer(id: &InteractionId, answer: &InteractionAnswer) -> Stri
             let said = serde_json::to_string(replies).unwrap_or_default();
             format!("answer {id} {said}")
         }
+        InteractionAnswer::Elicitation { decision, replies } => {
+            let said = serde_json::to_string(replies).unwrap_or_default();
+            format!("answer {id} {decision:?} {said}")
+        }
+    }
+}
+
+/// The answer that a running call gets to its question. `answer`: `None` if the question was closed without one.
+#[must_use]
+pub(crate) fn elicitation_answer(
+    request: &InteractionRequest,
+    answer: Option<&InteractionAnswer>,
+) -> ElicitationAnswer {
+    match (request, answer) {
+        (
+            InteractionRequest::Elicitation(asked),
+            Some(InteractionAnswer::Elicitation { decision, replies }),
+        ) => elicitation::answer(asked, *decision, replies),
+        _ => ElicitationAnswer::Cancel,
     }
 }
 
@@ -244,6 +294,9 @@ pub fn notification(request: &InteractionRequest) -> String {
         }
         InteractionRequest::Questions { .. } => "The model has a question.".to_owned(),
         InteractionRequest::Plan { .. } => "The model proposes a plan.".to_owned(),
+        InteractionRequest::Elicitation(asked) => {
+            format!("The MCP server `{}` has a question.", asked.server)
+        }
     }
 }
 
@@ -270,7 +323,9 @@ impl Facts {
         self.interactions_opened += 1;
         let id = interaction.interaction_id.clone();
         self.interactions.insert(id.clone(), interaction.clone());
-        if let Some(open) = &mut self.open {
+        // A call whose server asks keeps running.
+        let waits = interaction.request.kind() != InteractionKind::Elicitation;
+        if let Some(open) = self.open.as_mut().filter(|_| waits) {
             open.wait_for_user(&interaction.call, id);
         }
     }
@@ -293,6 +348,8 @@ impl Facts {
                     self.apply_replies(&open, questions, resolved);
                 }
                 InteractionRequest::Plan { plan } => self.apply_plan_answer(&open, plan, resolved),
+                // The call has the answer, and its result says what it led to.
+                InteractionRequest::Elicitation(_) => {}
             }
         }
         let content = resolved
@@ -321,9 +378,12 @@ impl Facts {
                 note,
                 ..
             }) => (*decision, scope.as_ref(), note.as_deref()),
-            Some(InteractionAnswer::Questions { .. } | InteractionAnswer::Plan { .. }) | None => {
-                (ApprovalDecision::Deny, None, resolved.reason.as_deref())
-            }
+            Some(
+                InteractionAnswer::Questions { .. }
+                | InteractionAnswer::Plan { .. }
+                | InteractionAnswer::Elicitation { .. },
+            )
+            | None => (ApprovalDecision::Deny, None, resolved.reason.as_deref()),
         };
         if resolved.unattended && !blocked {
             let why = note.unwrap_or_default();
@@ -383,7 +443,12 @@ impl Facts {
     ) {
         let replies: &[Reply] = match &resolved.answer {
             Some(InteractionAnswer::Questions { replies }) => replies,
-            Some(InteractionAnswer::Approval { .. } | InteractionAnswer::Plan { .. }) | None => &[],
+            Some(
+                InteractionAnswer::Approval { .. }
+                | InteractionAnswer::Plan { .. }
+                | InteractionAnswer::Elicitation { .. },
+            )
+            | None => &[],
         };
         let by = match (replies.is_empty(), resolved.unattended) {
             (false, _) => Answerer::Person,
@@ -402,7 +467,11 @@ impl Facts {
     ) {
         let (decision, note) = match &resolved.answer {
             Some(InteractionAnswer::Plan { decision, note }) => (Some(*decision), note.as_deref()),
-            Some(InteractionAnswer::Approval { .. } | InteractionAnswer::Questions { .. })
+            Some(
+                InteractionAnswer::Approval { .. }
+                | InteractionAnswer::Questions { .. }
+                | InteractionAnswer::Elicitation { .. },
+            )
             | None => (None, None),
         };
         let by = match (decision, resolved.unattended) {

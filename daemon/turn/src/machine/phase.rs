@@ -16,7 +16,8 @@
 //!
 //! A user answers an approval request (yes or no to a call), the questions of a call, or its plan. Several may be open
 //! at the same time. A call with open questions or an open plan counts as a long read-only call: later read-only calls
-//! run, writing calls wait.
+//! run, writing calls wait. A running call may ask the user too, for an MCP server: it keeps running, the answer goes to
+//! it, and the question is closed when it ends, is stopped, or the daemon hands over or dies.
 //!
 //! `Compacting` comes before a request whose earlier bytes change: the context is nearly full, the provider found the
 //! request too long, or the model changes. `Asking` follows. The turn ends instead if the new model is not usable, or if
@@ -33,9 +34,9 @@
 //! "–": cannot happen; ignored if it is caused by a late message. In every phase, queued prompts can be withdrawn,
 //! edited and moved, settings can change, and background commands can start and end.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use proto::{CallId, ItemId};
+use proto::{CallId, InteractionId, ItemId};
 
 use crate::compacting::Compacting;
 use crate::input::StopReason;
@@ -114,6 +115,8 @@ pub(crate) struct CallsInProgress {
     /// The call that the policy is judging.
     pub judging: Option<CallId>,
     pub running: BTreeSet<CallId>,
+    /// Open questions of running calls, each by its number in its call.
+    pub questions: BTreeMap<InteractionId, u64>,
     /// Results that have arrived, but whose earlier calls are not all closed.
     pub ready: Vec<PendingResult>,
 }

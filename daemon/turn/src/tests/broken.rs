@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 use proto::item::{AssistantMessage, Finish, ToolCall, ToolMessage};
 use proto::outcome::{OutcomeKind, TurnEnded};
+use proto::params::elicitation::ElicitationDecision;
 use proto::params::interaction::{
     ApprovalDecision, Interaction, InteractionAnswer, InteractionRequest, PlanDecision,
 };
@@ -12,7 +13,7 @@ use proto::reset::{CacheReset, Wire};
 use proto::state::Kind;
 use proto::{Body, CallId, ItemId, Record, Seq, Stamp};
 
-use super::made::{created, judgement, outcome, prompt_id, reply};
+use super::made::{created, elicited, judgement, outcome, prompt_id, reply};
 use super::random_runs::random_config;
 use super::simulation::log_of;
 use crate::compacting::{ResetJob, ResetJobOutcome, ResetReason};
@@ -209,6 +210,7 @@ fn agree(open: &Interaction) -> Input {
             decision: PlanDecision::Approve,
             note,
         },
+        InteractionRequest::Elicitation(_) => elicited(ElicitationDecision::Accept, Some("Ann")),
     };
     Input::Resolved(Box::new(crate::input::InteractionResolution {
         interaction_id: open.interaction_id.clone(),

@@ -7,7 +7,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use proto::item::{AssistantMessage, CallStatus, ToolCall, ToolMessage, UserMessage, Voice};
 use proto::outcome::{OutcomeKind, Reason, TurnEnded};
 use proto::params::interaction::{
-    Approval, ApprovalDecision, Interaction, InteractionAnswer, InteractionRequest, PlanDecision,
+    Approval, ApprovalDecision, Interaction, InteractionAnswer, InteractionKind,
+    InteractionRequest, PlanDecision,
 };
 use proto::record::{
     CallEdit, ContinueReason, InteractionResolved, PolicyDecided, SessionSet, ToolBlocked,
@@ -393,7 +394,10 @@ impl Checker {
     }
 
     fn opens(&mut self, interaction: &Interaction) {
-        self.may_start("an interaction");
+        // A call that runs in a pause may still ask.
+        if interaction.request.kind() != InteractionKind::Elicitation {
+            self.may_start("an interaction");
+        }
         let open = self.open.as_ref().expect("the user is asked within a turn");
         let (id, call) = (&interaction.interaction_id, &interaction.call);
         assert!(
@@ -411,6 +415,10 @@ impl Checker {
             InteractionRequest::Plan { .. } => {
                 assert_eq!(self.mode, Mode::Plan, "plans are made in plan mode");
                 self.may_ask_instead_of_running(call);
+            }
+            InteractionRequest::Elicitation(_) => {
+                let started = open.started.contains_key(call);
+                assert!(started, "only a call that runs asks for its server");
             }
         }
         assert!(!self.settled.contains(id), "I6: an id is used once");
@@ -497,7 +505,12 @@ impl Checker {
                 open.unattended.push(asked.call);
                 open.unapproved = true;
             }
-            (InteractionRequest::Questions { .. } | InteractionRequest::Plan { .. }, _) => {}
+            (
+                InteractionRequest::Questions { .. }
+                | InteractionRequest::Plan { .. }
+                | InteractionRequest::Elicitation(_),
+                _,
+            ) => {}
         }
     }
 

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use contract::{Basis, CallAction, Confinement, Decision, EffectivePermissions, Outcome};
 use proto::item::{CallStatus, Display, ToolCall, ToolKind};
-use proto::params::interaction::{Approval, Choice, Question, Reply, Scope};
+use proto::params::elicitation::{Elicitation, ElicitationDecision, ElicitationField, FieldType};
+use proto::params::interaction::{Approval, Choice, InteractionAnswer, Question, Reply, Scope};
 use proto::record::{
     CheckpointCreated, FileState, Kept, SessionCreated, Todo, TodoStatus, Verdict,
 };
@@ -79,6 +80,38 @@ pub fn reply(label: &str) -> Reply {
     Reply {
         labels: vec![label.to_owned()],
         other: None,
+    }
+}
+
+/// A question of an MCP server for one word.
+pub fn elicitation() -> Elicitation {
+    Elicitation {
+        server: "files".into(),
+        message: "Who are you?".into(),
+        fields: vec![ElicitationField {
+            name: "name".into(),
+            question: Question {
+                options: Vec::new(),
+                ..ask("Name?")
+            },
+            required: true,
+            value: FieldType::Text {
+                min_length: None,
+                max_length: None,
+            },
+        }],
+    }
+}
+
+/// A user's answer to [`elicitation`]: these words; `None`: none are given.
+pub fn elicited(decision: ElicitationDecision, words: Option<&str>) -> InteractionAnswer {
+    let reply = |words: &str| Reply {
+        labels: Vec::new(),
+        other: Some(words.to_owned()),
+    };
+    InteractionAnswer::Elicitation {
+        decision,
+        replies: words.map(reply).into_iter().collect(),
     }
 }
 

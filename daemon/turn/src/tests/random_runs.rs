@@ -86,6 +86,7 @@ fn simulations_reach_every_case() {
                         Some(InteractionAnswer::Approval { .. }) => "approval",
                         Some(InteractionAnswer::Questions { .. }) => "questions",
                         Some(InteractionAnswer::Plan { .. }) => "plan",
+                        Some(InteractionAnswer::Elicitation { decision, .. }) => decision.as_str(),
                         None => "nothing",
                     };
                     let who = match resolved.unattended {
@@ -148,6 +149,7 @@ fn simulations_reach_every_case() {
         "Some(Interaction(Approval))",
         "Some(Interaction(Questions))",
         "Some(Interaction(Plan))",
+        "Some(Interaction(Elicitation))",
         "Some(Retry)",
         "Some(Credentials)",
         "Prompt",
@@ -159,6 +161,8 @@ fn simulations_reach_every_case() {
         "ann approval",
         "ann questions",
         "ann plan",
+        "ann accept",
+        "ann decline",
         "nobody nothing",
         "reasonix nothing",
     ];

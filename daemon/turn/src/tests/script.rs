@@ -12,6 +12,8 @@
 //! > ann yes|always|no 7.1 [NOTE]                  > nobody leaves 7.1 [WHY]
 //! > policy a plans|left-plans                     (a plan for the user to approve; `left-`: no client is attached)
 //! > ann approves|rejects 7.1 [NOTE]               > ann says 7.1 LABEL
+//! > asks a 1 [alone]      (a question of the running call `a` for an MCP server; `alone`: no client is attached)
+//! > withdraws a 1         > ann accepts|declines|cancels 7.1 [WORDS]
 //! > ends a ok|failed|blocked|interrupted [changing FILE]
 //! > stop user|term|kill|shutdown [showing TEXT]   > retry | key | close | gated | sent
 //! > time up 1 [early]     (when the timer expires; early: now)  > wait 500     (milliseconds)
@@ -52,7 +54,7 @@ mod goal;
 mod happens;
 mod reported;
 
-use happens::{answer, child, ends, kind, model, number, set, stop};
+use happens::{answer, asks, child, ends, kind, model, number, set, stop, withdraws};
 use reported::reported;
 
 /// Plays a scenario, and compares the effects of each line.
@@ -239,6 +241,8 @@ impl CallStage {
             "show" if what == "compaction" => return vec![self.compaction()],
             "show" => return self.conversation(),
             "ends" => ends(what),
+            "asks" => asks(what),
+            "withdraws" => withdraws(what),
             "stop" => stop(what),
             "edit" => self.edit(what),
             "move" => {

@@ -68,6 +68,10 @@ pub struct Simulation {
     handing: bool,
     /// From now on everything succeeds.
     peace: bool,
+    /// Decides which calls ask. A separate generator: the other choices stay as they are.
+    asking: Chance,
+    /// The questions of calls so far.
+    questions: u64,
     /// A record of events, if it is printed.
     story: Vec<String>,
     reported: bool,
@@ -103,6 +107,8 @@ struct Running {
     call: ToolCall,
     writes: bool,
     cancelled: bool,
+    /// The number of its question that has no answer yet.
+    asks: Option<u64>,
 }
 
 /// Runs one simulation. Equal arguments give equal simulations.
@@ -150,6 +156,7 @@ impl Simulation {
         let fallback = separate
             .once_in(2)
             .then(|| fallback(separate.one_of(&["p/n", "q/m", "q/m"])));
+        let asking = Chance::new(seed.rotate_left(17));
         let limits = Limits {
             parallel: 1 + chance.below(4),
             retry_tries: 1 + u32::try_from(chance.below(3)).expect("small"),
@@ -182,6 +189,8 @@ impl Simulation {
             closing: false,
             handing: false,
             peace: false,
+            asking,
+            questions: 0,
             story: Vec::new(),
             reported,
             fallback,
@@ -223,6 +232,7 @@ impl Simulation {
     fn anything(&mut self) {
         let ms = u64::try_from(self.chance.below(2_000)).expect("small");
         self.pass(ms);
+        self.a_call_asks();
         match self.chance.below(100) {
             0..60 => self.work_goes_on(),
             60..72 => self.disk(),
@@ -584,6 +594,15 @@ impl Simulation {
                     self.outside.judging.push(call);
                 }
                 Effect::Run { call, after } => self.run(call, after),
+                Effect::AnswerCall { call, number, .. } => {
+                    let mut running = self.outside.running.iter_mut();
+                    let asker = running.find(|running| running.call.id == call);
+                    // It may have ended just now.
+                    if let Some(asker) = asker {
+                        let asked = asker.asks.take();
+                        assert_eq!(asked, Some(number), "each question is answered once");
+                    }
+                }
                 Effect::CancelCalls { .. } => self.cancel_calls(),
                 Effect::NotifyTurnEnd => {
                     assert!(!self.outside.notifying, "one end at a time");
@@ -679,6 +698,7 @@ impl Simulation {
                 call,
                 writes: false,
                 cancelled: true,
+                asks: None,
             });
         }
     }

@@ -278,9 +278,12 @@ pub(super) fn settlement(
             note,
             ..
         }) => (*decision, scope.as_ref(), note.as_deref()),
-        Some(InteractionAnswer::Questions { .. } | InteractionAnswer::Plan { .. }) | None => {
-            (ApprovalDecision::Deny, None, resolved.reason.as_deref())
-        }
+        Some(
+            InteractionAnswer::Questions { .. }
+            | InteractionAnswer::Plan { .. }
+            | InteractionAnswer::Elicitation { .. },
+        )
+        | None => (ApprovalDecision::Deny, None, resolved.reason.as_deref()),
     };
     let rule = scope.map_or(call, |scope| &scope.rule);
     let (message, values) = match decision {

@@ -6,8 +6,9 @@ use std::borrow::Cow;
 use std::fmt;
 
 use proto::InteractionId;
+use proto::params::elicitation::{Elicitation, ElicitationDecision};
 use proto::params::interaction::{
-    ApprovalDecision, Interaction, InteractionAnswer, InteractionKind, InteractionRequest,
+    ApprovalDecision, Choice, Interaction, InteractionAnswer, InteractionKind, InteractionRequest,
     PlanDecision, Question, Reply,
 };
 use proto::record::{InteractionResolved, Quarantined};
@@ -32,6 +33,8 @@ crate::catalog! {
     Questions = "questions", "提问";
     Plan = "plan", "计划";
     Plans = "plans", "计划";
+    Elicitation = "server question", "服务器提问";
+    Elicitations = "server questions", "服务器提问";
     TitleCommand = "Run this command?", "运行这条命令？";
     TitleOutside = "Run this once outside the sandbox?", "在沙箱外运行一次？";
     TitlePutBack = "Put this back?", "放回原处？";
@@ -45,6 +48,9 @@ crate::catalog! {
     TitleRead = "Read this?", "读取这项内容？";
     TitleOther = "Run this tool?", "允许运行这个工具吗？";
     TitleQuestion = "A question for you", "有问题想问你";
+    TitleElicitation = "An MCP server asks you", "MCP 服务器提问";
+    /// 0: the server.
+    WordsOfServer = "These are words of the MCP server `{0}`. Your answer goes to it: give it no password or key.", "以上是 MCP 服务器 `{0}` 的话。回答会发给它：请勿提供密码或密钥。";
     TitlePlan = "Carry out this plan?", "执行这个计划？";
     /// What a yes does.
     PlanMeans = "Approving ends plan mode. Until this turn ends, calls run without asking, except those that are denied or always asked.", "同意后退出计划模式；在本回合结束前，计划所需的调用不再询问，被拒绝或始终需询问的除外。";
@@ -82,6 +88,9 @@ crate::catalog! {
     NoteTitle = "Deny. Why? Press Enter to send (may be empty).", "拒绝。原因？按 Enter 发送，可不填。";
     /// 0: who, 1: what.
     AnsweredBy = "{0} answered: {1}", "{0} 已作答：{1}";
+    ElicitationAnswered = "answered", "已回答";
+    ElicitationDeclined = "declined", "拒绝回答";
+    ElicitationCancelled = "cancelled", "已取消";
     QuestionAnsweredBy = "{0} answered the question", "{0} 已回答该问题";
     AllowedOnce = "allowed once", "允许一次";
     AllowedEdited = "allowed with a changed command", "改动命令后允许";
@@ -97,6 +106,7 @@ pub fn names(kind: InteractionKind) -> (Msg, Msg) {
         InteractionKind::Approval => (Msg::Approval, Msg::Approvals),
         InteractionKind::Questions => (Msg::Question, Msg::Questions),
         InteractionKind::Plan => (Msg::Plan, Msg::Plans),
+        InteractionKind::Elicitation => (Msg::Elicitation, Msg::Elicitations),
     }
 }
 
@@ -108,6 +118,7 @@ impl<'a> Form<'a> {
             InteractionRequest::Approval(request) => approval::form(request),
             InteractionRequest::Questions { questions } => self::questions(questions),
             InteractionRequest::Plan { plan } => Self::of_plan(plan),
+            InteractionRequest::Elicitation(asked) => elicitation(asked),
         }
     }
 
@@ -198,9 +209,77 @@ fn questions(questions: &[Question]) -> Form<'_> {
         },
         shape: Shape::Fields(Fields {
             questions: Cow::Borrowed(questions),
+            optional: Vec::new(),
             answer: untyped_replies,
+            decline: None,
         }),
     }
+}
+
+/// The label of a yes to a question that asks for no value, and that of a no.
+const YES_OR_NO: [&str; 2] = ["accept", "decline"];
+
+fn elicitation(asked: &Elicitation) -> Form<'_> {
+    let questions: Vec<_> = match asked.fields.is_empty() {
+        true => vec![Question {
+            question: String::new(),
+            header: String::new(),
+            options: YES_OR_NO
+                .map(|label| Choice {
+                    label: label.to_owned(),
+                    description: String::new(),
+                })
+                .to_vec(),
+            multi_select: false,
+        }],
+        false => asked
+            .fields
+            .iter()
+            .map(|field| field.question.clone())
+            .collect(),
+    };
+    let answer: fn(Vec<Reply>) -> InteractionAnswer = match asked.fields.is_empty() {
+        true => |replies| {
+            let accepts = replies
+                .iter()
+                .any(|reply| reply.labels == YES_OR_NO[..1] && reply.other.is_none());
+            elicitation_answer(
+                match accepts {
+                    true => ElicitationDecision::Accept,
+                    false => ElicitationDecision::Decline,
+                },
+                Vec::new(),
+            )
+        },
+        false => |replies| elicitation_answer(ElicitationDecision::Accept, replies),
+    };
+    Form {
+        kind: InteractionKind::Elicitation,
+        title: Msg::TitleElicitation,
+        tool: None,
+        shows_tool: false,
+        subject: &asked.message,
+        content: vec![Content::Text(&asked.message)],
+        notes: vec![Note::new(Msg::WordsOfServer, Some(&asked.server))],
+        lines: Lines {
+            heading: format!("the MCP server `{}` asks", asked.server),
+            note: Some(Cow::Borrowed(
+                "these are the server's words, and the answer goes to it: give it no password or key",
+            )),
+            how_to: "answer one after another: the number of an option, or `/answer` and your own words; `/deny` declines",
+            name_suffix: "",
+        },
+        shape: Shape::Fields(Fields {
+            questions: Cow::Owned(questions),
+            optional: asked.fields.iter().map(|field| !field.required).collect(),
+            answer,
+            decline: Some(|| elicitation_answer(ElicitationDecision::Decline, Vec::new())),
+        }),
+    }
+}
+
+fn elicitation_answer(decision: ElicitationDecision, replies: Vec<Reply>) -> InteractionAnswer {
+    InteractionAnswer::Elicitation { decision, replies }
 }
 
 /// Replies to an interaction that is not open: the daemon says who answered it.
@@ -226,7 +305,9 @@ pub fn ends_plan_mode(resolved: &InteractionResolved) -> bool {
 pub(crate) fn words_of_model(interaction: &Interaction) -> Option<&str> {
     match &interaction.request {
         InteractionRequest::Plan { plan } => Some(plan),
-        InteractionRequest::Approval(_) | InteractionRequest::Questions { .. } => None,
+        InteractionRequest::Approval(_)
+        | InteractionRequest::Questions { .. }
+        | InteractionRequest::Elicitation(_) => None,
     }
 }
 
@@ -249,6 +330,8 @@ pub enum Asked {
     /// The questions.
     Questions(Vec<String>),
     Plan,
+    /// The titles of the values that a server asked for.
+    Elicitation(Vec<String>),
 }
 
 /// What an answer means for the call that waited for it.
@@ -275,6 +358,10 @@ impl From<&InteractionRequest> for Asked {
                 Self::Questions(questions.map(|asked| asked.question.clone()).collect())
             }
             InteractionRequest::Plan { .. } => Self::Plan,
+            InteractionRequest::Elicitation(asked) => {
+                let fields = asked.fields.iter();
+                Self::Elicitation(fields.map(|field| field.question.header.clone()).collect())
+            }
         }
     }
 }
@@ -289,6 +376,7 @@ impl Asked {
         match answer {
             Some(InteractionAnswer::Questions { .. }) => Self::Questions(Vec::new()),
             Some(InteractionAnswer::Plan { .. }) => Self::Plan,
+            Some(InteractionAnswer::Elicitation { .. }) => Self::Elicitation(Vec::new()),
             Some(InteractionAnswer::Approval { .. }) | None => {
                 let (tool, subject) = call();
                 Self::Approval { tool, subject }
@@ -308,7 +396,7 @@ impl Asked {
             ) => CallOutcome::Denied,
             (Self::Questions(_), _) if !resolved.unattended => CallOutcome::Answered,
             // The call has run.
-            (Self::PutBack(_), _) => CallOutcome::Other,
+            (Self::PutBack(_) | Self::Elicitation(_), _) => CallOutcome::Other,
             (Self::Approval { .. } | Self::Questions(_) | Self::Plan, _) => CallOutcome::Other,
         }
     }
@@ -331,7 +419,7 @@ impl Asked {
             })
         );
         match self {
-            Self::PutBack(_) => true,
+            Self::PutBack(_) | Self::Elicitation(_) => true,
             Self::Approval { .. } | Self::Questions(_) => !once,
             Self::Plan => false,
         }
@@ -358,6 +446,7 @@ impl Asked {
                 approval::put_back_settlement(language, &text::line(paths), resolved)
             }
             Self::Questions(questions) => replies_settlement(language, questions, resolved),
+            Self::Elicitation(fields) => replies_settlement(language, fields, resolved),
             Self::Plan => Settlement {
                 mark: SettlementMark::Answered,
                 words: self.answered_by(language, resolved),
@@ -388,13 +477,24 @@ impl Asked {
                 PlanDecision::Approve => Msg::PlanApproved,
                 PlanDecision::Reject => Msg::PlanRejected,
             },
+            (_, Some(InteractionAnswer::Elicitation { decision, .. })) => {
+                elicitation_words(*decision)
+            }
             (Self::Approval { .. } | Self::PutBack(_), None) => Msg::Denied,
-            (Self::Plan, None) => Msg::PlanClosed,
+            (Self::Plan | Self::Elicitation(_), None) => Msg::PlanClosed,
             (Self::Questions(_), None) | (_, Some(InteractionAnswer::Questions { .. })) => {
                 return language.fill(Msg::QuestionAnsweredBy, &[&by]);
             }
         };
         language.fill(Msg::AnsweredBy, &[&by, language.say(decision)])
+    }
+}
+
+fn elicitation_words(decision: ElicitationDecision) -> Msg {
+    match decision {
+        ElicitationDecision::Accept => Msg::ElicitationAnswered,
+        ElicitationDecision::Decline => Msg::ElicitationDeclined,
+        ElicitationDecision::Cancel => Msg::ElicitationCancelled,
     }
 }
 
@@ -404,14 +504,27 @@ fn replies_settlement(
     resolved: &InteractionResolved,
 ) -> Settlement {
     let replies: &[Reply] = match &resolved.answer {
-        Some(InteractionAnswer::Questions { replies }) if !resolved.unattended => replies,
+        Some(
+            InteractionAnswer::Questions { replies }
+            | InteractionAnswer::Elicitation { replies, .. },
+        ) if !resolved.unattended => replies,
         Some(
             InteractionAnswer::Approval { .. }
             | InteractionAnswer::Questions { .. }
+            | InteractionAnswer::Elicitation { .. }
             | InteractionAnswer::Plan { .. },
         )
         | None => &[],
     };
+    if let (Some(InteractionAnswer::Elicitation { decision, .. }), []) = (&resolved.answer, replies)
+    {
+        let decision = language.say(elicitation_words(*decision));
+        return Settlement {
+            mark: SettlementMark::Answered,
+            words: language.fill(Msg::AnsweredBy, &[&resolved.by, decision]),
+            replies: Vec::new(),
+        };
+    }
     let message = match replies {
         _ if resolved.unattended => Transcript::AnsweredAlone,
         [] => Transcript::AnsweredNot,
@@ -458,6 +571,10 @@ pub enum AskedLine {
         /// Its first line.
         text: String,
     },
+    Elicitation {
+        server: String,
+        text: String,
+    },
 }
 
 impl AskedLine {
@@ -476,6 +593,10 @@ impl AskedLine {
                     .map_or_else(String::new, |first| short(&first.question)),
             },
             InteractionRequest::Plan { plan } => Self::Plan { text: short(&plan) },
+            InteractionRequest::Elicitation(asked) => Self::Elicitation {
+                text: short(&asked.message),
+                server: asked.server,
+            },
         }
     }
 
@@ -500,6 +621,7 @@ impl AskedLine {
                 write!(f, "asks {id} \"{text}\" and {more} more")
             }
             Self::Plan { text } => write!(f, "proposes {id} \"{text}\""),
+            Self::Elicitation { server, text } => write!(f, "{server} asks {id} \"{text}\""),
         }
     }
 }

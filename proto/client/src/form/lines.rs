@@ -48,7 +48,13 @@ impl Asked {
             Some(InteractionAnswer::Plan { decision, note }) => {
                 with_note(decided(Msg::PlanDecided, decision.called()), note)
             }
-            Some(InteractionAnswer::Questions { replies }) => {
+            Some(InteractionAnswer::Elicitation { decision, replies }) if replies.is_empty() => {
+                decided(Msg::Decided, decision.called())
+            }
+            Some(
+                InteractionAnswer::Questions { replies }
+                | InteractionAnswer::Elicitation { replies, .. },
+            ) => {
                 let answered = language.fill(Msg::AnsweredBy, &[&id, by]);
                 let reply = |reply| words::reply(language, reply);
                 if let [only] = replies.as_slice() {
@@ -64,8 +70,12 @@ impl Asked {
                     let denied = language.fill(Msg::DeniedBy, &[&id, by]);
                     with_note(denied, &resolved.reason)
                 }
-                (Self::Questions(_), true) => language.fill(Msg::Alone, &[&id]),
-                (Self::Questions(_), false) => language.fill(Msg::Closed, &[&id, by]),
+                (Self::Questions(_) | Self::Elicitation(_), true) => {
+                    language.fill(Msg::Alone, &[&id])
+                }
+                (Self::Questions(_) | Self::Elicitation(_), false) => {
+                    language.fill(Msg::Closed, &[&id, by])
+                }
                 (Self::Plan, true) => language.fill(Msg::PlanAlone, &[&id]),
                 (Self::Plan, false) => language.fill(Msg::PlanClosed, &[&id, by]),
             },
@@ -86,10 +96,11 @@ pub(crate) fn traced_answer(answer: InteractionAnswer) -> (Vec<String>, Option<S
             (decision.into_iter().chain(edited).collect(), note)
         }
         InteractionAnswer::Plan { note, .. } => (decision.into_iter().collect(), note),
-        InteractionAnswer::Questions { replies } => {
+        InteractionAnswer::Questions { replies }
+        | InteractionAnswer::Elicitation { replies, .. } => {
             let replies = replies.iter();
             let said = replies.map(|reply| short(&words::reply(Language::English, reply)));
-            (said.collect(), None)
+            (decision.into_iter().chain(said).collect(), None)
         }
     }
 }

@@ -82,6 +82,18 @@ fn questions() -> InteractionRequest {
     }
 }
 
+fn elicitation() -> InteractionRequest {
+    let asked = json!({
+        "type": "elicitation", "server": "files", "message": "Who are you?",
+        "fields": [{
+            "name": "store", "value": {"type": "choice", "values": ["s", "p"]},
+            "question": {"question": "Store", "header": "Store", "options": [
+                {"label": "SQLite"}, {"label": "Postgres"}]},
+        }],
+    });
+    serde_json::from_value(asked).expect("a question of a server")
+}
+
 /// What a kind is expected to be: its title, its subject, how its kind is called, and the answer of each decision.
 struct Expected {
     title: Msg,
@@ -141,6 +153,12 @@ fn expected(request: &InteractionRequest) -> Expected {
             kind: Msg::Plan,
             decisions: Some([plan("approve"), None, None, plan("reject")]),
         },
+        InteractionRequest::Elicitation(_) => Expected {
+            title: Msg::TitleElicitation,
+            subject: "Who are you?",
+            kind: Msg::Elicitation,
+            decisions: None,
+        },
         InteractionRequest::Questions { .. } => Expected {
             title: Msg::TitleQuestion,
             subject: "Which store?",
@@ -158,6 +176,7 @@ fn every_kind_has_a_form_whose_answers_are_of_that_kind() {
         approval(Some("no network"), &[]),
         put_back(),
         questions(),
+        elicitation(),
         InteractionRequest::Plan {
             plan: "\n# Do it\n".to_owned(),
         },
@@ -178,10 +197,11 @@ fn every_kind_has_a_form_whose_answers_are_of_that_kind() {
                 other: None,
             };
             let answer = serde_json::to_value(form.reply(vec![reply])).expect("JSON");
-            assert_eq!(
-                answer,
-                json!({"type": kind, "replies": [{"labels": ["SQLite"]}]})
-            );
+            let mut wanted = json!({"type": kind, "replies": [{"labels": ["SQLite"]}]});
+            if kind == InteractionKind::Elicitation {
+                wanted["decision"] = json!("accept");
+            }
+            assert_eq!(answer, wanted);
             assert!(form.decision().is_none());
             continue;
         };
@@ -343,5 +363,45 @@ fn a_program_that_the_session_may_change_is_in_red_and_asked_about_again() {
         form.lines.heading.starts_with("asked again"),
         "{}",
         form.lines.heading
+    );
+}
+
+#[test]
+fn questions_of_a_server_can_be_declined_and_show_whose_words_they_are() {
+    let interaction = interaction(elicitation());
+    let form = Form::of(&interaction);
+    let fields = form.fields().expect("fields");
+    assert!(fields.can_decline() && fields.is_optional(0));
+    assert_eq!(form.content, [Content::Text("Who are you?")]);
+    assert_eq!(form.notes[0].value, Some("files"));
+    let declined = form.decide(ApprovalDecision::Deny, None, None);
+    assert_eq!(
+        serde_json::to_value(declined).expect("JSON"),
+        json!({"type": "elicitation", "decision": "decline"})
+    );
+}
+
+#[test]
+fn a_server_that_asks_for_no_value_gets_a_yes_or_a_no() {
+    let asked = json!({"type": "elicitation", "server": "files", "message": "Go on?"});
+    let interaction = interaction(serde_json::from_value(asked).expect("a question"));
+    let form = Form::of(&interaction);
+    for (label, decision) in [("accept", "accept"), ("decline", "decline")] {
+        let reply = Reply {
+            labels: vec![label.to_owned()],
+            other: None,
+        };
+        assert_eq!(
+            serde_json::to_value(form.reply(vec![reply])).expect("JSON"),
+            json!({"type": "elicitation", "decision": decision})
+        );
+    }
+    let words = Reply {
+        labels: Vec::new(),
+        other: Some("perhaps".to_owned()),
+    };
+    assert_eq!(
+        serde_json::to_value(form.reply(vec![words])).expect("JSON"),
+        json!({"type": "elicitation", "decision": "decline"})
     );
 }

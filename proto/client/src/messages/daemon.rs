@@ -121,6 +121,7 @@ crate::catalog! {
     CauseApproval = "approval {0}", "审批 {0}";
     CauseQuestion = "questions {0}", "提问 {0}";
     CausePlan = "plan {0}", "计划 {0}";
+    CauseElicitation = "elicitation {0}", "服务器提问 {0}";
     GoesOnKept = "The daemon was restarted during an answer. The part shown so far is kept, and the turn continues from there.", "守护进程在回答途中重启。已显示的部分保留，回合从那里继续。";
     GoesOn = "The daemon was restarted; the turn continues where it was.", "守护进程已重启；回合从原处继续。";
     StillPaused = "The daemon was restarted; the session is still paused.", "守护进程已重启；会话仍处于暂停状态。";
@@ -200,6 +201,9 @@ crate::catalog! {
     IsPlan = "This is a plan from the model.", "这是模型的计划。";
     HintPlan = "Approve it with `reasonix inbox allow ID`, or reject it with `reasonix inbox deny ID`.", "用 `reasonix inbox allow ID` 同意，或用 `reasonix inbox deny ID` 退回。";
     HintScope = "Choose one of the offered scopes, or allow it once.", "请选择所提供的范围之一，或仅允许一次。";
+    IsElicitation = "This is a question from an MCP server.", "这是 MCP 服务器的提问。";
+    HintElicitation = "Answer it with `reasonix inbox answer ID …`, or decline with `reasonix inbox deny ID`.", "请用 `reasonix inbox answer ID …` 回答，或用 `reasonix inbox deny ID` 拒绝回答。";
+    HintValues = "Correct that answer, or decline.", "请更正该回答，或拒绝回答。";
     HintReplies = "Choose options by their labels, or write your own answer.", "请按标签选择选项，或自行填写回答。";
     ScopeNotOffered = "This scope was not offered.", "未提供此范围。";
     NotAlways = "This call cannot always be allowed.", "此调用不能始终允许。";
@@ -219,6 +223,12 @@ crate::catalog! {
     ReplyMissing = "There is no answer to `{0}`.", "没有回答 `{0}`。";
     ReplyOne = "`{0}` takes only one answer.", "`{0}` 只能选一项。";
     ReplyUnknown = "`{0}` has no option `{1}`.", "`{0}` 没有选项 `{1}`。";
+    ValuesMisfit = "{0} values are asked for, but {1} answers were given.", "需要 {0} 个值，但给出了 {1} 个回答。";
+    ValueOption = "`{0}` takes only one of its options.", "`{0}` 只能取其选项之一。";
+    ValueNumber = "`{0}` must be a number.", "`{0}` 必须是数字。";
+    ValueInteger = "`{0}` must be a whole number.", "`{0}` 必须是整数。";
+    ValueLeast = "`{0}` must be at least {1}.", "`{0}` 至少为 {1}。";
+    ValueMost = "`{0}` must be at most {1}.", "`{0}` 至多为 {1}。";
     LastLeft = "the last client that could answer has disconnected. Allow the call with a rule (`--allow`), or use `--on-ask wait`.", "最后一个能作答的客户端已断开。可用规则（`--allow`）允许该调用，或使用 `--on-ask wait`。";
     AnsweredFirstSo = "{0} answered first: {1}.", "{0} 已先作答：{1}。";
     AnsweredFirst = "{0} answered first.", "{0} 已先作答。";
@@ -284,6 +294,9 @@ crate::catalog! {
     WasDenied = "denied", "已拒绝";
     PlanApproved = "approved", "已同意";
     PlanSentBack = "sent back", "已退回";
+    ElicitationAnswered = "answered", "已回答";
+    ElicitationDeclined = "declined", "拒绝回答";
+    ElicitationCancelled = "cancelled", "已取消";
 }
 
 impl Language {

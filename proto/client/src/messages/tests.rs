@@ -284,11 +284,13 @@ fn still_said<M: Message + std::fmt::Debug>(rows: &[M], text: &str) {
 
 #[test]
 fn every_kind_and_decision_is_translated() {
+    use proto::params::elicitation::ElicitationDecision;
     use proto::params::interaction::{ApprovalDecision, InteractionKind, PlanDecision};
     let kinds = InteractionKind::ALL.map(|kind| format!("{} 3.1", kind.as_str()));
     let decisions = ApprovalDecision::ALL.map(ApprovalDecision::called);
     let plans = PlanDecision::ALL.map(PlanDecision::called);
-    let decisions = decisions.into_iter().chain(plans);
+    let servers = ElicitationDecision::ALL.map(ElicitationDecision::called);
+    let decisions = decisions.into_iter().chain(plans).chain(servers);
     let answered = decisions.map(|called| format!("ann answered first: {called}."));
     for said in kinds.into_iter().chain(answered) {
         let translated = Language::Chinese.translate(&said);

@@ -59,10 +59,10 @@ fn questions_that_are_asked_together_are_answered_one_after_another() {
     let mut replies = Replies::default();
     let place = |replies: &Replies| replies.next(&questions).map(|(_, at, all)| (at, all));
     assert_eq!(place(&replies), Some((1, 2)));
-    assert_eq!(replies.take(&questions, "1"), Ok(None));
-    assert!(replies.take(&questions, "9").is_err());
+    assert_eq!(replies.take(&questions, |_| false, "1"), Ok(None));
+    assert!(replies.take(&questions, |_| false, "9").is_err());
     assert_eq!(place(&replies), Some((2, 2)));
-    let all = replies.take(&questions, "1,2").unwrap().unwrap();
+    let all = replies.take(&questions, |_| false, "1,2").unwrap().unwrap();
     assert_eq!(all.len(), 2);
     assert_eq!(all[1].labels, ["SQLite", "Postgres"]);
     assert_eq!(place(&replies), Some((1, 2)));
@@ -78,4 +78,15 @@ proptest! {
             prop_assert!(multi_select || reply.labels.len() <= 1);
         }
     }
+}
+
+#[test]
+fn a_dash_leaves_out_what_is_optional_and_is_an_answer_elsewhere() {
+    let questions = [ask(false), ask(false)];
+    let mut replies = Replies::default();
+    assert_eq!(replies.take(&questions, |index| index == 1, "-"), Ok(None));
+    let all = replies.take(&questions, |index| index == 1, " - ");
+    let all = all.unwrap().unwrap();
+    assert_eq!(all[0].other.as_deref(), Some("-"));
+    assert_eq!(all[1], Reply::default());
 }

@@ -3,7 +3,7 @@
 use proto::params::interaction::Reply;
 
 use super::*;
-use crate::model::interaction::scene::{Scene, ask, question};
+use crate::model::interaction::scene::{Scene, ask, elicitation, question};
 
 fn one(multi: bool) -> Scene {
     let asks = vec![ask("Which?", &["serde", "nom", "none"], multi)];
@@ -198,6 +198,8 @@ fn does(action: Action, name: &str) {
             replies(&scene.press(&["enter"]))[1].other.as_deref() == Some("xy")
         }
         Action::SetAside => scene.model.dialog.is_none() && scene.model.toast.is_some(),
+        // Questions of the model cannot be declined.
+        Action::Deny => effects.is_empty() && scene.model.dialog.is_some(),
         other => panic!("{other:?} has a key in questions, and no script"),
     };
     assert!(done, "`{name}`: {effects:?}");
@@ -211,4 +213,44 @@ fn every_key_of_the_table_does_what_it_says() {
             does(row.action, name);
         }
     }
+}
+
+fn elicited(effects: &[Effect]) -> serde_json::Value {
+    match effects {
+        [Effect::Call(Call::Answer(params))] => serde_json::to_value(&params.answer).unwrap(),
+        other => panic!("no answer: {other:?}"),
+    }
+}
+
+#[test]
+fn a_question_of_a_server_says_so_and_what_is_not_required_may_stay_empty() {
+    let mut scene = Scene::of(Vec::new(), vec![elicitation(1)]);
+    let text = scene.text(80, 24);
+    for wanted in [
+        "An MCP server asks you",
+        "Who are",
+        "words of the MCP server `files`",
+        "decline to answer",
+    ] {
+        assert!(text.contains(wanted), "{wanted}: {text}");
+    }
+    assert!(!text.contains('\u{1b}'), "{text}");
+    assert_eq!(scene.press(&["enter"]), []);
+    assert!(scene.text(80, 24).contains("Nothing chosen yet"));
+    assert_eq!(scene.press(&["o", "A", "n", "n", "enter"]), []);
+    assert!(scene.text(80, 24).contains("May stay empty."));
+    assert_eq!(
+        elicited(&scene.press(&["enter"])),
+        serde_json::json!({"type": "elicitation", "decision": "accept", "replies": [{"other": "Ann"}, {}]})
+    );
+}
+
+#[test]
+fn a_question_of_a_server_is_declined_with_one_key() {
+    let mut scene = Scene::of(Vec::new(), vec![elicitation(1)]);
+    assert_eq!(
+        elicited(&scene.press(&["n"])),
+        serde_json::json!({"type": "elicitation", "decision": "decline"})
+    );
+    assert!(scene.model.dialog.is_none());
 }

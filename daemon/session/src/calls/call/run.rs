@@ -17,6 +17,7 @@ use proto::{CallId, Pid};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
+use super::questions::CallQuestions;
 use super::{CallEnvironment, Printed, Ready, Stop};
 use crate::calls::events::CallEvent;
 use crate::calls::external_changes::Notes;
@@ -86,7 +87,8 @@ impl CallEnvironment {
         });
         let progress: Arc<dyn Progress> = Arc::clone(printed) as Arc<dyn Progress>;
         let cancel: Arc<dyn Cancel> = Arc::clone(stop) as Arc<dyn Cancel>;
-        let mut context = self.context(call.id.clone(), progress, cancel);
+        let questions = Arc::new(CallQuestions::new(call.id.clone(), reporter.clone()));
+        let mut context = self.context(call.id.clone(), progress, questions, cancel);
         if ready.holds_reader {
             let kept = self.env.iter();
             let kept = kept.filter(|(name, _)| !scrubbed_for_readers(name));
@@ -122,7 +124,7 @@ impl CallEnvironment {
     ) -> tokio::task::AbortHandle {
         let progress: Arc<dyn Progress> = Arc::clone(printed) as Arc<dyn Progress>;
         let cancel: Arc<dyn Cancel> = Arc::clone(stop) as Arc<dyn Cancel>;
-        let context = self.context(call.clone(), progress, cancel);
+        let context = self.context(call.clone(), progress, Arc::new(()), cancel);
         let task = tokio::spawn(async move {
             let started = Instant::now();
             let run = AssertUnwindSafe(shell.run(line, number, context)).catch_unwind();

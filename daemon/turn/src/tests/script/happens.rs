@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use contract::provider::{ErrorKind, ProviderError, Reported};
 use proto::item::{CallStatus, Finish, ToolCall};
+use proto::params::elicitation::ElicitationDecision;
 use proto::params::interaction::{ApprovalDecision, InteractionAnswer, PlanDecision};
 use proto::record::{
     CallEdit, Changed, ChildExited, ChildKind, ChildSpawned, FileState, SessionSet, UserCommand,
@@ -12,8 +13,8 @@ use proto::state::Kind;
 use proto::state::Mode;
 use proto::{CallId, InteractionId, Pid};
 
-use crate::input::InteractionResolution;
-use crate::tests::made::reply;
+use crate::input::{CallQuestion, InteractionResolution};
+use crate::tests::made::{elicitation, elicited, reply};
 use crate::{Answer, Input, StopReason};
 
 pub fn number(text: &str) -> u64 {
@@ -206,6 +207,9 @@ pub fn answer(what: &str) -> Input {
         "says" => Some(InteractionAnswer::Questions {
             replies: vec![reply(rest.as_deref().expect("says ID LABEL"))],
         }),
+        "accepts" => Some(elicited(ElicitationDecision::Accept, rest.as_deref())),
+        "declines" => Some(elicited(ElicitationDecision::Decline, None)),
+        "cancels" => Some(elicited(ElicitationDecision::Cancel, None)),
         "leaves" => None,
         other => panic!("nobody answers {other:?}"),
     };
@@ -219,6 +223,27 @@ pub fn answer(what: &str) -> Input {
         unattended,
         request_id: None,
     }))
+}
+
+/// `a 1`, `a 1 alone`.
+pub fn asks(what: &str) -> Input {
+    let words: Vec<_> = what.split(' ').collect();
+    Input::CallAsks(Box::new(CallQuestion {
+        call: CallId::from(words[0]),
+        number: number(words[1]),
+        question: elicitation(),
+        shown_hash: "shown".into(),
+        attended: words.get(2) != Some(&"alone"),
+    }))
+}
+
+/// `a 1`.
+pub fn withdraws(what: &str) -> Input {
+    let (call, count) = what.split_once(' ').expect("withdraws CALL NUMBER");
+    Input::CallWithdraws {
+        call: CallId::from(call),
+        number: number(count),
+    }
 }
 
 pub fn ends(what: &str) -> Input {

@@ -1,6 +1,6 @@
 //! Effects as text. Effects that only repeat the event are left out.
 
-use contract::ToolChoice;
+use contract::{ElicitationAnswer, ToolChoice};
 use proto::Body;
 use proto::item::{
     AssistantMessage, CallStatus, Finish, ToolCall, ToolMessage, UserMessage, Voice,
@@ -42,6 +42,18 @@ pub fn reported(effect: &Effect) -> Option<String> {
             call,
             after: Some(_),
         } => format!("run {}{} once that is on disk", call.id, command(call)),
+        Effect::AnswerCall {
+            call,
+            number,
+            answer,
+        } => match answer {
+            ElicitationAnswer::Accept(values) => {
+                let values = serde_json::to_string(values).unwrap_or_default();
+                format!("tell {call} {number}: {values}")
+            }
+            ElicitationAnswer::Decline => format!("tell {call} {number}: declined"),
+            ElicitationAnswer::Cancel => format!("tell {call} {number}: cancelled"),
+        },
         Effect::CancelCalls { grace_ms } => format!("stop the calls, KILL after {grace_ms} ms"),
         Effect::NotifyTurnEnd => "run the stop hooks".into(),
         Effect::CancelTurnEndNotification => "cancel the stop hooks".into(),
@@ -167,6 +179,9 @@ fn recorded(body: &Body) -> Option<String> {
                 InteractionRequest::Approval(_) => format!("question {id} about {call}"),
                 InteractionRequest::Questions { .. } => format!("asks {id} for {call}"),
                 InteractionRequest::Plan { .. } => format!("proposes {id} for {call}"),
+                InteractionRequest::Elicitation(asked) => {
+                    format!("{} asks {id} in {call}", asked.server)
+                }
             }
         }
         Body::InteractionResolved(resolved) => {
@@ -181,6 +196,7 @@ fn recorded(body: &Body) -> Option<String> {
                     let labels = replies.iter().flat_map(|reply| &reply.labels);
                     labels.cloned().collect::<Vec<_>>().join(" ")
                 }
+                Some(InteractionAnswer::Elicitation { decision, .. }) => decision.as_str().into(),
                 None => "nothing".into(),
             };
             format!(

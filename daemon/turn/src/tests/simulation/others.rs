@@ -6,6 +6,7 @@ use contract::provider::{ErrorKind, ProviderError, Reported};
 use contract::{CallAction, Outcome};
 use proto::budget::{Budget, Spent};
 use proto::item::{CallStatus, Finish, ToolCall};
+use proto::params::elicitation::ElicitationDecision;
 use proto::params::interaction::{
     Approval, ApprovalDecision, Interaction, InteractionAnswer, InteractionRequest, PlanDecision,
 };
@@ -19,8 +20,10 @@ use proto::state::{Kind, Mode};
 use proto::{Body, CallId, InteractionId, ItemId, Pid, PromptId, SessionId, SessionOptions};
 
 use super::{Running, Simulation};
-use crate::input::{InteractionResolution, Unattended};
-use crate::tests::made::{ask, checkpoint, judgement, outcome, prompt_id, reply, todo};
+use crate::input::{CallQuestion, InteractionResolution, Unattended};
+use crate::tests::made::{
+    ask, checkpoint, elicitation, elicited, judgement, outcome, prompt_id, reply, todo,
+};
 use crate::{Answer, Decided, Input, Judgement};
 
 impl Simulation {
@@ -490,6 +493,12 @@ impl Simulation {
                 (!self.chance.once_in(4)).then_some(InteractionAnswer::Questions { replies })
             }
             InteractionRequest::Plan { .. } => self.plan_decision(),
+            InteractionRequest::Elicitation(_) => match self.asking.below(4) {
+                0 => None,
+                1 => Some(elicited(ElicitationDecision::Decline, None)),
+                2 => Some(elicited(ElicitationDecision::Cancel, None)),
+                _ => Some(elicited(ElicitationDecision::Accept, Some("Ann"))),
+            },
         };
         match &interaction.request {
             InteractionRequest::Approval(approval)
@@ -615,7 +624,37 @@ impl Simulation {
             call,
             writes,
             cancelled: false,
+            asks: None,
         });
+    }
+
+    /// Now and then a running call asks the user, or does not need the answer any more.
+    pub(super) fn a_call_asks(&mut self) {
+        if self.peace || !self.asking.once_in(4) || self.outside.running.is_empty() {
+            return;
+        }
+        let place = self.asking.below(self.outside.running.len());
+        let Some(running) = self.outside.running.get_mut(place) else {
+            return;
+        };
+        let call = running.call.id.clone();
+        if let Some(number) = running.asks {
+            if self.asking.once_in(3) {
+                self.step(Input::CallWithdraws { call, number });
+            }
+            return;
+        }
+        self.questions += 1;
+        let number = self.questions;
+        running.asks = Some(number);
+        let attended = !self.asking.once_in(6);
+        self.step(Input::CallAsks(Box::new(CallQuestion {
+            call,
+            number,
+            question: elicitation(),
+            shown_hash: "shown".into(),
+            attended,
+        })));
     }
 
     pub(super) fn tool_ends(&mut self) {

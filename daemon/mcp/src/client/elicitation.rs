@@ -1,0 +1,356 @@
+//! Questions of a server to the user: read from the protocol, cleaned, asked through the call that they belong to.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use contract::{ElicitationAnswer, Questions};
+use proto::params::elicitation::{Elicitation, ElicitationField, FieldType};
+use proto::params::interaction::{Choice, Question};
+use rmcp::ErrorData;
+use rmcp::model::{
+    ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationSchema, EnumSchema,
+    MultiSelectEnumSchema, PrimitiveSchemaDefinition, SingleSelectEnumSchema,
+};
+use serde_json::Value;
+use tokio::sync::watch;
+
+use crate::text::{clean, cut};
+
+/// Questions that one call may ask.
+const QUESTIONS_MAX: usize = 20;
+/// Values of one question.
+const FIELDS_MAX: usize = 32;
+/// Choices of one value.
+const OPTIONS_MAX: usize = 100;
+/// Bytes of a message, and of a description.
+const MESSAGE_MAX: usize = 8 * 1024;
+/// Bytes of a title, of a choice and of a name.
+const TITLE_MAX: usize = 200;
+
+/// How a running call asks the user.
+pub(super) struct Asker {
+    server: String,
+    questions: Arc<dyn Questions>,
+    /// How many questions it has asked, and whether one is open.
+    asked: Mutex<usize>,
+    /// Held while a question is open: a call asks one at a time.
+    turn: tokio::sync::Mutex<()>,
+    /// Whether a question is open.
+    open: watch::Sender<bool>,
+}
+
+/// Says that the question is not open any more, however it ended.
+struct OpenMark<'a>(&'a Asker);
+
+impl Drop for OpenMark<'_> {
+    fn drop(&mut self) {
+        self.0.open.send_replace(false);
+    }
+}
+
+impl Asker {
+    pub(super) fn new(server: String, questions: Arc<dyn Questions>) -> Self {
+        Self {
+            server,
+            questions,
+            asked: Mutex::default(),
+            turn: tokio::sync::Mutex::default(),
+            open: watch::Sender::new(false),
+        }
+    }
+
+    /// Changes when a question opens or is answered.
+    pub(super) fn watch(&self) -> watch::Receiver<bool> {
+        self.open.subscribe()
+    }
+
+    /// Asks the user. The error goes to the server.
+    pub(super) async fn ask(&self, params: ElicitRequestParams) -> Result<ElicitResult, ErrorData> {
+        let question =
+            read(&self.server, params).map_err(|reason| ErrorData::invalid_params(reason, None))?;
+        let _turn = self.turn.lock().await;
+        {
+            let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+            if *asked >= QUESTIONS_MAX {
+                let reason = format!("one call may ask {QUESTIONS_MAX} questions");
+                return Err(ErrorData::invalid_request(reason, None));
+            }
+            *asked += 1;
+        }
+        self.open.send_replace(true);
+        let _mark = OpenMark(self);
+        Ok(match self.questions.ask(question).await {
+            ElicitationAnswer::Accept(values) => {
+                ElicitResult::new(ElicitationAction::Accept).with_content(Value::Object(values))
+            }
+            ElicitationAnswer::Decline => ElicitResult::new(ElicitationAction::Decline),
+            ElicitationAnswer::Cancel => ElicitResult::new(ElicitationAction::Cancel),
+        })
+    }
+}
+
+/// A question as the user is asked. The error is a text for the server.
+fn read(server: &str, params: ElicitRequestParams) -> Result<Elicitation, String> {
+    let (message, schema) = match params {
+        ElicitRequestParams::FormElicitationParams {
+            message,
+            requested_schema,
+            ..
+        } => (message, requested_schema),
+        _ => return Err("only elicitations with a form are supported".to_owned()),
+    };
+    let message = clean(&message);
+    Ok(Elicitation {
+        server: server.to_owned(),
+        message: cut(message.trim(), MESSAGE_MAX).0.to_owned(),
+        fields: fields(schema)?,
+    })
+}
+
+fn fields(schema: ElicitationSchema) -> Result<Vec<ElicitationField>, String> {
+    let required = schema.required.unwrap_or_default();
+    let mut properties: BTreeMap<_, _> = schema.properties;
+    if properties.len() > FIELDS_MAX {
+        return Err(format!("at most {FIELDS_MAX} values can be asked for"));
+    }
+    let order = match schema.property_order {
+        Some(order) => order,
+        None => properties.keys().cloned().collect(),
+    };
+    let mut fields = Vec::new();
+    for name in order {
+        let Some(property) = properties.remove(&name) else {
+            continue;
+        };
+        let is_required = required.contains(&name);
+        fields.push(field(name, property, is_required)?);
+    }
+    Ok(fields)
+}
+
+/// What the schema of a value says to people.
+struct Words {
+    title: Option<String>,
+    description: Option<String>,
+}
+
+fn field(
+    name: String,
+    property: PrimitiveSchemaDefinition,
+    required: bool,
+) -> Result<ElicitationField, String> {
+    let words = |title: Option<std::borrow::Cow<'static, str>>,
+                 description: Option<std::borrow::Cow<'static, str>>| Words {
+        title: title.map(|title| title.into_owned()),
+        description: description.map(|text| text.into_owned()),
+    };
+    let default = |value: Option<String>| value.into_iter().collect::<Vec<_>>();
+    let (words, options, multi_select, value) = match property {
+        PrimitiveSchemaDefinition::String(schema) => (
+            words(schema.title, schema.description),
+            default(schema.default),
+            false,
+            FieldType::Text {
+                min_length: schema.min_length.map(u64::from),
+                max_length: schema.max_length.map(u64::from),
+            },
+        ),
+        PrimitiveSchemaDefinition::Number(schema) => (
+            words(schema.title, schema.description),
+            default(schema.default.map(|number| number.to_string())),
+            false,
+            FieldType::Number {
+                minimum: schema.minimum,
+                maximum: schema.maximum,
+            },
+        ),
+        PrimitiveSchemaDefinition::Integer(schema) => (
+            words(schema.title, schema.description),
+            default(schema.default.map(|number| number.to_string())),
+            false,
+            FieldType::Integer {
+                minimum: schema.minimum,
+                maximum: schema.maximum,
+            },
+        ),
+        PrimitiveSchemaDefinition::Boolean(schema) => (
+            words(schema.title, schema.description),
+            vec!["yes".to_owned(), "no".to_owned()],
+            false,
+            FieldType::Boolean,
+        ),
+        PrimitiveSchemaDefinition::Enum(schema) => {
+            let (title, description, choices, multi_select) = choices(schema)?;
+            let (values, titles) = choices.into_iter().unzip();
+            let value = FieldType::Choice { values };
+            (words(title, description), titles, multi_select, value)
+        }
+        _ => return Err(format!("`{name}` is of a type that cannot be asked for")),
+    };
+    let title = words.title.filter(|title| !title.trim().is_empty());
+    let header = short(title.as_deref().unwrap_or(&name));
+    let description = words.description.map(|text| clean(&text));
+    let description = description.filter(|text| !text.trim().is_empty());
+    let question = match description {
+        Some(text) => cut(text.trim(), MESSAGE_MAX).0.to_owned(),
+        None => header.clone(),
+    };
+    if options.len() > OPTIONS_MAX {
+        return Err(format!("`{name}` has more than {OPTIONS_MAX} choices"));
+    }
+    let options = distinct(&options).into_iter().map(|label| Choice {
+        label,
+        description: String::new(),
+    });
+    Ok(ElicitationField {
+        question: Question {
+            question,
+            header,
+            options: options.collect(),
+            multi_select,
+        },
+        name,
+        required,
+        value,
+    })
+}
+
+type Text = Option<std::borrow::Cow<'static, str>>;
+
+/// Title and description of a choice, its values with their titles, and whether several may be chosen.
+fn choices(schema: EnumSchema) -> Result<(Text, Text, Vec<(String, String)>, bool), String> {
+    let plain = |values: Vec<String>| {
+        let pairs = values.into_iter().map(|value| (value.clone(), value));
+        pairs.collect::<Vec<_>>()
+    };
+    let titled = |values: Vec<rmcp::model::ConstTitle>| {
+        let pairs = values.into_iter().map(|value| (value.const_, value.title));
+        pairs.collect::<Vec<_>>()
+    };
+    Ok(match schema {
+        EnumSchema::Single(SingleSelectEnumSchema::Untitled(schema)) => {
+            (schema.title, schema.description, plain(schema.enum_), false)
+        }
+        EnumSchema::Single(SingleSelectEnumSchema::Titled(schema)) => (
+            schema.title,
+            schema.description,
+            titled(schema.one_of),
+            false,
+        ),
+        EnumSchema::Multi(MultiSelectEnumSchema::Untitled(schema)) => (
+            schema.title,
+            schema.description,
+            plain(schema.items.enum_),
+            true,
+        ),
+        EnumSchema::Multi(MultiSelectEnumSchema::Titled(schema)) => (
+            schema.title,
+            schema.description,
+            titled(schema.items.any_of),
+            true,
+        ),
+        EnumSchema::Legacy(schema) => {
+            let names = schema.enum_names.unwrap_or_default();
+            let pairs = schema.enum_.into_iter().enumerate().map(|(place, value)| {
+                let name = names.get(place).cloned();
+                (value.clone(), name.unwrap_or(value))
+            });
+            (schema.title, schema.description, pairs.collect(), false)
+        }
+        _ => return Err("a choice is of a kind that cannot be asked for".to_owned()),
+    })
+}
+
+/// One line of a server's text.
+fn short(text: &str) -> String {
+    let line = clean(text).split_whitespace().collect::<Vec<_>>().join(" ");
+    cut(&line, TITLE_MAX).0.to_owned()
+}
+
+/// Titles of choices, no two the same: an answer names one by its title.
+fn distinct(titles: &[String]) -> Vec<String> {
+    let mut out: Vec<String> = Vec::new();
+    for (place, title) in titles.iter().enumerate() {
+        let title = short(title);
+        let title = match title.is_empty() || out.contains(&title) {
+            true => format!("{title} ({})", place + 1).trim().to_owned(),
+            false => title,
+        };
+        out.push(title);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn asked(params: Value) -> Result<Elicitation, String> {
+        let params = serde_json::from_value(params).map_err(|error| error.to_string())?;
+        read("files", params)
+    }
+
+    #[test]
+    fn a_form_is_read_in_its_order_and_without_escapes() {
+        let read = asked(json!({
+            "message": "Who\u{1b}]0;x\u{7} are\u{202e} you?",
+            "requestedSchema": {"type": "object", "required": ["name"], "properties": {
+                "name": {"type": "string", "title": "Your\nname", "maxLength": 9},
+                "age": {"type": "integer", "minimum": 1, "default": 30},
+                "sure": {"type": "boolean"},
+                "colour": {"type": "string", "oneOf": [
+                    {"const": "r", "title": "Red"}, {"const": "b", "title": "Red"}]},
+                "many": {"type": "array", "items": {"type": "string", "enum": ["x", "y"]}},
+                "old": {"type": "string", "enum": ["1", "2"], "enumNames": ["one", "two"]},
+            }},
+        }))
+        .expect("a form");
+        assert_eq!((&*read.server, &*read.message), ("files", "Who are you?"));
+        let fields = read.fields.iter().map(|field| {
+            let options = field.question.options.iter().map(|option| &*option.label);
+            (
+                &*field.name,
+                &*field.question.header,
+                options.collect::<Vec<_>>(),
+                field.required,
+            )
+        });
+        assert_eq!(
+            fields.collect::<Vec<_>>(),
+            [
+                ("name", "Your name", vec![], true),
+                ("age", "age", vec!["30"], false),
+                ("sure", "sure", vec!["yes", "no"], false),
+                ("colour", "colour", vec!["Red", "Red (2)"], false),
+                ("many", "many", vec!["x", "y"], false),
+                ("old", "old", vec!["one", "two"], false),
+            ]
+        );
+        let values = read.fields.into_iter().map(|field| field.value);
+        assert_eq!(
+            values.skip(3).collect::<Vec<_>>(),
+            [["r", "b"], ["x", "y"], ["1", "2"]].map(|values| FieldType::Choice {
+                values: values.map(str::to_owned).to_vec()
+            })
+        );
+    }
+
+    #[test]
+    fn what_cannot_be_asked_is_refused_with_a_reason() {
+        let url = json!({"mode": "url", "message": "go", "url": "http://x", "elicitationId": "1"});
+        assert_eq!(
+            asked(url),
+            Err("only elicitations with a form are supported".to_owned())
+        );
+        let properties: serde_json::Map<_, _> = (0..40)
+            .map(|n| (format!("f{n}"), json!({"type": "boolean"})))
+            .collect();
+        let many = json!({"message": "all", "requestedSchema": {"type": "object", "properties": properties}});
+        assert_eq!(
+            asked(many),
+            Err("at most 32 values can be asked for".to_owned())
+        );
+    }
+}

@@ -1,0 +1,88 @@
+//! Questions of MCP servers: what a server asks the user while a call of one of its tools runs. Named as in its protocol.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::interaction::Question;
+use crate::words::words;
+
+/// A question of an MCP server.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Elicitation {
+    /// Name of the server, as it is configured.
+    pub server: String,
+    /// What the server says. Its own words, without control characters.
+    pub message: String,
+    /// Values that it asks for, in their order. None: it only wants a yes or no.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fields: Vec<ElicitationField>,
+}
+
+/// One value that a server asks for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ElicitationField {
+    /// As the server calls it.
+    pub name: String,
+    /// As the user is asked. Options are the choices, or the default. There may be none, or more than four.
+    pub question: Question,
+    /// Whether the user must give it to accept.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub required: bool,
+    pub value: FieldType,
+}
+
+/// What a value may be.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum FieldType {
+    /// Any words. Lengths are in characters.
+    Text {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        min_length: Option<u64>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        max_length: Option<u64>,
+    },
+    Number {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        minimum: Option<f64>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        maximum: Option<f64>,
+    },
+    Integer {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        minimum: Option<i64>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        maximum: Option<i64>,
+    },
+    /// The options of the question are yes and no.
+    Boolean,
+    /// One of the options of the question, or several if it takes several.
+    Choice {
+        /// What is sent to the server for each option, in their order.
+        values: Vec<String>,
+    },
+}
+
+words! {
+    /// The user's decision on a question of an MCP server.
+    ElicitationDecision {
+        /// The replies go to the server.
+        Accept = "accept",
+        /// The server learns that the user gives no answer. The call continues.
+        Decline = "decline",
+        /// The server learns that the user closed the question without a decision.
+        Cancel = "cancel",
+    }
+}
+
+impl ElicitationDecision {
+    /// The decision in words.
+    #[must_use]
+    pub fn called(self) -> &'static str {
+        match self {
+            Self::Accept => "answered",
+            Self::Decline => "declined",
+            Self::Cancel => "cancelled",
+        }
+    }
+}
