@@ -219,3 +219,24 @@ fn a_call_whose_stream_breaks_off_is_resumed_after_the_last_event() {
         "{resumed:#?}"
     );
 }
+
+#[test]
+fn a_server_that_answers_unknown_methods_with_nothing_gets_the_older_handshake() {
+    let (base, came) = serve_with(|came, _| match came.rpc() {
+        "server/discover" => {
+            let body = json!({"jsonrpc": "2.0", "id": came.body["id"], "result": {}});
+            let json_type = "Content-Type: application/json\r\n";
+            with("200 OK", json_type, &body.to_string())
+        }
+        _ => answer(came),
+    });
+    let model = calling("mcp__web__greet", json!({"name": "Ann"}));
+    let house = house(&model);
+    servers(&house, &json!({"web": {"url": format!("{base}/mcp")}}));
+    run(&house, &["--allow", "mcp__web"], "Greet.").expect(0, "completed");
+    assert_eq!(result_of(&model), "Hello, Ann.");
+    let came = came.lock().expect("the requests").clone();
+    let started = came.iter().find(|came| came.rpc() == "initialize");
+    let version = &started.expect("a handshake").body["params"]["protocolVersion"];
+    assert_eq!(version, "2025-11-25", "the newest that has this handshake");
+}

@@ -36,6 +36,9 @@ struct Authority {
     expires_in: u64,
     /// Users refuse.
     refuses: bool,
+    /// A scope that calls need, and those that the newest login has.
+    needs: &'static str,
+    granted: String,
     /// Grants that were asked for, in order.
     grants: Vec<String>,
 }
@@ -93,6 +96,13 @@ impl Authority {
             ("GET", "/authorize") => self.authorize(&pairs(query)),
             ("POST", "/token") => self.token(&pairs(&came.text)),
             (_, "/mcp") if came.has(&format!("authorization: Bearer {}", self.access)) => {
+                if came.rpc() == "tools/call" && !self.granted.contains(self.needs) {
+                    let challenge = format!(
+                        "WWW-Authenticate: Bearer error=\"insufficient_scope\", scope=\"tools {}\"\r\n",
+                        self.needs
+                    );
+                    return with("403 Forbidden", &challenge, "");
+                }
                 answer(came)
             }
             (_, "/mcp") => {
@@ -129,6 +139,7 @@ impl Authority {
                 let Some(code) = self.codes.remove(&asked["code"]) else {
                     return refused();
                 };
+                self.granted = code["scope"].clone();
                 let verifier = Sha256::digest(asked["code_verifier"].as_bytes());
                 code["code_challenge"] == BASE64_URL_SAFE_NO_PAD.encode(verifier)
                     && code["redirect_uri"] == asked["redirect_uri"]
@@ -438,4 +449,22 @@ fn a_login_that_ends_while_a_session_runs_is_said_and_comes_back_with_the_next_o
     logged_in(&house);
     let listed = house.reasonix(&["mcp", "list"]).expect_code(0);
     assert!(listed.out.contains("ready"), "{listed:?}");
+}
+
+#[test]
+fn a_call_that_needs_more_rights_says_so_and_the_next_login_asks_for_them() {
+    let model = calling("mcp__web__greet", json!({"name": "Ann"}));
+    let house = house(&model);
+    let closed = Closed::start();
+    closed.authority().needs = "admin";
+    closed.configure(&house);
+    logged_in(&house);
+    assert_eq!(closed.authority().granted, "tools");
+    run(&house, &["--allow", "mcp__web"], "Greet.").expect(0, "completed");
+    let result = result_of(&model);
+    assert!(result.contains("`reasonix mcp login web`"), "{result}");
+    logged_in(&house);
+    assert_eq!(closed.authority().granted, "tools admin");
+    run(&house, &["--allow", "mcp__web"], "Greet.").expect(0, "completed");
+    assert_eq!(result_of(&model), "Hello, Ann.");
 }

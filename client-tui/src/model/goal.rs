@@ -12,7 +12,7 @@ use crate::messages::status::Msg;
 use crate::render::short;
 
 /// What `/goal` starts. `--research` or `--simple` before the text says whether it is long research.
-pub fn start(session: String, words: &str) -> StartParams {
+pub fn start_params(session: String, words: &str) -> StartParams {
     let options = [("--research", true), ("--simple", false)];
     let choice = options.into_iter().find_map(|(option, research)| {
         let text = words.strip_prefix(option)?;

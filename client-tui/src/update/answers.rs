@@ -27,7 +27,8 @@ use crate::messages::app::Msg;
 use crate::messages::dialog::Msg as Title;
 use crate::model::confirm::ConfirmedAction;
 use crate::model::pager::PagerContent;
-use crate::model::{Model, Tone, goal};
+use crate::model::goal::start_params;
+use crate::model::{Model, Tone};
 use crate::render::short;
 use crate::update::pager::outputs;
 
@@ -294,7 +295,7 @@ fn created(model: &mut Model, created: &CreateOutput) -> Vec<Effect> {
     });
     let goal = goal.map(|text| {
         let session = created.session.to_string();
-        Effect::Call(Call::StartGoal(goal::start(session, &text)))
+        Effect::Call(Call::StartGoal(start_params(session, &text)))
     });
     effects.into_iter().chain(command).chain(goal).collect()
 }

@@ -27,7 +27,8 @@ use crate::model::confirm::ConfirmedAction;
 use crate::model::list::ListOf;
 use crate::model::pager::PagerContent;
 use crate::model::transcript::EntryKind;
-use crate::model::{Link, Model, Tone, goal};
+use crate::model::goal::start_params;
+use crate::model::{Link, Model, Tone};
 use crate::slash::{Command, Row};
 use crate::theme::Theme;
 
@@ -279,7 +280,7 @@ fn goal(model: &mut Model, session: String, arguments: &str) -> Vec<Effect> {
             session,
             request_id,
         })),
-        text => called(Call::StartGoal(goal::start(session, text))),
+        text => called(Call::StartGoal(start_params(session, text))),
     }
 }
 

@@ -79,7 +79,7 @@ pub enum CallError {
     Cancelled,
     /// The server ended or the connection broke while the call ran.
     Lost,
-    /// The server does not accept the login any more.
+    /// The server does not accept the login, or not for this call.
     NeedsLogin,
 }
 

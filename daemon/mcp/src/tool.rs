@@ -145,7 +145,7 @@ impl ServerTool {
             Err(CallError::NeedsLogin) => {
                 self.server.ask_restart();
                 Outcome::failed(format!(
-                    "The MCP server `{name}` does not accept the user's login any more, so the call had no effect. The user can log in with `reasonix mcp login {name}`; ask them to, and do not repeat the call before."
+                    "The MCP server `{name}` does not accept the user's login for this call, which had no effect. The user can log in again with `reasonix mcp login {name}`; ask them to, and do not repeat the call before."
                 ))
             }
             Err(CallError::Lost) => Outcome::failed(format!(

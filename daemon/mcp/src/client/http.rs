@@ -26,6 +26,26 @@ pub(crate) fn install_tls() {
     });
 }
 
+/// What a server that wants a login says in its answer to a request: its `WWW-Authenticate`.
+pub(crate) async fn challenge(url: &str, headers: &BTreeMap<String, String>) -> Option<String> {
+    let (client, config) = transport(url, headers).ok()?;
+    // Servers may answer another method than `POST` without it, and check the authorization before the content.
+    let request = client
+        .post(url)
+        .header("accept", "application/json, text/event-stream")
+        .header("content-type", "application/json")
+        .body(r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#);
+    let headers = config.custom_headers.into_iter();
+    let request = headers.fold(request, |request, (name, value)| {
+        request.header(name, value)
+    });
+    let answer = request.send().await.ok()?;
+    let wants_login = answer.status() == reqwest::StatusCode::UNAUTHORIZED;
+    let challenge = answer.headers().get(reqwest::header::WWW_AUTHENTICATE);
+    let challenge = challenge.filter(|_| wants_login)?;
+    challenge.to_str().ok().map(str::to_owned)
+}
+
 /// Whether an address is on this machine.
 pub(crate) fn is_local(address: &reqwest::Url) -> bool {
     match address.host_str() {
@@ -112,6 +132,20 @@ pub(crate) fn start_wants_login(error: &ClientInitializeError) -> bool {
         }
         _ => false,
     }
+}
+
+/// The `WWW-Authenticate` of a server that refused a request because the login has too few rights.
+pub(crate) fn missing_rights(error: &(dyn std::error::Error + 'static)) -> Option<String> {
+    let mut cause = Some(error);
+    while let Some(error) = cause {
+        if let Some(StreamableHttpError::InsufficientScope(missing)) =
+            error.downcast_ref::<StreamableHttpError<reqwest::Error>>()
+        {
+            return Some(missing.www_authenticate_header.clone());
+        }
+        cause = error.source();
+    }
+    None
 }
 
 /// Whether a server answered that it wants an authorization, or another one.

@@ -20,7 +20,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::http;
 use crate::config::{ServerConfig, Transport};
-use crate::text::clean;
+use crate::text::{clean, cut};
 
 /// How long a login may take from the address in the browser to the redirect.
 const LOGIN_MAX: Duration = Duration::from_secs(600);
@@ -30,6 +30,8 @@ const SERVERS_MAX: Duration = Duration::from_secs(60);
 const PENDING_MAX: usize = 16;
 /// What the names of logins in the store begin with. No environment variable is called so.
 pub const LOGIN_PREFIX: &str = "mcp-login-";
+/// Bytes of an error.
+const REASON_MAX: usize = 300;
 /// The name under which a client is registered.
 const CLIENT_NAME: &str = "Reasonix";
 
@@ -92,6 +94,8 @@ struct Inner {
     /// By the `state` of their addresses.
     pending: BTreeMap<String, PendingLogin>,
     refreshing: BTreeMap<String, Arc<tokio::sync::Mutex<()>>>,
+    /// What servers said to whom logins have too few rights, until the next login.
+    challenges: BTreeMap<String, String>,
 }
 
 /// All logins of the daemon.
@@ -138,7 +142,15 @@ impl Logins {
         let (url, name) = login_of(server)?;
         check_redirect(redirect_uri)?;
         let mut manager = new_manager(&url).await.map_err(|error| reason(&error))?;
-        let found = manager.resolve_metadata().await;
+        let known = self.lock().challenges.get(&name).cloned();
+        let challenge = match (known, &server.transport) {
+            (Some(known), _) => Some(known),
+            (None, Transport::Http { url, headers }) => http::challenge(url, headers).await,
+            (None, Transport::Stdio { .. }) => None,
+        };
+        let found = manager
+            .resolve_metadata_from_challenge(challenge.as_deref())
+            .await;
         let found = found.map_err(|error| reason(&error))?;
         let is_published = found.source.is_discovered();
         manager.set_metadata(found.metadata);
@@ -224,11 +236,21 @@ impl Logins {
             callback.issuer.as_deref(),
         );
         match tokio::time::timeout(SERVERS_MAX, exchange).await {
-            Ok(Ok(_)) => Ok(()),
+            Ok(Ok(_)) => {
+                self.lock().challenges.remove(&name);
+                Ok(())
+            }
             Ok(Err(error)) => Err(LoginError::Failed(reason(&error))),
             Err(_) => Err(LoginError::Failed(
                 "its authorization server did not answer in time".to_owned(),
             )),
+        }
+    }
+
+    /// The server wants more rights than the login has: the next login asks for them.
+    pub(crate) fn note_challenge(&self, server: &ServerConfig, challenge: String) {
+        if let Ok((_, name)) = login_of(server) {
+            self.lock().challenges.insert(name, challenge);
         }
     }
 
@@ -464,7 +486,12 @@ fn browser_state(address: &str) -> Result<String, String> {
 
 /// An error of the SDK with its causes, as a text for the user.
 fn reason(error: &AuthError) -> String {
-    clean(&http::causes(error))
+    let text = http::causes(error);
+    // Servers answer with whole pages.
+    let words: Vec<_> = text.split_whitespace().collect();
+    let text = words.join(" ");
+    let (text, was_cut) = cut(&text, REASON_MAX);
+    format!("{}{}", clean(text), if was_cut { "…" } else { "" })
 }
 
 #[cfg(test)]

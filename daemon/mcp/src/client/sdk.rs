@@ -1,7 +1,7 @@
 //! A connection by the official SDK.
 #![expect(deprecated, reason = "servers of today ask for roots")]
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -18,8 +18,8 @@ use rmcp::model::{
     ProgressToken, ProtocolVersion, ResourceContents, Root, ServerResult,
 };
 use rmcp::service::{
-    ClientLifecycleMode, ClientServiceExt as _, NotificationContext, PeerRequestOptions,
-    RequestContext, RunningService, ServiceError,
+    ClientInitializeError, ClientLifecycleMode, ClientServiceExt as _, NotificationContext,
+    PeerRequestOptions, RequestContext, RunningService, ServiceError,
 };
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::{ClientHandler, ErrorData, RoleClient};
@@ -34,7 +34,7 @@ use super::{
     CallError, Connect, ConnectError, ConnectRequest, Connection, ResultPart, ToolRequest,
     ToolResult, content, file_uri, http, oauth, stdio,
 };
-use crate::config::Transport;
+use crate::config::{ServerConfig, Transport};
 use crate::listing::RawTool;
 use crate::prompt::RawPrompt;
 use crate::text::clean;
@@ -75,10 +75,6 @@ impl Connect for SdkConnector {
             };
             let server = handler.server.clone();
             let shared = Arc::clone(&handler.shared);
-            let lifecycle = ClientLifecycleMode::Auto {
-                preferred_versions: vec![ProtocolVersion::LATEST],
-                legacy_version: None,
-            };
             match &request.config.transport {
                 Transport::Stdio { .. } => {
                     let no_pipes = || "there is no directory for temporary files".to_owned();
@@ -86,7 +82,7 @@ impl Connect for SdkConnector {
                     let mut program = stdio::start(&*spawn, &pipes, &request).await?;
                     let io = program.take_io();
                     let io = io.ok_or_else(|| "its pipes are gone".to_owned())?;
-                    let serving = handler.serve_with_lifecycle(io, lifecycle);
+                    let serving = handler.serve_with_lifecycle(io, any_lifecycle());
                     let service = tokio::select! {
                         service = serving => service.map_err(|error| clean(&error.to_string())),
                         reason = program.ended() => Err(reason),
@@ -101,35 +97,64 @@ impl Connect for SdkConnector {
                         }
                     };
                     let program = Some(program);
-                    Ok(
-                        Arc::new(SdkConnection::new(server, service, program, shared).await)
-                            as Arc<dyn Connection>,
-                    )
+                    let made = SdkConnection::new(server, service, program, None, shared);
+                    Ok(Arc::new(made.await) as Arc<dyn Connection>)
                 }
                 Transport::Http { url, headers } => {
-                    let (client, config) = http::transport(url, headers)?;
-                    let brings_own = oauth::has_authorization(headers);
-                    let served = if brings_own {
-                        let transport = StreamableHttpClientTransport::with_client(client, config);
-                        handler.serve_with_lifecycle(transport, lifecycle).await
-                    } else {
-                        let client = logins.authorized(&request.config, client).await?;
-                        let transport = StreamableHttpClientTransport::with_client(client, config);
-                        handler.serve_with_lifecycle(transport, lifecycle).await
-                    };
-                    let service =
-                        served.map_err(|error| match http::start_wants_login(&error) {
-                            true if !brings_own => ConnectError::NeedsLogin,
-                            true | false => http::reason(url, &error).into(),
-                        })?;
-                    Ok(
-                        Arc::new(SdkConnection::new(server, service, None, shared).await)
-                            as Arc<dyn Connection>,
-                    )
+                    let address = (url.as_str(), headers);
+                    let service = over_http(&handler, &request.config, address, &logins).await?;
+                    let login = (!oauth::has_authorization(headers))
+                        .then_some((logins, request.config.clone()));
+                    let made = SdkConnection::new(server, service, None, login, shared);
+                    Ok(Arc::new(made.await) as Arc<dyn Connection>)
                 }
             }
         }
         .boxed()
+    }
+}
+
+/// Whichever handshake the server knows.
+fn any_lifecycle() -> ClientLifecycleMode {
+    ClientLifecycleMode::Auto {
+        preferred_versions: vec![ProtocolVersion::LATEST],
+        legacy_version: None,
+    }
+}
+
+/// Connects over HTTP, with the login to the server if its entry brings no authorization.
+async fn over_http(
+    handler: &Handler,
+    server: &ServerConfig,
+    (url, headers): (&str, &BTreeMap<String, String>),
+    logins: &Arc<Logins>,
+) -> Result<RunningService<RoleClient, Handler>, ConnectError> {
+    let brings_own = oauth::has_authorization(headers);
+    let mut lifecycle = any_lifecycle();
+    loop {
+        let (client, config) = http::transport(url, headers)?;
+        let (handler, tried) = (handler.clone(), lifecycle.clone());
+        let served = if brings_own {
+            let transport = StreamableHttpClientTransport::with_client(client, config);
+            handler.serve_with_lifecycle(transport, tried).await
+        } else {
+            let client = logins.authorized(server, client).await?;
+            let transport = StreamableHttpClientTransport::with_client(client, config);
+            handler.serve_with_lifecycle(transport, tried).await
+        };
+        match served {
+            Ok(service) => return Ok(service),
+            // Some older servers answer a method that they do not know with an empty result.
+            Err(ClientInitializeError::ExpectedInitResult(_))
+                if !matches!(lifecycle, ClientLifecycleMode::Initialize) =>
+            {
+                lifecycle = ClientLifecycleMode::Initialize;
+            }
+            Err(error) if !brings_own && http::start_wants_login(&error) => {
+                return Err(ConnectError::NeedsLogin);
+            }
+            Err(error) => return Err(http::reason(url, &error).into()),
+        }
     }
 }
 
@@ -156,6 +181,7 @@ impl Default for Shared {
 }
 
 /// Answers the server's own requests.
+#[derive(Clone)]
 struct Handler {
     /// Its name.
     server: String,
@@ -173,6 +199,8 @@ impl ClientHandler for Handler {
             capabilities,
             Implementation::new("reasonix", env!("CARGO_PKG_VERSION")),
         )
+        // For servers with the older handshake: the newest version has none.
+        .with_protocol_version(ProtocolVersion::LATEST_WITH_INITIALIZE)
     }
 
     async fn list_roots(
@@ -246,6 +274,7 @@ impl SdkConnection {
         server: String,
         service: RunningService<RoleClient, Handler>,
         program: Option<stdio::Program>,
+        login: Option<(Arc<Logins>, ServerConfig)>,
         shared: Arc<Shared>,
     ) -> Self {
         let changed = Arc::clone(&shared);
@@ -255,6 +284,7 @@ impl SdkConnection {
             server,
             service,
             program,
+            login,
             shared,
         }
     }
@@ -268,6 +298,8 @@ struct SdkConnection {
     service: RunningService<RoleClient, Handler>,
     /// The server's process. `None`: it is reached by HTTP.
     program: Option<stdio::Program>,
+    /// Where a login for more rights is noted. `None`: it has no login.
+    login: Option<(Arc<Logins>, ServerConfig)>,
     shared: Arc<Shared>,
 }
 
@@ -290,6 +322,22 @@ impl Drop for Asking<'_> {
         askers
             .unwrap_or_else(PoisonError::into_inner)
             .retain(|asker| !Arc::ptr_eq(asker, &self.1));
+    }
+}
+
+impl SdkConnection {
+    fn call_error(&self, error: &ServiceError) -> CallError {
+        let challenge = match error {
+            ServiceError::TransportSend(error) => http::missing_rights(&*error.error),
+            _ => None,
+        };
+        match (challenge, &self.login) {
+            (Some(challenge), Some((logins, server))) => {
+                logins.note_challenge(server, challenge);
+                CallError::NeedsLogin
+            }
+            (None, _) | (_, None) => call_error(error),
+        }
     }
 }
 
@@ -418,7 +466,7 @@ impl SdkConnection {
             .service
             .send_cancellable_request(message, options)
             .await;
-        let mut handle = sent.map_err(|error| call_error(&error))?;
+        let mut handle = sent.map_err(|error| self.call_error(&error))?;
         let _listening = Listening(&self.shared, handle.progress_token.clone());
         self.shared
             .progress
@@ -436,7 +484,7 @@ impl SdkConnection {
                 answer = &mut handle.rx => {
                     return match answer {
                         Ok(Ok(result)) => Ok(result),
-                        Ok(Err(error)) => Err(call_error(&error)),
+                        Ok(Err(error)) => Err(self.call_error(&error)),
                         Err(_) => Err(CallError::Lost),
                     };
                 }
