@@ -47,6 +47,7 @@ mod house;
 mod instructions;
 mod keys;
 mod lifecycle;
+mod limits;
 mod loops;
 mod mcp;
 mod mcp_http;
