@@ -37,6 +37,7 @@ mod fanout;
 mod faults;
 mod figures;
 mod fork;
+mod goal_watched;
 mod goals;
 mod habits;
 mod history;
