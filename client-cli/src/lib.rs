@@ -11,6 +11,7 @@ mod exit;
 mod interface;
 mod json_schema;
 mod near;
+mod numbers;
 mod other_agents;
 mod output;
 mod paint;

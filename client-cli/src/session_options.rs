@@ -65,7 +65,7 @@ pub struct SessionArgs {
     #[arg(long, value_name = "RULE")]
     deny: Vec<String>,
     /// Stop a turn after N requests to the model; 0: no limit.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = crate::numbers::whole::<u64>(0..=u64::MAX, 50))]
     max_steps: Option<u64>,
     /// Interrupt a turn after this many seconds. `run` then exits with code 124.
     #[arg(long, value_name = "SECONDS", value_parser = crate::when::seconds)]
@@ -87,7 +87,7 @@ pub struct SessionArgs {
     #[arg(long, alias = "harvest")]
     extract_reasoning: bool,
     /// Sample N answers and keep the least uncertain one (1–8). Every sample is billed.
-    #[arg(long, alias = "branch", value_name = "N")]
+    #[arg(long, alias = "branch", value_name = "N", value_parser = crate::numbers::whole::<u32>(1..=8, 3))]
     samples: Option<u32>,
     /// Add text to the end of the system prompt of a new session.
     #[arg(long, value_name = "TEXT")]

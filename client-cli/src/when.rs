@@ -79,7 +79,7 @@ pub fn offset_minutes(now: Stamp, zone: &TimeZone) -> i32 {
 /// # Errors
 /// It is not a number above 0.
 pub fn seconds(text: &str) -> Result<u64, String> {
-    let wrong = || say!(Msg::NotSeconds, text);
+    let wrong = || say!(Msg::NotSeconds).to_owned();
     let seconds: f64 = text.parse().map_err(|_| wrong())?;
     if !(seconds > 0.0 && seconds <= 1e9) {
         return Err(wrong());

@@ -16,8 +16,8 @@ use proto::params::interaction::{AnswerParams, Interaction};
 use proto::params::reload::{ReloadOutput, ReloadParams};
 use proto::params::session::{
     CreateOutput, CreateParams, EditParams, InspectOutput, InspectParams, ListOutput, ListParams,
-    OneParams, PromptParams, QueuedPrompt, ReorderParams, SessionSummary, SetParams, ShellParams,
-    SignalParams, UnqueueParams,
+    OneParams, PromptParams, QueuedPrompt, ReorderParams, ResumeParams, SessionSummary, SetParams,
+    ShellParams, SignalParams, UnqueueParams,
 };
 use proto::params::{command, goal, history, hook, mcp, memory, process, rules, skill};
 use proto::{CallId, Pid, Seq};
@@ -79,6 +79,7 @@ pub enum Call {
         queue: Vec<QueuedPrompt>,
     },
     Signal(SignalParams),
+    ResumeWork(ResumeParams),
     Set(Box<SetParams>),
     /// Answers an interaction.
     Answer(AnswerParams),

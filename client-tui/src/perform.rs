@@ -10,8 +10,8 @@ use proto::methods::{
     InteractionAnswer, InteractionList, McpList, McpRestart, MemoryList, ProcessKill, ProcessList,
     ProviderList, RulesList, RulesRevoke, SessionCheckpoints, SessionCompact, SessionCreate,
     SessionDelete, SessionEdit, SessionFork, SessionInspect, SessionInterrupt, SessionList,
-    SessionPin, SessionReload, SessionReorder, SessionRewind, SessionSet, SessionShell,
-    SessionSignal, SessionUnqueue, SkillList, StatsQuery, TrustGet, TrustSet,
+    SessionPin, SessionReload, SessionReorder, SessionResume, SessionRewind, SessionSet,
+    SessionShell, SessionSignal, SessionUnqueue, SkillList, StatsQuery, TrustGet, TrustSet,
 };
 use proto::params::compact::CompactParams;
 use proto::params::process::KillParams;
@@ -169,6 +169,7 @@ async fn answer(client: &Client, call: Call, language: Language) -> Result<Answe
         Call::StopGoal(ref params) => done(client.call::<GoalStop>(params).await, call)?,
         Call::Pin(ref params) => done(client.call::<SessionPin>(params).await, call)?,
         Call::Signal(ref params) => done(client.call::<SessionSignal>(params).await, call)?,
+        Call::ResumeWork(ref params) => done(client.call::<SessionResume>(params).await, call)?,
         Call::Set(ref params) => done(client.call::<SessionSet>(params).await, call)?,
         Call::Answer(ref params) => done(client.call::<InteractionAnswer>(params).await, call)?,
         Call::Unqueue { ref params, .. } => {

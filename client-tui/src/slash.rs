@@ -66,7 +66,7 @@ commands! {
     Queue "queue" [] "" WATCH_SESSION = "show queued prompts", "排队的提示词";
     Steer "steer" [] "TEXT" DRIVE_SESSION = "send a message into the running turn", "向正在进行的回合插话";
     Pause "pause" [] "" DRIVE_SESSION = "pause: start nothing new", "不再开始新的步骤";
-    Continue "continue" [] "" DRIVE_SESSION = "continue after a pause", "暂停后继续";
+    Continue "continue" [] "[steps|minutes N]" DRIVE_SESSION = "continue after a pause, or after a limit with more steps or time", "暂停后继续；达到上限后增加步数或时间再继续";
     Rename "rename" [] "NAME" DRIVE_SESSION = "name the session", "为会话命名";
     Compact "compact" [] "[preview|undo|WORDS]" DRIVE_SESSION = "replace old messages by a summary, or undo that", "把旧消息压缩为摘要，或撤销";
     Reload "reload" [] "" DRIVE_SESSION = "read the instruction files again", "重新读取指令文件";

@@ -106,6 +106,8 @@ methods! {
         "Stops the running turn.";
     SessionSignal = "session.signal", Drive, true, session::SignalParams => session::SignalOutput,
         "Signals a session: INT, TERM, KILL, PAUSE or RESUME.";
+    SessionResume = "session.resume", Drive, true, session::ResumeParams => session::PromptOutput,
+        "Continues the work that a limit of steps or time has stopped, with more of either.";
     SessionWait = "session.wait", Watch, false, session::WaitParams => session::WaitOutput,
         "Waits until the turn or the session has ended, or needs the user.";
     SessionSet = "session.set", Drive, true, session::SetParams => session::SessionSummary,

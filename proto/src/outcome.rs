@@ -20,6 +20,14 @@ words! {
     }
 }
 
+words! {
+    /// A limit that ended a turn. Its work can go on: `session.resume`.
+    TurnLimit {
+        Steps = "steps",
+        Time = "time",
+    }
+}
+
 /// Reason, if the kind alone does not say it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -118,6 +126,16 @@ pub struct TurnEnded {
 }
 
 impl TurnEnded {
+    /// The limit that ended the turn, if one did.
+    #[must_use]
+    pub fn limit(&self) -> Option<TurnLimit> {
+        match (self.outcome, self.reason) {
+            (OutcomeKind::MaxSteps, _) => Some(TurnLimit::Steps),
+            (OutcomeKind::Interrupted, Some(Reason::Timeout)) => Some(TurnLimit::Time),
+            _ => None,
+        }
+    }
+
     /// The exit code of a run that ended so (contract, chapter 80).
     #[must_use]
     pub fn exit_code(&self) -> i32 {

@@ -36,7 +36,9 @@ pub use goal::{
     ContinueReason, GoalCheck, GoalContinued, GoalEnded, GoalOutcome, GoalReport, GoalReported,
     GoalResearch, GoalStarted, ReportStatus,
 };
-pub use queue::{PromptEdited, PromptMoved, PromptQueued, PromptReferences, PromptUnqueued};
+pub use queue::{
+    AddedLimits, PromptEdited, PromptMoved, PromptQueued, PromptReferences, PromptUnqueued,
+};
 pub use session::{
     AgentOf, Origin, Rules, SessionCreated, SessionExited, SessionReopened, SessionSet,
     SessionShortened, SessionState, SessionSuspended,

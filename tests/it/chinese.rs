@@ -84,6 +84,11 @@ fn wrong_arguments_are_refused_in_chinese() {
         &["run", "--timeout", "soon", "x"],
         &["run", "--budget-usd", "much", "x"],
         &["run", "--budget-tokens", "many", "x"],
+        &["run", "--max-steps", "few", "x"],
+        &["goal", "--max-turns", "x", "finish"],
+        &["budget", "1", "--minutes", "long"],
+        &["model", "1", "--samples", "9"],
+        &["history", "search", "-n", "0", "x"],
         &["config", "frob"],
         &["ls", "--json", "--quiet", "--nonsense"],
     ] {

@@ -49,7 +49,7 @@ enum Action {
     /// Print the end of the daemon log.
     Logs {
         /// Number of lines.
-        #[arg(short = 'n', long, default_value_t = 100)]
+        #[arg(short = 'n', long, default_value_t = 100, value_parser = crate::numbers::whole::<usize>(0..=u64::MAX, 100))]
         lines: usize,
     },
 }

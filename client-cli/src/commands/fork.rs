@@ -14,7 +14,7 @@ pub struct Args {
     /// Session: pid, id, or name.
     session: String,
     /// Last turn to copy [default: the newest one that has ended].
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", value_parser = crate::numbers::whole::<u64>(1..=u64::MAX, 3))]
     at_turn: Option<u64>,
     /// Name of the new session.
     #[arg(long)]

@@ -27,7 +27,7 @@ pub struct Args {
     /// Goal; `-` reads standard input.
     text: Vec<String>,
     /// Number of turns after which it ends; 0: no limit [default: the setting `goal.max_turns`].
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = crate::numbers::whole::<u64>(0..=u64::MAX, 50))]
     max_turns: Option<u64>,
     /// Shell command that must succeed before the goal counts as complete; repeatable.
     #[arg(long, value_name = "CMD")]

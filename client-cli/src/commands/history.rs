@@ -33,10 +33,10 @@ struct AroundArgs {
     #[arg(value_parser = number)]
     seq: Seq,
     /// Number of messages before it, at most 50.
-    #[arg(short = 'B', long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u64).range(..=50))]
+    #[arg(short = 'B', long, value_name = "N", default_value_t = 5, value_parser = crate::numbers::whole::<u64>(0..=50, 5))]
     before: u64,
     /// Number of messages after it, at most 50.
-    #[arg(short = 'A', long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u64).range(..=50))]
+    #[arg(short = 'A', long, value_name = "N", default_value_t = 5, value_parser = crate::numbers::whole::<u64>(0..=50, 5))]
     after: u64,
     /// Print JSON.
     #[arg(long)]

@@ -4,6 +4,7 @@ use client::form::kinds;
 use client::transcript::words;
 use proto::Stamp;
 use proto::methods::SessionList;
+use proto::outcome::TurnLimit;
 use proto::params::session::{ListParams, SessionSummary};
 use proto::state::{Mode, State};
 
@@ -183,6 +184,8 @@ pub fn held(session: &SessionSummary) -> &'static str {
 /// At rest, and the outcome of the last turn if it was not completed.
 fn idle(session: &SessionSummary) -> String {
     match session.cut_off {
+        _ if session.at_limit == Some(TurnLimit::Steps) => say!(Msg::AtStepLimit).to_owned(),
+        _ if session.at_limit == Some(TurnLimit::Time) => say!(Msg::AtTimeLimit).to_owned(),
         None => say!(Msg::Idle).to_owned(),
         Some(outcome) => say!(Msg::IdleOutcome, words::outcome(language(), outcome, None)),
     }

@@ -63,7 +63,7 @@ enum Action {
         /// Name of the fact.
         name: String,
         /// Version, as `list --archived` shows it [default: the newest].
-        #[arg(long, value_name = "N")]
+        #[arg(long, value_name = "N", value_parser = crate::numbers::whole::<u64>(1..=u64::MAX, 2))]
         version: Option<u64>,
     },
 }

@@ -26,7 +26,7 @@ pub struct Args {
     #[arg(long, value_name = "NAME")]
     preset: Option<String>,
     /// Sample N answers and keep the least uncertain one (1–8); 1: no sampling. Every sample is billed.
-    #[arg(long, alias = "branch", value_name = "N")]
+    #[arg(long, alias = "branch", value_name = "N", value_parser = crate::numbers::whole::<u32>(1..=8, 3))]
     samples: Option<u32>,
     /// Turn extraction of lists from the model's reasoning on or off.
     #[arg(long, alias = "harvest", value_name = "on|off", value_parser = on_or_off)]

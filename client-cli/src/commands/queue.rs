@@ -43,7 +43,7 @@ pub enum Change {
         /// Prompt: position, or start of its id.
         prompt: String,
         /// New position, from 1; a number past the end moves it to the end.
-        #[arg(value_parser = clap::value_parser!(u64).range(1..))]
+        #[arg(value_parser = crate::numbers::whole::<u64>(1..=u64::MAX, 1))]
         place: u64,
     },
     /// Remove a prompt from the queue.

@@ -26,7 +26,7 @@ pub struct Args {
     /// Session: pid, id, or name.
     session: String,
     /// Last turn to keep; 0: none.
-    #[arg(required_unless_present_any = ["list", "undo"], conflicts_with_all = ["list", "undo"])]
+    #[arg(required_unless_present_any = ["list", "undo"], conflicts_with_all = ["list", "undo"], value_parser = crate::numbers::whole::<u64>(0..=u64::MAX, 2))]
     to_turn: Option<u64>,
     /// List the turns to rewind to, with the files that they changed.
     #[arg(long, conflicts_with_all = ["undo", "conversation", "code", "force", "dry_run"])]

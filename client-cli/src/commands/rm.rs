@@ -29,7 +29,7 @@ pub struct Args {
     #[arg(required_unless_present = "older_than", conflicts_with = "older_than")]
     session: Vec<String>,
     /// Delete every session that has been unused for more than this many days.
-    #[arg(long, value_name = "DAYS", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "DAYS", value_parser = crate::numbers::whole::<u64>(1..=u64::MAX, 30))]
     older_than: Option<u64>,
     /// Show what would be deleted; delete nothing.
     #[arg(long)]

@@ -34,7 +34,7 @@ pub struct Args {
     #[arg(long, value_name = "WHEN", value_parser = stats::moment)]
     since: Option<Stamp>,
     /// Maximum number of messages.
-    #[arg(short = 'n', long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 50, value_parser = crate::numbers::whole::<u64>(1..=u64::MAX, 50))]
     limit: u64,
     #[command(flatten)]
     listing: Listing,

@@ -21,7 +21,7 @@ pub struct Args {
     /// Session: pid, id, or name.
     session: String,
     /// Step, as `reasonix steps` numbers it.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", value_parser = crate::numbers::whole::<u64>(1..=u64::MAX, 2))]
     step: Option<u64>,
     /// Print only the request body, rebuilt from the log.
     #[arg(long, conflicts_with = "got", requires = "step")]

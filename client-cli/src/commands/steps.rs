@@ -18,7 +18,7 @@ pub struct Args {
     /// Session: pid, id, or name.
     session: String,
     /// Only this turn.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = crate::numbers::whole::<u64>(1..=u64::MAX, 2))]
     turn: Option<u64>,
     #[command(flatten)]
     listing: Listing,

@@ -20,7 +20,7 @@ pub struct Args {
     #[arg(short, long)]
     follow: bool,
     /// Only this turn.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = crate::numbers::whole::<u64>(1..=u64::MAX, 2))]
     turn: Option<u64>,
     /// Print JSON, one object per line.
     #[arg(long)]

@@ -52,7 +52,9 @@ client::catalog! {
     UnknownValue = "unknown value", "未知的值";
     DoSignals = "listen for signals", "监听信号";
     TimeForms = "give a time ago (`30s`, `10m`, `2h`, `7d`), a day (`2026-11-01`) or a time (`2026-11-01T09:30`)", "请给出多久之前（`30s`、`10m`、`2h`、`7d`）、某一天（`2026-11-01`）或某个时间（`2026-11-01T09:30`）";
-    NotSeconds = "`{0}` is not a number of seconds above 0", "`{0}` 不是大于 0 的秒数";
+    NotSeconds = "expected a number of seconds above 0, such as `90` or `1.5`", "应为大于 0 的秒数，例如 `90` 或 `1.5`";
+    ExpectedFrom = "expected a whole number from {0}, such as `{1}`", "应为不小于 {0} 的整数，例如 `{1}`";
+    ExpectedWithin = "expected a whole number from {0} to {1}, such as `{2}`", "应为 {0} 到 {1} 之间的整数，例如 `{2}`";
     SecondsExact = "{0} s", "{0} 秒";
     YesOrNo = "  `y` or `n`", "  请输入 `y` 或 `n`";
     Or = " or ", " 或 ";

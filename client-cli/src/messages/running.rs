@@ -28,6 +28,7 @@ client::catalog! {
     Resumed = "· {0} is resumed", "· {0} 已恢复";
     NothingToStop = "nothing to stop", "没有可停止的内容";
     AlreadyPaused = "is already paused or has exited", "已经暂停或已退出";
+    WorkResumed = "· {0} continues its work: `reasonix attach {0}` shows it", "· {0} 继续工作：用 `reasonix attach {0}` 查看";
     NotPaused = "is not paused; continue an exited session with `reasonix run -s {0} PROMPT`", "没有暂停；用 `reasonix run -s {0} PROMPT` 继续已退出的会话";
     NoResultYet = " (no result yet)", "（尚无结果）";
     OutcomeUnknown = " (outcome unknown)", "（结果未知）";

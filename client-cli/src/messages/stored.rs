@@ -20,6 +20,8 @@ client::catalog! {
     Ago = "{0} ago", "{0}前";
     PlanMode = " (plan mode)", "（计划模式）";
     PlanReadOnly = " (plan mode, read-only)", "（计划模式，只读）";
+    AtStepLimit = "paused: step limit", "已暂停：步数上限";
+    AtTimeLimit = "paused: time limit", "已暂停：时限";
     IdleOutcome = "idle: {0}", "空闲：{0}";
     WithQueued = "{0}, {1} queued", "{0}，{1} 条排队";
     NoData = "running, no data {0}", "运行中，{0}无数据";

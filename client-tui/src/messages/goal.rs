@@ -10,6 +10,7 @@ super::catalog! {
     NextStep = "next: {0}", "下一步：{0}";
     Stalled = "turns without progress: {0}", "无进展的回合：{0}";
     Check = "check: `{0}`", "检查：`{0}`";
+    Research = "long research, its notes are in {0}", "长期研究，记录在 {0}";
     NoChecks = "no check commands", "没有检查命令";
     NotChecked = "not checked yet", "尚未检查";
     Passed = "checks passed", "检查已通过";

@@ -11,7 +11,9 @@ use proto::params::history::{
     DeleteParams, ForkParams, RewindOutput, RewindParams, StatsParams, What,
 };
 use proto::params::reload::ReloadParams;
-use proto::params::session::{InspectParams, InspectPart, SetParams, Signal, SignalParams, When};
+use proto::params::session::{
+    InspectParams, InspectPart, ResumeParams, SetParams, Signal, SignalParams, When,
+};
 use proto::record::{FileState, RewoundFile, RewoundResult};
 use proto::state::{ApprovalMode, Mode};
 use proto::{RequestId, SessionId, SessionOptions};
@@ -24,10 +26,10 @@ use crate::messages::Language;
 use crate::messages::app::Msg;
 use crate::messages::dialog::Msg as Title;
 use crate::model::confirm::ConfirmedAction;
+use crate::model::goal::start_params;
 use crate::model::list::ListOf;
 use crate::model::pager::PagerContent;
 use crate::model::transcript::EntryKind;
-use crate::model::goal::start_params;
 use crate::model::{Link, Model, Tone};
 use crate::slash::{Command, Row};
 use crate::theme::Theme;
@@ -108,7 +110,7 @@ pub fn run(model: &mut Model, row: &'static Row, arguments: &str) -> Vec<Effect>
         }),
         Command::Fork => fork(session, arguments),
         Command::Pause => signal(session, Signal::Pause),
-        Command::Continue => signal(session, Signal::Resume),
+        Command::Continue => resume(model, session, arguments),
         Command::Rename => rename(session, arguments),
         Command::Compact => compact(session, arguments),
         Command::Goal => goal(model, session, arguments),
@@ -304,6 +306,27 @@ fn signal(session: String, signal: Signal) -> Vec<Effect> {
     called(Call::Signal(SignalParams {
         session,
         signal,
+        request_id: Some(RequestId::new()),
+    }))
+}
+
+/// Ends a pause; with an amount, as `steps 20`, continues the work that a limit has stopped.
+fn resume(model: &mut Model, session: String, arguments: &str) -> Vec<Effect> {
+    let words: Vec<&str> = arguments.split_whitespace().collect();
+    let added = match words[..] {
+        [] => return signal(session, Signal::Resume),
+        ["steps", amount] => amounts::count(amount).map(|steps| (Some(steps), None)),
+        ["minutes", amount] => amounts::minutes(amount).map(|ms| (None, Some(ms))),
+        _ => Err(String::new()),
+    };
+    let Ok((add_steps, add_ms)) = added else {
+        model.toast(Tone::Warning, model.look.language.say(Msg::ContinueHow));
+        return Vec::new();
+    };
+    called(Call::ResumeWork(ResumeParams {
+        session,
+        add_steps,
+        add_ms,
         request_id: Some(RequestId::new()),
     }))
 }

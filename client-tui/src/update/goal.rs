@@ -82,6 +82,9 @@ fn of(model: &Model, goal: &GoalProgress) -> Vec<String> {
     if goal.stalled > 0 {
         lines.push(language.fill(Msg::Stalled, &[&goal.stalled.to_string()]));
     }
+    if let Some(dir) = &goal.research {
+        lines.push(language.fill(Msg::Research, &[&client::text::line(dir)]));
+    }
     lines.push(String::new());
     for check in &goal.check {
         lines.push(language.fill(Msg::Check, &[&client::text::exact(check)]));

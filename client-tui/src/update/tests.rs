@@ -281,6 +281,18 @@ fn said(command: Command) {
             assert!(
                 matches!(call(&effects), Call::Signal(params) if params.signal == Signal::Resume)
             );
+            let effects = say(&mut model, "/continue steps 20");
+            assert!(
+                matches!(call(&effects), Call::ResumeWork(params) if params.add_steps == Some(20) && params.add_ms.is_none())
+            );
+            let effects = say(&mut model, "/continue minutes 1.5");
+            assert!(
+                matches!(call(&effects), Call::ResumeWork(params) if params.add_ms == Some(90_000) && params.add_steps.is_none())
+            );
+            for wrong in ["/continue steps", "/continue steps few", "/continue 20"] {
+                assert!(say(&mut model, wrong).is_empty(), "{wrong}");
+                assert!(toast(&model).contains("/continue steps 20"), "{wrong}");
+            }
         }
         Command::Rename => {
             let effects = say(&mut model, "/rename two words");

@@ -86,10 +86,10 @@ impl Step<'_> {
             return Phase::Held;
         }
         self.fold_steering();
-        let limit = self.facts.options.max_steps.unwrap_or_default();
         let Some(open) = &self.facts.open else {
             return Phase::Idle;
         };
+        let limit = self.facts.limit_of_steps(open);
         let over = limit > 0 && open.steps >= limit;
         // The model was warned before, in the result of a call.
         let stuck = open.recent_calls.is_loop();

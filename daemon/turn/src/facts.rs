@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use proto::budget::Spent;
 use proto::item::Attachment;
-use proto::outcome::{OutcomeKind, TurnEnded, UsageTotals};
+use proto::outcome::{OutcomeKind, TurnEnded, TurnLimit, UsageTotals};
 use proto::params::interaction::{Interaction, Scope};
 use proto::params::session::{Exited, QueuedPrompt};
 use proto::record::{
-    AgentStarted, ChildSpawned, InteractionResolved, SessionCreated, SessionShortened, SkillUse,
-    Todo, ToolFinished,
+    AddedLimits, AgentStarted, ChildSpawned, InteractionResolved, SessionCreated, SessionShortened,
+    SkillUse, Todo, ToolFinished,
 };
 use proto::reset::Wire;
 use proto::state::{ApprovalMode, Mode, OnAsk, State, WaitingFor};
@@ -30,6 +30,7 @@ mod elicitation;
 mod escape;
 mod goal;
 mod interactions;
+mod limits;
 mod open;
 mod queue;
 mod resets;
@@ -43,8 +44,8 @@ mod view;
 pub use cache::CacheHistory;
 pub use content::{
     RELOAD, content_of_compaction, content_of_edit, content_of_goal, content_of_goal_stop,
-    content_of_move, content_of_pin, content_of_prompt, content_of_reset, content_of_rewind,
-    content_of_set, content_of_shell,
+    content_of_move, content_of_pin, content_of_prompt, content_of_reset, content_of_resume,
+    content_of_rewind, content_of_set, content_of_shell,
 };
 pub use goal::{Goal, GoalTurn, LastGoal};
 pub use interactions::{
@@ -180,6 +181,10 @@ pub struct Facts {
     pub ran_ms: u64,
     /// A budget ended the newest turn: queued prompts wait until a user sends another prompt or raises the budget.
     pub over_budget: bool,
+    /// The limit that ended the newest turn, until somebody sends a prompt or continues its work.
+    pub at_limit: Option<TurnLimit>,
+    /// The limits of queued prompts that continue such a turn.
+    pub(crate) added: HashMap<PromptId, AddedLimits>,
     /// The goal in progress.
     pub goal: Option<Goal>,
     /// The newest goal that ended.

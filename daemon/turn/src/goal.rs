@@ -6,7 +6,7 @@
 //! |---|---|
 //! | completion was claimed and holds | ends, complete |
 //! | was cut off by the end of the daemon | continues: the daemon was restarted |
-//! | was interrupted, killed or out of time | ends, stopped |
+//! | was interrupted, killed or out of time (asked in a headless session only: elsewhere the goal is paused) | ends, stopped |
 //! | was out of budget | ends, out of budget |
 //! | failed, or the context is full | ends, failed |
 //! | was blocked (a denied approval, a loop, a hook) | ends, blocked |

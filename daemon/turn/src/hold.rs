@@ -293,7 +293,7 @@ impl Step<'_> {
 
     /// Starts the open turn's time limit, if it has one.
     pub fn arm_timeout(&mut self) {
-        let limit = self.facts.options.timeout_ms.unwrap_or_default();
+        let limit = self.facts.limit_of_time();
         self.hold.clock = (limit > 0).then_some(TurnClock {
             turn: self.facts.turns,
             left_ms: limit,

@@ -34,7 +34,7 @@ pub use input::{
 };
 pub use machine::{Limits, Machine};
 pub use recover::RecoverPolicy;
-pub use words::no_summary_writer;
+pub use words::{CONTINUE_AFTER_LIMIT, no_summary_writer};
 
 #[cfg(any(test, fuzzing))]
 pub mod fuzz;

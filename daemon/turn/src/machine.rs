@@ -29,7 +29,9 @@
 use std::sync::Arc;
 
 use proto::item::{UserMessage, Voice};
-use proto::record::{CheckpointCreated, Level, Notice, PromptUnqueued, SessionSet, SessionState};
+use proto::record::{
+    CheckpointCreated, Level, Notice, PromptQueued, PromptUnqueued, SessionSet, SessionState,
+};
 use proto::state::{State, WaitingFor};
 use proto::{Body, CallId, ItemId, PromptId, Record, Seq};
 
@@ -284,21 +286,7 @@ impl Machine {
 impl Step<'_> {
     fn take(&mut self, phase: Phase, input: Input) -> Phase {
         match input {
-            Input::Prompt { prompt, .. } => {
-                self.append(Body::PromptQueued(prompt));
-                // A user is present, so work that waited for one continues.
-                self.hold.rests = false;
-                match phase {
-                    Phase::Idle => self.continue_idle(None),
-                    Phase::Asking(_)
-                    | Phase::Compacting(_)
-                    | Phase::Calls(_)
-                    | Phase::Held
-                    | Phase::Rewinding { .. }
-                    | Phase::Stopping { .. }
-                    | Phase::Ending { .. } => phase,
-                }
-            }
+            Input::Prompt { prompt, .. } => self.take_prompt(phase, prompt),
             Input::Unqueue(prompt_id) => {
                 self.append_if_queued(
                     prompt_id,
@@ -414,6 +402,23 @@ impl Step<'_> {
             Input::TimeUp { turn, partial } => {
                 self.time_up(phase, turn, partial.map(|partial| *partial))
             }
+        }
+    }
+
+    /// Queues a prompt, and starts it if nothing is in its way.
+    fn take_prompt(&mut self, phase: Phase, prompt: PromptQueued) -> Phase {
+        self.append(Body::PromptQueued(prompt));
+        // A user is present, so work that waited for one continues.
+        self.hold.rests = false;
+        match phase {
+            Phase::Idle => self.continue_idle(None),
+            Phase::Asking(_)
+            | Phase::Compacting(_)
+            | Phase::Calls(_)
+            | Phase::Held
+            | Phase::Rewinding { .. }
+            | Phase::Stopping { .. }
+            | Phase::Ending { .. } => phase,
         }
     }
 

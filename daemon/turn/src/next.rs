@@ -18,7 +18,7 @@
 //! | paused, handing over, or a user's command runs | none, user | any | a prompt | wait |
 //! | any | none, user | any | a prompt | start it |
 //!
-//! The next turn of a goal counts as a prompt behind those in the queue. A headless session that nobody stopped exits with
+//! The next turn of a goal counts as a prompt behind those in the queue, but not while its limit of time has stopped it. A headless session that nobody stopped exits with
 //! the outcome of the goal that ended with its turn. A prompt may not start if a budget ended the turn before it, if the
 //! session has exited and received no prompt since, or while the queue waits for a user. A turn is settled when the
 //! session's state after its end has been logged.
@@ -223,7 +223,9 @@ impl Step<'_> {
     /// The prompt that may start next.
     fn first_prompt(&self) -> Option<PromptId> {
         let queued = self.facts.queue.front().map(|prompt| prompt.prompt_id);
-        queued.or_else(|| self.facts.goal.as_ref().map(Goal::next_prompt))
+        let goal = self.facts.goal.as_ref();
+        let goal = goal.filter(|_| !self.facts.goal_is_paused());
+        queued.or_else(|| goal.map(Goal::next_prompt))
     }
 
     /// Decides what the session does next.

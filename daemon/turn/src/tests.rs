@@ -15,6 +15,7 @@ mod goals;
 mod going_back;
 mod hand_over;
 mod kept;
+mod limits;
 mod loop_detector;
 mod loops;
 pub(crate) mod made;

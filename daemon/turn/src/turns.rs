@@ -1,16 +1,17 @@
 //! The start and the end of a turn. `next` decides what follows its end.
 
 use proto::item::Voice;
-use proto::outcome::{OutcomeKind, Reason, TurnEnded};
+use proto::outcome::{OutcomeKind, Reason, TurnEnded, TurnLimit};
 use proto::params::session::QueuedPrompt;
-use proto::record::{SessionExited, SessionReopened, TurnStarted};
+use proto::record::{Level, SessionExited, SessionReopened, TurnStarted};
 use proto::state::State;
-use proto::{Body, Failure, PromptId, RequestId};
+use proto::{Body, Failure, Pid, PromptId, RequestId};
 
 use crate::goal;
 use crate::input::{Effect, StopReason};
 use crate::machine::{Phase, Step};
 use crate::next::{DecisionMoment, Exit, NextStep};
+use crate::words;
 
 impl Step<'_> {
     /// Starts the turn of this prompt, which must be the first in the queue.
@@ -43,6 +44,7 @@ impl Step<'_> {
         };
         let voice = self.prompt_voice(prompt.prompt_id);
         self.say_prompt(prompt, context, voice);
+        self.report_added_limits();
         self.ask()
     }
 
@@ -109,6 +111,7 @@ impl Step<'_> {
             denied: open.denied,
             hooks: notify,
         };
+        self.report_limit(&ended);
         if notify && self.facts.state.state == State::Waiting {
             // The turn no longer waits, and the next state is logged only after the hooks.
             self.state(State::Running, None, "turn ends", None);
@@ -119,6 +122,36 @@ impl Step<'_> {
             return Phase::Ending { stop: None };
         }
         self.after_turn(None)
+    }
+
+    /// Tells users with which limits the turn continues the work of one that a limit ended.
+    fn report_added_limits(&mut self) {
+        let Some(added) = self.facts.open.as_ref().and_then(|open| open.added) else {
+            return;
+        };
+        let steps = added.steps.map(words::adds_steps);
+        let time = added.ms.map(words::adds_time);
+        for words in [steps, time].into_iter().flatten() {
+            self.notice(Level::Info, words);
+        }
+    }
+
+    /// Tells users which limit ends the turn, and how its work goes on. That of a sub-agent is its parent's to continue.
+    fn report_limit(&mut self, ended: &TurnEnded) {
+        let created = self.facts.created.as_ref();
+        let own = created.filter(|created| created.ppid == Pid(0));
+        let (Some(limit), Some(pid)) = (ended.limit(), own.map(|created| created.pid)) else {
+            return;
+        };
+        if limit == TurnLimit::Steps && self.facts.goal.is_some() {
+            // The next turn of the goal goes on.
+            return;
+        }
+        let words = match limit {
+            TurnLimit::Steps => words::at_step_limit(pid),
+            TurnLimit::Time => words::at_time_limit(pid),
+        };
+        self.notice(Level::Warning, words);
     }
 
     /// Continues after the end of a turn. `stop`: a request to stop the session that arrived meanwhile.

@@ -2,6 +2,7 @@
 //! a change of their wording changes request bytes.
 
 use contract::{Decision, EffectivePermissions};
+use proto::Pid;
 use proto::params::interaction::{PlanDecision, Question, Reply};
 use proto::record::{
     CacheMiss, InteractionResolved, MissCause, PolicyDecided, Todo, TodoStatus, Unattended, Usage,
@@ -21,6 +22,9 @@ pub const INVALID_CALL_NOTICE: &str =
 /// The start of `invalid_call`. Also a marker: such messages are counted by it.
 const INVALID_CALL: &str =
     "Your last answer was refused because a tool call in it is badly formed: ";
+/// For the model: the prompt that continues the work of a turn which a limit ended.
+pub const CONTINUE_AFTER_LIMIT: &str =
+    "The limit that stopped you has been raised. Continue with the task where you stopped.";
 pub const SUM_UP: &str = "The step limit of this turn is reached; no more tools can be called. Say briefly what was done, what is left and what to do next.";
 /// For users.
 pub const MECHANICAL_SUMMARY: &str = "The model could not write a summary, so older messages were replaced by a plain list. To restore them, use `/compact undo` or `reasonix compact --undo`.";
@@ -384,4 +388,28 @@ pub fn todo_progress(todos: &[Todo]) -> String {
         Some(todo) => format!("{counts}; in progress: {}", todo.active_form),
         None => counts,
     }
+}
+
+/// For users: the step limit ends a turn.
+pub fn at_step_limit(pid: Pid) -> String {
+    format!(
+        "The step limit of this turn is reached. Continue with `reasonix resume {pid} --add-steps N`, or send a prompt."
+    )
+}
+
+/// For users: the time limit ends a turn.
+pub fn at_time_limit(pid: Pid) -> String {
+    format!(
+        "The time limit of this turn is reached. Continue with `reasonix resume {pid} --add-minutes N`, or send a prompt."
+    )
+}
+
+/// For users: how many steps a turn has that continues after a limit.
+pub fn adds_steps(steps: u64) -> String {
+    format!("The work continues; more steps: {steps}.")
+}
+
+/// For users: how long a turn may run that continues after a limit.
+pub fn adds_time(ms: u64) -> String {
+    format!("The work continues for {}.", format_duration(ms))
 }

@@ -13,7 +13,8 @@ const MINUTES_MAX: f64 = 525_600_000.0;
 /// The error, for people.
 pub fn usd(text: &str) -> Result<u64, String> {
     let number = text.strip_prefix('$').unwrap_or(text);
-    scaled(number, DOLLARS_MAX, 1e6).ok_or_else(|| format!("`{text}` is not an amount in dollars"))
+    scaled(number, DOLLARS_MAX, 1e6)
+        .ok_or_else(|| format!("`{text}` is not an amount in dollars such as `0.50` or `20`"))
 }
 
 /// A count: `100000`, `100k`, `2M`, `1.5M`.
@@ -38,7 +39,7 @@ pub fn count(text: &str) -> Result<u64, String> {
 /// As [`usd`].
 pub fn minutes(text: &str) -> Result<u64, String> {
     scaled(text, MINUTES_MAX, 60_000.0)
-        .ok_or_else(|| format!("`{text}` is not a number of minutes"))
+        .ok_or_else(|| format!("`{text}` is not a number of minutes such as `90` or `1.5`"))
 }
 
 /// A number from 0 to `max`, times `scale`, rounded up.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::budget::BudgetNode;
 use crate::options::SessionOptions;
-use crate::outcome::{OutcomeKind, Reason, TurnEnded, UsageTotals};
+use crate::outcome::{OutcomeKind, Reason, TurnEnded, TurnLimit, UsageTotals};
 use crate::params::forecast::Forecast;
 use crate::params::goal::GoalLine;
 use crate::params::profile::ProfileParams;
@@ -124,6 +124,9 @@ pub struct SessionSummary {
     /// Outcome of the newest turn, if it was not completed; absent while a turn runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cut_off: Option<OutcomeKind>,
+    /// The limit at which its work stopped; `session.resume` continues it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_limit: Option<TurnLimit>,
     /// Commands that run in the background.
     #[serde(default)]
     pub children: u64,
@@ -388,6 +391,20 @@ pub struct SignalParams {
 pub struct SignalOutput {
     /// Whether there was anything to stop.
     pub delivered: bool,
+}
+
+/// Parameters of `session.resume`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ResumeParams {
+    pub session: String,
+    /// Requests to the model that the work may take from here on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub add_steps: Option<u64>,
+    /// Time that it may take from here on, in milliseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub add_ms: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<RequestId>,
 }
 
 /// Until when `session.wait` waits.

@@ -8,6 +8,17 @@ use crate::record::{KnownFile, SkillUse};
 use crate::state::OnAsk;
 use crate::{PromptId, RequestId};
 
+/// Steps and time that a user adds to a turn which a limit ended: the limits of the turn that continues it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct AddedLimits {
+    /// Requests to the model; absent: the limit of the session.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub steps: Option<u64>,
+    /// Milliseconds; absent: the limit of the session.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ms: Option<u64>,
+}
+
 /// `prompt.queued`: accepted, and from now on kept.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PromptQueued {
@@ -21,6 +32,9 @@ pub struct PromptQueued {
     pub on_ask: Option<OnAsk>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub references: Option<PromptReferences>,
+    /// It continues a turn that a limit ended, with these limits of its own. The daemon wrote its text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub added: Option<AddedLimits>,
     /// Name of the sending client.
     pub by: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]

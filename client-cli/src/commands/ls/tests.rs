@@ -14,6 +14,11 @@ fn a_session_at_rest_tells_what_its_last_turn_came_to() {
     assert_eq!(state(&session), "idle");
     session.cut_off = Some(OutcomeKind::BudgetExceeded);
     assert_eq!(state(&session), "idle: budget exceeded");
+    session.at_limit = Some(TurnLimit::Steps);
+    assert_eq!(state(&session), "paused: step limit");
+    session.at_limit = Some(TurnLimit::Time);
+    assert_eq!(state(&session), "paused: time limit");
+    session.at_limit = None;
     session.queued = 2;
     assert_eq!(state(&session), "idle: budget exceeded, 2 queued");
     session.state = State::Exited;

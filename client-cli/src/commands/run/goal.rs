@@ -1,7 +1,9 @@
 //! A run of a goal: its turns follow each other, and it is over when the goal is.
 
 use proto::Body;
+use proto::outcome::TurnLimit;
 use proto::record::{GoalEnded, GoalOutcome};
+use proto::state::State;
 
 use super::code;
 use super::report::Report;
@@ -14,6 +16,8 @@ pub(super) struct GoalRun {
     turn: Option<u64>,
     /// The exit code of the newest turn.
     last: u8,
+    /// The time limit ended that turn.
+    out_of_time: bool,
     /// The goal has ended while its turn runs, with this code.
     over: Option<GoalOutcome>,
 }
@@ -39,12 +43,19 @@ impl GoalRun {
             Body::TurnEnded(ended) => {
                 self.turn = None;
                 self.last = code(ended.exit_code());
+                self.out_of_time = ended.limit() == Some(TurnLimit::Time);
                 report.ended(ended.clone());
                 if let Some(outcome) = self.over {
                     return GoalEvent::Over(self.code(outcome));
                 }
             }
             Body::GoalEnded(ended) => return self.ended(ended, report),
+            // Its turn ran out of time, and the goal has not ended: it is paused until a user adds time.
+            Body::SessionState(state)
+                if state.state == State::Idle && self.turn.is_none() && self.out_of_time =>
+            {
+                return GoalEvent::Over(self.last);
+            }
             Body::SessionExited(exited) => {
                 report.exited(exited);
                 return GoalEvent::Over(code(exited.exit_code));

@@ -263,8 +263,10 @@ rows! {
     "Set or clear the name of a session" => "设置或清除会话的名称";
     "New name" => "新名称";
     "Clear the name" => "清除名称";
-    "Resume paused sessions" => "恢复已暂停的会话";
-    "A session that has exited is not paused: continue it with a new prompt, as in `reasonix run -s SESSION PROMPT`" => "已退出的会话不算暂停：用新提示词继续，例如 `reasonix run -s SESSION PROMPT`";
+    "Resume sessions that are paused, or that a limit of steps or time has stopped" => "恢复已暂停的会话，或因步数或时间上限而停止的会话";
+    "A session that has exited is not paused: continue it with a new prompt, as in `reasonix run -s SESSION PROMPT`. With `--add-steps` or `--add-minutes` the work that a limit has stopped continues, also in a session that has exited" => "已退出的会话不算暂停：用新提示词继续，例如 `reasonix run -s SESSION PROMPT`。用 `--add-steps` 或 `--add-minutes` 可让因上限而停止的工作继续，会话已退出也可以";
+    "Continue work that has reached a limit, with this many more requests to the model" => "让达到上限的工作继续，再用这么多次对模型的请求";
+    "Continue work that has reached a limit, for this many more minutes" => "让达到上限的工作继续，再用这么多分钟";
     "Go back to the end of a turn: hide messages, restore files" => "回到某回合结束处：隐藏消息，恢复文件";
     "`--undo` undoes the newest rewind. Files that somebody else has changed since are left alone and listed. Changes made while a command of the session ran count as changes of that command. Exits 1 if a file was skipped, failed to restore, or had no saved copy" => "`--undo` 撤销最近一次回退。之后被他人改动的文件不动，并列出。会话的命令运行期间的改动算作该命令的改动。有文件被跳过、未能恢复或没有保存的副本时，退出码为 1";
     "Last turn to keep; 0: none" => "要保留的最后一个回合；0：都不保留";

@@ -186,6 +186,7 @@ pub fn summary(pid: u64, line: &str, minutes: i64) -> SessionSummary {
         seq: Seq(10),
         exit_code: None,
         cut_off: None,
+        at_limit: None,
         children: 0,
         silent_since: None,
         compacting: false,

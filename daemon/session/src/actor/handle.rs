@@ -14,8 +14,8 @@ use proto::params::hook::ListOutput;
 use proto::params::interaction::{AnswerParams, Interaction};
 use proto::params::session::{
     AttachOutput, AttachParams, EditParams, InspectOutput, InspectPart, PromptOutput, PromptParams,
-    QueueOutput, ReorderParams, SessionSummary, ShellOutput, ShellParams, Signal, SignalOutput,
-    Until, WaitOutput,
+    QueueOutput, ReorderParams, ResumeParams, SessionSummary, ShellOutput, ShellParams, Signal,
+    SignalOutput, Until, WaitOutput,
 };
 use proto::record::SessionSet;
 use proto::state::State;
@@ -335,6 +335,19 @@ impl SessionHandle {
         by: String,
     ) -> Result<goal::StopOutput, Failure> {
         self.change(move |actor, reply| actor.stop_goal(params, by, reply))
+            .await
+    }
+
+    /// Continues the work that a limit has stopped. Answers when that is on disk.
+    ///
+    /// # Errors
+    /// `invalid_params` if no limit has stopped it, `request_id_reused`, `storage`.
+    pub async fn resume_work(
+        &self,
+        params: ResumeParams,
+        by: String,
+    ) -> Result<PromptOutput, Failure> {
+        self.change(move |actor, reply| actor.resume_work(params, by, reply))
             .await
     }
 

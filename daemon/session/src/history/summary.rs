@@ -66,6 +66,7 @@ pub fn of(facts: &Facts, attached: u64, read_only: Option<String>) -> Option<Ses
         compacting: false,
         exit_code: facts.exited.map(|exited| exited.exit_code),
         cut_off: facts.cut_off.filter(|_| facts.open.is_none()),
+        at_limit: facts.at_limit,
         read_only,
         extract_reasoning: options.extract_reasoning.unwrap_or_default(),
         samples: options.samples.unwrap_or(1).max(1),

@@ -194,6 +194,7 @@ impl Supervisor {
             actor.calls.note_references(referenced.found.as_ref());
         }
         let prompt = params.prompt.as_ref().map(|text| PromptQueued {
+            added: None,
             references: referenced.found.clone(),
             on_ask: None,
             prompt_id: PromptId::new(),

@@ -67,6 +67,7 @@ fn session(pid: u64, name: Option<&str>) -> SessionSummary {
         samples: 1,
         exit_code: None,
         cut_off: None,
+        at_limit: None,
         read_only: None,
         instead_of: None,
         cold: None,

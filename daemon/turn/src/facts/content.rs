@@ -2,13 +2,19 @@
 
 use proto::PromptId;
 use proto::params::history::What;
-use proto::record::SessionSet;
+use proto::record::{AddedLimits, SessionSet};
 use proto::reset::{CacheReset, Pinned};
 
 /// A prompt as a comparable string.
 #[must_use]
 pub fn content_of_prompt(text: &str, steer: bool) -> String {
     format!("prompt {steer} {text}")
+}
+
+/// A continuation after a limit as a comparable string.
+#[must_use]
+pub fn content_of_resume(added: AddedLimits) -> String {
+    format!("resume {:?} {:?}", added.steps, added.ms)
 }
 
 /// The start of a goal as a comparable string.

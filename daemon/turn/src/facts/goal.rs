@@ -245,6 +245,7 @@ impl Facts {
         self.woken = self.exited.is_some();
         self.asked_since = true;
         self.over_budget = false;
+        self.at_limit = None;
         self.last_line = first_line(&started.text);
         if self.first_line.is_empty() {
             self.first_line.clone_from(&self.last_line);

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashSet};
 
 use proto::item::{CallStatus, Display, Finish, ToolCall, ToolKind, ToolMessage};
 use proto::outcome::{Denied, TurnEnded, UsageTotals};
-use proto::record::{CallEdit, GoalCheck, SkillUse, ToolBlocked, ToolFinished};
+use proto::record::{AddedLimits, CallEdit, GoalCheck, SkillUse, ToolBlocked, ToolFinished};
 use proto::state::OnAsk;
 use proto::{CallId, InteractionId, ItemId, PromptId, Stamp};
 
@@ -19,6 +19,8 @@ pub struct OpenTurn {
     pub prompt_id: Option<PromptId>,
     /// How to handle its approval requests, if its prompt sets that.
     pub on_ask: Option<OnAsk>,
+    /// Its own limits, if it continues a turn that a limit ended.
+    pub added: Option<AddedLimits>,
     /// Its running time up to the newest record, by the dates of its records. Measures time in earlier daemon processes.
     pub logged_ms: u64,
     /// The date of the newest record.

@@ -4,7 +4,7 @@ use proto::params::session::QueuedPrompt;
 use proto::record::{PromptEdited, PromptMoved, PromptQueued, PromptReferences};
 use proto::{PromptId, Record};
 
-use super::content::{content_of_edit, content_of_move, content_of_prompt};
+use super::content::{content_of_edit, content_of_move, content_of_prompt, content_of_resume};
 use contract::first_line;
 
 use super::Facts;
@@ -28,6 +28,10 @@ impl Facts {
         self.woken = self.exited.is_some();
         self.asked_since = true;
         self.over_budget = false;
+        self.at_limit = None;
+        if let Some(added) = prompt.added {
+            self.added.insert(prompt.prompt_id, added);
+        }
         self.last_line = first_line(&prompt.text);
         if self.first_line.is_empty() {
             self.first_line.clone_from(&self.last_line);
@@ -35,7 +39,10 @@ impl Facts {
         self.remember(
             prompt.request_id,
             record,
-            content_of_prompt(&prompt.text, prompt.steer),
+            match prompt.added {
+                Some(added) => content_of_resume(added),
+                None => content_of_prompt(&prompt.text, prompt.steer),
+            },
             Some(prompt.prompt_id),
         );
     }
@@ -50,6 +57,7 @@ impl Facts {
         self.references.remove(&prompt);
         self.skills.remove(&prompt);
         self.attached.remove(&prompt);
+        self.added.remove(&prompt);
     }
 
     /// Stores the contents of a queued prompt's references.

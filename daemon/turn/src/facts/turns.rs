@@ -38,6 +38,7 @@ impl Facts {
         self.unsettled = false;
         self.suspended = false;
         self.half_rewound = false;
+        self.at_limit = None;
         self.end_fallback();
         self.goal_turn_started();
         // A session with an open turn has not exited, even if an edited log lacks the record that reopened it.
@@ -55,6 +56,7 @@ impl Facts {
             logged_at: record.at,
             prompt_id: Some(prompt),
             on_ask,
+            added: self.added.get(&prompt).copied(),
             calls: before
                 .into_iter()
                 .filter(|open| open.stage != CallStage::Closed)
@@ -79,6 +81,7 @@ impl Facts {
             self.ran_ms = self.ran_ms.saturating_add(ended.duration_ms);
         }
         self.over_budget = ended.outcome == OutcomeKind::BudgetExceeded;
+        self.at_limit = ended.limit();
         self.ended = Some(ended.clone());
         self.cut_off = Some(ended.outcome).filter(|outcome| *outcome != OutcomeKind::Completed);
         // In an edited log the exit may come before the end of its turn.

@@ -11,6 +11,7 @@ use proto::{Body, PromptId, RequestId};
 use super::{GoalStep, next_after_turn, words};
 use crate::input::{Answer, Decided, StopReason};
 use crate::machine::{CallsInProgress, Phase, Step};
+use crate::words::CONTINUE_AFTER_LIMIT;
 
 impl Step<'_> {
     /// Starts a goal, in place of one in progress.
@@ -92,7 +93,9 @@ impl Step<'_> {
     /// Ends the goal if the turn that has just ended was its last.
     pub(crate) fn settle_goal(&mut self) {
         let goal = self.facts.goal.as_ref().filter(|goal| goal.undecided);
-        let Some(goal) = goal else { return };
+        let Some(goal) = goal.filter(|_| !self.facts.goal_is_paused()) else {
+            return;
+        };
         if let GoalStep::End { outcome, reason } = next_after_turn(goal, self.facts.ended.as_ref())
         {
             self.end_goal(outcome, &reason, None, None);
@@ -128,7 +131,12 @@ impl Step<'_> {
 
     /// Who speaks in the message of a prompt that starts a turn.
     pub(crate) fn prompt_voice(&self, prompt: PromptId) -> Voice {
-        match self.facts.is_continuation(prompt) {
+        let mut queue = self.facts.queue.iter();
+        let queued = queue.find(|queued| queued.prompt_id == prompt);
+        // A user may have changed its text, and then it is the user's.
+        let added = self.facts.added.contains_key(&prompt)
+            && queued.is_some_and(|queued| queued.text == CONTINUE_AFTER_LIMIT);
+        match added || self.facts.is_continuation(prompt) {
             true => Voice::Daemon,
             false => Voice::Prompt,
         }

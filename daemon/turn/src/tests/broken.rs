@@ -76,6 +76,7 @@ fn recover_and_prompt_with(
     let mut machine = Machine::new(Facts::fold(log), Limits::default());
     let mut todo = machine.recover(policy, None, now);
     let prompt = PromptQueued {
+        added: None,
         references: None,
         on_ask: None,
         prompt_id: prompt_id(77_777),
@@ -245,6 +246,7 @@ fn turn_starts(number: u64) -> (Option<u64>, Body) {
 
 fn prompt(number: u64) -> (Option<u64>, Body) {
     let prompt = PromptQueued {
+        added: None,
         references: None,
         on_ask: None,
         prompt_id: prompt_id(number),

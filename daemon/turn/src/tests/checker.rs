@@ -108,6 +108,8 @@ pub struct Queued {
     pub id: PromptId,
     text: String,
     steer: bool,
+    /// It continues work that a limit has stopped: the daemon wrote it.
+    pub added: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -274,6 +276,7 @@ impl Checker {
                     id: prompt.prompt_id,
                     text: prompt.text.clone(),
                     steer: prompt.steer,
+                    added: prompt.added.is_some(),
                 });
             }
             Body::GoalStarted(_) => self.over_budget = false,
@@ -285,6 +288,7 @@ impl Checker {
                     id: continued.prompt_id,
                     text: continued.text.clone(),
                     steer: false,
+                    added: false,
                 });
             }
             Body::PromptUnqueued(prompt) => {
@@ -545,11 +549,13 @@ impl Checker {
     }
 
     fn user(&mut self, message: &UserMessage) {
+        let mut queued = self.queued.iter();
+        let added = queued.any(|queued| Some(queued.id) == message.prompt_id && queued.added);
         if let Some(prompt) = &message.prompt_id {
             self.said(*prompt, message);
         }
         assert_eq!(
-            message.prompt_id.is_none() || self.continued == message.prompt_id,
+            message.prompt_id.is_none() || self.continued == message.prompt_id || added,
             message.voice == Voice::Daemon,
             "people speak through prompts"
         );

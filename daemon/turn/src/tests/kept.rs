@@ -38,6 +38,7 @@ fn kept_part_and_continuation_are_one_text() {
     };
     let prompt = Input::Prompt {
         prompt: PromptQueued {
+            added: None,
             references: None,
             on_ask: None,
             prompt_id: PromptId::new(),
@@ -254,7 +255,7 @@ fn half_an_answer_is_half_a_step() {
           notice: The daemon was restarted during an answer |
           model (interrupted): All is | daemon: go on | ask without tools
         > model says done.
-          model: done. | turn ends max steps | idle
+          model: done. | notice: The step limit of this turn is reached | turn ends max steps | idle
     ",
     );
 }
@@ -268,6 +269,7 @@ fn recovered(policy: RecoverPolicy, kept: Answer) -> (Machine, Vec<Effect>) {
         now,
     );
     let prompt = proto::record::PromptQueued {
+        added: None,
         references: None,
         on_ask: None,
         prompt_id: super::made::prompt_id(1),

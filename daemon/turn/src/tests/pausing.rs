@@ -427,7 +427,7 @@ fn the_time_of_a_turn_stands_still_in_a_pause() {
         > time up 1 early
           turn 1 has 4000 ms
         > time up 1
-          drop the request | turn ends interrupted (timeout) | idle
+          drop the request | notice: The time limit of this turn is reached | turn ends interrupted (timeout) | idle
     ",
     );
     // A pause adds no time: a limit that had passed when it started has still passed when it ends.
@@ -442,7 +442,7 @@ fn the_time_of_a_turn_stands_still_in_a_pause() {
         > resume
           running | turn 1 has 0 ms
         > time up 1
-          drop the request | turn ends interrupted (timeout) | idle
+          drop the request | notice: The time limit of this turn is reached | turn ends interrupted (timeout) | idle
     ",
     );
 }

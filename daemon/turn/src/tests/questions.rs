@@ -177,7 +177,7 @@ fn turn_timeout_closes_the_question() {
           asks 7.1 for a | waiting for questions
         > time up 1
           reasonix answers 7.1: nothing | running | finished a interrupted |
-          result a interrupted: Not run: the turn was stopped | turn ends interrupted (timeout) | idle
+          result a interrupted: Not run: the turn was stopped | notice: The time limit of this turn is reached | turn ends interrupted (timeout) | idle
     ",
     );
 }

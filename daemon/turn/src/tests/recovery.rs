@@ -325,12 +325,12 @@ fn calls_made_instead_of_summing_up_are_not_run_after_a_crash_either() {
         > model calls read b, write c
           model calls b c | finished b refused |
           result b refused: Not run: the step limit of this turn is reached | finished c refused |
-          result c refused: Not run: the step limit of this turn is reached | turn ends max steps |
+          result c refused: Not run: the step limit of this turn is reached | notice: The step limit of this turn is reached | turn ends max steps |
           idle
         > crash continue after message.assistant
           notice: The daemon was restarted | finished b refused |
           result b refused: Not run: the step limit of this turn is reached | finished c refused |
-          result c refused: Not run: the step limit of this turn is reached | turn ends max steps |
+          result c refused: Not run: the step limit of this turn is reached | notice: The step limit of this turn is reached | turn ends max steps |
           idle
     ",
     );

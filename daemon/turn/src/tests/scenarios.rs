@@ -465,7 +465,7 @@ fn at_the_step_limit_the_model_sums_up_without_tools() {
         > ends a ok
           finished a ok | result a ok | daemon: sum up | ask without tools
         > model says One of three is done.
-          model: One of three is done. | turn ends max steps | idle
+          model: One of three is done. | notice: The step limit of this turn is reached | turn ends max steps | idle
     ",
     );
 }
@@ -486,7 +486,7 @@ fn calls_made_instead_of_summing_up_are_not_run() {
         > model calls read b, write c
           model calls b c | finished b refused |
           result b refused: Not run: the step limit of this turn is reached | finished c refused |
-          result c refused: Not run: the step limit of this turn is reached | turn ends max steps |
+          result c refused: Not run: the step limit of this turn is reached | notice: The step limit of this turn is reached | turn ends max steps |
           idle
     ",
     );
@@ -543,7 +543,7 @@ fn empty_answer_counts_as_a_step() {
         > model thinks Hm.
           model: nothing | daemon: answer in words | daemon: sum up | ask without tools
         > model says That was all.
-          model: That was all. | turn ends max steps | idle
+          model: That was all. | notice: The step limit of this turn is reached | turn ends max steps | idle
     ",
     );
 }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! > session headless repair mode=plan read_only=true max_steps=2 timeout_ms=9 tries=2 parallel=1 window=1000 fallback=q/n      (first, unless the default session is used)
-//! > user TEXT            > steer TEXT             > unqueue TEXT            > set kind=headless|max_steps=2|paused=true|mode=plan|read_only=true|model=q/m|budget=9
+//! > user TEXT            > steer TEXT             > adds steps=2|ms=9   > unqueue TEXT            > set kind=headless|max_steps=2|paused=true|mode=plan|read_only=true|model=q/m|budget=9
 //! > model says TEXT [using 850]      > model thinks TEXT      > model cut TEXT          > model filtered TEXT
 //! > model calls read a, write b, x:write b, read c!       (ids `a`, `b`, `x`, `c`; `!`: cut by the output limit)
 //! > model breaks transient|permanent|too-long|unpaid|no-key|lost-key [after 7s] [showing TEXT]
@@ -35,7 +35,9 @@
 use contract::CallAction;
 use proto::params::history::What;
 use proto::params::session::When;
-use proto::record::{PromptEdited, PromptMoved, PromptQueued, SessionRewound, Verdict};
+use proto::record::{
+    AddedLimits, PromptEdited, PromptMoved, PromptQueued, SessionRewound, Verdict,
+};
 use proto::reset::{CacheReset, Compaction, Piece, Wire};
 use proto::state::{Kind, Mode};
 use proto::{Body, ItemId, Record, Seq, Stamp};
@@ -46,6 +48,7 @@ use super::made::{ask, checkpoint, created, fallback, judgement, means, prompt_i
 use crate::compacting::{CompactionEnd, ResetJob, ResetJobOutcome, Summary};
 use crate::compaction::NothingToCompact;
 use crate::input::Unattended;
+use crate::words;
 use crate::{
     Answer, Decided, Effect, Facts, Fallback, Input, Judgement, Limits, Machine, Now, RecoverPolicy,
 };
@@ -213,6 +216,7 @@ impl CallStage {
             }
             "user" => self.prompt(what, When::Queue),
             "steer" => self.prompt(what, When::Steer),
+            "adds" => self.adds(what),
             "unqueue" => Input::Unqueue(self.prompt_named(what)),
             "set" => set(what),
             "model" => model(what),
@@ -464,6 +468,7 @@ impl CallStage {
     fn prompt(&mut self, text: &str, when: When) -> Input {
         self.prompts.push(text.to_owned());
         let prompt = PromptQueued {
+            added: None,
             references: None,
             on_ask: None,
             prompt_id: self.prompt_named(text),
@@ -473,6 +478,26 @@ impl CallStage {
             request_id: None,
         };
         Input::Prompt { prompt, when }
+    }
+
+    /// `steps=2`, `ms=9000`: the work that a limit has stopped goes on.
+    fn adds(&mut self, what: &str) -> Input {
+        let mut added = AddedLimits::default();
+        match what.split_once('=').expect("steps=N|ms=N") {
+            ("steps", steps) => added.steps = Some(number(steps)),
+            ("ms", ms) => added.ms = Some(number(ms)),
+            (other, _) => panic!("there is no limit `{other}`"),
+        }
+        match self.prompt(words::CONTINUE_AFTER_LIMIT, When::Queue) {
+            Input::Prompt { prompt, when } => Input::Prompt {
+                prompt: PromptQueued {
+                    added: Some(added),
+                    ..prompt
+                },
+                when,
+            },
+            other => other,
+        }
     }
 
     /// Advances both clocks.

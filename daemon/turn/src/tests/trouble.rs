@@ -389,7 +389,7 @@ fn a_turn_ends_when_its_time_is_up() {
         > user go
           turn starts | running | turn 1 has 9000 ms | prompt: go | ask
         > time up 1
-          drop the request | turn ends interrupted (timeout) | exited 124
+          drop the request | notice: The time limit of this turn is reached | turn ends interrupted (timeout) | exited 124
     ",
     );
 }

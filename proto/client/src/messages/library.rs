@@ -2,7 +2,8 @@
 //! A part of [`super::daemon`], which translates.
 
 crate::catalog! {
-    NotADollar = "`{0}` is not an amount in dollars", "`{0}` 不是美元金额";
+    NotADollar = "`{0}` is not an amount in dollars such as `0.50` or `20`", "`{0}` 不是 `0.50` 或 `20` 这样的美元金额";
+    NotMinutes = "`{0}` is not a number of minutes such as `90` or `1.5`", "`{0}` 不是 `90` 或 `1.5` 这样的分钟数";
     InstallDaemon = "install `reasonixd` next to `reasonix`, or set `REASONIX_DAEMON` to its path", "请将 `reasonixd` 安装在 `reasonix` 旁边，或将 `REASONIX_DAEMON` 设为其路径";
     WritableHome = "set `REASONIX_HOME` to a writable directory", "请将 `REASONIX_HOME` 设为可写的目录";
     CheckDaemonPath = "check `REASONIX_DAEMON`: it must be the path of a program", "请检查 `REASONIX_DAEMON`：它必须是程序的路径";

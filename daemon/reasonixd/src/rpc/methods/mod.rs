@@ -139,6 +139,11 @@ fn add_session_methods(to: &mut RpcModule<Daemon>) {
         let session = d.session(&p.session).await?;
         session.signal(p.signal, p.request_id, peer.name()).await
     });
+    add::<m::SessionResume, _, _>(to, |d, peer, p| async move {
+        let _guest = d.admit()?;
+        let session = d.session(&p.session).await?;
+        session.resume_work(p, peer.name()).await
+    });
     add::<m::SessionWait, _, _>(to, session::wait);
     add::<m::SessionSet, _, _>(to, session::set);
     add::<m::SessionRead, _, _>(to, |d, _, p| async move { d.supervisor.read(&p).await });

@@ -7,6 +7,7 @@ pub(crate) mod follow;
 pub(crate) mod goals;
 pub(crate) mod inspection;
 pub(crate) mod interactions;
+pub(crate) mod more_work;
 pub(crate) mod prompt_gate;
 pub(crate) mod queue;
 pub(crate) mod reload;

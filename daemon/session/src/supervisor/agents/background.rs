@@ -177,6 +177,7 @@ impl Supervisor {
             text.push_str(&worktree);
         }
         let prompt = PromptQueued {
+            added: None,
             prompt_id: PromptId::new(),
             text,
             steer: true,

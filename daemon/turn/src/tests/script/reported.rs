@@ -265,6 +265,7 @@ fn user(message: &UserMessage) -> String {
         (Voice::Daemon, words::STUCK) => "daemon: stuck".into(),
         (Voice::Daemon, words::REASONING_ONLY) => "daemon: answer in words".into(),
         (Voice::Daemon, words::PAUSED) => "daemon: paused".into(),
+        (Voice::Daemon, words::CONTINUE_AFTER_LIMIT) => "daemon: go on after the limit".into(),
         (Voice::Daemon, words::GO_ON) => "daemon: go on".into(),
         (Voice::Daemon, other) if words::parse_reported_permissions(other).is_some() => {
             let first = other.split([':', '.']).next().unwrap_or_default();
