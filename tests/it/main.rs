@@ -80,6 +80,7 @@ mod rewind;
 mod rows;
 mod rules;
 mod run_cli;
+mod run_worktrees;
 mod sandbox;
 mod scripted;
 mod secrets;

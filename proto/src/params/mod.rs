@@ -19,6 +19,7 @@ pub mod reload;
 pub mod rules;
 pub mod session;
 pub mod skill;
+pub mod worktree;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -42,6 +42,9 @@ pub struct CreateParams {
     /// Delete the session once it has exited and no client follows it. Its usage stays in the statistics.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ephemeral: bool,
+    /// Work in a new git worktree of the repository that `cwd` is in, on a branch of its own, from the last commit.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub worktree: bool,
     #[serde(flatten)]
     pub profile: ProfileParams,
     #[serde(flatten)]

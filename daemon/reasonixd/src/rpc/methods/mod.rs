@@ -144,6 +144,10 @@ fn add_session_methods(to: &mut RpcModule<Daemon>) {
     add::<m::SessionCache, _, _>(to, |d, _, p| async move { d.supervisor.cache(&p).await });
     add::<m::SessionPrefix, _, _>(to, |d, _, p| async move { d.supervisor.prefix(p).await });
     add::<m::SessionInspect, _, _>(to, |d, _, p| async move { d.supervisor.inspect(&p).await });
+    add::<m::SessionWorktree, _, _>(to, |d, _, p| async move {
+        d.finish(|d| async move { d.supervisor.worktree(&p.session).await })
+            .await
+    });
     add::<m::SessionClose, _, _>(to, |d, _, p| async move {
         d.session(&p.session).await?.close().await
     });

@@ -11,6 +11,7 @@ use proto::budget::Spent;
 use proto::item::CallStatus;
 use proto::outcome::{OutcomeKind, Reason, TurnEnded};
 use proto::params::session::{Signal, Until, WaitOutput};
+use proto::params::worktree::WorktreeState;
 use proto::record::{AgentFinished, AgentOf, PromptReferences};
 use proto::{CallId, Failure, SessionId};
 
@@ -21,8 +22,8 @@ use crate::actor::handle::SessionHandle;
 use crate::calls::events::CallEvent;
 use crate::reporter::Reporter;
 use crate::supervisor::Supervisor;
-use crate::supervisor::worktrees::WorktreeSource;
-use crate::tasks::panicked;
+use crate::supervisor::worktrees::{self, WorktreeSource};
+use crate::tasks::{blocking, panicked};
 
 /// How long a sub-agent that was told to stop is waited for, beyond what its own calls get.
 const STOPPING: Duration = Duration::from_millis(2_000);
@@ -269,8 +270,10 @@ impl Supervisor {
 
     /// Ends the worktree of a sub-agent that has exited. Returns the text for the parent's model.
     pub(super) async fn end_worktree(&self, session: SessionId) -> Option<String> {
-        let outcome = self.settle_worktree(session).await?;
-        Some(outcome.text())
+        let report = self.settle_worktree(session).await?;
+        // One that somebody gave another prompt goes on.
+        let has_ended = report.state != WorktreeState::InUse;
+        has_ended.then(|| worktrees::text_for_parent(&report))
     }
 
     /// Ends sub-agents whose call the daemon before this one left, and that no call waits for any more.
