@@ -93,6 +93,7 @@ mod small_client;
 mod soak;
 mod structured;
 mod tightened;
+mod tree_pause;
 mod tui;
 mod unattended;
 mod user_shell;

@@ -16,6 +16,9 @@ pub struct Args {
     /// Print JSON: one result object per session, one per line.
     #[arg(long)]
     json: bool,
+    /// Resume the sub-agents below each session too.
+    #[arg(long)]
+    tree: bool,
     #[command(flatten)]
     many: Many,
 }
@@ -35,5 +38,5 @@ pub fn refused(error: &clap::Error) -> Option<Error> {
 pub async fn run(args: Args) -> Result<u8, Error> {
     let client = reach::daemon("resume").await?;
     let sessions = args.many.named(&client).await?;
-    signal::send(&client, sessions, Signal::Resume, args.json).await
+    signal::send(&client, sessions, Signal::Resume, (args.tree, args.json)).await
 }

@@ -178,6 +178,7 @@ async fn gone(client: &Client, session: &str, force: bool) -> Result<DeleteOutpu
         let kill = SignalParams {
             session: session.to_owned(),
             signal: Signal::Kill,
+            tree: false,
             request_id: Some(RequestId::new()),
         };
         client.call::<SessionSignal>(&kill).await?;

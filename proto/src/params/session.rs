@@ -373,6 +373,9 @@ pub enum Signal {
 pub struct SignalParams {
     pub session: String,
     pub signal: Signal,
+    /// `PAUSE` and `RESUME`: also for the sub-agents below it. One that is created during such a pause is created paused.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub tree: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<RequestId>,
 }
@@ -382,6 +385,9 @@ pub struct SignalParams {
 pub struct SignalOutput {
     /// Whether there was anything to stop.
     pub delivered: bool,
+    /// With `tree`: the sub-agents that it changed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub agents: Vec<Pid>,
 }
 
 /// Until when `session.wait` waits.

@@ -108,6 +108,9 @@ pub struct SessionSet {
     /// Whether the session is paused: nothing new starts. Set by the signals `PAUSE` and `RESUME`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub paused: Option<bool>,
+    /// Of a pause: it holds for the whole tree. Sub-agents that the session creates meanwhile are created paused.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tree: Option<bool>,
     /// Rule of this session that the user revoked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub revoked: Option<String>,

@@ -178,6 +178,8 @@ rows! {
     "For instance `reasonix man run | man -l -`" => "例如 `reasonix man run | man -l -`";
     "Command, for instance `run` or `daemon start` [default: the whole program]" => "命令，例如 `run` 或 `daemon start` [默认：整个程序]";
     "Sessions: pids, ids, or names" => "会话：会话号、编号或名称";
+    "Pause the sub-agents below each session too, also those that start during the pause" => "同时暂停各会话之下的子代理，包括暂停期间启动的";
+    "Resume the sub-agents below each session too" => "同时恢复各会话之下的子代理";
     "Add every session with this label that has not exited" => "加上所有带此标签且未退出的会话";
     "Print only the id or name of each, one per line" => "只输出各项的编号或名称，每行一个";
     "Show or change the model of a session" => "显示或更改会话的模型";

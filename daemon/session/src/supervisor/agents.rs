@@ -10,6 +10,7 @@ mod listing;
 mod messages;
 mod narrowing;
 mod places;
+mod tree_pause;
 
 use std::sync::{Arc, Weak};
 

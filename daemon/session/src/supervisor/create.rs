@@ -247,7 +247,9 @@ impl Supervisor {
             of_session: notices,
             of_prompt: referenced.problems,
         };
-        actor.write_first_records(created, notices, prompt, created_on_disk);
+        let paused = parent.is_some_and(|parent| parent.paused);
+        let paused_by = paused.then(|| client.name.clone());
+        actor.write_first_records(created, notices, paused_by, prompt, created_on_disk);
         actor.tell_hooks(reported);
         self.house(&handle, actor, inbox);
         match on_disk.await {

@@ -90,6 +90,7 @@ fn recover_and_prompt_with(
         },
         Input::Pause {
             paused: false,
+            tree: false,
             by: "ann".into(),
             request_id: None,
         },

@@ -131,6 +131,11 @@ fn add_session_methods(to: &mut RpcModule<Daemon>) {
         session.signal(Signal::Int, None, peer.name()).await
     });
     add::<m::SessionSignal, _, _>(to, |d, peer, p| async move {
+        if p.tree {
+            let by = peer.name();
+            let signalling = |d: Arc<Daemon>| async move { d.supervisor.signal_tree(&p, by).await };
+            return d.finish(signalling).await;
+        }
         let session = d.session(&p.session).await?;
         session.signal(p.signal, p.request_id, peer.name()).await
     });

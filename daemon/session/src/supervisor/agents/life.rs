@@ -155,7 +155,12 @@ impl Supervisor {
         order: Order,
         place: Arc<Place>,
     ) -> Result<Started, Outcome> {
+        let creating_now = self.places.begin_creating();
+        // After that: a pause of the tree that comes now waits for this sub-agent, and pauses it.
+        let above = self.load(call.parent).await.map_err(|why| failed(&why))?;
+        let paused = above.read(|actor| actor.machine.facts().tree_paused).await;
         let parent = Parent {
+            paused: paused.map_err(|why| failed(&why))?,
             pid: terms.created.pid,
             agent: AgentOf {
                 parent: call.parent,
@@ -177,7 +182,6 @@ impl Supervisor {
             return Err(interrupted("Not run: the daemon is stopping."));
         };
         let session = order.params.session;
-        let creating_now = self.places.begin_creating();
         // In a task of its own: half a session, because the call was given up, would be in the way of the next.
         let creating: BoxFuture<'static, _> = async move {
             let client = client_of(parent.pid);
