@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 use crate::hello::{HelloOutput, HelloParams, Role};
 use crate::params::{
     Empty, agent, cache, command, compact, config, daemon, goal, history, hook, interaction, mcp,
-    memory, process, reload, rules, session, skill,
+    memory, process, reload, rules, session, skill, worktree,
 };
 
 /// One method of the protocol.
@@ -128,6 +128,8 @@ methods! {
         "Returns the fixed start of requests part by part, with bytes and estimated tokens: of a session, or of a new one in a directory.";
     SessionInspect = "session.inspect", Watch, false, session::InspectParams => session::InspectOutput,
         "Returns details of a session: status, context, files, children, environment or budget.";
+    SessionWorktree = "session.worktree", Drive, false, session::OneParams => worktree::WorktreeOutput,
+        "Returns what changed in the git worktree of a session. If the session has exited and nothing changed, removes the worktree.";
     SessionClose = "session.close", Drive, true, session::OneParams => Empty,
         "Closes an interactive session; its next prompt opens it again.";
     SessionFork = "session.fork", Drive, true, history::ForkParams => history::ForkOutput,

@@ -46,7 +46,7 @@ pub fn worktrees(house: &House) -> Vec<PathBuf> {
 }
 
 /// Entries of worktrees in the home.
-fn entries(house: &House) -> usize {
+pub fn entries(house: &House) -> usize {
     let found = std::fs::read_dir(house.home_file("worktrees"));
     found.expect("the entries").count()
 }
@@ -291,6 +291,137 @@ fn worktree_has_the_trust_of_its_origin_and_no_more() {
         &["commit", "-q", "-a", "-m", "other lines"],
     );
     assert_eq!(status(6), "denied", "lines that nobody has seen");
+}
+
+/// Three agents at once: each in a worktree and on a branch of its own.
+#[test]
+fn agents_side_by_side_have_a_worktree_each() {
+    const COUNT: usize = 3;
+    let gate = Gate::new();
+    let held = gate.clone();
+    let model = Model::start(Script::by(move |request| {
+        let done = request.results().len();
+        if is_of(request, "PARENT") {
+            if done > 0 {
+                return Answer::text("The parent is done.");
+            }
+            return (0..COUNT).fold(Answer::text(""), |answer, at| {
+                let prompt = format!("CHILD {at}");
+                let task = json!({"agent": "apart", "prompt": prompt, "description": "x"});
+                answer.and_call("task", task)
+            });
+        }
+        let at = (0..COUNT).find(|at| is_of(request, &format!("CHILD {at}")));
+        let at = at.expect("a child");
+        match done {
+            0 => Answer::call(
+                "write_file",
+                json!({"path": "made.txt", "content": format!("{at}\n")}),
+            ),
+            _ => Answer::text(format!("Child {at} is done.")).held(Place::Before, &held),
+        }
+    }));
+    let house = house(&model);
+    house.files(AGENT);
+    repository(&house);
+    let _ = house
+        .reasonix(&["run", "--detach", "PARENT"])
+        .expect_code(0);
+    until("all files to be there", || {
+        let found = worktrees(&house);
+        let made = found.iter().filter(|path| path.join("made.txt").exists());
+        (made.count() == COUNT).then_some(())
+    });
+    gate.open();
+    let _ = house.reasonix(&["wait", "1"]).expect_code(0);
+    let results = house.log(Pid(1)).results();
+    let mut branches = std::collections::BTreeSet::new();
+    for (at, result) in results.iter().enumerate() {
+        let place = worktrees(&house).into_iter().find(|path| {
+            let text = std::fs::read_to_string(path.join("made.txt"));
+            text.expect("the file") == format!("{at}\n")
+        });
+        let place = place.expect("a worktree");
+        branches.insert(git(&place, &["branch", "--show-current"]));
+        for words in [
+            format!("Child {at} is done."),
+            place.display().to_string(),
+            "Changed files: made.txt.".to_owned(),
+        ] {
+            assert!(result.text.contains(&words), "{words}: {}", result.text);
+        }
+    }
+    assert_eq!((results.len(), branches.len()), (COUNT, COUNT));
+    assert!(!house.project().join("made.txt").exists());
+}
+
+#[test]
+fn agent_in_the_background_brings_what_its_worktree_has() {
+    let gate = Gate::new();
+    let held = gate.clone();
+    let model = Model::start(Script::by(move |request| {
+        let done = request.results().len();
+        let mut messages = request.messages().iter();
+        let brought = messages.any(|message| {
+            let text = message["content"].as_str().unwrap_or_default();
+            text.contains("in the background (session")
+        });
+        match (is_of(request, "PARENT"), done) {
+            (true, 0) => {
+                let task = json!({"agent": "apart", "prompt": "CHILD", "description": "x", "background": true});
+                Answer::call("task", task)
+            }
+            (true, _) if brought => Answer::text("So it is made."),
+            (true, _) => Answer::text("I go on meanwhile.").held(Place::Before, &held),
+            (false, 0) => Answer::call("write_file", json!({"path": "made.txt", "content": "x"})),
+            (false, _) => Answer::text("The child is done."),
+        }
+    }));
+    let house = house(&model);
+    house.files(AGENT);
+    repository(&house);
+    let mut raw = house.raw_as(proto::hello::Role::Drive);
+    let mut params = house.create("PARENT");
+    params.options.approval_mode = Some(proto::state::ApprovalMode::Yolo);
+    let params = serde_json::to_value(params).expect("JSON");
+    raw.call("session.create", &params).expect("create");
+    let message = until("the result to come", || {
+        let messages = house.log(Pid(1)).bodies().into_iter();
+        let mut queued = messages.filter_map(|body| match body {
+            proto::Body::PromptQueued(prompt) => Some(prompt.text),
+            _ => None,
+        });
+        let found = queued.find(|text| text.contains("in the background (session 2)"));
+        gate.is_reached().then_some(found)?
+    });
+    assert!(message.contains("The child is done."), "{message}");
+    assert!(message.contains("Changed files: made.txt."), "{message}");
+    let [worktree] = &worktrees(&house)[..] else {
+        panic!("one worktree: {message}")
+    };
+    assert!(message.contains(&*worktree.to_string_lossy()), "{message}");
+    assert!(!house.project().join("made.txt").exists());
+    gate.open();
+    until("the turn with the result", || {
+        (house.log(Pid(1)).count("turn.ended") > 0).then_some(())
+    });
+}
+
+#[test]
+fn missing_git_fails_the_call_and_says_so() {
+    let model = with_calls(&[]);
+    let house = house(&model);
+    house.files(AGENT);
+    repository(&house);
+    let mut command = house.command(&["run", "PARENT"]);
+    command.env("PATH", house.user_home());
+    let done = tests::Running::start(&mut command).done();
+    assert_eq!(done.code(), Some(0), "{done:?}");
+    let said = &house.log(Pid(1)).results()[0];
+    assert_eq!(said.status.as_str(), "failed", "{said:?}");
+    assert!(said.text.contains("`git` is not on PATH"), "{said:?}");
+    assert!(worktrees(&house).is_empty());
+    assert_eq!(entries(&house), 0);
 }
 
 #[test]

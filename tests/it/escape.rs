@@ -263,6 +263,7 @@ async fn an_interrupt_leaves_what_it_came_to() {
     let signal = SignalParams {
         session: pid.to_string(),
         signal: Signal::Int,
+        tree: false,
         request_id: None,
     };
     client.call::<SessionSignal>(&signal).await.expect("INT");

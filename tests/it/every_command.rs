@@ -262,6 +262,13 @@ const ROWS: &[Row] = &[
         Alone::Fails,
     ),
     row(
+        "agents new",
+        Some(&["--template", "explorer"]),
+        None,
+        Some(&["--template", "nosuch"]),
+        Alone::Fails,
+    ),
+    row(
         "skills",
         Some(&[]),
         Some("skills"),

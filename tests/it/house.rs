@@ -271,11 +271,21 @@ const CAPABILITIES: [(&str, u32); 15] = [
     ("D13.", 22),
 ];
 
+/// Kinds whose capabilities are listed as soon as they hold, after the others.
+const WANTED_TOO: [(&str, u32); 1] = [("W", 16)];
+
+/// The name of a kind and how many capabilities it has.
+fn kind_of(kind: usize) -> (&'static str, u32) {
+    let mut kinds = CAPABILITIES.into_iter().chain(WANTED_TOO);
+    kinds.nth(kind).expect("a kind")
+}
+
 /// An id of a capability as the number of its kind and its own.
 fn capability(id: &str) -> Option<(usize, u32)> {
     let own = id.rfind(|letter: char| !letter.is_ascii_digit())? + 1;
     let (kind, own) = id.split_at_checked(own)?;
-    let kind = CAPABILITIES.iter().position(|(name, _)| *name == kind)?;
+    let mut kinds = CAPABILITIES.into_iter().chain(WANTED_TOO);
+    let kind = kinds.position(|(name, _)| name == kind)?;
     Some((kind, own.parse().ok()?))
 }
 
@@ -309,12 +319,13 @@ fn every_capability_is_listed_once_and_in_order() {
     let wanted: Vec<_> = kinds
         .flat_map(|(kind, (_, count))| (1..=*count).map(move |own| (kind, own)))
         .collect();
-    let named = |(kind, own): &(usize, u32)| format!("{}{own}", CAPABILITIES[*kind].0);
+    let named = |(kind, own): &(usize, u32)| format!("{}{own}", kind_of(*kind).0);
     let twice = all.windows(2).filter(|pair| pair[0] == pair[1]);
     let wrong = twice.map(|pair| format!("{} is listed twice", named(&pair[0])));
     let missing = wanted.iter().filter(|id| !all.contains(id));
     let wrong = wrong.chain(missing.map(|id| format!("{} is missing", named(id))));
-    let strange = all.iter().filter(|id| !wanted.contains(id));
+    let is_known = |(kind, own): &(usize, u32)| (1..=kind_of(*kind).1).contains(own);
+    let strange = all.iter().filter(|id| !is_known(id));
     let wrong = wrong.chain(strange.map(|id| format!("{} is none", named(id))));
     none(&wrong.collect::<Vec<_>>(), "features.md");
 }

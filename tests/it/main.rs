@@ -2,7 +2,10 @@
 
 mod additions;
 mod agent_crashes;
+mod agent_definitions;
+mod agent_servers;
 mod agent_skills;
+mod agent_tools;
 mod agent_worktrees;
 mod agents;
 mod approval;
@@ -86,6 +89,7 @@ mod rewind;
 mod rows;
 mod rules;
 mod run_cli;
+mod run_worktrees;
 mod sandbox;
 mod scripted;
 mod secrets;
@@ -98,6 +102,7 @@ mod small_client;
 mod soak;
 mod structured;
 mod tightened;
+mod tree_pause;
 mod tui;
 mod unattended;
 mod user_shell;

@@ -43,6 +43,7 @@ async fn signal(client: &Client, pid: Pid, signal: Signal) {
     let params = SignalParams {
         session: pid.to_string(),
         signal,
+        tree: false,
         request_id: Some(RequestId::new()),
     };
     let output = soon("a signal", client.call::<SessionSignal>(&params)).await;
@@ -204,6 +205,7 @@ async fn a_kill_that_comes_with_the_natural_end_gives_one_end() {
             let kill = SignalParams {
                 session: created.pid.to_string(),
                 signal: Signal::Kill,
+                tree: false,
                 request_id: Some(RequestId::new()),
             };
             client.call::<SessionSignal>(&kill).await.expect("signal");

@@ -55,6 +55,7 @@ async fn three_waiters_and_two_programs_get_the_same_code() {
         let params = SignalParams {
             session: pid.to_string(),
             signal: Signal::Kill,
+            tree: false,
             request_id: Some(RequestId::new()),
         };
         client.call::<SessionSignal>(&params).await.expect("kill")

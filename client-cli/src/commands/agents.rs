@@ -1,5 +1,8 @@
-//! `reasonix agents`: the sub-agents that a session can start.
+//! `reasonix agents`: the sub-agents that a session can start, and new definitions from templates.
 
+mod templates;
+
+use clap::Subcommand;
 use proto::hello::Role;
 use proto::methods::AgentList;
 use proto::params::agent::{AgentInfo, ListOutput, ListParams};
@@ -16,9 +19,13 @@ use crate::{output, reach, text};
 ///
 /// They are read from `.reasonix/agents` and `.claude/agents` of the project, then from `$REASONIX_HOME/agents` and
 /// `~/.claude/agents`; the first of a name counts. The front matter has `name` and `description`, and may have `tools`,
-/// `disallowedTools`, `model`, `effort`, `max_steps` and `read_only`; the body is the agent's system prompt.
+/// `disallowedTools`, `model`, `effort`, `max_steps`, `read_only` and `isolation`; the body is the agent's system
+/// prompt. A directory with `agent.yaml` (the same keys) and `instructions.md` (the system prompt) defines one too.
 #[derive(Debug, clap::Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub struct Args {
+    #[command(subcommand)]
+    what: Option<Action>,
     /// Show the agents of this session (pid, id, or name) [default: those of this directory].
     #[arg(long, short)]
     session: Option<String>,
@@ -26,8 +33,17 @@ pub struct Args {
     listing: Listing,
 }
 
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// Write the definition of a new agent from a template.
+    New(templates::NewArgs),
+}
+
 /// Asks, and prints.
 pub async fn run(args: Args) -> Result<u8, Error> {
+    if let Some(Action::New(new)) = args.what {
+        return templates::create(new).await;
+    }
     let client = reach::with("agents", |options| options.role = Role::Watch).await?;
     let cwd = here(args.session.is_none())?;
     let params = ListParams {

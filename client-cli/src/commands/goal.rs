@@ -54,6 +54,9 @@ pub struct Args {
     continue_last: bool,
     #[command(flatten)]
     options: SessionArgs,
+    /// Work in a new git worktree, on a branch of its own: the checkout stays as it is.
+    #[arg(long, conflicts_with_all = ["session", "continue_last"])]
+    worktree: bool,
     /// Print the pid of the session and return once the goal is stored.
     #[arg(long)]
     detach: bool,
@@ -96,6 +99,7 @@ pub async fn run(args: Args) -> Result<u8, Error> {
             run.session = args.session;
             run.continue_last = args.continue_last;
             run.options = args.options;
+            run.worktree = args.worktree;
             run.detach = args.detach;
             run.cwd = args.cwd;
             run::run(run).await

@@ -43,5 +43,5 @@ pub async fn run(args: Args) -> Result<u8, Error> {
         Name::Kill => Signal::Kill,
     };
     let sessions = args.many.named(&client).await?;
-    signal::send(&client, sessions, signal, args.json).await
+    signal::send(&client, sessions, signal, (false, args.json)).await
 }

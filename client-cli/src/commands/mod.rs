@@ -150,6 +150,7 @@ commands! {
         Memory = memory;
         Skills = skills;
         Commands = custom;
+        #[command(alias = "agent")]
         Agents = agents;
         Mcp = mcp;
         Hooks = hooks;

@@ -15,6 +15,9 @@ pub struct Args {
     /// Print JSON: one result object per session, one per line.
     #[arg(long)]
     json: bool,
+    /// Pause the sub-agents below each session too, also those that start during the pause.
+    #[arg(long)]
+    tree: bool,
     #[command(flatten)]
     many: Many,
 }
@@ -23,5 +26,5 @@ pub struct Args {
 pub async fn run(args: Args) -> Result<u8, Error> {
     let client = reach::daemon("pause").await?;
     let sessions = args.many.named(&client).await?;
-    signal::send(&client, sessions, Signal::Pause, args.json).await
+    signal::send(&client, sessions, Signal::Pause, (args.tree, args.json)).await
 }

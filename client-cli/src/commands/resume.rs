@@ -27,6 +27,9 @@ pub struct Args {
     /// Print JSON: one result object per session, one per line.
     #[arg(long)]
     json: bool,
+    /// Resume the sub-agents below each session too.
+    #[arg(long, conflicts_with_all = ["add_steps", "add_minutes"])]
+    tree: bool,
     #[command(flatten)]
     many: Many,
 }
@@ -50,7 +53,7 @@ pub async fn run(args: Args) -> Result<u8, Error> {
     if steps.is_some() || ms.is_some() {
         return more_work(&client, sessions, (steps, ms), json).await;
     }
-    signal::send(&client, sessions, Signal::Resume, args.json).await
+    signal::send(&client, sessions, Signal::Resume, (args.tree, json)).await
 }
 
 /// Adds steps or time to each. Returns the exit code: that of the last that failed.

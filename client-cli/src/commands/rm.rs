@@ -123,6 +123,9 @@ async fn delete(client: &Client, args: &Args) -> Result<u8, Error> {
             .iter()
             .fold(0_u64, |sum, output| sum.saturating_add(output.bytes));
         report_deleted(deleted.len(), bytes, args.dry_run);
+        for worktree in deleted.iter().filter_map(|output| output.worktree.as_ref()) {
+            output::progress(&say!(Msg::WorktreeStays, text::line(worktree)));
+        }
     }
     Ok(code)
 }
@@ -166,6 +169,7 @@ async fn would_go(
         session: summary.session,
         pid: summary.pid,
         bytes: bytes.unwrap_or(0),
+        worktree: None,
     })
 }
 
@@ -174,6 +178,7 @@ async fn gone(client: &Client, session: &str, force: bool) -> Result<DeleteOutpu
         let kill = SignalParams {
             session: session.to_owned(),
             signal: Signal::Kill,
+            tree: false,
             request_id: Some(RequestId::new()),
         };
         client.call::<SessionSignal>(&kill).await?;

@@ -14,6 +14,7 @@ mod report;
 mod structured;
 mod trust;
 mod watch;
+mod worktree;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -98,6 +99,13 @@ pub struct Args {
     /// `--detach`.
     #[arg(long, conflicts_with_all = ["detach", "session", "continue_last"])]
     trust: bool,
+    /// Work in a new git worktree, on a branch of its own: the checkout stays as it is
+    ///
+    /// It starts from the last commit, in `NAME.worktrees` beside the repository, so changes that are not committed are
+    /// not in it. At the end `run` says what changed and how to merge or delete it. A worktree without changes is
+    /// removed. Only for a new session.
+    #[arg(long, conflicts_with_all = ["session", "continue_last"])]
+    pub worktree: bool,
     /// Print the pid of the session and return once the prompt is stored.
     #[arg(long)]
     pub detach: bool,
@@ -143,6 +151,7 @@ impl Args {
             options: SessionArgs::default(),
             ephemeral: false,
             trust: false,
+            worktree: false,
             detach: false,
             cwd: None,
             goal: Some(goal),

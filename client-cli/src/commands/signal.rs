@@ -3,7 +3,7 @@
 use client::{CallError, Client};
 use proto::methods::{ProcessKill, ProcessList, SessionSignal};
 use proto::params::process::{KillParams, ListParams};
-use proto::params::session::{Signal, SignalParams};
+use proto::params::session::{Signal, SignalOutput, SignalParams};
 use proto::{ErrorName, Failure, Pid, RequestId};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -21,6 +21,9 @@ pub struct Sent {
     pub session: String,
     /// Whether there was anything to do.
     pub delivered: bool,
+    /// With `--tree`: the sub-agents that were paused or resumed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub agents: Vec<Pid>,
     /// Why it could not be done.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<Value>,
@@ -32,12 +35,14 @@ impl Sent {
         Self {
             session: session.to_owned(),
             delivered: answer.unwrap_or(false),
+            agents: Vec::new(),
             error: answer.err().map(Error::describe),
         }
     }
 }
 
-/// Sends it to each, also if one of them does not exist. Returns the exit code: that of the last that failed.
+/// Sends it to each, also if one of them does not exist; `tree`: with the sub-agents below it. Returns the exit code:
+/// that of the last that failed.
 ///
 /// # Errors
 /// `json`, and standard output does not take it.
@@ -45,22 +50,28 @@ pub async fn send(
     client: &Client,
     sessions: Vec<String>,
     signal: Signal,
-    json: bool,
+    (tree, json): (bool, bool),
 ) -> Result<u8, Error> {
     let mut code = 0;
     for session in sessions {
         let params = SignalParams {
             session: session.clone(),
             signal,
+            tree,
             request_id: Some(RequestId::new()),
         };
         let answer = delivered(client, &params).await.map_err(Error::from);
         if json {
-            output::json(&Sent::of(&session, answer.as_ref().copied()))?;
+            let delivered = answer.as_ref().map(|answer| answer.delivered);
+            let agents = answer.as_ref().map(|answer| answer.agents.clone());
+            output::json(&Sent {
+                agents: agents.unwrap_or_default(),
+                ..Sent::of(&session, delivered)
+            })?;
         }
         match answer {
-            Ok(true) => done(signal, &session),
-            Ok(false) => {
+            Ok(answer) if answer.delivered => done(signal, &session, &answer.agents),
+            Ok(_) => {
                 let words = nothing(signal, &session);
                 output::progress(&format!("{}: {words}", text::line(&session)));
             }
@@ -71,9 +82,13 @@ pub async fn send(
 }
 
 /// Sends it; a number that is not a session may be that of a command in the background, which can be stopped.
-async fn delivered(client: &Client, params: &SignalParams) -> Result<bool, CallError> {
+async fn delivered(client: &Client, params: &SignalParams) -> Result<SignalOutput, CallError> {
+    let command = |delivered| SignalOutput {
+        delivered,
+        agents: Vec::new(),
+    };
     let refusal = match client.call::<SessionSignal>(params).await {
-        Ok(answer) => return Ok(answer.delivered),
+        Ok(answer) => return Ok(answer),
         Err(CallError::Failure(failure)) if failure.name == ErrorName::NotFound => failure,
         Err(error) => return Err(error),
     };
@@ -83,8 +98,8 @@ async fn delivered(client: &Client, params: &SignalParams) -> Result<bool, CallE
     match params.signal {
         Signal::Int | Signal::Term | Signal::Kill => {
             match client.call::<ProcessKill>(&KillParams { pid }).await {
-                Ok(answer) if answer.delivered => Ok(true),
-                Ok(_) if is_command(client, pid).await? => Ok(false),
+                Ok(answer) if answer.delivered => Ok(command(true)),
+                Ok(_) if is_command(client, pid).await? => Ok(command(false)),
                 Ok(_) => Err(neither(pid).into()),
                 // It is neither: the failure about sessions is the better answer.
                 Err(CallError::Failure(failure))
@@ -132,12 +147,15 @@ fn only_sessions(pid: Pid) -> Failure {
 }
 
 /// Says what holds from now on; stopping prints nothing, like `kill`.
-fn done(signal: Signal, session: &str) {
+fn done(signal: Signal, session: &str, agents: &[Pid]) {
     let session = text::line(session);
+    let pids: Vec<_> = agents.iter().map(ToString::to_string).collect();
     match signal {
         Signal::Int | Signal::Term | Signal::Kill => {}
-        Signal::Pause => output::progress(&say!(Msg::Paused, session)),
-        Signal::Resume => output::progress(&say!(Msg::Resumed, session)),
+        Signal::Pause if pids.is_empty() => output::progress(&say!(Msg::Paused, session)),
+        Signal::Resume if pids.is_empty() => output::progress(&say!(Msg::Resumed, session)),
+        Signal::Pause => output::progress(&say!(Msg::PausedTree, session, pids.join(", "))),
+        Signal::Resume => output::progress(&say!(Msg::ResumedTree, session, pids.join(", "))),
     }
 }
 

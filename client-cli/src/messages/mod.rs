@@ -3,6 +3,7 @@
 //!
 //! Output for programs is English whatever the user reads: see [`start`].
 
+pub mod agents;
 pub mod asking;
 pub mod back;
 pub mod common;

@@ -25,6 +25,8 @@ client::catalog! {
     Paused = "· {0} is paused: `reasonix resume {0}` continues it", "· {0} 已暂停：`reasonix resume {0}` 继续";
     ResumeWhich = "`reasonix resume` needs the paused session to continue", "`reasonix resume` 需要要继续的已暂停会话";
     ResumeWhichHint = "`reasonix ps` lists them; for a stored conversation: `reasonix -c` opens the last one, `reasonix -r` lets you choose", "`reasonix ps` 列出它们；若要打开已存的对话：`reasonix -c` 打开最近的，`reasonix -r` 从中选择";
+    PausedTree = "· {0} and its sub-agents {1} are paused: `reasonix resume --tree {0}` continues them", "· {0} 及其子代理 {1} 已暂停：`reasonix resume --tree {0}` 继续";
+    ResumedTree = "· {0} and its sub-agents {1} are resumed", "· {0} 及其子代理 {1} 已恢复";
     Resumed = "· {0} is resumed", "· {0} 已恢复";
     NothingToStop = "nothing to stop", "没有可停止的内容";
     AlreadyPaused = "is already paused or has exited", "已经暂停或已退出";

@@ -5,7 +5,8 @@ use clap::Command;
 use client::messages::Message;
 
 use super::{
-    asking, back, common, cost, daemon, help, line_mode, run, running, setup, stored, tables, talk,
+    agents, asking, back, common, cost, daemon, help, line_mode, run, running, setup, stored,
+    tables, talk,
 };
 
 fn places(words: &str) -> Vec<String> {
@@ -26,6 +27,7 @@ fn complete<M: Message + std::fmt::Debug>(all: &[M]) {
 
 #[test]
 fn every_message_has_both_languages_with_the_same_values() {
+    complete(agents::Msg::ALL);
     complete(asking::Msg::ALL);
     complete(back::Msg::ALL);
     complete(common::Msg::ALL);

@@ -306,6 +306,7 @@ fn signal(session: String, signal: Signal) -> Vec<Effect> {
     called(Call::Signal(SignalParams {
         session,
         signal,
+        tree: false,
         request_id: Some(RequestId::new()),
     }))
 }

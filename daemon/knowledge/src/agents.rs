@@ -1,9 +1,11 @@
 //! Definitions of sub-agents: Markdown files whose front matter says what the agent is for and may use, and whose body
-//! is its system prompt.
+//! is its system prompt. Or directories with `agent.yaml`, which has the same keys, and `instructions.md`, the system
+//! prompt.
 //!
 //! Names of tools are as they are written: the session knows which tools there are.
 
-use std::path::Path;
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
 
 use proto::params::command::CommandSource;
 use serde::Deserialize;
@@ -19,6 +21,10 @@ const PROJECT_DIRS: [&str; 2] = [".reasonix/agents", ".claude/agents"];
 const SHARED_DIR: &str = ".claude/agents";
 /// Levels of directories below one of those.
 const DEPTH_MAX: usize = 8;
+/// The names of a definition in YAML, in a directory of its own.
+const YAML_FILES: [&str; 2] = ["agent.yaml", "agent.yml"];
+/// The system prompt beside it.
+const INSTRUCTIONS: &str = "instructions.md";
 /// Letters of a name.
 const NAME_MAX: usize = 64;
 /// Bytes of all definitions in a prefix.
@@ -33,29 +39,29 @@ const BUILT_IN: [(&str, &str); 4] = [
     ("review", include_str!("agents/review.md")),
 ];
 /// Keys that are understood.
-const KEYS: [&str; 9] = [
+const KEYS: [&str; 11] = [
     "name",
     "description",
     "tools",
     "disallowedTools",
     "model",
+    "models",
     "effort",
     "max_steps",
     "read_only",
     "isolation",
+    "mcp_servers",
 ];
 /// Other spellings of those, and of what only decorates.
-const OTHER_KEYS: [&str; 4] = ["disallowed_tools", "maxTurns", "max_turns", "color"];
-/// Keys that promise what this build does not do: a file with one is left out.
-const REFUSED: [&str; 7] = [
-    "mcp_servers",
+const OTHER_KEYS: [&str; 5] = [
+    "disallowed_tools",
+    "maxTurns",
+    "max_turns",
+    "color",
     "mcpServers",
-    "skills",
-    "budget",
-    "hooks",
-    "background",
-    "permissionMode",
 ];
+/// Keys that promise what this build does not do: a file with one is left out.
+const REFUSED: [&str; 5] = ["skills", "budget", "hooks", "background", "permissionMode"];
 /// The spellings of the number of steps.
 const STEPS: [&str; 3] = ["max_steps", "maxTurns", "max_turns"];
 /// Names of models that mean the model of the parent here.
@@ -79,6 +85,8 @@ pub struct AgentDefinition {
     pub read_only: bool,
     /// It works in a git worktree of its own.
     pub worktree: bool,
+    /// MCP servers that are started for it alone, by name. Empty: it uses those of the parent.
+    pub mcp_servers: Vec<String>,
     pub source: AgentSource,
     /// From the workspace root, or absolute. `None`: it comes with the program.
     pub file: Option<String>,
@@ -146,11 +154,33 @@ struct Fields {
     #[serde(alias = "disallowedTools")]
     disallowed_tools: Option<Names>,
     model: Option<String>,
+    models: Option<Models>,
     effort: Option<String>,
     #[serde(alias = "maxTurns", alias = "max_turns")]
     max_steps: Option<Written<u64>>,
     read_only: Option<Written<bool>>,
     isolation: Option<String>,
+    #[serde(alias = "mcpServers")]
+    mcp_servers: Option<ServerNames>,
+}
+
+/// The model in the form of `agent.yaml`: a provider and the model of it that is preferred.
+#[derive(Debug, Default, Deserialize)]
+struct Models {
+    provider: Option<String>,
+    preferred: Option<String>,
+}
+
+impl Models {
+    const KEYS: [&str; 2] = ["provider", "preferred"];
+
+    /// The reference to a model. `None`: that of the parent.
+    fn reference(self) -> Option<String> {
+        match (self.provider, self.preferred) {
+            (Some(provider), Some(model)) => Some(format!("{}/{}", provider.trim(), model.trim())),
+            (one, other) => one.or(other),
+        }
+    }
 }
 
 /// A value as it is written, so that a wrong one is reported in our words and not in the parser's.
@@ -201,6 +231,26 @@ impl Names {
     }
 }
 
+/// The directories that definitions are read from, in order.
+#[must_use]
+pub fn agent_directories(workspace: &Workspace, user_dir: &Path) -> Vec<(PathBuf, AgentSource)> {
+    let project = PROJECT_DIRS.map(|dir| workspace.root().join(dir));
+    let user = [user_dir.to_owned(), workspace.user_home().join(SHARED_DIR)];
+    project
+        .into_iter()
+        .map(|path| (path, CommandSource::Project))
+        .chain(user.into_iter().map(|path| (path, CommandSource::User)))
+        .collect()
+}
+
+/// Names of configured servers. A definition cannot bring a server: it would run what nobody has approved.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum ServerNames {
+    Names(Names),
+    Other(IgnoredAny),
+}
+
 /// Finds the agents of the project, of the user, and of the program. Blocks.
 ///
 /// `user_dir`: the user's agents for Reasonix alone. A file that cannot be used hides nothing.
@@ -208,19 +258,26 @@ impl Names {
 pub fn find_agents(workspace: &Workspace, user_dir: &Path) -> AgentDefinitions {
     let mut files = DefinitionFiles::new(workspace);
     let mut agents = Vec::new();
-    let project = PROJECT_DIRS.map(|dir| workspace.root().join(dir));
-    let user = [user_dir.to_owned(), workspace.user_home().join(SHARED_DIR)];
-    let roots = project
-        .into_iter()
-        .map(|path| (path, CommandSource::Project))
-        .chain(user.into_iter().map(|path| (path, CommandSource::User)));
-    for (path, source) in roots {
+    for (path, source) in agent_directories(workspace, user_dir) {
         let root = Root {
             path,
             is_project: source == CommandSource::Project,
         };
-        for file in files.walk(&root, DEPTH_MAX) {
-            agents.extend(read_agent(&mut files, &root, &file, source));
+        let found = files.walk(&root, DEPTH_MAX);
+        let is_yaml = |file: &&PathBuf| is_named(file, &YAML_FILES);
+        let in_yaml: HashSet<_> = found
+            .iter()
+            .filter(is_yaml)
+            .filter_map(|file| file.parent())
+            .collect();
+        for file in &found {
+            let is_text = file.parent().is_some_and(|dir| in_yaml.contains(dir));
+            agents.extend(match is_named(file, &YAML_FILES) {
+                true => read_yaml_agent(&mut files, &root, file, source),
+                // What is beside a definition in YAML belongs to it.
+                false if is_text => None,
+                false => read_agent(&mut files, &root, file, source),
+            });
         }
     }
     agents.extend(BUILT_IN.iter().filter_map(|(name, text)| {
@@ -235,6 +292,12 @@ pub fn find_agents(workspace: &Workspace, user_dir: &Path) -> AgentDefinitions {
         agents,
         problems: files.problems,
     }
+}
+
+fn is_named(file: &Path, names: &[&str]) -> bool {
+    file.file_name()
+        .and_then(|name| name.to_str())
+        .is_some_and(|name| names.contains(&name))
 }
 
 /// Sorts by name, and notes which agents do not count.
@@ -267,7 +330,39 @@ fn read_agent(
         return None;
     };
     let text = files.read(file, root)?;
-    match parse(stem, &text) {
+    let parsed = parse(stem, &text);
+    taken(files, file, source, parsed)
+}
+
+/// Reads `agent.yaml` and the `instructions.md` beside it. Its default name is that of the directory.
+fn read_yaml_agent(
+    files: &mut DefinitionFiles<'_>,
+    root: &Root,
+    file: &Path,
+    source: AgentSource,
+) -> Option<AgentDefinition> {
+    let directory = file.parent()?;
+    let stem = directory.file_name()?.to_string_lossy().into_owned();
+    let yaml = files.read(file, root)?;
+    let instructions = directory.join(INSTRUCTIONS);
+    if instructions.symlink_metadata().is_err() {
+        let reason = format!("there is no `{INSTRUCTIONS}` beside it");
+        files.report(file, None, &reason);
+        return None;
+    }
+    let body = files.read(&instructions, root)?;
+    let parsed = read_document(&stem, Document::of_files(&yaml, &body));
+    taken(files, file, source, parsed)
+}
+
+/// The agent of a file, with what is to be said of the file.
+fn taken(
+    files: &mut DefinitionFiles<'_>,
+    file: &Path,
+    source: AgentSource,
+    parsed: Result<Parsed, (u64, String)>,
+) -> Option<AgentDefinition> {
+    match parsed {
         Ok(parsed) => {
             for (line, key) in parsed.unknown {
                 files.warn(file, line, &format!("the key `{key}` has no effect"));
@@ -294,7 +389,12 @@ struct Parsed {
 
 /// Reads a file. The error has its line.
 fn parse(stem: &str, text: &str) -> Result<Parsed, (u64, String)> {
-    let mut document = split(text).map_err(|error| (error.line, error.reason))?;
+    let document = split(text).map_err(|error| (error.line, error.reason))?;
+    read_document(stem, document)
+}
+
+/// Reads a definition in either form. `stem`: its name if it has none.
+fn read_document(stem: &str, mut document: Document<'_>) -> Result<Parsed, (u64, String)> {
     let keys: Vec<(u64, String)> = document.keys();
     let line_of = |name: &[&str]| {
         let mut found = keys.iter().filter(|(_, key)| name.contains(&key.as_str()));
@@ -310,6 +410,14 @@ fn parse(stem: &str, text: &str) -> Result<Parsed, (u64, String)> {
         Some(other) => {
             let reason = format!("`isolation: {other}` is not known: write `worktree` or `none`");
             return Err((line_of(&["isolation"]), reason));
+        }
+    };
+    let mcp_servers = match fields.mcp_servers {
+        None => Vec::new(),
+        Some(ServerNames::Names(names)) => names.read(),
+        Some(ServerNames::Other(IgnoredAny)) => {
+            let reason = "`mcp_servers` must be a list of names of configured servers: write, for example, `mcp_servers: [github]`";
+            return Err((line_of(&["mcp_servers", "mcpServers"]), reason.to_owned()));
         }
     };
     let wrong = |names: &[&str], kind: &str, example: &str| {
@@ -353,12 +461,23 @@ fn parse(stem: &str, text: &str) -> Result<Parsed, (u64, String)> {
         return Err((line_of(&["tools", "disallowedTools"]), reason));
     }
     let known = |key: &str| KEYS.contains(&key) || OTHER_KEYS.contains(&key);
-    let unknown = keys
+    let mut unknown: Vec<_> = keys
         .iter()
         .filter(|(_, key)| !known(key))
         .cloned()
         .collect();
-    let model = fields.model.map(|model| model.trim().to_owned());
+    if fields.models.is_some() {
+        let below = document.keys_below("models").into_iter();
+        let below = below.filter(|(_, key)| !Models::KEYS.contains(&&**key));
+        unknown.extend(below.map(|(line, key)| (line, format!("models.{key}"))));
+        unknown.sort();
+    }
+    if fields.model.is_some() && fields.models.is_some() {
+        let reason = "it has `model` and `models`: give one of them".to_owned();
+        return Err((line_of(&["models"]), reason));
+    }
+    let model = fields.model.or(fields.models.and_then(Models::reference));
+    let model = model.map(|model| model.trim().to_owned());
     Ok(Parsed {
         agent: AgentDefinition {
             name,
@@ -370,6 +489,7 @@ fn parse(stem: &str, text: &str) -> Result<Parsed, (u64, String)> {
             max_steps,
             read_only,
             worktree,
+            mcp_servers,
             source: CommandSource::default(),
             file: None,
             tools_line,

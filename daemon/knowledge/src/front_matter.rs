@@ -4,6 +4,7 @@ use serde::de::DeserializeOwned;
 
 /// Marks the start and the end of front matter.
 const FENCE: &str = "---";
+const FRONT_MATTER: &str = "its front matter";
 /// Letters of a parser's message that are shown.
 const REASON_MAX: usize = 160;
 
@@ -14,6 +15,8 @@ pub(crate) struct Document<'a> {
     /// file has no front matter.
     yaml: String,
     pub body: &'a str,
+    /// What the YAML is called in a report.
+    yaml_name: &'static str,
 }
 
 /// Why front matter cannot be used.
@@ -32,6 +35,7 @@ pub(crate) fn split(text: &str) -> Result<Document<'_>, Malformed> {
         return Ok(Document {
             yaml: String::new(),
             body: text,
+            yaml_name: FRONT_MATTER,
         });
     }
     let mut yaml = "\n".to_owned();
@@ -40,7 +44,11 @@ pub(crate) fn split(text: &str) -> Result<Document<'_>, Malformed> {
         at += line.len();
         if line.trim_end() == FENCE {
             let body = text.get(at..).unwrap_or_default();
-            return Ok(Document { yaml, body });
+            return Ok(Document {
+                yaml,
+                body,
+                yaml_name: FRONT_MATTER,
+            });
         }
         yaml.push_str(line);
     }
@@ -50,7 +58,41 @@ pub(crate) fn split(text: &str) -> Result<Document<'_>, Malformed> {
     })
 }
 
-impl Document<'_> {
+impl<'a> Document<'a> {
+    /// A definition in two files: one of YAML alone, and one of text.
+    pub fn of_files(yaml: &str, body: &'a str) -> Self {
+        let yaml = yaml.strip_prefix('\u{feff}').unwrap_or(yaml);
+        Self {
+            yaml: yaml.to_owned(),
+            body,
+            yaml_name: "its YAML",
+        }
+    }
+
+    /// The keys directly below another key, if they are on lines of their own, with their lines in the file.
+    pub fn keys_below(&self, key: &str) -> Vec<(u64, String)> {
+        let lines = self.yaml.lines().zip(1_u64..);
+        let inside = lines.skip_while(|(line, _)| raw_value(line, key).is_none());
+        let inside = inside
+            .skip(1)
+            .take_while(|(line, _)| line.trim().is_empty() || line.starts_with([' ', '\t', '#']));
+        let inside: Vec<_> = inside.collect();
+        let depth = |line: &str| line.len() - line.trim_start().len();
+        let words = |line: &str| !line.trim().is_empty() && !line.trim().starts_with('#');
+        let first = inside.iter().find(|(line, _)| words(line));
+        let Some(indent) = first.map(|(line, _)| depth(line)) else {
+            return Vec::new();
+        };
+        let keys = inside
+            .iter()
+            .filter(|(line, _)| words(line) && depth(line) == indent);
+        keys.filter_map(|(line, number)| {
+            let (key, _) = line.trim().split_once(':')?;
+            Some((*number, key.trim_matches(['"', '\'']).to_owned()))
+        })
+        .collect()
+    }
+
     /// Takes the value of a key as it is written, and out of what is read as YAML: `[message]` is a hint of arguments
     /// for a person, not a list.
     pub fn take_raw(&mut self, key: &str) -> Option<String> {
@@ -94,7 +136,7 @@ impl Document<'_> {
             let message: String = printable.take(REASON_MAX).collect();
             Malformed {
                 line: line.max(1),
-                reason: format!("its front matter is not valid: {message}"),
+                reason: format!("{} is not valid: {message}", self.yaml_name),
             }
         })
     }

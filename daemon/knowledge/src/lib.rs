@@ -19,7 +19,10 @@ mod skill_fields;
 mod skill_rendering;
 mod skills;
 
-pub use agents::{AgentDefinition, AgentDefinitions, AgentSource, find_agents, is_parents_model};
+pub use agents::{
+    AgentDefinition, AgentDefinitions, AgentSource, agent_directories, find_agents,
+    is_parents_model,
+};
 pub use command_rendering::{FILLED_MAX, command_block, command_call, fill_in};
 pub use commands::{CustomCommand, CustomCommands, find_commands};
 pub use instructions::{Instructions, find_instructions};

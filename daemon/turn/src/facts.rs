@@ -69,6 +69,8 @@ pub struct Facts {
     pub options: SessionOptions,
     /// The session is paused: nothing new starts. Cleared when the session exits.
     pub paused: bool,
+    /// The pause holds for the whole tree: sub-agents that it creates are created paused.
+    pub tree_paused: bool,
     pub state: SessionStatus,
     pub queue: VecDeque<QueuedPrompt>,
     /// Contents of the references in queued prompts, which go before their text.

@@ -95,24 +95,30 @@ impl Step<'_> {
         self.facts.paused || self.hold.suspending
     }
 
-    /// Handles `PAUSE` or `RESUME`. Logs nothing if that changes nothing.
+    /// Handles `PAUSE` or `RESUME`, for the whole tree or not. Logs nothing if that changes nothing.
     pub(crate) fn pause(
         &mut self,
         phase: Phase,
-        paused: bool,
+        (paused, tree): (bool, bool),
         by: &str,
         request_id: Option<RequestId>,
     ) -> Phase {
-        if self.facts.exited.is_some() || self.facts.paused == paused {
+        let before = self.facts.paused;
+        // A pause of the session alone may become one of the tree, and not the other way round.
+        let reaches_further = paused && tree && !self.facts.tree_paused;
+        if self.facts.exited.is_some() || before == paused && !reaches_further {
             return phase;
         }
         self.append(Body::SessionSet(SessionSet {
             paused: Some(paused),
+            tree: (paused && tree).then_some(true),
             by: Some(by.to_owned()),
             request_id,
             ..SessionSet::default()
         }));
-        if paused {
+        if before == paused {
+            phase
+        } else if paused {
             self.enter_pause(&format!("paused by {by}"));
             self.unsend(phase)
         } else {

@@ -38,6 +38,8 @@ pub enum Input {
     /// Pauses the session (`true`: nothing new starts) or resumes it (`false`).
     Pause {
         paused: bool,
+        /// It holds for the sub-agents below it, also for those that come during it.
+        tree: bool,
         by: String,
         request_id: Option<RequestId>,
     },

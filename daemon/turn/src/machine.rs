@@ -304,9 +304,10 @@ impl Step<'_> {
             }
             Input::Pause {
                 paused,
+                tree,
                 by,
                 request_id,
-            } => self.pause(phase, paused, &by, request_id),
+            } => self.pause(phase, (paused, tree), &by, request_id),
             Input::Suspend => self.suspend(phase),
             Input::SuspendNow { partial } => {
                 self.suspend_now(phase, partial.map(|partial| *partial))
@@ -342,6 +343,7 @@ impl Step<'_> {
                 // `stand_in`: only the machine knows that a model is down.
                 self.append(Body::SessionSet(SessionSet {
                     paused: None,
+                    tree: None,
                     stand_in: None,
                     ..*set
                 }));

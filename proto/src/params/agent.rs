@@ -25,6 +25,17 @@ pub struct ListOutput {
     pub agents: Vec<AgentInfo>,
     /// Files that are left out, and what has no effect in others, in sentences.
     pub problems: Vec<String>,
+    /// Directories that definitions are read from, in order: the first that has a name counts.
+    #[serde(default)]
+    pub directories: Vec<AgentDirectory>,
+}
+
+/// A directory of definitions.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct AgentDirectory {
+    /// Absolute. It need not exist.
+    pub path: String,
+    pub source: CommandSource,
 }
 
 /// One agent.

@@ -147,6 +147,9 @@ pub struct DeleteOutput {
     pub pid: Pid,
     /// Bytes on disk that were freed.
     pub bytes: u64,
+    /// Its git worktree, which stays because something in it has changed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub worktree: Option<String>,
 }
 
 /// Parameters of `session.prune`.

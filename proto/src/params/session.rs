@@ -42,6 +42,9 @@ pub struct CreateParams {
     /// Delete the session once it has exited and no client follows it. Its usage stays in the statistics.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ephemeral: bool,
+    /// Work in a new git worktree of the repository that `cwd` is in, on a branch of its own, from the last commit.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub worktree: bool,
     #[serde(flatten)]
     pub profile: ProfileParams,
     #[serde(flatten)]
@@ -382,6 +385,9 @@ pub enum Signal {
 pub struct SignalParams {
     pub session: String,
     pub signal: Signal,
+    /// `PAUSE` and `RESUME`: also for the sub-agents below it. One that is created during such a pause is created paused.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub tree: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<RequestId>,
 }
@@ -391,6 +397,9 @@ pub struct SignalParams {
 pub struct SignalOutput {
     /// Whether there was anything to stop.
     pub delivered: bool,
+    /// With `tree`: the sub-agents that it changed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub agents: Vec<Pid>,
 }
 
 /// Parameters of `session.resume`.

@@ -79,6 +79,9 @@ pub struct AgentOf {
     pub name: String,
     /// 1: its parent was started by a client.
     pub depth: u32,
+    /// MCP servers that run for this session alone, by name. It has the tools of no others.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub mcp_servers: Vec<String>,
 }
 
 /// Permission rules, as they are written in config.
@@ -108,6 +111,9 @@ pub struct SessionSet {
     /// Whether the session is paused: nothing new starts. Set by the signals `PAUSE` and `RESUME`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub paused: Option<bool>,
+    /// Of a pause: it holds for the whole tree. Sub-agents that the session creates meanwhile are created paused.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tree: Option<bool>,
     /// Rule of this session that the user revoked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub revoked: Option<String>,

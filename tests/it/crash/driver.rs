@@ -116,6 +116,7 @@ impl Driver {
         let params = SignalParams {
             session: self.session.to_string(),
             signal,
+            tree: false,
             request_id: Some(RequestId::new()),
         };
         self.heard(self.client.call::<SessionSignal>(&params).await);

@@ -181,6 +181,7 @@ impl Attached {
         let params = SignalParams {
             session: self.session.clone(),
             signal,
+            tree: false,
             request_id: Some(RequestId::new()),
         };
         if self.client.call::<SessionSignal>(&params).await?.delivered {

@@ -13,7 +13,7 @@ use proto::state::{Kind, OnAsk};
 use proto::{PromptId, RequestId, Seq, SessionId, SessionOptions, Stamp};
 
 use super::report::Report;
-use super::{Args, Format, trust};
+use super::{Args, Format, trust, worktree};
 use crate::commands::setup;
 use crate::exit::Error;
 use crate::messages::goal::Msg as GoalMsg;
@@ -40,8 +40,10 @@ pub(super) async fn create(
     interactive: bool,
     report: &mut Report,
 ) -> Result<Given, Error> {
-    // A person who is to be asked must be attached before the turn begins.
-    let first = (!interactive && args.goal.is_none()).then(|| prompt.clone());
+    // A person who is to be asked must be attached before the turn begins. A short turn could end before the worktree is
+    // asked for.
+    let later = interactive || args.goal.is_some() || args.worktree;
+    let first = (!later).then(|| prompt.clone());
     let created = new(client, args, cwd, first, interactive, report).await?;
     let session = created.session;
     let follow = if args.detach {
@@ -82,11 +84,13 @@ async fn new(
         profile: args.options.profile()?,
         preset: args.options.preset(),
         ephemeral: args.ephemeral,
+        worktree: args.worktree,
         ..client.new_session(cwd, options).await
     };
     let created = setup::created(client, params, interactive).await?;
     report.session = Some(created.session);
     report.pid = Some(created.pid);
+    worktree::begin(client, args, report).await?;
     Ok(created)
 }
 

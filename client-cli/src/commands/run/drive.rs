@@ -7,7 +7,7 @@ use super::begin::{self, Given};
 use super::report::Report;
 use super::structured::{self, AnswerSchema};
 use super::watch::Run;
-use super::{Args, Format, answers, driven, left, prompt};
+use super::{Args, Format, answers, driven, left, prompt, worktree};
 use crate::exit::{self, Error};
 use crate::messages::goal::Msg as GoalMsg;
 use crate::messages::run::Msg;
@@ -129,6 +129,7 @@ async fn watch(
     if args.format() == Format::Text {
         print_answer(report, code, schema.is_some())?;
     }
+    worktree::end(&run.client, args, code, report).await?;
     report.print(args.format())?;
     Ok(code)
 }
@@ -146,11 +147,17 @@ pub(super) fn leave(arrived: Arrived, report: &mut Report, format: Format) -> Re
 
 fn detached(report: &Report, format: Format) -> Result<(), Error> {
     let (session, pid) = (report.session, report.pid);
-    match format {
-        Format::Text => output::line(&pid.map_or_else(String::new, |pid| pid.to_string())),
-        Format::Json => output::json(&json!({"session": session, "pid": pid})),
-        Format::Jsonl => output::json(&json!({"kind": "result", "session": session, "pid": pid})),
+    let mut object = match format {
+        Format::Text => {
+            return output::line(&pid.map_or_else(String::new, |pid| pid.to_string()));
+        }
+        Format::Json => json!({"session": session, "pid": pid}),
+        Format::Jsonl => json!({"kind": "result", "session": session, "pid": pid}),
+    };
+    if let Some(worktree) = &report.worktree {
+        object["worktree"] = json!(worktree);
     }
+    output::json(&object)
 }
 
 /// The answer on standard output; where the run was parked, the session to come back to.

@@ -21,7 +21,7 @@ use super::input::{self, BadLine, Input, Numbered, Wanted};
 use super::log_change::LogChange;
 use super::report::Report;
 use super::watch::{BEARS, Leaving, Run, reached};
-use super::{Args, left};
+use super::{Args, left, worktree};
 use crate::dialog::{self, Dialog};
 use crate::exit::{self, Error};
 use crate::messages::run::Msg;
@@ -68,8 +68,10 @@ pub(super) async fn drive(args: Args, report: &mut Report) -> Result<u8, Error> 
         code: None,
         log_change: LogChange::default(),
     };
+    let client = driven.run.client.clone();
     let code = driven.watch(first, &mut signals, report).await;
     let code = code.map_err(|error| error.of_session(pid))?;
+    worktree::end(&client, &args, code, report).await?;
     report.print(args.format())?;
     Ok(code)
 }

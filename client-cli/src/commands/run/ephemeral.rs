@@ -62,6 +62,7 @@ async fn delete(session: SessionId) -> Result<(), Error> {
             let params = SignalParams {
                 session: session.to_string(),
                 signal,
+                tree: false,
                 request_id: Some(RequestId::new()),
             };
             client.call::<SessionSignal>(&params).await?;

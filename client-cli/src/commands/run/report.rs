@@ -3,6 +3,7 @@
 use std::io::{self, IsTerminal as _};
 
 use proto::outcome::{Denied, OutcomeKind, TurnEnded, UsageTotals};
+use proto::params::worktree::WorktreeReport;
 use proto::record::{GoalEnded, SessionExited};
 use proto::{Pid, SessionId};
 use schemars::JsonSchema;
@@ -31,6 +32,8 @@ pub struct Report {
     goal: Option<GoalEnded>,
     /// The answer as a value, if it had to fit a schema and does.
     pub structured: Option<Value>,
+    /// The git worktree that the session works in.
+    pub worktree: Option<WorktreeReport>,
 }
 
 impl Report {
@@ -118,6 +121,7 @@ impl Report {
             denied: &self.denied,
             structured: self.structured.as_ref(),
             goal: self.goal.as_ref(),
+            worktree: self.worktree.as_ref(),
             error: self.error.as_ref(),
         }
     }
@@ -147,6 +151,9 @@ pub struct RunResult<'a> {
     /// How the goal ended, with `reasonix goal`.
     #[serde(skip_serializing_if = "Option::is_none")]
     goal: Option<&'a GoalEnded>,
+    /// The git worktree of the session, if it has one: what changed, and how to take it over or delete it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    worktree: Option<&'a WorktreeReport>,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<&'a Value>,
 }

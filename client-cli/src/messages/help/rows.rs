@@ -88,7 +88,18 @@ rows! {
     "The model loads a skill that fits its task, and you run one as `/name ARGUMENTS`. A skill is a directory with a `SKILL.md`. They are found in `.reasonix/skills`, `.agents/skills` and `.claude/skills` of the project, then in `$REASONIX_HOME/skills`, `~/.agents/skills`, `~/.claude/skills` and the directories of `skills.paths`; the first of a name counts. Its front matter has `name`, `description`, and, if you want, `allowed-tools` (the only tools that may be called until the turn ends) and `disable-model-invocation: true` (only you can use it)" => "模型会加载适合其任务的技能，你可用 `/name 参数` 运行。技能是含有 `SKILL.md` 的目录。依次在项目的 `.reasonix/skills`、`.agents/skills`、`.claude/skills`、`$REASONIX_HOME/skills`、`~/.agents/skills`、`~/.claude/skills` 以及 `skills.paths` 的目录中查找；同名的以先找到的为准。其头部有 `name`、`description`，以及可选的 `allowed-tools`（到回合结束前只能调用这些工具）和 `disable-model-invocation: true`（只有你能使用）";
     "Show the skills of this session (pid, id, or name) [default: those of this directory]" => "显示此会话（会话号、编号或名称）的技能 [默认：此目录的技能]";
     "List sub-agents: Markdown files that define them" => "列出子代理：定义它们的 Markdown 文件";
-    "They are read from `.reasonix/agents` and `.claude/agents` of the project, then from `$REASONIX_HOME/agents` and `~/.claude/agents`; the first of a name counts. The front matter has `name` and `description`, and may have `tools`, `disallowedTools`, `model`, `effort`, `max_steps` and `read_only`; the body is the agent's system prompt" => "依次读取项目的 `.reasonix/agents` 和 `.claude/agents`、`$REASONIX_HOME/agents` 以及 `~/.claude/agents`；同名的以先找到的为准。文件头有 `name` 和 `description`，还可有 `tools`、`disallowedTools`、`model`、`effort`、`max_steps` 和 `read_only`；正文是该代理的系统提示词";
+    "They are read from `.reasonix/agents` and `.claude/agents` of the project, then from `$REASONIX_HOME/agents` and `~/.claude/agents`; the first of a name counts. The front matter has `name` and `description`, and may have `tools`, `disallowedTools`, `model`, `effort`, `max_steps`, `read_only` and `isolation`; the body is the agent's system prompt. A directory with `agent.yaml` (the same keys) and `instructions.md` (the system prompt) defines one too" => "依次读取项目的 `.reasonix/agents` 和 `.claude/agents`、`$REASONIX_HOME/agents` 以及 `~/.claude/agents`；同名的以先找到的为准。文件头有 `name` 和 `description`，还可有 `tools`、`disallowedTools`、`model`、`effort`、`max_steps`、`read_only` 和 `isolation`；正文是该代理的系统提示词。含有 `agent.yaml`（相同的键）和 `instructions.md`（系统提示词）的目录也定义一个代理";
+    "Write the definition of a new agent from a template" => "从模板写出新代理的定义";
+    "It goes to `.reasonix/agents` of the project. Edit the file as you like: the next session has the agent. A file that exists is never replaced" => "写入项目的 `.reasonix/agents`。可随意编辑该文件：下一个会话即有此代理。绝不替换已存在的文件";
+    "Name of the agent: letters, digits, `-` and `_` [default: that of the template]" => "代理的名称：字母、数字、`-` 和 `_` [默认：模板的名称]";
+    "Template to start from" => "使用的模板";
+    "Write it to `$REASONIX_HOME/agents`, for all projects" => "写入 `$REASONIX_HOME/agents`，用于所有项目";
+    "Write a directory with `agent.yaml` and `instructions.md`" => "写出含有 `agent.yaml` 和 `instructions.md` 的目录";
+    "Finds where and how something is done; changes nothing" => "查找某事在何处、如何完成；不做更改";
+    "Reviews changes; changes nothing" => "审查更改；不做更改";
+    "Runs tests and finds causes of failures" => "运行测试并查找失败的原因";
+    "Writes documentation" => "编写文档";
+    "Works in its own git worktree" => "在自己的 git 工作树中工作";
     "Show the agents of this session (pid, id, or name) [default: those of this directory]" => "显示此会话（会话号、编号或名称）的代理 [默认：此目录的代理]";
     "List hooks: commands of yours that sessions run on events" => "列出钩子：会话在事件发生时运行的你的命令";
     "They are configured in `.reasonix/settings.json` of a trusted project and in `settings.json` in the home" => "在受信任项目的 `.reasonix/settings.json` 和主目录的 `settings.json` 中配置";
@@ -173,6 +184,8 @@ rows! {
     "For instance `reasonix man run | man -l -`" => "例如 `reasonix man run | man -l -`";
     "Command, for instance `run` or `daemon start` [default: the whole program]" => "命令，例如 `run` 或 `daemon start` [默认：整个程序]";
     "Sessions: pids, ids, or names" => "会话：会话号、编号或名称";
+    "Pause the sub-agents below each session too, also those that start during the pause" => "同时暂停各会话之下的子代理，包括暂停期间启动的";
+    "Resume the sub-agents below each session too" => "同时恢复各会话之下的子代理";
     "Add every session with this label that has not exited" => "加上所有带此标签且未退出的会话";
     "Print only the id or name of each, one per line" => "只输出各项的编号或名称，每行一个";
     "Show or change the model of a session" => "显示或更改会话的模型";
@@ -299,6 +312,8 @@ rows! {
     "Continue in a fork of that session: it stays as it is. Needs `--session` or `--continue`" => "在该会话的副本中继续：原会话不变。需要 `--session` 或 `--continue`";
     "Attach the last answer of this session to the prompt; repeatable" => "把此会话的最后一个回答附加到提示词；可重复";
     "Waits for the end of its turn. If the turn failed, this run ends without a request" => "等待该会话这一轮结束。如果它失败了，本次运行不发送请求即结束";
+    "Work in a new git worktree, on a branch of its own: the checkout stays as it is" => "在新的 git 工作树和独立分支中工作：检出保持不变";
+    "It starts from the last commit, in `NAME.worktrees` beside the repository, so changes that are not committed are not in it. At the end `run` says what changed and how to merge or delete it. A worktree without changes is removed. Only for a new session" => "从最近一次提交开始，位于仓库旁的 `NAME.worktrees`，因此不含未提交的更改。结束时 `run` 说明更改了什么，以及如何合并或删除。没有更改的工作树会被移除。仅用于新会话";
     "Print the pid of the session and return once the prompt is stored" => "输出会话号，并在提示词保存后返回";
     "Work in this directory" => "在此目录工作";
     "Search the messages of all sessions, best hits first" => "搜索所有会话的消息，最相关的在前";

@@ -181,6 +181,7 @@ fn signals(session: SessionId, signal: Signal) -> Effect {
     Effect::Call(Call::Signal(SignalParams {
         session: session.to_string(),
         signal,
+        tree: false,
         request_id: Some(RequestId::new()),
     }))
 }

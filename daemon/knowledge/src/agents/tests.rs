@@ -138,7 +138,7 @@ fn files_of_public_projects_load_unchanged() {
 
 #[test]
 fn all_fields_are_read() {
-    let text = "---\nname: n\ndescription: |\n  Does\n  it\ntools: [a, b]\ndisallowedTools: c, d\nmodel: p/m\neffort: low\nmax_steps: 3\nread_only: true\nisolation: worktree\n---\nB";
+    let text = "---\nname: n\ndescription: |\n  Does\n  it\ntools: [a, b]\ndisallowedTools: c, d\nmodel: p/m\neffort: low\nmax_steps: 3\nread_only: true\nisolation: worktree\nmcpServers: [x, y]\n---\nB";
     let agent = one(text).expect("an agent");
     assert_eq!(agent.description, "Does it");
     assert_eq!(agent.tools.expect("tools"), ["a", "b"]);
@@ -147,8 +147,108 @@ fn all_fields_are_read() {
     assert_eq!(agent.effort.as_deref(), Some("low"));
     assert_eq!((agent.max_steps, agent.read_only), (Some(3), true));
     assert!(agent.worktree);
+    assert_eq!(agent.mcp_servers, ["x", "y"]);
     let all = one("---\ndescription: d\ntools: '*'\n---\nB").expect("an agent");
     assert_eq!((&*all.name, all.tools), ("file", None));
+}
+
+const YAML: &str = "name: n\ndescription: |\n  Does\n  it\ntools: [a, b]\ndisallowedTools: c, d\nmodels:\n  provider: p\n  preferred: m\neffort: low\nmax_steps: 3\nread_only: true\nisolation: worktree\n";
+
+#[test]
+fn definition_in_yaml_gives_the_same_fields() {
+    let yaml = [
+        (".reasonix/agents/apart/agent.yaml", YAML),
+        (".reasonix/agents/apart/instructions.md", "B\n"),
+    ];
+    let text = format!("---\n{YAML}---\nB");
+    let markdown = [(".reasonix/agents/apart.md", &*text)];
+    let (of_yaml, of_markdown) = (found(&yaml, &[]), found(&markdown, &[]));
+    assert_eq!((of_yaml.problems, of_markdown.problems), (vec![], vec![]));
+    let named = |agents: &[AgentDefinition]| {
+        let agent = agents.iter().find(|agent| agent.name == "n");
+        agent.expect("the agent").clone()
+    };
+    let (of_yaml, of_markdown) = (named(&of_yaml.agents), named(&of_markdown.agents));
+    assert_eq!(of_yaml.model.as_deref(), Some("p/m"));
+    assert_eq!(
+        of_yaml.file.as_deref(),
+        Some(".reasonix/agents/apart/agent.yaml")
+    );
+    assert_eq!((of_yaml.tools_line, of_markdown.tools_line), (5, 6));
+    let same = AgentDefinition {
+        file: of_markdown.file.clone(),
+        tools_line: of_markdown.tools_line,
+        ..of_yaml
+    };
+    assert_eq!(same, of_markdown);
+}
+
+#[test]
+fn unknown_keys_of_a_definition_in_yaml_are_warned_about_with_their_lines() {
+    let yaml = "# A reviewer.\ndescription: d\nmodels:\n  preferred: m\n  # Not here.\n  fallback: x\n  limits:\n    provider: 3\ncontext_budget: 9\nmax_steps: 4\n";
+    let project = [
+        (".claude/agents/looks/agent.yml", yaml),
+        (".claude/agents/looks/instructions.md", "Look.\n"),
+        // What is beside it is no agent.
+        (".claude/agents/looks/NOTES.md", "Notes.\n"),
+        (".claude/agents/looks/more/other.md", BARE),
+    ];
+    let found = found(&project, &[]);
+    let agent = found.named("looks").expect("named like its directory");
+    assert_eq!(
+        (agent.model.as_deref(), agent.max_steps),
+        (Some("m"), Some(4))
+    );
+    assert_eq!(agent.body, "Look.");
+    assert!(found.named("other").is_some() && found.named("NOTES").is_none());
+    let place = "`.claude/agents/looks/agent.yml";
+    assert_eq!(
+        found.problems,
+        [
+            format!("{place}:6`: the key `models.fallback` has no effect."),
+            format!("{place}:7`: the key `models.limits` has no effect."),
+            format!("{place}:9`: the key `context_budget` has no effect."),
+        ]
+    );
+}
+
+#[test]
+fn definition_in_yaml_that_cannot_be_used_is_told_with_its_line() {
+    let check = |yaml: &str, instructions: Option<&str>, problem: &str| {
+        let mut project = vec![(".reasonix/agents/a/agent.yaml", yaml)];
+        project.extend(instructions.map(|text| (".reasonix/agents/a/instructions.md", text)));
+        let found = found(&project, &[]);
+        assert!(found.named("a").is_none(), "{yaml}");
+        assert_eq!(found.problems.len(), 1, "{:?}", found.problems);
+        assert!(found.problems[0].contains(problem), "{:?}", found.problems);
+    };
+    let file = "`.reasonix/agents/a/agent.yaml";
+    let of = |rest: &str| format!("{file}{rest}");
+    check(
+        "description: d\n",
+        None,
+        &of("` is left out: there is no `instructions.md` beside it."),
+    );
+    check(
+        "description: d\n",
+        Some(" \n"),
+        "it says nothing to the model",
+    );
+    check(
+        "description: d\nskills: [x]\n",
+        Some("B"),
+        &of(":2` is left out: the key `skills` is not supported"),
+    );
+    check(
+        "name: a\ndescription: [x\n",
+        Some("B"),
+        "its YAML is not valid",
+    );
+    check(
+        "description: d\nmodel: a\nmodels:\n  preferred: b\n",
+        Some("B"),
+        &of(":3` is left out: it has `model` and `models`"),
+    );
 }
 
 #[test]
@@ -160,9 +260,9 @@ fn what_cannot_be_done_is_refused_with_its_line() {
             "`isolation: container` is not known: write `worktree` or `none`",
         ),
         (
-            "---\nname: a\ndescription: d\nmcp_servers: [x]\n---\nB",
+            "---\nname: a\ndescription: d\nmcp_servers:\n  - x:\n      command: sh\n---\nB",
             4,
-            "mcp_servers",
+            "names of configured servers",
         ),
         ("---\nskills: [x]\ndescription: d\n---\nB", 2, "skills"),
         ("---\ndescription: d\nbudget: 1\n---\nB", 3, "budget"),

@@ -427,6 +427,22 @@ impl SessionHandle {
         }
     }
 
+    /// Pauses the session for the whole tree, or ends that. Answers when it is on disk.
+    ///
+    /// # Errors
+    /// As `signal`.
+    pub(crate) async fn pause_for_tree(
+        &self,
+        paused: bool,
+        request_id: Option<RequestId>,
+        by: String,
+    ) -> Result<SignalOutput, Failure> {
+        self.change(move |actor: &mut Actor, reply| {
+            actor.pause_for_tree(paused, request_id, by, reply);
+        })
+        .await
+    }
+
     /// Says that somebody is about to end this command in the background, so that its log can say who it was.
     pub(crate) async fn child_killed(&self, pid: Pid, by: String) -> Result<Empty, Failure> {
         self.read(move |actor| actor.child_killed(pid, &by)).await?;

@@ -23,11 +23,12 @@ pub struct FirstNotices {
 
 impl Actor {
     /// Writes the first records of a new session: creation, notices and first prompt are one commit.
-    /// `created_on_disk` is answered when they are on disk.
+    /// `created_on_disk` is answered when they are on disk. `paused_by`: it starts paused, for the whole tree.
     pub fn write_first_records(
         &mut self,
         created: SessionCreated,
         notices: FirstNotices,
+        paused_by: Option<String>,
         prompt: Option<PromptQueued>,
         created_on_disk: Reply<()>,
     ) {
@@ -41,6 +42,15 @@ impl Actor {
         };
         for text in notices.of_session {
             effects.extend(self.machine.record(notice(text), now));
+        }
+        if let Some(by) = paused_by {
+            let pause = Input::Pause {
+                paused: true,
+                tree: true,
+                by,
+                request_id: None,
+            };
+            effects.extend(self.machine.step(pause, now));
         }
         let mut last = self.machine.facts().seq;
         if let Some(prompt) = prompt {

@@ -119,7 +119,8 @@ impl Supervisor {
     /// The answer to a repeated create.
     async fn created_before(&self, params: &CreateParams) -> Result<CreateOutput, Failure> {
         let handle = self.load(params.session).await?;
-        if handle.summary().cwd != params.cwd {
+        // With a worktree, the session works in a directory that was made for it.
+        if !params.worktree && handle.summary().cwd != params.cwd {
             return Err(Failure::new(
                 ErrorName::RequestIdReused,
                 "A session with this id already exists in another directory.",
@@ -154,6 +155,29 @@ impl Supervisor {
     }
 
     async fn create_new(
+        &self,
+        params: &CreateParams,
+        client: &Client,
+        profile: &ProfileChoice,
+        parent: Option<&Parent>,
+    ) -> Result<(SessionHandle, Option<PromptId>), Failure> {
+        if !params.worktree {
+            return self.create_in(params, client, profile, parent).await;
+        }
+        let inside = self.make_own_worktree(params).await?;
+        let apart = CreateParams {
+            cwd: inside.to_string_lossy().into_owned(),
+            ..params.clone()
+        };
+        let created = self.create_in(&apart, client, profile, parent).await;
+        if created.is_err() && matches!(self.exists(params.session).await, Ok(false)) {
+            self.discard_worktree(params.session).await;
+        }
+        created
+    }
+
+    /// Makes a session that works in the directory of these parameters.
+    async fn create_in(
         &self,
         params: &CreateParams,
         client: &Client,
@@ -224,7 +248,9 @@ impl Supervisor {
             of_session: notices,
             of_prompt: referenced.problems,
         };
-        actor.write_first_records(created, notices, prompt, created_on_disk);
+        let paused = parent.is_some_and(|parent| parent.paused);
+        let paused_by = paused.then(|| client.name.clone());
+        actor.write_first_records(created, notices, paused_by, prompt, created_on_disk);
         actor.tell_hooks(reported);
         self.house(&handle, actor, inbox);
         match on_disk.await {
@@ -418,6 +444,11 @@ fn prepare(
     };
     let mut setup = services.assembly.create(&cwd, model, effort, &brought)?;
     check_home(params, &setup, &services.assembly.user_home(), &cwd)?;
+    if let Some(own) = parent.and_then(|parent| parent.server_tools.clone()) {
+        let tools = setup.profile.tools.iter();
+        let others = tools.filter(|tool| !services.assembly.is_server_tool(tool.spec()));
+        setup.profile.tools = ToolSet::new(others.cloned().chain(own).collect());
+    }
     match parent {
         Some(parent) => parent
             .narrow(profile, &setup.profile.tools)

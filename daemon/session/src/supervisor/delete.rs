@@ -57,11 +57,15 @@ impl Supervisor {
             return Err(self.confirm_needed(&summary).await?);
         }
         match self.remove(session, pid, EvictionReason::Deleted).await? {
-            Removed::Gone(bytes) => Ok(DeleteOutput {
-                session,
-                pid,
-                bytes,
-            }),
+            Removed::Gone(bytes) => {
+                let worktree = self.worktree_of(session).await;
+                Ok(DeleteOutput {
+                    session,
+                    pid,
+                    bytes,
+                    worktree: worktree.map(|kept| kept.path.to_string_lossy().into_owned()),
+                })
+            }
             Removed::Stays => Err(busy(&summary)),
         }
     }
@@ -193,6 +197,7 @@ impl Supervisor {
             let keeper = supervisor.services.assembly.key_keeper();
             keeper.keep(Some(session), &KeysByVariable::new());
             supervisor.end_commands(pid).await;
+            let worktree_goes = supervisor.prepare_worktree_for_deletion(session).await;
             supervisor.services.catalog.flush().await;
             let (home, catalog) = (
                 Arc::clone(&supervisor.services.home),
@@ -201,6 +206,9 @@ impl Supervisor {
             let purged = blocking(move || purge(&home, &catalog, session)).await;
             supervisor.services.history.removed(session);
             let result = purged.and_then(|purged| purged);
+            if worktree_goes && matches!(result, Ok(Removed::Gone(_))) {
+                supervisor.discard_worktree(session).await;
+            }
             *reported.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
             Left::Gone
         }

@@ -340,13 +340,17 @@ impl Supervisor {
     pub(crate) fn house(&self, handle: &SessionHandle, actor: Actor, inbox: Inbox) {
         let (me, session, started) = (self.me.clone(), handle.id(), Instant::now());
         let (seen, shared) = (handle.shared.seen.clone(), Arc::downgrade(&handle.shared));
+        let tending = futures::future::join(
+            reopen::tend(me.clone(), session, seen.clone()),
+            worktrees::tend(me.clone(), session, seen),
+        );
         let mut life = tokio::spawn(actor.run(inbox));
         self.sweep_when_crowded();
         tokio::spawn(async move {
             let ended = tokio::select! {
                 ended = &mut life => ended,
                 // Its end is only heard here: nothing that it has begun is dropped with it.
-                () = reopen::tend(me.clone(), session, seen) => life.await,
+                ((), ()) = tending => life.await,
             };
             let Err(error) = ended else { return };
             tracing::error!(%session, %error, "a session's actor died of a bug; the session is read from its log again");

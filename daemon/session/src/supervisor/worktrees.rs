@@ -2,24 +2,28 @@
 //!
 //! A worktree is in `<checkout>.worktrees/`, outside the home, so that the session may write there. Its entry in the
 //! store is made before it and removed after it. When its session has exited, a worktree without changes is removed; one
-//! with changes stays, and the outcome says how to merge or delete it.
+//! with changes stays, and its report says how to merge or delete it.
 
+mod endings;
 mod git;
+mod report;
 
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use proto::params::session::CreateParams;
 use proto::{ErrorName, Failure, RequestId, SessionId};
 use store::worktrees::{self as entries, Worktree};
 use workspace::{GitDirs, Workspace};
 
+use crate::calls::permissions::{open, root_of};
 use crate::supervisor::{Supervisor, storage};
 use crate::tasks::blocking;
 use git::Git;
 
-/// How many changed paths an outcome names.
-const NAMED_MAX: usize = 20;
+pub(crate) use endings::tend;
+pub(crate) use report::text_for_parent;
 
 /// The work tree that a new one is made from.
 pub(crate) struct WorktreeSource {
@@ -28,73 +32,29 @@ pub(crate) struct WorktreeSource {
     pub search_path: String,
 }
 
-/// What became of the worktree of a session that has exited.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct WorktreeOutcome {
-    pub worktree: Worktree,
-    pub state: WorktreeState,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum WorktreeState {
-    /// Nothing in it had changed.
-    Removed,
-    Kept {
-        /// Paths that differ from the commit that it was made from, sorted.
-        changed: Vec<String>,
-        /// Commits that it added.
-        commits: u64,
-    },
-    /// It could not be looked at or removed, and stays: why.
-    Unknown(String),
-}
-
-impl WorktreeOutcome {
-    /// For the model of the parent.
-    pub fn text(&self) -> String {
-        let Worktree {
-            path,
-            branch,
-            base,
-            origin,
-            left_out,
-            ..
-        } = &self.worktree;
-        let (path, origin) = (path.display(), origin.display());
-        let short = base.get(..10).unwrap_or(base);
-        let mut text = match &self.state {
-            WorktreeState::Removed => {
-                "[worktree] The agent changed nothing in its git worktree, which was removed."
-                    .to_owned()
-            }
-            WorktreeState::Unknown(reason) => format!(
-                "[worktree] The agent worked in the git worktree `{path}` on branch `{branch}`. Its changes could not be determined ({reason}); it stays there."
-            ),
-            WorktreeState::Kept { changed, commits } => {
-                let named: Vec<_> = changed.iter().take(NAMED_MAX).cloned().collect();
-                let more = match changed.len().saturating_sub(NAMED_MAX) {
-                    0 => String::new(),
-                    more => format!(" and {more} more"),
-                };
-                format!(
-                    "[worktree] The agent worked in the git worktree `{path}` on branch `{branch}`, made from commit {short}. Your checkout is unchanged. Commits: {commits}. Changed files: {}{more}.\nTo take it over: `git -C {path} add -A && git -C {path} commit -m MESSAGE` if files are not committed, then `git -C {origin} merge {branch}`. To delete it: `git -C {origin} worktree remove --force {path} && git -C {origin} branch -D {branch}`.",
-                    match named.is_empty() {
-                        true => "none".to_owned(),
-                        false => named.join(", "),
-                    }
-                )
-            }
-        };
-        if *left_out > 0 {
-            text.push_str(&format!(
-                "\nIt started from the last commit: the uncommitted changes of {left_out} paths in `{origin}` were not in it."
-            ));
-        }
-        text
-    }
-}
-
 impl Supervisor {
+    /// Makes the worktree of a session that a client starts. Returns the directory to work in.
+    ///
+    /// # Errors
+    /// As `make_worktree`; the directory cannot be read.
+    pub(crate) async fn make_own_worktree(
+        &self,
+        params: &CreateParams,
+    ) -> Result<PathBuf, Failure> {
+        let assembly = Arc::clone(&self.services.assembly);
+        let cwd = PathBuf::from(&params.cwd);
+        let opened = blocking(move || {
+            let terms = assembly.terms(&cwd);
+            let root = root_of(&terms, &cwd, &assembly.user_home());
+            open(&terms, &*assembly, &cwd, &root, Vec::new())
+        });
+        let source = WorktreeSource {
+            workspace: Arc::new(opened.await??),
+            search_path: params.env.get("PATH").cloned().unwrap_or_default(),
+        };
+        self.make_worktree(params.session, source).await
+    }
+
     /// Makes the worktree of a session that does not exist yet. Returns it and the directory in it that corresponds to
     /// the source's working directory.
     ///
@@ -176,38 +136,6 @@ impl Supervisor {
         }
     }
 
-    /// Ends the worktree of a session. `None`: it has none, or goes on.
-    pub(crate) async fn settle_worktree(&self, session: SessionId) -> Option<WorktreeOutcome> {
-        let _turn = self.worktree_turn.acquire().await.ok()?;
-        let home = Arc::clone(&self.services.home);
-        let mut worktree = blocking(move || entries::get(&home, session))
-            .await
-            .ok()??;
-        let handle = self.load(session).await.ok()?;
-        let exited = handle.read(|actor| actor.machine.facts().exited.is_some());
-        if !exited.await.ok()? {
-            return None;
-        }
-        let looked = self.changes(&worktree).await;
-        let state = match looked {
-            Err(reason) => WorktreeState::Unknown(reason),
-            Ok((changed, 0)) if changed.is_empty() => {
-                match self.remove_worktree(session, &worktree).await {
-                    Ok(()) => WorktreeState::Removed,
-                    Err(reason) => WorktreeState::Unknown(reason),
-                }
-            }
-            Ok((changed, commits)) => WorktreeState::Kept { changed, commits },
-        };
-        if !matches!(state, WorktreeState::Removed) && !worktree.kept {
-            worktree.kept = true;
-            let (home, entry) = (Arc::clone(&self.services.home), worktree.clone());
-            // If this fails, the next start looks at it again.
-            let _ = blocking(move || entries::put(&home, session, &entry)).await;
-        }
-        Some(WorktreeOutcome { worktree, state })
-    }
-
     /// Removes worktrees of an earlier daemon whose sessions were never created, and forgets those that the user has
     /// removed. Before any session is loaded: a call that runs again makes its worktree again.
     pub(crate) async fn discard_left_worktrees(&self) {
@@ -239,46 +167,6 @@ impl Supervisor {
         let mut found = found.ok().and_then(Result::ok).unwrap_or_default();
         found.retain(|(_, worktree)| worktree.made_by != own);
         found
-    }
-
-    /// The paths that have changed in a worktree, and how many commits were added.
-    async fn changes(&self, worktree: &Worktree) -> Result<(Vec<String>, u64), String> {
-        let git = self.git_in(worktree).await?;
-        let base = worktree.base.as_str();
-        let diff = [
-            "diff",
-            "--name-only",
-            "-z",
-            "--no-renames",
-            "--no-ext-diff",
-            "--no-textconv",
-            "--ignore-submodules=dirty",
-            base,
-            "--",
-        ];
-        let mut changed = git.paths(&diff).await?;
-        let others = ["ls-files", "-z", "--others", "--exclude-standard"];
-        changed.extend(git.paths(&others).await?);
-        changed.sort();
-        changed.dedup();
-        // Without a wildcard, git would look below this name.
-        let own = format!("--branches={}*", worktree.branch);
-        let added = ["rev-list", "--count", "HEAD", &own, "--not", base];
-        let commits = git.line(&added).await?.parse();
-        Ok((changed, commits.map_err(|_| "git counted no commits")?))
-    }
-
-    /// Git in a worktree, which must still be one of its repository.
-    async fn git_in(&self, worktree: &Worktree) -> Result<Git, String> {
-        let (path, common) = (worktree.path.clone(), worktree.common.clone());
-        let dirs = blocking(move || {
-            let dirs = GitDirs::of_work_tree(&path)?;
-            (dirs.common() == common).then_some(dirs)
-        });
-        let dirs = dirs.await.map_err(|failure| failure.message)?;
-        let dirs = dirs.ok_or("its `.git` file is missing or was replaced")?;
-        let spawn = self.services.assembly.spawn();
-        Git::open(spawn, dirs.own(), &worktree.path, &worktree.search_path).await
     }
 
     /// Removes a worktree, its branch if that has no commits of its own, and its entry.

@@ -294,7 +294,7 @@ pub fn begin_with(
         by: "test".into(),
         request_id: None,
     };
-    actor.write_first_records(created, FirstNotices::default(), Some(prompt), reply);
+    actor.write_first_records(created, FirstNotices::default(), None, Some(prompt), reply);
     let shells = Arc::clone(&actor.calls.call_environment().shells);
     let life = tokio::spawn(actor.run(inbox));
     House {

@@ -35,7 +35,7 @@ impl Facts {
         }
         self.suspended = false;
         if let Some(paused) = set.paused {
-            self.set_paused(paused);
+            self.set_paused(paused, set.tree == Some(true));
         }
         if let Some(revoked) = &set.revoked {
             self.grants.retain(|scope| scope.rule != *revoked);
@@ -73,7 +73,7 @@ impl Facts {
         };
         self.unsettled = false;
         self.woken = false;
-        self.set_paused(false);
+        self.set_paused(false, false);
         self.remember(exited.request_id, record, "exit".into(), None);
     }
 
@@ -88,8 +88,9 @@ impl Facts {
     }
 
     /// Notes the start or the end of a pause.
-    fn set_paused(&mut self, paused: bool) {
+    fn set_paused(&mut self, paused: bool, tree: bool) {
         // An exited session is not paused, whatever an edited log says.
         self.paused = paused && self.exited.is_none();
+        self.tree_paused = self.paused && tree;
     }
 }

@@ -92,6 +92,7 @@ fn recover_and_prompt_with(
         },
         Input::Pause {
             paused: false,
+            tree: false,
             by: "ann".into(),
             request_id: None,
         },

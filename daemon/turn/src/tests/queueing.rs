@@ -228,6 +228,7 @@ fn a_repeated_change_is_known_by_its_request_id() {
     machine.step(
         Input::Pause {
             paused: true,
+            tree: false,
             by: "ann".into(),
             request_id: Some(id(1)),
         },

@@ -260,6 +260,7 @@ impl CallStage {
             }
             "pause" | "resume" => Input::Pause {
                 paused: who == "pause",
+                tree: false,
                 by: "ann".into(),
                 request_id: None,
             },

@@ -136,6 +136,11 @@ fn add_session_methods(to: &mut RpcModule<Daemon>) {
         session.signal(Signal::Int, None, peer.name()).await
     });
     add::<m::SessionSignal, _, _>(to, |d, peer, p| async move {
+        if p.tree {
+            let by = peer.name();
+            let signalling = |d: Arc<Daemon>| async move { d.supervisor.signal_tree(&p, by).await };
+            return d.finish(signalling).await;
+        }
         let session = d.session(&p.session).await?;
         session.signal(p.signal, p.request_id, peer.name()).await
     });
@@ -154,6 +159,10 @@ fn add_session_methods(to: &mut RpcModule<Daemon>) {
     add::<m::SessionCache, _, _>(to, |d, _, p| async move { d.supervisor.cache(&p).await });
     add::<m::SessionPrefix, _, _>(to, |d, _, p| async move { d.supervisor.prefix(p).await });
     add::<m::SessionInspect, _, _>(to, |d, _, p| async move { d.supervisor.inspect(&p).await });
+    add::<m::SessionWorktree, _, _>(to, |d, _, p| async move {
+        d.finish(|d| async move { d.supervisor.worktree(&p.session).await })
+            .await
+    });
     add::<m::SessionClose, _, _>(to, |d, _, p| async move {
         d.session(&p.session).await?.close().await
     });

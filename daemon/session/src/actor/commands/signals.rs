@@ -28,9 +28,7 @@ impl Actor {
             .iter()
             .find(|(id, _)| Some(*id) == request_id);
         if let Some((_, delivered)) = taken {
-            let output = SignalOutput {
-                delivered: *delivered,
-            };
+            let output = delivery(*delivered);
             return match signal {
                 Signal::Pause | Signal::Resume => {
                     self.reply_when(self.machine.facts().seq, reply, output);
@@ -44,9 +42,20 @@ impl Actor {
             Signal::Int => self.stop(StopReason::User, request_id, reply),
             Signal::Term => self.stop(StopReason::Term, request_id, reply),
             Signal::Kill => self.stop(StopReason::Kill, request_id, reply),
-            Signal::Pause => self.pause(true, request_id, by, reply),
-            Signal::Resume => self.pause(false, request_id, by, reply),
+            Signal::Pause => self.pause((true, false), request_id, by, reply),
+            Signal::Resume => self.pause((false, false), request_id, by, reply),
         }
+    }
+
+    /// A pause for the whole tree, or its end, as far as it concerns this session.
+    pub(crate) fn pause_for_tree(
+        &mut self,
+        paused: bool,
+        request_id: Option<RequestId>,
+        by: String,
+        reply: Reply<SignalOutput>,
+    ) {
+        self.pause((paused, true), request_id, by, reply);
     }
 
     fn remember_signal(&mut self, request_id: Option<RequestId>, delivered: bool) {
@@ -79,24 +88,25 @@ impl Actor {
             self.step(Input::Stop { reason, partial });
         }
         // Acknowledged at once: events report the outcome.
-        let _ = reply.send(Ok(SignalOutput { delivered }));
+        let _ = reply.send(Ok(delivery(delivered)));
     }
 
     fn pause(
         &mut self,
-        paused: bool,
+        (paused, tree): (bool, bool),
         request_id: Option<RequestId>,
         by: String,
         reply: Reply<SignalOutput>,
     ) {
         let set = SessionSet {
             paused: Some(paused),
+            tree: (paused && tree).then_some(true),
             ..SessionSet::default()
         };
         let content = format!("set {}", content_of_set(&set));
         match self.repeated(request_id, &content) {
             Some(Ok(done)) => {
-                return self.reply_when(done.seq, reply, SignalOutput { delivered: true });
+                return self.reply_when(done.seq, reply, delivery(true));
             }
             Some(Err(failure)) => return refuse(reply, failure),
             None => {}
@@ -107,6 +117,7 @@ impl Actor {
         let before = self.machine.facts().seq;
         self.step(Input::Pause {
             paused,
+            tree,
             by,
             request_id,
         });
@@ -114,6 +125,13 @@ impl Actor {
         let seq = self.machine.facts().seq;
         let delivered = seq > before;
         self.remember_signal(request_id, delivered);
-        self.reply_when(seq, reply, SignalOutput { delivered });
+        self.reply_when(seq, reply, delivery(delivered));
+    }
+}
+
+fn delivery(delivered: bool) -> SignalOutput {
+    SignalOutput {
+        delivered,
+        agents: Vec::new(),
     }
 }

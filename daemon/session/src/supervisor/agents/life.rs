@@ -1,18 +1,21 @@
 //! One sub-agent's life: it waits for its place, is created or found again, works, and ends with its call.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use contract::tool::{Cancel, Progress};
-use contract::{AgentTask, Outcome};
+use contract::{AgentTask, Outcome, Tool};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use proto::budget::Spent;
 use proto::item::CallStatus;
 use proto::outcome::{OutcomeKind, Reason, TurnEnded};
 use proto::params::session::{Signal, Until, WaitOutput};
+use proto::params::worktree::WorktreeState;
 use proto::record::{AgentFinished, AgentOf, PromptReferences};
 use proto::{CallId, Failure, SessionId};
+use tokio::time::{Instant, sleep};
 
 use super::{Order, Parent, Place, client_of, no_such_agent, order, session_of};
 use crate::actor::Actor;
@@ -21,11 +24,15 @@ use crate::actor::handle::SessionHandle;
 use crate::calls::events::CallEvent;
 use crate::reporter::Reporter;
 use crate::supervisor::Supervisor;
-use crate::supervisor::worktrees::WorktreeSource;
-use crate::tasks::panicked;
+use crate::supervisor::worktrees::{self, WorktreeSource};
+use crate::tasks::{blocking, panicked};
 
 /// How long a sub-agent that was told to stop is waited for, beyond what its own calls get.
 const STOPPING: Duration = Duration::from_millis(2_000);
+
+/// How long a session that has exited may take until it can leave memory: its last records are on their way to the disk.
+const SETTLES: Duration = Duration::from_secs(2);
+const LOOK: Duration = Duration::from_millis(10);
 
 /// A call that has a sub-agent do its work.
 pub(crate) struct AgentCall {
@@ -100,6 +107,7 @@ impl Supervisor {
                 agent: agent.clone(),
                 spent: self.spent_by_agent(call.parent, session).await,
             }));
+        self.release_servers_of(session);
         outcome
     }
 
@@ -139,12 +147,28 @@ impl Supervisor {
             let cwd = made.map_err(|why| failed(&why))?;
             order.params.cwd = cwd.to_string_lossy().into_owned();
         }
-        let created = self.create_agent(call, &terms, order, Arc::new(place));
-        let created = created.await;
+        let created = match self.mount_servers_of(&order).await {
+            Ok(tools) => {
+                let place = Arc::new(place);
+                self.create_agent(call, &terms, order, (place, tools)).await
+            }
+            Err(failure) => Err(failed(&failure)),
+        };
         if created.is_err() && matches!(self.exists(session).await, Ok(false)) {
             self.discard_worktree(session).await;
         }
         created
+    }
+
+    /// Starts the MCP servers of a new sub-agent alone. `None`: it has none of its own.
+    async fn mount_servers_of(&self, order: &Order) -> Result<Option<Vec<Arc<dyn Tool>>>, Failure> {
+        if order.mcp_servers.is_empty() {
+            return Ok(None);
+        }
+        let assembly = Arc::clone(&self.services.assembly);
+        let (cwd, names) = (PathBuf::from(&order.params.cwd), order.mcp_servers.clone());
+        let mounted = blocking(move || assembly.mount_servers(&cwd, &names)).await?;
+        mounted.map(Some)
     }
 
     async fn create_agent(
@@ -152,16 +176,23 @@ impl Supervisor {
         call: &AgentCall,
         terms: &AgentTerms,
         order: Order,
-        place: Arc<Place>,
+        (place, server_tools): (Arc<Place>, Option<Vec<Arc<dyn Tool>>>),
     ) -> Result<Started, Outcome> {
+        let creating_now = self.places.begin_creating();
+        // After that: a pause of the tree that comes now waits for this sub-agent, and pauses it.
+        let above = self.load(call.parent).await.map_err(|why| failed(&why))?;
+        let paused = above.read(|actor| actor.machine.facts().tree_paused).await;
         let parent = Parent {
+            paused: paused.map_err(|why| failed(&why))?,
             pid: terms.created.pid,
             agent: AgentOf {
                 parent: call.parent,
                 call: call.call.clone(),
                 name: call.task.agent.clone(),
                 depth: place.depth(),
+                mcp_servers: order.mcp_servers.clone(),
             },
+            server_tools,
             keys: Arc::clone(&terms.keys),
             budget: terms.budget,
             references: call.task.skill.as_ref().map(|skill| PromptReferences {
@@ -176,7 +207,6 @@ impl Supervisor {
             return Err(interrupted("Not run: the daemon is stopping."));
         };
         let session = order.params.session;
-        let creating_now = self.places.begin_creating();
         // In a task of its own: half a session, because the call was given up, would be in the way of the next.
         let creating: BoxFuture<'static, _> = async move {
             let client = client_of(parent.pid);
@@ -256,6 +286,32 @@ impl Supervisor {
         }
     }
 
+    /// Has the MCP servers that ran for a sub-agent alone end: its session leaves memory, and starts them again if it is
+    /// continued. Returns at once.
+    pub(super) fn release_servers_of(&self, session: SessionId) {
+        let Some(me) = self.me.upgrade() else {
+            return;
+        };
+        tokio::spawn(async move {
+            let due = Instant::now() + SETTLES;
+            while let Some(handle) = me.slots.loaded(session) {
+                let has_own = handle.read(|actor| {
+                    let created = actor.machine.facts().created.as_ref();
+                    let agent = created.and_then(|created| created.agent.as_ref());
+                    agent.is_some_and(|agent| !agent.mcp_servers.is_empty())
+                });
+                // One that somebody follows leaves when it is idle.
+                if !has_own.await.unwrap_or(false)
+                    || me.evict(&handle).await
+                    || Instant::now() > due
+                {
+                    return;
+                }
+                sleep(LOOK).await;
+            }
+        });
+    }
+
     /// What a sub-agent used that has exited. Its session may have left memory since.
     pub(super) async fn spent_by_agent(&self, parent: SessionId, agent: SessionId) -> Spent {
         let known = || self.services.ledger.spent_by_agent(parent, agent);
@@ -269,8 +325,10 @@ impl Supervisor {
 
     /// Ends the worktree of a sub-agent that has exited. Returns the text for the parent's model.
     pub(super) async fn end_worktree(&self, session: SessionId) -> Option<String> {
-        let outcome = self.settle_worktree(session).await?;
-        Some(outcome.text())
+        let report = self.settle_worktree(session).await?;
+        // One that somebody gave another prompt goes on.
+        let has_ended = report.state != WorktreeState::InUse;
+        has_ended.then(|| worktrees::text_for_parent(&report))
     }
 
     /// Ends sub-agents whose call the daemon before this one left, and that no call waits for any more.

@@ -1,11 +1,13 @@
 //! Which agents there are in a session or a directory.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use contract::ToolSet;
-use knowledge::{AgentDefinition, AgentDefinitions, find_agents};
+use knowledge::{AgentDefinition, agent_directories, find_agents};
 use proto::Failure;
-use proto::params::agent::{AgentInfo, ListOutput};
+use proto::params::agent::{AgentDirectory, AgentInfo, ListOutput};
+use workspace::Workspace;
 
 use crate::calls::permissions::{PermissionScope, open, root_of};
 use crate::supervisor::Supervisor;
@@ -23,8 +25,8 @@ impl Supervisor {
                 let call_environment = Arc::clone(&standing.call_environment);
                 blocking(move || {
                     let workspace = &call_environment.workspace;
-                    let found = find_agents(workspace, &call_environment.user_agents);
-                    output(found, &call_environment.tools)
+                    let user_dir = &call_environment.user_agents;
+                    output(workspace, user_dir, &call_environment.tools)
                 })
                 .await
             }
@@ -37,7 +39,7 @@ impl Supervisor {
                     let user_dir = services.home.agents();
                     let readable = vec![user_dir.clone()];
                     let workspace = open(&terms, &**assembly, &cwd, &root, readable)?;
-                    Ok(output(find_agents(&workspace, &user_dir), &terms.tools))
+                    Ok(output(&workspace, &user_dir, &terms.tools))
                 })
                 .await?
             }
@@ -45,7 +47,15 @@ impl Supervisor {
     }
 }
 
-fn output(found: AgentDefinitions, tools: &ToolSet) -> ListOutput {
+/// Blocks.
+fn output(workspace: &Workspace, user_dir: &Path, tools: &ToolSet) -> ListOutput {
+    let found = find_agents(workspace, user_dir);
+    let directories = agent_directories(workspace, user_dir).into_iter();
+    let directories = directories.map(|(path, source)| AgentDirectory {
+        path: path.to_string_lossy().into_owned(),
+        source,
+    });
+    let directories = directories.collect();
     let mut problems = found.problems;
     let info = |agent: AgentDefinition| {
         problems.extend(unknown_tools(&agent, tools));
@@ -63,7 +73,11 @@ fn output(found: AgentDefinitions, tools: &ToolSet) -> ListOutput {
         }
     };
     let agents = found.agents.into_iter().map(info).collect();
-    ListOutput { agents, problems }
+    ListOutput {
+        agents,
+        problems,
+        directories,
+    }
 }
 
 /// What is to be said of tools that an agent names and that there are not.

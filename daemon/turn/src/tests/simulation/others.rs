@@ -350,12 +350,15 @@ impl Simulation {
 
     pub(super) fn set_paused(&mut self, paused: bool) {
         let before = (self.check.paused, self.check.exited, self.log.len());
+        let tree = self.chance.once_in(4);
+        let reaches_further = paused && tree && !self.machine.facts().tree_paused;
         self.step(Input::Pause {
             paused,
+            tree,
             by: "ann".into(),
             request_id: None,
         });
-        if before.0 == paused || before.1 {
+        if before.1 || before.0 == paused && !reaches_further {
             assert_eq!(self.log.len(), before.2, "it changes nothing");
         } else {
             assert_eq!(self.check.paused, paused && !self.check.exited, "it is so");

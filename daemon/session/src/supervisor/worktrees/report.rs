@@ -1,0 +1,211 @@
+//! What is said of a worktree: its changes, and the commands that take it over or delete it.
+
+use proto::Pid;
+use proto::params::worktree::{WorktreeReport, WorktreeState};
+use store::worktrees::Worktree;
+
+/// Maximum number of changed paths in a report.
+const CHANGED_MAX: usize = 200;
+/// Maximum number of changed paths that the model of a parent reads.
+const NAMED_MAX: usize = 20;
+
+/// What has changed in a worktree since it was made.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct WorktreeChanges {
+    /// Paths, sorted.
+    pub changed: Vec<String>,
+    /// Commits that were added.
+    pub commits: u64,
+    /// Some changes are not committed.
+    pub uncommitted: bool,
+}
+
+impl WorktreeChanges {
+    pub fn is_empty(&self) -> bool {
+        self.changed.is_empty() && self.commits == 0
+    }
+}
+
+/// The report on a worktree, without its changes.
+pub(super) fn bare(worktree: &Worktree, state: WorktreeState) -> WorktreeReport {
+    let text = |path: &std::path::Path| path.to_string_lossy().into_owned();
+    WorktreeReport {
+        state,
+        path: text(&worktree.path),
+        branch: worktree.branch.clone(),
+        base: worktree.base.clone(),
+        origin: text(&worktree.origin),
+        left_out: worktree.left_out,
+        ..WorktreeReport::default()
+    }
+}
+
+/// The report on a worktree that is there.
+pub(super) fn with_changes(
+    worktree: &Worktree,
+    state: WorktreeState,
+    pid: Pid,
+    mut changes: WorktreeChanges,
+) -> WorktreeReport {
+    let more = changes.changed.len().saturating_sub(CHANGED_MAX);
+    changes.changed.truncate(CHANGED_MAX);
+    let bare = bare(worktree, state);
+    let (path, origin) = (word(&bare.path), word(&bare.origin));
+    let mut take_over = Vec::new();
+    if changes.uncommitted {
+        take_over.push(format!(
+            "git -C {path} add -A && git -C {path} commit -m 'Work of session {pid}'"
+        ));
+    }
+    if !changes.is_empty() {
+        take_over.push(format!("git -C {origin} merge {}", word(&bare.branch)));
+    }
+    WorktreeReport {
+        changed: changes.changed,
+        more: u64::try_from(more).unwrap_or(u64::MAX),
+        commits: changes.commits,
+        take_over,
+        delete: Some(delete_command(&bare)),
+        ..bare
+    }
+}
+
+/// The report on a worktree that could not be looked at or removed.
+pub(super) fn unknown(worktree: &Worktree, reason: String) -> WorktreeReport {
+    let bare = bare(worktree, WorktreeState::Unknown);
+    WorktreeReport {
+        reason: Some(reason),
+        delete: Some(delete_command(&bare)),
+        ..bare
+    }
+}
+
+fn delete_command(report: &WorktreeReport) -> String {
+    let (path, origin) = (word(&report.path), word(&report.origin));
+    let branch = word(&report.branch);
+    format!("git -C {origin} worktree remove --force {path} && git -C {origin} branch -D {branch}")
+}
+
+/// A text as one word of a shell line.
+fn word(text: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,+@%".contains(c);
+    match !text.is_empty() && text.chars().all(plain) {
+        true => text.to_owned(),
+        false => format!("'{}'", text.replace('\'', "'\\''")),
+    }
+}
+
+/// For the model of the session that started the agent which worked there.
+pub(crate) fn text_for_parent(report: &WorktreeReport) -> String {
+    let WorktreeReport {
+        path,
+        branch,
+        base,
+        origin,
+        left_out,
+        ..
+    } = report;
+    let short = base.get(..10).unwrap_or(base);
+    let delete = report.delete.as_deref().unwrap_or_default();
+    let mut text = match report.state {
+        WorktreeState::Removed => {
+            "[worktree] The agent changed nothing in its git worktree, which was removed."
+                .to_owned()
+        }
+        WorktreeState::Unknown => {
+            let reason = report.reason.as_deref().unwrap_or_default();
+            format!(
+                "[worktree] The agent worked in the git worktree `{path}` on branch `{branch}`. Its changes could not be determined ({reason}); it stays there. To delete it: `{delete}`."
+            )
+        }
+        WorktreeState::InUse | WorktreeState::Kept => {
+            let take_over: Vec<_> = report
+                .take_over
+                .iter()
+                .map(|line| format!("`{line}`"))
+                .collect();
+            format!(
+                "[worktree] The agent worked in the git worktree `{path}` on branch `{branch}`, made from commit {short}. Your checkout is unchanged. Commits: {}. Changed files: {}.\nTo take it over: {}. To delete it: `{delete}`.",
+                report.commits,
+                named(report),
+                take_over.join(", then ")
+            )
+        }
+    };
+    if *left_out > 0 {
+        text.push_str(&format!(
+            "\nIt started from the last commit: the uncommitted changes of {left_out} paths in `{origin}` were not in it."
+        ));
+    }
+    text
+}
+
+/// The first of the changed paths.
+fn named(report: &WorktreeReport) -> String {
+    if report.changed.is_empty() {
+        return "none".to_owned();
+    }
+    let shown: Vec<_> = report.changed.iter().take(NAMED_MAX).cloned().collect();
+    let hidden = report.changed.len().saturating_sub(NAMED_MAX);
+    let hidden = u64::try_from(hidden).unwrap_or(u64::MAX);
+    match hidden.saturating_add(report.more) {
+        0 => shown.join(", "),
+        more => format!("{} and {more} more", shown.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn worktree() -> Worktree {
+        Worktree {
+            path: "/home/ann/it's mine.worktrees/1a".into(),
+            branch: "reasonix/1a".into(),
+            base: "0123456789abcdef".into(),
+            origin: "/home/ann/it's mine".into(),
+            common: "/home/ann/it's mine/.git".into(),
+            left_out: 0,
+            search_path: String::new(),
+            made_by: proto::RequestId::new(),
+            kept: false,
+        }
+    }
+
+    #[test]
+    fn paths_in_commands_are_one_word_of_the_shell() {
+        assert_eq!(word("/a/b-c.worktrees/1"), "/a/b-c.worktrees/1");
+        assert_eq!(word("/a b/$c"), "'/a b/$c'");
+        assert_eq!(word("it's"), "'it'\\''s'");
+        assert_eq!(word(""), "''");
+        let changes = WorktreeChanges {
+            changed: vec!["a".into()],
+            commits: 0,
+            uncommitted: true,
+        };
+        let report = with_changes(&worktree(), WorktreeState::Kept, Pid(7), changes);
+        let path = "'/home/ann/it'\\''s mine.worktrees/1a'";
+        assert_eq!(
+            report.take_over,
+            [
+                format!("git -C {path} add -A && git -C {path} commit -m 'Work of session 7'"),
+                "git -C '/home/ann/it'\\''s mine' merge reasonix/1a".to_owned()
+            ]
+        );
+        assert!(report.delete.expect("a command").contains(path));
+    }
+
+    #[test]
+    fn committed_changes_only_need_a_merge() {
+        let changes = WorktreeChanges {
+            changed: (0..250).map(|at| format!("f{at:03}")).collect(),
+            commits: 2,
+            uncommitted: false,
+        };
+        let report = with_changes(&worktree(), WorktreeState::Kept, Pid(7), changes);
+        assert_eq!(report.take_over.len(), 1, "{report:?}");
+        assert_eq!((report.changed.len(), report.more), (200, 50));
+        let text = text_for_parent(&report);
+        assert!(text.contains("f019 and 230 more."), "{text}");
+    }
+}
