@@ -181,7 +181,7 @@ fn decoded(text: &str) -> String {
     let mut bytes = parts.next().unwrap_or_default().as_bytes().to_vec();
     for part in parts {
         bytes.push(u8::from_str_radix(&part[..2], 16).expect("two digits"));
-        bytes.extend_from_slice(part[2..].as_bytes());
+        bytes.extend_from_slice(&part.as_bytes()[2..]);
     }
     String::from_utf8(bytes).expect("text").replace('+', " ")
 }
@@ -282,7 +282,7 @@ fn a_login_in_the_browser_opens_the_server_and_tokens_are_in_the_credential_stor
     let _ = house.reasonix(&["daemon", "stop"]).expect_code(0);
     let store = house.home_file("credentials.toml");
     for token in ["access-canary-1", "refresh-canary-1"] {
-        assert_eq!(holding(house.root(), token), [store.clone()]);
+        assert_eq!(holding(house.root(), token), std::slice::from_ref(&store));
         assert!(!listed.out.contains(token) && !done.out.contains(token));
     }
     assert_eq!(holding(&house.home(), "code-0"), [] as [PathBuf; 0]);
