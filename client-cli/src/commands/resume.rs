@@ -12,7 +12,7 @@ use crate::exit::{self, Error};
 use crate::messages::running::Msg;
 use crate::{output, reach, text};
 
-/// Resume sessions that are paused, or that a limit of steps or time has stopped.
+/// Resume sessions that are paused or stopped at a limit.
 ///
 /// A session that has exited is not paused: continue it with a new prompt, as in `reasonix run -s SESSION PROMPT`. With
 /// `--add-steps` or `--add-minutes` the work that a limit has stopped continues, also in a session that has exited.

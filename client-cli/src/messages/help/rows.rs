@@ -276,7 +276,7 @@ rows! {
     "Set or clear the name of a session" => "设置或清除会话的名称";
     "New name" => "新名称";
     "Clear the name" => "清除名称";
-    "Resume sessions that are paused, or that a limit of steps or time has stopped" => "恢复已暂停的会话，或因步数或时间上限而停止的会话";
+    "Resume sessions that are paused or stopped at a limit" => "恢复已暂停或因上限而停止的会话";
     "A session that has exited is not paused: continue it with a new prompt, as in `reasonix run -s SESSION PROMPT`. With `--add-steps` or `--add-minutes` the work that a limit has stopped continues, also in a session that has exited" => "已退出的会话不算暂停：用新提示词继续，例如 `reasonix run -s SESSION PROMPT`。用 `--add-steps` 或 `--add-minutes` 可让因上限而停止的工作继续，会话已退出也可以";
     "Continue work that has reached a limit, with this many more requests to the model" => "让达到上限的工作继续，再用这么多次对模型的请求";
     "Continue work that has reached a limit, for this many more minutes" => "让达到上限的工作继续，再用这么多分钟";
