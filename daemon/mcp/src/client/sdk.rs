@@ -29,8 +29,8 @@ use tokio::time::Instant;
 use super::changes::{self, ChangeListener};
 use super::elicitation::Asker;
 use super::{
-    CallError, Connect, ConnectRequest, Connection, ResultPart, ToolRequest, ToolResult, content,
-    file_uri, http, stdio,
+    CallError, Connect, ConnectRequest, Connection, RawResource, ResultPart, ToolRequest,
+    ToolResult, content, file_uri, http, stdio,
 };
 use crate::config::Transport;
 use crate::listing::RawTool;
@@ -358,6 +358,15 @@ impl Connection for SdkConnection {
         arguments: Map<String, Value>,
     ) -> BoxFuture<'a, Result<String, String>> {
         content::prompt(self.service.peer(), name, arguments).boxed()
+    }
+
+    fn has_resources(&self) -> bool {
+        let info = self.service.peer_info();
+        info.is_some_and(|info| info.capabilities.resources.is_some())
+    }
+
+    fn list_resources(&self) -> BoxFuture<'_, Result<Vec<RawResource>, String>> {
+        content::list_resources(self.service.peer()).boxed()
     }
 
     fn resource<'a>(&'a self, uri: &'a str) -> BoxFuture<'a, Result<String, String>> {
