@@ -227,7 +227,7 @@ fn a_servers_question_is_answered_on_the_command_line() {
     });
     let denied = house.reasonix(&["inbox", "deny", &id, "because"]);
     assert!(denied.err.contains("takes no note"), "{denied:?}");
-    let done = house.reasonix(&["inbox", "answer", &id, "Ann", "2", "-"]);
+    let done = house.reasonix(&["inbox", "answer", &id, "Ann", "-", "30"]);
     let done = done.expect_code(0);
     for shown in [
         "the MCP server `s` asks",
@@ -241,6 +241,7 @@ fn a_servers_question_is_answered_on_the_command_line() {
         let requests = model.requests();
         let last = requests.last()?.results();
         let (_, text) = last.last()?;
-        text.contains("\"colour\":\"b\"").then_some(())
+        let has_age = text.contains("\"age\":30") && !text.contains("colour");
+        has_age.then_some(())
     });
 }

@@ -7,7 +7,7 @@ use testkit::model::{Answer, Model, Request, Script};
 use tests::house::example_server;
 use tests::{House, until};
 
-use crate::mcp::{faulty, servers};
+use crate::mcp::{faulty, offered, servers};
 use crate::scripted::{house, run};
 
 fn answering() -> (Model, House) {
@@ -137,4 +137,40 @@ fn a_projects_server_gives_nothing_before_it_is_trusted() {
     let _ = house.reasonix(&["trust", "--yes"]).expect_code(0);
     run(&house, &[], "Read @example:example://notes").expect(0, "completed");
     assert!(newest(&model).contains("The notes"));
+}
+
+#[test]
+fn a_model_lists_and_reads_the_resources_of_a_server_and_is_asked_about() {
+    let model = Model::start(Script::by(|request: &Request| match request.answered() {
+        0 => Answer::call("tool_search", json!({"query": "resources of example"})),
+        1 => Answer::call(
+            "tool_call",
+            json!({"tool": "mcp__example__resources", "arguments": {}}),
+        ),
+        2..5 => {
+            let uri = ["example://notes", "example://logo", "example://none"];
+            let uri = uri[request.answered() - 2];
+            Answer::call(
+                "tool_call",
+                json!({"tool": "mcp__example__resources", "arguments": {"uri": uri}}),
+            )
+        }
+        _ => Answer::text("Done."),
+    }));
+    let house = house(&model);
+    servers(&house, &json!({"example": {"command": example_server()}}));
+    run(&house, &["--allow", "mcp__example"], "Read.").expect(0, "completed");
+    let requests = model.requests();
+    assert!(!offered(&requests[0]).contains(&"mcp__example__resources".to_owned()));
+    let results = requests.last().expect("a request").results();
+    let texts: Vec<_> = results.iter().map(|(_, text)| text.as_str()).collect();
+    assert!(texts[0].contains("mcp__example__resources"), "{texts:#?}");
+    assert_eq!(texts[1], "example://notes notes\nexample://logo logo");
+    assert_eq!(texts[2], "The notes of the example.");
+    assert!(texts[3].contains("image/png"), "{texts:#?}");
+    assert!(texts[4].contains("there is no resource"), "{texts:#?}");
+    // Nobody is there to allow it.
+    run(&house, &[], "Read.");
+    let log = &house.logs()[1];
+    assert_eq!(log.count("tool.started"), 1, "only the search");
 }

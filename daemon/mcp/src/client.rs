@@ -103,6 +103,17 @@ pub struct ToolResult {
     pub is_error: bool,
 }
 
+/// A resource as its server lists it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RawResource {
+    pub uri: String,
+    pub name: String,
+    pub description: String,
+    pub media_type: Option<String>,
+    /// In bytes.
+    pub size: Option<u64>,
+}
+
 /// A server that answers. Dropping it ends the connection, and the process with all that it started.
 pub trait Connection: Send + Sync {
     /// Its tools. The error is a text for the user.
@@ -120,6 +131,12 @@ pub trait Connection: Send + Sync {
         name: &'a str,
         arguments: Map<String, Value>,
     ) -> BoxFuture<'a, Result<String, String>>;
+
+    /// Whether it has resources.
+    fn has_resources(&self) -> bool;
+
+    /// Its resources. The error is a text for the model.
+    fn list_resources(&self) -> BoxFuture<'_, Result<Vec<RawResource>, String>>;
 
     /// The text of a resource; what is no text is a note on it. The error is a text for the user.
     fn resource<'a>(&'a self, uri: &'a str) -> BoxFuture<'a, Result<String, String>>;

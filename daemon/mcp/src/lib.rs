@@ -10,6 +10,7 @@ mod output;
 mod pins;
 pub mod pool;
 mod prompt;
+mod resources;
 pub mod server;
 pub mod state;
 mod text;

@@ -48,6 +48,9 @@ pub struct ListedTool {
     pub read_only: bool,
     /// SHA-256 over name, description, schema and the server's configuration: what an approval is bound to.
     pub hash: String,
+    /// Whether it lists and reads the resources of its server: not a tool of the server's own.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub of_resources: bool,
 }
 
 /// The tools of one server.
@@ -114,6 +117,7 @@ impl Listing {
                 schema: Arc::new(schema),
                 read_only: tool.read_only,
                 hash: hex::encode(hasher.finalize()),
+                of_resources: false,
             });
         }
         Self {
@@ -129,6 +133,30 @@ impl Listing {
         let (prompts, problems) = listed_prompts(server, raw);
         self.prompts = prompts;
         self.problems.extend(problems);
+        self
+    }
+
+    /// The same with a tool for the resources of the server, unless the server has one of that name.
+    #[must_use]
+    pub fn with_resources(mut self, server: &str, config_hash: &str) -> Self {
+        let tool = RawTool {
+            name: "resources".to_owned(),
+            description: format!(
+                "The resources of the MCP server `{server}`. Without `uri`: a list of them. With it: the content of one."
+            ),
+            schema: Map::from_iter([(
+                "properties".to_owned(),
+                json!({"uri": {"type": "string", "description": "URI from the list"}}),
+            )]),
+            read_only: true,
+        };
+        let own = Self::new(server, config_hash, std::slice::from_ref(&tool)).tools;
+        let own = own.into_iter().map(|tool| ListedTool {
+            of_resources: true,
+            ..tool
+        });
+        let own: Vec<_> = own.filter(|tool| self.get(&tool.name).is_none()).collect();
+        self.tools.extend(own);
         self
     }
 

@@ -390,7 +390,12 @@ impl Owner {
                 .note(&format!("its prompts are not listed: {reason}"));
             Vec::new()
         });
-        let listing = Listing::new(name, &server.config_hash, &raw).with_prompts(name, &prompts);
+        let hash = &server.config_hash;
+        let listing = Listing::new(name, hash, &raw).with_prompts(name, &prompts);
+        let listing = match connection.has_resources() {
+            true => listing.with_resources(name, hash),
+            false => listing,
+        };
         for problem in &listing.problems {
             server.log.note(problem);
         }

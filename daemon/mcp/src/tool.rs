@@ -1,5 +1,6 @@
 //! A tool of a server in a session: its definition is pinned, its calls go to the server.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use contract::{CallContext, Family, Outcome, Preview, Tool, ToolSpec};
@@ -9,11 +10,12 @@ use proto::item::{CallStatus, Display, ToolKind};
 use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
 
-use crate::client::{CallError, ToolRequest};
+use crate::client::{CallError, ToolRequest, ToolResult};
 use crate::config::{ConfigScope, ReadOnlyPolicy};
 use crate::listing::ListedTool;
 use crate::output;
 use crate::pins::ApprovedDefinitions;
+use crate::resources;
 use crate::server::Server;
 
 /// Maximum bytes of the arguments, as JSON, in a call that needs approval. All of them are shown, so that the user knows
@@ -52,7 +54,8 @@ impl ServerTool {
         );
         spec.schema = Arc::clone(&listed.schema);
         spec.kind = ToolKind::Other;
-        spec.deferred = deferred;
+        // It is needed rarely, and the user's references read resources without it.
+        spec.deferred = deferred || listed.of_resources;
         spec.read_only = reads && policy == ReadOnlyPolicy::ReadOnly;
         spec.in_read_only_sessions = policy == ReadOnlyPolicy::Allow;
         let changed_spec = ToolSpec {
@@ -113,6 +116,25 @@ impl ServerTool {
         let number = hex::encode(Sha256::digest(context.call.to_string().as_bytes()));
         let file = format!("mcp-{}.txt", number.get(..16).unwrap_or_default());
         let file = context.spill_dir.join(file);
+        if self.listed.of_resources {
+            let read = resources::call(&*connection, &arguments);
+            let limit = self.server.config.request_timeout;
+            let result = tokio::select! {
+                result = tokio::time::timeout(limit, read) => result,
+                () = context.cancel.cancelled() => return interrupted(),
+            };
+            self.server.touch();
+            return match result {
+                Ok(Ok(result)) => rendered(result, file).await,
+                Ok(Err(reason)) => Outcome::failed(format!(
+                    "The MCP server `{name}` does not give it: {reason}"
+                )),
+                Err(_) => Outcome::failed(format!(
+                    "The MCP server `{name}` did not answer within {} s.",
+                    limit.as_secs()
+                )),
+            };
+        }
         let request = ToolRequest {
             tool: self.listed.tool.clone(),
             arguments,
@@ -124,13 +146,7 @@ impl ServerTool {
         let called = connection.call(request).await;
         self.server.touch();
         match called {
-            Ok(result) => {
-                let rendering =
-                    tokio::task::spawn_blocking(move || output::outcome(&result, &file));
-                rendering.await.unwrap_or_else(|_| {
-                    Outcome::failed("The result of the call cannot be read, a bug in Reasonix.")
-                })
-            }
+            Ok(result) => rendered(result, file).await,
             Err(CallError::Cancelled) => interrupted(),
             Err(CallError::Refused(reason)) => Outcome::failed(format!(
                 "The MCP server `{name}` refused the call: {reason}"
@@ -153,6 +169,14 @@ impl ServerTool {
             )),
         }
     }
+}
+
+/// The outcome of a call with this result. A long text goes to the file.
+async fn rendered(result: ToolResult, file: PathBuf) -> Outcome {
+    let rendering = tokio::task::spawn_blocking(move || output::outcome(&result, &file));
+    rendering.await.unwrap_or_else(|_| {
+        Outcome::failed("The result of the call cannot be read, a bug in Reasonix.")
+    })
 }
 
 fn interrupted() -> Outcome {

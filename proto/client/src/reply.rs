@@ -1,7 +1,7 @@
 //! What a person types as the answer to a question of the model. Pure.
 //!
 //! `2` is the second option, `1,3` are two of them, `2: words` is an option and something to say about it; the label of
-//! an option is that option; anything else is words of the person's own.
+//! an option is that option; anything else is words of the person's own, and so is all of it where there are no options.
 
 use proto::params::interaction::{Question, Reply};
 
@@ -13,6 +13,10 @@ pub fn read(ask: &Question, words: &str) -> Result<Reply, String> {
     let words = words.trim();
     if words.is_empty() {
         return Err("give the number of an option, or your own words".to_owned());
+    }
+    if ask.options.is_empty() {
+        // A number is no option here.
+        return Ok(chosen(Vec::new(), Some(words.to_owned())));
     }
     if let Some(option) = named(ask, words) {
         return Ok(chosen(vec![option], None));

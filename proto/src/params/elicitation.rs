@@ -23,7 +23,7 @@ pub struct Elicitation {
 pub struct ElicitationField {
     /// As the server calls it.
     pub name: String,
-    /// As the user is asked. Options are the choices, or the default. There may be none, or more than four.
+    /// As the user is asked. There may be no options, or more than four.
     pub question: Question,
     /// Whether the user must give it to accept.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

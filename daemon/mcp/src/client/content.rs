@@ -8,11 +8,13 @@ use rmcp::model::{
 use rmcp::service::{Peer, ServiceError};
 use serde_json::{Map, Value};
 
-use super::ResultPart;
 use super::sdk::{PAGES_MAX, UNKNOWN, part};
+use super::{RawResource, ResultPart};
 use crate::prompt::{PromptArgument, RawPrompt, Speaker, prompt_text, text_of};
 use crate::text::clean;
 
+/// Resources that are looked at.
+const RESOURCES_MAX: usize = 2_000;
 /// Prompts that are looked at.
 const PROMPTS_MAX: usize = 2_000;
 
@@ -78,6 +80,30 @@ pub(super) async fn prompt(
         true => Err("its text is empty".to_owned()),
         false => Ok(text),
     }
+}
+
+/// All resources of a server.
+pub(super) async fn list_resources(peer: &Peer<RoleClient>) -> Result<Vec<RawResource>, String> {
+    let mut resources = Vec::new();
+    let mut cursor = None;
+    for _ in 0..PAGES_MAX {
+        let mut params = PaginatedRequestParams::default();
+        params.cursor = cursor.take();
+        let page = peer.list_resources(Some(params)).await;
+        let page = page.map_err(|error| reason(&error))?;
+        resources.extend(page.resources.into_iter().map(|resource| RawResource {
+            description: resource.description.or(resource.title).unwrap_or_default(),
+            uri: resource.uri,
+            name: resource.name,
+            media_type: resource.mime_type,
+            size: resource.size,
+        }));
+        cursor = page.next_cursor;
+        if cursor.is_none() || resources.len() > RESOURCES_MAX {
+            break;
+        }
+    }
+    Ok(resources)
 }
 
 /// The text of a resource.

@@ -144,35 +144,35 @@ fn field(
         title: title.map(|title| title.into_owned()),
         description: description.map(|text| text.into_owned()),
     };
-    let default = |value: Option<String>| value.into_iter().collect::<Vec<_>>();
+    let mut default = None;
     let (words, options, multi_select, value) = match property {
-        PrimitiveSchemaDefinition::String(schema) => (
-            words(schema.title, schema.description),
-            default(schema.default),
-            false,
-            FieldType::Text {
+        PrimitiveSchemaDefinition::String(schema) => {
+            default = schema.default;
+            let value = FieldType::Text {
                 min_length: schema.min_length.map(u64::from),
                 max_length: schema.max_length.map(u64::from),
-            },
-        ),
-        PrimitiveSchemaDefinition::Number(schema) => (
-            words(schema.title, schema.description),
-            default(schema.default.map(|number| number.to_string())),
-            false,
-            FieldType::Number {
+            };
+            let words = words(schema.title, schema.description);
+            (words, Vec::new(), false, value)
+        }
+        PrimitiveSchemaDefinition::Number(schema) => {
+            default = schema.default.map(|number| number.to_string());
+            let value = FieldType::Number {
                 minimum: schema.minimum,
                 maximum: schema.maximum,
-            },
-        ),
-        PrimitiveSchemaDefinition::Integer(schema) => (
-            words(schema.title, schema.description),
-            default(schema.default.map(|number| number.to_string())),
-            false,
-            FieldType::Integer {
+            };
+            let words = words(schema.title, schema.description);
+            (words, Vec::new(), false, value)
+        }
+        PrimitiveSchemaDefinition::Integer(schema) => {
+            default = schema.default.map(|number| number.to_string());
+            let value = FieldType::Integer {
                 minimum: schema.minimum,
                 maximum: schema.maximum,
-            },
-        ),
+            };
+            let words = words(schema.title, schema.description);
+            (words, Vec::new(), false, value)
+        }
         PrimitiveSchemaDefinition::Boolean(schema) => (
             words(schema.title, schema.description),
             vec!["yes".to_owned(), "no".to_owned()],
@@ -194,6 +194,11 @@ fn field(
     let question = match description {
         Some(text) => cut(text.trim(), MESSAGE_MAX).0.to_owned(),
         None => header.clone(),
+    };
+    // No option: a number that is typed would name it.
+    let question = match default {
+        Some(default) => format!("{question} (default: {})", short(&default)),
+        None => question,
     };
     if options.len() > OPTIONS_MAX {
         return Err(format!("`{name}` has more than {OPTIONS_MAX} choices"));
@@ -321,13 +326,14 @@ mod tests {
             fields.collect::<Vec<_>>(),
             [
                 ("name", "Your name", vec![], true),
-                ("age", "age", vec!["30"], false),
+                ("age", "age", vec![], false),
                 ("sure", "sure", vec!["yes", "no"], false),
                 ("colour", "colour", vec!["Red", "Red (2)"], false),
                 ("many", "many", vec!["x", "y"], false),
                 ("old", "old", vec!["one", "two"], false),
             ]
         );
+        assert_eq!(read.fields[1].question.question, "age (default: 30)");
         let values = read.fields.into_iter().map(|field| field.value);
         assert_eq!(
             values.skip(3).collect::<Vec<_>>(),

@@ -31,8 +31,7 @@ use super::changes::{self, ChangeListener};
 use super::elicitation::Asker;
 use super::oauth::Logins;
 use super::{
-    CallError, Connect, ConnectError, ConnectRequest, Connection, ResultPart, ToolRequest,
-    ToolResult, content, file_uri, http, oauth, stdio,
+    CallError, Connect, ConnectError, ConnectRequest, Connection, RawResource, ResultPart, ToolRequest, ToolResult, content, file_uri, http, oauth, stdio,
 };
 use crate::config::{ServerConfig, Transport};
 use crate::listing::RawTool;
@@ -425,6 +424,15 @@ impl Connection for SdkConnection {
         arguments: Map<String, Value>,
     ) -> BoxFuture<'a, Result<String, String>> {
         content::prompt(self.service.peer(), name, arguments).boxed()
+    }
+
+    fn has_resources(&self) -> bool {
+        let info = self.service.peer_info();
+        info.is_some_and(|info| info.capabilities.resources.is_some())
+    }
+
+    fn list_resources(&self) -> BoxFuture<'_, Result<Vec<RawResource>, String>> {
+        content::list_resources(self.service.peer()).boxed()
     }
 
     fn resource<'a>(&'a self, uri: &'a str) -> BoxFuture<'a, Result<String, String>> {

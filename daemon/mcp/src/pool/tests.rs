@@ -3,7 +3,7 @@ use futures::future::{BoxFuture, pending, ready};
 use serde_json::{Map, Value};
 
 use super::*;
-use crate::client::{CallError, ConnectError, ConnectRequest, Connection, ToolRequest, ToolResult};
+use crate::client::{CallError, ConnectError, ConnectRequest, Connection, RawResource, ToolRequest, ToolResult};
 use crate::config::Servers;
 use crate::listing::RawTool;
 use crate::prompt::RawPrompt;
@@ -62,6 +62,14 @@ impl Connection for OneTool {
         _arguments: Map<String, Value>,
     ) -> BoxFuture<'a, Result<String, String>> {
         ready(Err("it has no prompts".to_owned())).boxed()
+    }
+
+    fn has_resources(&self) -> bool {
+        false
+    }
+
+    fn list_resources(&self) -> BoxFuture<'_, Result<Vec<RawResource>, String>> {
+        ready(Ok(Vec::new())).boxed()
     }
 
     fn resource<'a>(&'a self, _uri: &'a str) -> BoxFuture<'a, Result<String, String>> {

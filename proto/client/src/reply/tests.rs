@@ -90,3 +90,18 @@ fn a_dash_leaves_out_what_is_optional_and_is_an_answer_elsewhere() {
     assert_eq!(all[0].other.as_deref(), Some("-"));
     assert_eq!(all[1], Reply::default());
 }
+
+#[test]
+fn where_there_are_no_options_a_number_is_the_answer_itself() {
+    let question = Question {
+        options: Vec::new(),
+        ..ask(false)
+    };
+    for words in ["7", "1,3", "2: two"] {
+        let reply = read(&question, words).unwrap();
+        assert_eq!(
+            (reply.labels, reply.other.as_deref()),
+            (vec![], Some(words))
+        );
+    }
+}
