@@ -2,7 +2,10 @@
 
 mod additions;
 mod agent_crashes;
+mod agent_definitions;
+mod agent_servers;
 mod agent_skills;
+mod agent_tools;
 mod agent_worktrees;
 mod agents;
 mod approval;

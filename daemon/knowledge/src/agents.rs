@@ -50,12 +50,14 @@ const KEYS: [&str; 11] = [
     "max_steps",
     "read_only",
     "isolation",
+    "mcp_servers",
 ];
 /// Other spellings of those, and of what only decorates.
-const OTHER_KEYS: [&str; 4] = ["disallowed_tools", "maxTurns", "max_turns", "color"];
-/// Keys that promise what this build does not do: a file with one is left out.
-const REFUSED: [&str; 7] = [
-    "mcp_servers",
+const OTHER_KEYS: [&str; 5] = [
+    "disallowed_tools",
+    "maxTurns",
+    "max_turns",
+    "color",
     "mcpServers",
 ];
 /// Keys that promise what this build does not do: a file with one is left out.
@@ -83,6 +85,8 @@ pub struct AgentDefinition {
     pub read_only: bool,
     /// It works in a git worktree of its own.
     pub worktree: bool,
+    /// MCP servers that are started for it alone, by name. Empty: it uses those of the parent.
+    pub mcp_servers: Vec<String>,
     pub source: AgentSource,
     /// From the workspace root, or absolute. `None`: it comes with the program.
     pub file: Option<String>,
@@ -225,6 +229,26 @@ impl Names {
         let names = names.into_iter().map(|name| name.trim().to_owned());
         names.filter(|name| !name.is_empty()).collect()
     }
+}
+
+/// The directories that definitions are read from, in order.
+#[must_use]
+pub fn agent_directories(workspace: &Workspace, user_dir: &Path) -> Vec<(PathBuf, AgentSource)> {
+    let project = PROJECT_DIRS.map(|dir| workspace.root().join(dir));
+    let user = [user_dir.to_owned(), workspace.user_home().join(SHARED_DIR)];
+    project
+        .into_iter()
+        .map(|path| (path, CommandSource::Project))
+        .chain(user.into_iter().map(|path| (path, CommandSource::User)))
+        .collect()
+}
+
+/// Names of configured servers. A definition cannot bring a server: it would run what nobody has approved.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum ServerNames {
+    Names(Names),
+    Other(IgnoredAny),
 }
 
 /// Finds the agents of the project, of the user, and of the program. Blocks.
@@ -388,6 +412,14 @@ fn read_document(stem: &str, mut document: Document<'_>) -> Result<Parsed, (u64,
             return Err((line_of(&["isolation"]), reason));
         }
     };
+    let mcp_servers = match fields.mcp_servers {
+        None => Vec::new(),
+        Some(ServerNames::Names(names)) => names.read(),
+        Some(ServerNames::Other(IgnoredAny)) => {
+            let reason = "`mcp_servers` must be a list of names of configured servers: write, for example, `mcp_servers: [github]`";
+            return Err((line_of(&["mcp_servers", "mcpServers"]), reason.to_owned()));
+        }
+    };
     let wrong = |names: &[&str], kind: &str, example: &str| {
         let written = names.iter().find(|name| document.line_of(name).is_some());
         let name = written.or(names.first()).copied().unwrap_or_default();
@@ -457,6 +489,7 @@ fn read_document(stem: &str, mut document: Document<'_>) -> Result<Parsed, (u64,
             max_steps,
             read_only,
             worktree,
+            mcp_servers,
             source: CommandSource::default(),
             file: None,
             tools_line,

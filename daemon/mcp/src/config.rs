@@ -268,6 +268,15 @@ impl Entry {
 }
 
 impl ServerConfig {
+    /// The same server, as a process of one session alone.
+    #[must_use]
+    pub fn for_one_session(&self) -> Self {
+        Self {
+            shared: false,
+            ..self.clone()
+        }
+    }
+
     /// As somebody is shown it who is to trust it: what runs, or where it connects, and with what. Variables are not replaced.
     #[must_use]
     pub fn line(&self) -> String {

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use sha2::{Digest, Sha256};
 
+/// What the names of all of them start with.
+const PREFIX: &str = "mcp__";
 /// The longest name that providers accept.
 pub const NAME_MAX: usize = 64;
 /// Hexadecimal digits of the hash in a shortened name.
@@ -34,6 +36,12 @@ pub fn check_server_name(name: &str) -> Result<(), String> {
     Ok(())
 }
 
+/// Whether a tool of this name is one of a server.
+#[must_use]
+pub fn is_server_tool(name: &str) -> bool {
+    name.starts_with(PREFIX)
+}
+
 /// The name under which a model calls a tool. Equal for equal names of server and tool.
 #[must_use]
 pub fn tool_name(server: &str, tool: &str) -> String {
@@ -44,7 +52,7 @@ pub fn tool_name(server: &str, tool: &str) -> String {
             _ => '_',
         })
         .collect();
-    let name = format!("mcp__{server}__{clean}");
+    let name = format!("{PREFIX}{server}__{clean}");
     if name.len() <= NAME_MAX {
         return name;
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use contract::{Secret, Tool};
@@ -42,6 +42,8 @@ struct Inner {
     servers: BTreeMap<String, PooledServer>,
     /// Numbers servers that are not shared.
     next: u64,
+    /// Servers that one session alone holds: they end when it lets them go.
+    mounted: Vec<(Weak<Server>, Vec<Secret>)>,
 }
 
 struct PooledServer {
@@ -102,9 +104,15 @@ impl Pool {
     }
 
     fn drop_unused(&self) {
-        self.lock().servers.retain(|_, pooled| {
+        let mut inner = self.lock();
+        inner
+            .mounted
+            .retain(|(server, _)| server.strong_count() > 0);
+        inner.servers.retain(|_, pooled| {
             let is_held = Arc::strong_count(&pooled.server) > 1;
-            is_held || pooled.server.used().elapsed() < UNUSED
+            // One that is not shared is of no use to any other session.
+            let is_kept = pooled.server.config.shared && pooled.server.used().elapsed() < UNUSED;
+            is_held || is_kept
         });
     }
 
@@ -145,6 +153,49 @@ impl Pool {
                 }
             }
         }
+        self.add_tools(&mut found, listed, choice);
+        found
+    }
+
+    /// Starts servers for one session alone, one after the other, and waits until each is ready. Blocks.
+    ///
+    /// # Errors
+    /// One did not get ready: those before it were stopped. Why, as a text for the user.
+    pub fn mount(
+        &self,
+        configs: &[ServerConfig],
+        cwd: &Path,
+        choice: ToolsChoice,
+    ) -> Result<SessionTools, String> {
+        let mut mounted: Vec<Arc<Server>> = Vec::new();
+        for config in configs {
+            let config = config.for_one_session();
+            let expanded = config.expanded(&|name| std::env::var(name).ok());
+            let (server, secrets) = self.start(&config, cwd, expanded);
+            self.lock().mounted.push((Arc::downgrade(&server), secrets));
+            // Those before it end when they are dropped here.
+            self.block_on(server.connection()).map_err(|reason| {
+                format!("the MCP server `{}` did not start: {reason}", config.name)
+            })?;
+            mounted.push(server);
+        }
+        let mut found = SessionTools::default();
+        let listed = mounted.into_iter().filter_map(|server| {
+            let listing = server.listing()?;
+            Some((server, listing))
+        });
+        let listed = listed.collect();
+        self.add_tools(&mut found, listed, choice);
+        Ok(found)
+    }
+
+    /// Adds the tools of servers with their listings.
+    fn add_tools(
+        &self,
+        found: &mut SessionTools,
+        listed: Vec<(Arc<Server>, Arc<Listing>)>,
+        choice: ToolsChoice,
+    ) {
         let count: usize = listed.iter().map(|(_, listing)| listing.tools.len()).sum();
         for (server, listing) in listed {
             found.notices.extend(listing.problems.iter().cloned());
@@ -162,7 +213,6 @@ impl Pool {
                 )) as Arc<dyn Tool>);
             }
         }
-        found
     }
 
     /// Whether a session has already waited in vain for the tools of this configuration. The next ones do not wait.
@@ -217,23 +267,30 @@ impl Pool {
             pooled.server.touch();
             return Arc::clone(&pooled.server);
         }
-        let secrets = expanded.as_ref().map(secrets).unwrap_or_default();
-        let server = Server::start(
-            config.clone(),
-            cwd,
-            StartPlan {
-                connect: Arc::clone(&self.options.connect),
-                expanded,
-                listings: self.options.dir.join("listings"),
-            },
-            &self.options.runtime,
-        );
+        let (server, secrets) = self.start(config, cwd, expanded);
         let pooled = PooledServer {
             server: Arc::clone(&server),
             _secrets: secrets,
         };
         inner.servers.insert(key, pooled);
         server
+    }
+
+    /// Starts a server. Also returns its secrets, which are blotted out as long as they are kept.
+    fn start(
+        &self,
+        config: &ServerConfig,
+        cwd: &Path,
+        expanded: Result<ServerConfig, String>,
+    ) -> (Arc<Server>, Vec<Secret>) {
+        let secrets = expanded.as_ref().map(secrets).unwrap_or_default();
+        let plan = StartPlan {
+            connect: Arc::clone(&self.options.connect),
+            expanded,
+            listings: self.options.dir.join("listings"),
+        };
+        let server = Server::start(config.clone(), cwd, plan, &self.options.runtime);
+        (server, secrets)
     }
 
     /// Waits on this thread, which may block, for what a server answers.

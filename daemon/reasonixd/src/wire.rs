@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use broker::{Brokered, Brokers};
-use contract::{Codec, Family, Spawn, Tool, ToolMemory, ToolSet, UserShell};
+use contract::{Codec, Family, Spawn, Tool, ToolMemory, ToolSet, ToolSpec, UserShell};
 use knowledge::memory::FactStores;
 use proto::record::SessionCreated;
 use proto::{ErrorName, Failure};
@@ -120,11 +120,7 @@ impl Wire {
         cwd: &Path,
         first: mcp::FirstListing,
     ) -> mcp::SessionTools {
-        let choice = mcp::ToolsChoice {
-            policy: loaded.settings.mcp_read_only,
-            deferred_above: loaded.settings.mcp_deferred_above,
-            first,
-        };
+        let choice = tools_choice(&loaded.settings, first);
         self.mcp.session_tools(&loaded.servers.servers, cwd, choice)
     }
 
@@ -320,6 +316,26 @@ fn limits(settings: &Settings, facts: &facts::Facts, codec: &dyn Codec) -> Limit
     }
 }
 
+/// How a session gets the tools of MCP servers.
+fn tools_choice(settings: &Settings, first: mcp::FirstListing) -> mcp::ToolsChoice {
+    mcp::ToolsChoice {
+        policy: settings.mcp_read_only,
+        deferred_above: settings.mcp_deferred_above,
+        first,
+    }
+}
+
+/// A reason as a sentence.
+fn sentence(reason: &str) -> String {
+    let mut letters = reason.chars();
+    let first = letters.next().map(|first| first.to_uppercase().to_string());
+    format!(
+        "{}{}.",
+        first.unwrap_or_default(),
+        letters.as_str().trim_end_matches('.')
+    )
+}
+
 impl Assembly for Wire {
     fn create(
         &self,
@@ -362,7 +378,16 @@ impl Assembly for Wire {
 
     fn resume(&self, created: &SessionCreated) -> Setup {
         let place = (Path::new(&created.cwd), mcp::FirstListing::Skip);
-        let loaded = self.load(place.0);
+        let mut loaded = self.load(place.0);
+        let own = created.agent.as_ref().map(|agent| &agent.mcp_servers);
+        if let Some(own) = own.filter(|own| !own.is_empty()) {
+            // Those that ran for it alone run for it alone again.
+            let servers = &mut loaded.servers.servers;
+            servers.retain(|server| own.contains(&server.name));
+            for server in servers {
+                *server = server.for_one_session();
+            }
+        }
         let mut entries = loaded.settings.providers.clone();
         entries.extend(shipped::besides(&entries));
         let (name, kind) = (created.options.provider(), &created.provider_kind);
@@ -394,6 +419,30 @@ impl Assembly for Wire {
                 }
             }
         }
+    }
+
+    fn mount_servers(&self, cwd: &Path, names: &[String]) -> Result<Vec<Arc<dyn Tool>>, Failure> {
+        let loaded = self.load(cwd);
+        let configured = |name: &String| {
+            let mut servers = loaded.servers.servers.iter();
+            let found = servers.find(|server| server.name == *name && server.enabled);
+            found.cloned().ok_or_else(|| {
+                let text = format!("No MCP server `{name}` is configured and enabled here.");
+                let hint = "`reasonix mcp list` shows those that there are.";
+                Failure::new(ErrorName::NotFound, text, hint)
+            })
+        };
+        let servers: Vec<_> = names.iter().map(configured).collect::<Result<_, _>>()?;
+        let choice = tools_choice(&loaded.settings, mcp::FirstListing::Wait);
+        let mounted = self.mcp.mount(&servers, cwd, choice).map_err(|reason| {
+            let hint = "Repair it (`reasonix mcp test NAME`, `reasonix mcp logs NAME`), or leave it out of `mcp_servers`.";
+            Failure::new(ErrorName::InvalidConfig, contract::scrub(&sentence(&reason)), hint)
+        })?;
+        Ok(mounted.tools)
+    }
+
+    fn is_server_tool(&self, spec: &ToolSpec) -> bool {
+        mcp::name::is_server_tool(&spec.name)
     }
 
     fn tools_now(&self, cwd: &Path) -> Option<ToolsNow> {

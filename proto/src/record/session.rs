@@ -79,6 +79,9 @@ pub struct AgentOf {
     pub name: String,
     /// 1: its parent was started by a client.
     pub depth: u32,
+    /// MCP servers that run for this session alone, by name. It has the tools of no others.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub mcp_servers: Vec<String>,
 }
 
 /// Permission rules, as they are written in config.

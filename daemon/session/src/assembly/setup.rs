@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use contract::{Codec, Provider, Secret, Spawn, ToolMemory, ToolSet, UserShell};
+use contract::{Codec, Provider, Secret, Spawn, Tool, ToolMemory, ToolSet, ToolSpec, UserShell};
 use proto::params::profile::ProfileParams;
 use proto::record::{Rules, SessionCreated};
 use proto::state::ApprovalMode;
@@ -301,6 +301,21 @@ pub trait Assembly: Send + Sync {
     fn tools_now(&self, cwd: &Path) -> Option<ToolsNow> {
         let _ = cwd;
         None
+    }
+
+    /// Starts MCP servers for one session in this directory alone, and waits until they are ready. Blocks.
+    ///
+    /// # Errors
+    /// There is no such server, or one of them did not get ready: then none of them runs.
+    fn mount_servers(&self, cwd: &Path, names: &[String]) -> Result<Vec<Arc<dyn Tool>>, Failure> {
+        let (_, _) = (cwd, names);
+        Ok(Vec::new())
+    }
+
+    /// Whether a tool is one of an MCP server.
+    fn is_server_tool(&self, spec: &ToolSpec) -> bool {
+        let _ = spec;
+        false
     }
 
     /// Prompts and resources of MCP servers.

@@ -15,7 +15,7 @@ mod tree_pause;
 use std::sync::{Arc, Weak};
 
 use contract::tool::{Cancel, Progress};
-use contract::{AgentTask, Agents, Outcome, ToolSet, ToolSpec};
+use contract::{AgentTask, Agents, Outcome, Tool, ToolSet, ToolSpec};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use knowledge::{AgentDefinition, AgentDefinitions, find_agents};
@@ -97,6 +97,10 @@ pub(crate) struct Parent {
     pub budget: Option<Budget>,
     /// What its first prompt refers to.
     pub references: Option<PromptReferences>,
+    /// It is paused with its tree: the new session starts paused.
+    pub paused: bool,
+    /// The tools of the MCP servers that run for the new session alone. `None`: it has those of all sessions.
+    pub server_tools: Option<Vec<Arc<dyn Tool>>>,
     /// Held until the sub-agent has ended.
     _place: Arc<Place>,
 }
@@ -176,6 +180,8 @@ struct Order {
     params: CreateParams,
     /// It gets a git worktree of its own.
     worktree: bool,
+    /// MCP servers that run for it alone.
+    mcp_servers: Vec<String>,
     profile: ProfileChoice,
 }
 
@@ -229,6 +235,7 @@ fn order(
     let add_dirs = terms.created.add_dirs.iter().filter(|dir| is_apart(dir));
     Ok(Order {
         worktree: agent.worktree,
+        mcp_servers: agent.mcp_servers.clone(),
         params: CreateParams {
             session,
             cwd: terms.created.cwd.clone(),

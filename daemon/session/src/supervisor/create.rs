@@ -443,6 +443,11 @@ fn prepare(
     };
     let mut setup = services.assembly.create(&cwd, model, effort, &brought)?;
     check_home(params, &setup, &services.assembly.user_home(), &cwd)?;
+    if let Some(own) = parent.and_then(|parent| parent.server_tools.clone()) {
+        let tools = setup.profile.tools.iter();
+        let others = tools.filter(|tool| !services.assembly.is_server_tool(tool.spec()));
+        setup.profile.tools = ToolSet::new(others.cloned().chain(own).collect());
+    }
     match parent {
         Some(parent) => parent
             .narrow(profile, &setup.profile.tools)

@@ -95,6 +95,24 @@ impl Supervisor {
         ended.into_iter().map(|left| left.unwrap_or(0)).sum()
     }
 
+    /// Has one session leave memory, if it rests. Returns whether it has.
+    pub(crate) async fn evict(&self, handle: &SessionHandle) -> bool {
+        let me = self.me.clone();
+        let end = self
+            .slots
+            .retire(handle, || leave(me, handle.clone(), None));
+        let Some(end) = end else {
+            return false;
+        };
+        if let Left::Stays(handle) = end.clone().await {
+            self.slots.stay(&handle, &end);
+            return false;
+        }
+        // Dropping the last claim takes the empty slot away.
+        drop(self.slots.claim(handle.id()));
+        true
+    }
+
     /// Looks whether there are too many, unless somebody does already.
     pub(crate) fn sweep_when_crowded(&self) {
         if self.slots.len() <= self.residency_limits.idle_max

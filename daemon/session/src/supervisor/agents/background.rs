@@ -144,6 +144,7 @@ impl Supervisor {
             return tracing::error!(%session, %failure, "the result of a sub-agent was not delivered");
         }
         self.note_finished(agent).await;
+        self.release_servers_of(session);
     }
 
     /// Returns when the parent has exited, or is gone.

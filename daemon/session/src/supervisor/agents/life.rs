@@ -1,10 +1,11 @@
 //! One sub-agent's life: it waits for its place, is created or found again, works, and ends with its call.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use contract::tool::{Cancel, Progress};
-use contract::{AgentTask, Outcome};
+use contract::{AgentTask, Outcome, Tool};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use proto::budget::Spent;
@@ -14,6 +15,7 @@ use proto::params::session::{Signal, Until, WaitOutput};
 use proto::params::worktree::WorktreeState;
 use proto::record::{AgentFinished, AgentOf, PromptReferences};
 use proto::{CallId, Failure, SessionId};
+use tokio::time::{Instant, sleep};
 
 use super::{Order, Parent, Place, client_of, no_such_agent, order, session_of};
 use crate::actor::Actor;
@@ -27,6 +29,10 @@ use crate::tasks::{blocking, panicked};
 
 /// How long a sub-agent that was told to stop is waited for, beyond what its own calls get.
 const STOPPING: Duration = Duration::from_millis(2_000);
+
+/// How long a session that has exited may take until it can leave memory: its last records are on their way to the disk.
+const SETTLES: Duration = Duration::from_secs(2);
+const LOOK: Duration = Duration::from_millis(10);
 
 /// A call that has a sub-agent do its work.
 pub(crate) struct AgentCall {
@@ -101,6 +107,7 @@ impl Supervisor {
                 agent: agent.clone(),
                 spent: self.spent_by_agent(call.parent, session).await,
             }));
+        self.release_servers_of(session);
         outcome
     }
 
@@ -140,12 +147,28 @@ impl Supervisor {
             let cwd = made.map_err(|why| failed(&why))?;
             order.params.cwd = cwd.to_string_lossy().into_owned();
         }
-        let created = self.create_agent(call, &terms, order, Arc::new(place));
-        let created = created.await;
+        let created = match self.mount_servers_of(&order).await {
+            Ok(tools) => {
+                let place = Arc::new(place);
+                self.create_agent(call, &terms, order, (place, tools)).await
+            }
+            Err(failure) => Err(failed(&failure)),
+        };
         if created.is_err() && matches!(self.exists(session).await, Ok(false)) {
             self.discard_worktree(session).await;
         }
         created
+    }
+
+    /// Starts the MCP servers of a new sub-agent alone. `None`: it has none of its own.
+    async fn mount_servers_of(&self, order: &Order) -> Result<Option<Vec<Arc<dyn Tool>>>, Failure> {
+        if order.mcp_servers.is_empty() {
+            return Ok(None);
+        }
+        let assembly = Arc::clone(&self.services.assembly);
+        let (cwd, names) = (PathBuf::from(&order.params.cwd), order.mcp_servers.clone());
+        let mounted = blocking(move || assembly.mount_servers(&cwd, &names)).await?;
+        mounted.map(Some)
     }
 
     async fn create_agent(
@@ -153,7 +176,7 @@ impl Supervisor {
         call: &AgentCall,
         terms: &AgentTerms,
         order: Order,
-        place: Arc<Place>,
+        (place, server_tools): (Arc<Place>, Option<Vec<Arc<dyn Tool>>>),
     ) -> Result<Started, Outcome> {
         let creating_now = self.places.begin_creating();
         // After that: a pause of the tree that comes now waits for this sub-agent, and pauses it.
@@ -167,7 +190,9 @@ impl Supervisor {
                 call: call.call.clone(),
                 name: call.task.agent.clone(),
                 depth: place.depth(),
+                mcp_servers: order.mcp_servers.clone(),
             },
+            server_tools,
             keys: Arc::clone(&terms.keys),
             budget: terms.budget,
             references: call.task.skill.as_ref().map(|skill| PromptReferences {
@@ -259,6 +284,32 @@ impl Supervisor {
             // It may have exited by itself.
             let _ = handle.close().await;
         }
+    }
+
+    /// Has the MCP servers that ran for a sub-agent alone end: its session leaves memory, and starts them again if it is
+    /// continued. Returns at once.
+    pub(super) fn release_servers_of(&self, session: SessionId) {
+        let Some(me) = self.me.upgrade() else {
+            return;
+        };
+        tokio::spawn(async move {
+            let due = Instant::now() + SETTLES;
+            while let Some(handle) = me.slots.loaded(session) {
+                let has_own = handle.read(|actor| {
+                    let created = actor.machine.facts().created.as_ref();
+                    let agent = created.and_then(|created| created.agent.as_ref());
+                    agent.is_some_and(|agent| !agent.mcp_servers.is_empty())
+                });
+                // One that somebody follows leaves when it is idle.
+                if !has_own.await.unwrap_or(false)
+                    || me.evict(&handle).await
+                    || Instant::now() > due
+                {
+                    return;
+                }
+                sleep(LOOK).await;
+            }
+        });
     }
 
     /// What a sub-agent used that has exited. Its session may have left memory since.
