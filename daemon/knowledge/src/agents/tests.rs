@@ -138,7 +138,7 @@ fn files_of_public_projects_load_unchanged() {
 
 #[test]
 fn all_fields_are_read() {
-    let text = "---\nname: n\ndescription: |\n  Does\n  it\ntools: [a, b]\ndisallowedTools: c, d\nmodel: p/m\neffort: low\nmax_steps: 3\nread_only: true\nisolation: worktree\nmcpServers: [x, y]\n---\nB";
+    let text = "---\nname: n\ndescription: |\n  Does\n  it\ntools: [a, b]\ndisallowedTools: c, d\nmodel: p/m\neffort: low\nmax_steps: 3\nread_only: true\nisolation: worktree\nmcpServers: [good, other]\n---\nB";
     let agent = one(text).expect("an agent");
     assert_eq!(agent.description, "Does it");
     assert_eq!(agent.tools.expect("tools"), ["a", "b"]);
@@ -147,7 +147,7 @@ fn all_fields_are_read() {
     assert_eq!(agent.effort.as_deref(), Some("low"));
     assert_eq!((agent.max_steps, agent.read_only), (Some(3), true));
     assert!(agent.worktree);
-    assert_eq!(agent.mcp_servers, ["x", "y"]);
+    assert_eq!(agent.mcp_servers, ["good", "other"]);
     let all = one("---\ndescription: d\ntools: '*'\n---\nB").expect("an agent");
     assert_eq!((&*all.name, all.tools), ("file", None));
 }
@@ -240,7 +240,7 @@ fn definition_in_yaml_that_cannot_be_used_is_told_with_its_line() {
         &of(":2` is left out: the key `skills` is not supported"),
     );
     check(
-        "name: a\ndescription: [x\n",
+        "description: d\ntools: [x\n",
         Some("B"),
         "its YAML is not valid",
     );
