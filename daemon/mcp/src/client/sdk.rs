@@ -31,7 +31,8 @@ use super::changes::{self, ChangeListener};
 use super::elicitation::Asker;
 use super::oauth::Logins;
 use super::{
-    CallError, Connect, ConnectError, ConnectRequest, Connection, RawResource, ResultPart, ToolRequest, ToolResult, content, file_uri, http, oauth, stdio,
+    CallError, Connect, ConnectError, ConnectRequest, Connection, RawResource, ResultPart,
+    ToolRequest, ToolResult, content, file_uri, http, oauth, stdio,
 };
 use crate::config::{ServerConfig, Transport};
 use crate::listing::RawTool;

@@ -3,7 +3,9 @@ use futures::future::{BoxFuture, pending, ready};
 use serde_json::{Map, Value};
 
 use super::*;
-use crate::client::{CallError, ConnectError, ConnectRequest, Connection, RawResource, ToolRequest, ToolResult};
+use crate::client::{
+    CallError, ConnectError, ConnectRequest, Connection, RawResource, ToolRequest, ToolResult,
+};
 use crate::config::Servers;
 use crate::listing::RawTool;
 use crate::prompt::RawPrompt;
