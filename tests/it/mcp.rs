@@ -156,6 +156,33 @@ fn sessions_share_a_process_and_get_one_clear_error_each_when_it_dies() {
 }
 
 #[test]
+fn twenty_sessions_at_once_share_a_process_and_have_it_back_after_a_kill() {
+    let model = calling("mcp__s__add", json!({"a": 2, "b": 3}));
+    let house = house(&model);
+    let count = house.root().join("starts");
+    let file = count.to_string_lossy().into_owned();
+    servers(&house, &json!({"s": faulty(&["ok", "--count", &file])}));
+    house.daemon();
+    let twenty = || {
+        let ask = |_| house.start(&["run", "--allow", "mcp__s", "Add."]);
+        let running: Vec<_> = (0..20).map(ask).collect();
+        for run in running {
+            let done = run.done().expect_code(0);
+            assert_eq!(done.out, "5\n");
+        }
+    };
+    twenty();
+    assert_eq!(starts(&count), 1, "one process for all sessions");
+    let first = process_of(&count).expect("its process");
+    processes::send(first, Signal::KILL);
+    until("the killed server to be gone", || {
+        (process_of(&count) != Some(first)).then_some(())
+    });
+    twenty();
+    assert_eq!(starts(&count), 2);
+}
+
+#[test]
 fn no_server_outlives_its_daemon() {
     let model = calling("mcp__s__add", json!({"a": 1, "b": 1}));
     let house = house(&model);
