@@ -107,7 +107,7 @@ methods! {
     SessionSignal = "session.signal", Drive, true, session::SignalParams => session::SignalOutput,
         "Signals a session: INT, TERM, KILL, PAUSE or RESUME.";
     SessionResume = "session.resume", Drive, true, session::ResumeParams => session::PromptOutput,
-        "Continues the work that a limit of steps or time has stopped, with more of either.";
+        "Continues work that a step or time limit stopped, with more steps or time.";
     SessionWait = "session.wait", Watch, false, session::WaitParams => session::WaitOutput,
         "Waits until the turn or the session has ended, or needs the user.";
     SessionSet = "session.set", Drive, true, session::SetParams => session::SessionSummary,
@@ -159,7 +159,7 @@ methods! {
     ProcessList = "process.list", Watch, false, process::ListParams => process::ListOutput,
         "Lists live sessions and the processes of their tools.";
     ProcessWait = "process.wait", Watch, false, process::WaitParams => process::WaitOutput,
-        "Waits until `process.list` would answer otherwise than before.";
+        "Waits until the answer of `process.list` changes.";
     ProcessKill = "process.kill", Drive, true, process::KillParams => process::KillOutput,
         "Stops a background command.";
     InteractionList = "interaction.list", Watch, false, interaction::ListParams => interaction::ListOutput,
@@ -215,7 +215,7 @@ methods! {
     McpLogin = "mcp.login", Drive, true, mcp::LoginParams => mcp::LoginOutput,
         "Begins the login to an MCP server: registers a client with its authorization server, and returns the address to open in a browser.";
     McpLoginFinish = "mcp.login_finish", Drive, true, mcp::LoginFinishParams => mcp::McpServer,
-        "Ends a login with the address that the browser was redirected to: stores the tokens, starts the server, and returns its state.";
+        "Completes a login with the address that the browser was redirected to: stores the tokens, starts the server, and returns its state.";
     McpLogout = "mcp.logout", Drive, true, mcp::ServerParams => mcp::LogoutOutput,
         "Deletes the login to an MCP server, and restarts the server without it.";
     McpRemove = "mcp.remove", Drive, true, mcp::RemoveParams => mcp::ListOutput,

@@ -252,7 +252,7 @@ fn what_keeps_a_worktree_from_being_made_is_said_plainly() {
     );
     let project = house.project();
     git(&project, &["init", "-q", "-b", "main"]);
-    refused("it has no commit. Commit first.", 2);
+    refused("it has no commit. Make a first commit there", 2);
     std::fs::remove_dir_all(project.join(".git")).expect("the repository");
     repository(&house);
     // A branch of this name leaves no room for those below it.

@@ -98,7 +98,7 @@ fn run_in_a_worktree_leaves_the_checkout_alone_and_its_commands_take_it_over() {
     ] {
         assert!(done.err.contains(&words), "{words}: {done:?}");
     }
-    let take_over = commands(&done, "take over: ");
+    let take_over = commands(&done, "merge: ");
     assert_eq!(take_over.len(), 2, "{done:?}");
     git(worktree, &["config", "user.name", "Ann"]);
     take_over.into_iter().for_each(shell);
@@ -189,7 +189,7 @@ fn what_keeps_a_run_from_its_worktree_is_said_and_makes_no_session() {
     };
     refused(&["is not a git repository", "Run `git init` and commit there"]);
     git(&house.project(), &["init", "-q", "-b", "main"]);
-    refused(&["it has no commit", "Commit first."]);
+    refused(&["it has no commit", "Make a first commit there"]);
     std::fs::remove_dir_all(house.project().join(".git")).expect("the repository");
     repository(&house);
     // No git on PATH.

@@ -15,12 +15,13 @@ use crate::messages::asking::Msg;
 use crate::messages::translated;
 use crate::{output, reach, text};
 
-/// List sub-agents: Markdown files that define them.
+/// List sub-agents and the files that define them.
 ///
 /// They are read from `.reasonix/agents` and `.claude/agents` of the project, then from `$REASONIX_HOME/agents` and
 /// `~/.claude/agents`; the first of a name counts. The front matter has `name` and `description`, and may have `tools`,
-/// `disallowedTools`, `model`, `effort`, `max_steps`, `read_only` and `isolation`; the body is the agent's system
-/// prompt. A directory with `agent.yaml` (the same keys) and `instructions.md` (the system prompt) defines one too.
+/// `disallowedTools`, `model`, `effort`, `max_steps`, `read_only`, `isolation: worktree` (work in a separate git
+/// worktree) and `mcp_servers` (MCP servers to start for it alone); the body is the agent's system prompt. A directory
+/// with `agent.yaml` (the same keys) and `instructions.md` (the system prompt) also defines an agent.
 #[derive(Debug, clap::Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub struct Args {

@@ -32,11 +32,11 @@ pub struct Args {
     /// Shell command that must succeed before the goal counts as complete; repeatable.
     #[arg(long, value_name = "CMD")]
     check: Vec<String>,
-    /// Treat it as long research: its plan, journal and findings are kept in `.reasonix/autoresearch/` [default: its
-    /// text decides].
+    /// Treat the goal as long research: keep a plan, journal and findings in `.reasonix/autoresearch/` [default: decided
+    /// from the goal's text].
     #[arg(long, conflicts_with = "simple")]
     research: bool,
-    /// Do not treat it as long research.
+    /// Do not treat the goal as long research.
     #[arg(long)]
     simple: bool,
     /// Output: the answer (`text`), one result object (`json`), or one event per line and then the result object
@@ -54,7 +54,7 @@ pub struct Args {
     continue_last: bool,
     #[command(flatten)]
     options: SessionArgs,
-    /// Work in a new git worktree, on a branch of its own: the checkout stays as it is.
+    /// Work in a new git worktree on a new branch and leave your checkout unchanged.
     #[arg(long, conflicts_with_all = ["session", "continue_last"])]
     worktree: bool,
     /// Print the pid of the session and return once the goal is stored.

@@ -36,9 +36,10 @@ enum What {
     List,
     /// Add a server to your `mcp.json`.
     ///
-    /// Without an address or a program: the preset of this name, such as `playwright`. `reasonix mcp presets` lists them.
+    /// Without an address or program, adds the preset called NAME, for example `playwright`. `reasonix mcp presets` lists
+    /// the presets.
     Add(Add),
-    /// List the presets: servers that `mcp add NAME` adds by their names alone.
+    /// List presets: servers that `mcp add NAME` adds without a command.
     Presets,
     /// Remove a server from your `mcp.json`.
     Remove {
@@ -60,9 +61,9 @@ enum What {
         /// Name of the server.
         name: String,
     },
-    /// Log in to a server with an address, in the browser.
+    /// Log in to an HTTP server in the browser.
     ///
-    /// Prints the address to open. If the browser runs on another machine, it ends at an address that does not load: paste that address here. The tokens are kept where the keys of providers are.
+    /// Prints the address to open. If the browser runs on another machine, its last page does not load: paste the address of that page here. The tokens are stored with the provider keys.
     Login {
         /// Name of the server.
         name: String,
@@ -70,7 +71,7 @@ enum What {
         #[arg(long)]
         no_browser: bool,
     },
-    /// Delete the login to a server.
+    /// Log out of a server: delete its stored tokens.
     Logout {
         /// Name of the server.
         name: String,
@@ -87,7 +88,7 @@ struct Add {
     /// Header of requests to an address; `${VAR}` in the value is replaced.
     #[arg(long, value_name = "NAME: VALUE")]
     header: Vec<String>,
-    /// Address of the server, or its program and arguments: put `--` before them if one begins with `-` [default: those of the preset].
+    /// Address of the server, or its program and arguments: put `--` before them if one begins with `-` [default: taken from the preset NAME].
     target: Vec<String>,
 }
 

@@ -18,10 +18,10 @@ use crate::{output, reach, text};
 /// `--add-steps` or `--add-minutes` the work that a limit has stopped continues, also in a session that has exited.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Continue work that has reached a limit, with this many more requests to the model.
+    /// Continue work that stopped at a limit, for N more steps (requests to the model).
     #[arg(long, value_name = "N", value_parser = crate::numbers::whole::<u64>(1..=u64::MAX, 20))]
     add_steps: Option<u64>,
-    /// Continue work that has reached a limit, for this many more minutes.
+    /// Continue work that stopped at a limit, for this many more minutes.
     #[arg(long, value_name = "MINUTES", value_parser = client::amounts::minutes)]
     add_minutes: Option<u64>,
     /// Print JSON: one result object per session, one per line.

@@ -99,11 +99,11 @@ pub struct Args {
     /// `--detach`.
     #[arg(long, conflicts_with_all = ["detach", "session", "continue_last"])]
     trust: bool,
-    /// Work in a new git worktree, on a branch of its own: the checkout stays as it is
+    /// Work in a new git worktree on a new branch and leave your checkout unchanged
     ///
-    /// It starts from the last commit, in `NAME.worktrees` beside the repository, so changes that are not committed are
-    /// not in it. At the end `run` says what changed and how to merge or delete it. A worktree without changes is
-    /// removed. Only for a new session.
+    /// The worktree is created from the last commit, in `NAME.worktrees` next to the repository, without uncommitted
+    /// changes. At the end, `run` lists the changes and prints the commands that merge or delete them. A worktree without
+    /// changes is removed. Only for a new session.
     #[arg(long, conflicts_with_all = ["session", "continue_last"])]
     pub worktree: bool,
     /// Print the pid of the session and return once the prompt is stored.

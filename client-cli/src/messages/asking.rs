@@ -7,19 +7,19 @@ client::catalog! {
     McpLoginOpened = "· your browser opens this address; log in there:\n{0}", "· 浏览器将打开以下地址，请在其中登录：\n{0}";
     McpLoginOpen = "· open this address in a browser and log in:\n{0}", "· 请在浏览器中打开以下地址并登录：\n{0}";
     McpLoginPaste = "· if the browser runs on another machine, paste the address that it ends at (it does not load there):", "· 如果浏览器在另一台机器上，请粘贴它最后停留的地址（该地址在那里打不开）：";
-    McpLoginOther = "that is not the address of this login; it has this login's `state`", "这不是本次登录的地址；正确的地址含有本次登录的 `state`";
+    McpLoginOther = "this address belongs to another login: paste the whole address that the browser shows after this login", "该地址不属于本次登录：请粘贴本次登录后浏览器显示的完整地址";
     McpLoginPage = "Reasonix has received the answer. You can close this page; the terminal shows whether the login worked.", "Reasonix 已收到返回结果。可以关闭此页；终端会显示登录是否成功。";
     McpLoginOtherPage = "This address does not belong to the login that Reasonix waits for.", "此地址不属于 Reasonix 正在等待的登录。";
     McpLoginLate = "no answer came from the browser within {0} min", "浏览器在 {0} 分钟内没有返回";
     McpLoginAgain = "run `reasonix mcp login {0}` again", "请再次运行 `reasonix mcp login {0}`";
     McpLoggedIn = "· logged in to `{0}` (tools: {1})", "· 已登录 `{0}`（工具：{1} 个）";
-    McpLoggedInNotReady = "· logged in to `{0}`, but its state is: {1}", "· 已登录 `{0}`，但其状态为：{1}";
+    McpLoggedInNotReady = "· logged in to `{0}`, but the server does not work yet", "· 已登录 `{0}`，但服务器尚不可用";
     McpLoggedOut = "· the login to `{0}` is deleted", "· 已删除 `{0}` 的登录";
     McpNoLogin = "· there is no login to `{0}`", "· 没有 `{0}` 的登录";
     McpAdded = "· `{0}` is added; new sessions have its tools (`reasonix mcp test {0}` tries it)", "· 已添加 `{0}`；新会话将有其工具（`reasonix mcp test {0}` 可试用）";
     /// 0: the question.
-    NoNoteToServer = "{0} is a question of an MCP server, which takes no note", "{0} 是 MCP 服务器的提问，不接受说明";
-    NoNoteToServerHint = "Decline with `reasonix inbox deny {0}`.", "请用 `reasonix inbox deny {0}` 拒绝回答。";
+    NoNoteToServer = "{0} is a question from an MCP server, and no note can be sent to it", "{0} 是 MCP 服务器的提问，不能附说明";
+    NoNoteToServerHint = "decline without a note: `reasonix inbox deny {0}`", "请不带说明地拒绝：`reasonix inbox deny {0}`";
     McpNone = "no MCP server is configured here; `reasonix mcp add NAME COMMAND` adds one", "此处没有配置 MCP 服务器；用 `reasonix mcp add NAME COMMAND` 添加";
     McpPair = "`{0}` does not understand `{1}`", "`{0}` 无法理解 `{1}`";
     McpPairHint = "write `{0} NAME{1}VALUE`", "请写成 `{0} NAME{1}VALUE`";

@@ -71,12 +71,12 @@ client::catalog! {
     WorksInWorktree = "· works in the git worktree {0} on branch `{1}`", "· 在 git 工作树 {0} 中工作，分支 `{1}`";
     WorktreeRemoved = "· nothing changed in the git worktree: it was removed", "· git 工作树中没有更改，已将其移除";
     WorktreeInUse = "· session {0} still works in the git worktree {1} on branch `{2}`", "· 会话 {0} 仍在 git 工作树 {1} 中工作，分支 `{2}`";
-    WorktreeKept = "· the changes are in the git worktree {0} on branch `{1}` (commits: {2}); your checkout is unchanged", "· 更改在 git 工作树 {0} 中，分支 `{1}`（提交数：{2}）；你的检出未改动";
+    WorktreeKept = "· the changes are in the git worktree {0} on branch `{1}` (commits: {2}); your checkout is unchanged", "· 更改在 git 工作树 {0} 中，分支 `{1}`（提交数：{2}）；你的工作目录未改动";
     WorktreeChanged = "  changed: {0}", "  已更改：{0}";
-    WorktreeUnknown = "! the git worktree {0} stays: its changes could not be determined: {1}", "! git 工作树 {0} 保留：无法确定其中的更改：{1}";
-    WorktreeTakeOver = "  take over: {0}", "  采用更改：{0}";
+    WorktreeUnknown = "! the git worktree {0} was kept because its changes could not be checked: {1}", "! 已保留 git 工作树 {0}，因为无法检查其中的更改：{1}";
+    WorktreeTakeOver = "  merge: {0}", "  合并：{0}";
     WorktreeDelete = "  delete: {0}", "  删除：{0}";
-    WorktreeLeftOut = "  not in it: the uncommitted changes of your checkout (paths: {0})", "  其中不含你检出中未提交的更改（路径数：{0}）";
+    WorktreeLeftOut = "  not included: uncommitted changes of your checkout (paths: {0})", "  不含工作目录中未提交的更改（路径数：{0}）";
     AndMore = "{0} and {1} more", "{0} 等，另有 {1} 个";
     WaitsInbox = "· it waits for you: `reasonix inbox` shows and answers the question", "· 等待你处理：`reasonix inbox` 显示问题并可作答";
     Interrupting = "\n· interrupting; Ctrl-C again exits at once, the session stays", "\n· 正在中断；再按一次 Ctrl-C 立即退出，会话保留";

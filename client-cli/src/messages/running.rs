@@ -31,7 +31,7 @@ client::catalog! {
     NothingToStop = "nothing to stop", "没有可停止的内容";
     AlreadyPaused = "is already paused or has exited", "已经暂停或已退出";
     WorkResumed = "· {0} continues its work: `reasonix attach {0}` shows it", "· {0} 继续工作：用 `reasonix attach {0}` 查看";
-    NotPaused = "is not paused; continue an exited session with `reasonix run -s {0} PROMPT`", "没有暂停；用 `reasonix run -s {0} PROMPT` 继续已退出的会话";
+    NotPaused = "is not paused; if a limit stopped it: `reasonix resume {0} --add-steps N` or `--add-minutes N`; otherwise: `reasonix run -s {0} PROMPT`", "没有暂停；若因上限而停止：`reasonix resume {0} --add-steps N` 或 `--add-minutes N`；否则：`reasonix run -s {0} PROMPT`";
     NoResultYet = " (no result yet)", "（尚无结果）";
     OutcomeUnknown = " (outcome unknown)", "（结果未知）";
     NotRun = " (not run)", "（未执行）";

@@ -101,7 +101,7 @@ client::catalog! {
     PromptDecision = "? y {0}{1} · n [words to the model] {2}: ", "? y {0}{1} · n [给模型的话] {2}：";
     Numbers = "numbers (1,3)", "编号（1,3）";
     Number = "a number", "编号";
-    MayStayEmpty = "  (may stay empty: -)", "  （可以不填：-）";
+    MayStayEmpty = "  (optional: type `-` to skip it)", "  （可选：输入 `-` 跳过）";
     /// Before the prompt for an answer.
     OrDecline = "(/deny declines)", "（/deny 拒绝回答）";
     PromptAnswer = "? answer{0}: {1}, or your own text: ", "? 回答{0}：{1}，或自行填写：";

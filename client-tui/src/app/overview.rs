@@ -63,8 +63,11 @@ impl Pace {
     }
 }
 
-/// Reports the overview until nobody takes it. After a failure it waits for another pace, so that it never starts a daemon
-/// that was stopped.
+/// After a failure of a daemon that answers, it is asked again after this long.
+const AGAIN: Duration = Duration::from_secs(5);
+
+/// Reports the overview until nobody takes it. Where there is no daemon it waits for another pace, so that it never starts
+/// one that was stopped.
 pub(super) async fn watching(
     client: Client,
     sender: mpsc::Sender<Event>,
@@ -89,9 +92,15 @@ pub(super) async fn watching(
         let overview = match answer {
             Ok(Some(overview)) => overview,
             Ok(None) => continue,
-            Err(_) => {
+            Err(error) => {
                 since = None;
-                match pace.changed().await {
+                // A daemon that answers is asked again, one that is gone is not: that would start it.
+                let answers = matches!(error, CallError::Failure(_) | CallError::Timeout { .. });
+                let changed = tokio::select! {
+                    changed = pace.changed() => changed,
+                    () = tokio::time::sleep(AGAIN), if answers => Ok(()),
+                };
+                match changed {
                     Ok(()) => continue,
                     Err(_) => return,
                 }

@@ -17,7 +17,7 @@ super::catalog! {
     StoppingCommand = "stopping the command; press Ctrl-C again to quit now (the session stays)", "正在停止该命令；再按一次 Ctrl-C 立即退出（会话保留）";
     Unknown = "unknown command /{0}; `/help` lists all commands", "未知命令 /{0}；用 `/help` 查看全部命令";
     UnknownHere = "unknown command /{0}; here it is {1}", "未知命令 /{0}；这里用 {1}";
-    NoParent = "this session is not a sub-agent: /agents lists those that it has", "本会话不是子代理；/agents 列出它的子代理";
+    NoParent = "this session is not a sub-agent; /agents lists its sub-agents", "本会话不是子代理；/agents 列出它的子代理";
     NoGoal = "no goal: `/goal TEXT` sets one", "没有目标：用 `/goal TEXT` 设定";
     NothingToClear = "there is no conversation yet", "还没有对话";
     UnknownNear = "unknown command /{0}; did you mean /{1}?", "未知命令 /{0}；是否想用 /{1}？";
@@ -114,7 +114,8 @@ super::catalog! {
     ServerToolsNone = "no tools are known yet", "尚不知道有哪些工具";
     ServerStarting = "starting", "正在启动";
     ServerReady = "ready", "就绪";
-    ServerBackingOff = "backing off", "等待重启";
+    ServerBackingOff = "waiting to restart", "等待重启";
+    ServerNeedsLogin = "needs login", "需要登录";
     ServerFailing = "failed", "失败";
     ServerDisabled = "disabled", "已停用";
     ServerStopped = "stopped", "未运行";

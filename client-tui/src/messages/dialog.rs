@@ -64,7 +64,7 @@ super::catalog! {
     ChooseOne = "choose one, or write your own answer", "选择一项，或自行填写";
     ChooseSeveral = "choose one or more, or write your own answer", "可选多项，或自行填写";
     WriteAnswer = "write your answer", "请填写回答";
-    MayStayEmpty = "May stay empty.", "可以不填。";
+    MayStayEmpty = "Optional.", "可以不填。";
     KeyDecline = "decline to answer", "拒绝回答";
     OwnWords = "your own answer: {0}", "自己的回答：{0}";
     Writing = "Your own answer:", "自己的回答：";

@@ -50,10 +50,10 @@ super::catalog! {
     Agents = "{0} sub-agents at work: /agents", "{0} 个子代理正在工作：/agents";
     /// It waits for the model's answer.
     Thinks = "thinking", "思考中";
-    OneElsewhere = "1 waits in another session: /inbox", "另一会话中有 1 项等待处理：/inbox";
-    Elsewhere = "{0} wait in other sessions: /inbox", "其他会话中有 {0} 项等待处理：/inbox";
+    OneElsewhere = "1 question waits in another session: /inbox", "另一会话中有 1 项等待处理：/inbox";
+    Elsewhere = "{0} questions wait in other sessions: /inbox", "其他会话中有 {0} 项等待处理：/inbox";
     /// Name and number; the key that leads to the session that started it.
-    AgentOf = "sub-agent of session {0}: {1} goes back there", "会话 {0} 的子代理：{1} 返回";
+    AgentOf = "sub-agent of session {0}: {1} returns to that session", "会话 {0} 的子代理：{1} 返回该会话";
     QueuedPrompt = "queued: {0}", "排队：{0}";
     QueuedSteer = "queued for this turn: {0}", "排队，将插入本回合：{0}";
     /// Pid.

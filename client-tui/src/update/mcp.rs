@@ -64,6 +64,7 @@ fn server_lines(model: &Model, server: &McpServer) -> Vec<String> {
         "ready" => language.say(Msg::ServerReady).to_owned(),
         "backing off" => language.say(Msg::ServerBackingOff).to_owned(),
         "failed" => language.say(Msg::ServerFailing).to_owned(),
+        "needs login" => language.say(Msg::ServerNeedsLogin).to_owned(),
         "disabled" => language.say(Msg::ServerDisabled).to_owned(),
         "stopped" => language.say(Msg::ServerStopped).to_owned(),
         // A daemon of a later version may know more.

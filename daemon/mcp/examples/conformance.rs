@@ -132,6 +132,7 @@ async fn use_tools(connection: &dyn Connection) -> Result<(), CallError> {
                 timeout: Duration::from_secs(20),
                 cancel: Arc::new(Nobody),
                 progress: Arc::new(Nobody),
+                questions: Arc::new(()),
             })
             .await;
         eprintln!("{}: {called:?}", tool.name);

@@ -279,8 +279,14 @@ impl Pool {
     /// Restarts the servers of this configuration, wherever they work: the user has logged in or out.
     pub fn restart_all(&self, config: &ServerConfig) {
         let inner = self.lock();
-        let servers = inner.servers.values().map(|pooled| &pooled.server);
-        servers
+        let shared = inner
+            .servers
+            .values()
+            .map(|pooled| Arc::clone(&pooled.server));
+        let mounted = inner.mounted.iter();
+        let mounted = mounted.filter_map(|(server, _)| server.upgrade());
+        shared
+            .chain(mounted)
             .filter(|server| server.config == *config)
             .for_each(|server| server.ask_restart());
     }
@@ -309,13 +315,20 @@ impl Pool {
 
     /// Stops the servers that a file of this directory configured: the project is not trusted any more.
     pub fn stop_servers_of(&self, directory: &Path) {
-        self.lock().servers.retain(|_, pooled| {
-            let is_its = pooled.server.config.origin.parent() == Some(directory);
-            if is_its {
+        let is_its = |server: &Server| server.config.origin.parent() == Some(directory);
+        let mut inner = self.lock();
+        inner.servers.retain(|_, pooled| {
+            let stops = is_its(&pooled.server);
+            if stops {
                 pooled.server.stop();
             }
-            !is_its
+            !stops
         });
+        let mounted = inner.mounted.iter();
+        let mounted = mounted.filter_map(|(server, _)| server.upgrade());
+        for server in mounted.filter(|server| is_its(server)) {
+            server.stop();
+        }
     }
 }
 

@@ -183,7 +183,7 @@ pub struct Facts {
     pub ran_ms: u64,
     /// A budget ended the newest turn: queued prompts wait until a user sends another prompt or raises the budget.
     pub over_budget: bool,
-    /// The limit that ended the newest turn, until somebody sends a prompt or continues its work.
+    /// The limit that ended the newest turn, until another turn starts.
     pub at_limit: Option<TurnLimit>,
     /// The limits of queued prompts that continue such a turn.
     pub(crate) added: HashMap<PromptId, AddedLimits>,

@@ -245,7 +245,7 @@ fn the_board_is_a_tree_with_steps_and_its_keys_reach_a_childs_question() {
 fn what_waits_elsewhere_is_one_row_that_goes_with_the_answer() {
     let scene = scenes::several();
     let terminal = scene.at_rest(TerminalSetup::USUAL, "That is all.");
-    terminal.wait_text("1 waits in another session: /inbox");
+    terminal.wait_text("1 question waits in another session: /inbox");
     answer_all(&scene);
     terminal.wait_gone("waits in another session");
 }

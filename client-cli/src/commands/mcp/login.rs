@@ -79,8 +79,8 @@ fn print(server: &McpServer, json: bool) -> Result<u8, Error> {
         let name = text::line(&server.name);
         output::progress(&say!(Msg::McpLoggedIn, name, server.tools.len()));
     } else {
-        let (name, state) = (text::line(&server.name), text::line(&server.state));
-        output::progress(&say!(Msg::McpLoggedInNotReady, name, state));
+        let name = text::line(&server.name);
+        output::progress(&say!(Msg::McpLoggedInNotReady, name));
         causes(server);
     }
     Ok(u8::from(!is_ready))

@@ -47,7 +47,16 @@ pub(super) async fn end(
     let Some(session) = report.session else {
         return Ok(());
     };
-    let mut found = ask(client, session).await?;
+    let mut found = match ask(client, session).await {
+        Ok(found) => found,
+        // The run itself is over, whatever became of the worktree.
+        Err(error) => {
+            if args.worktree {
+                exit::tell(&error, false);
+            }
+            return Ok(());
+        }
+    };
     let is_in_use = |found: &Option<WorktreeReport>| {
         let found = found.as_ref();
         found.is_some_and(|worktree| worktree.state == WorktreeState::InUse)

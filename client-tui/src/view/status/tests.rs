@@ -678,12 +678,12 @@ fn what_waits_elsewhere_has_one_row_and_questions_of_its_agents_are_not_elsewher
     let mut model = with_agents();
     let all = |model: &Model| above_of(model, 80).join("\n");
     assert!(
-        all(&model).contains("? 2 wait in other sessions: /inbox"),
+        all(&model).contains("? 2 questions wait in other sessions: /inbox"),
         "{}",
         all(&model)
     );
     model.overview.open.pop();
-    assert!(all(&model).contains("? 1 waits in another session: /inbox"));
+    assert!(all(&model).contains("? 1 question waits in another session: /inbox"));
     model.look.language = Language::Chinese;
     assert!(all(&model).contains("另一会话中有 1 项等待处理：/inbox"));
     model.look.language = Language::English;
@@ -693,7 +693,7 @@ fn what_waits_elsewhere_has_one_row_and_questions_of_its_agents_are_not_elsewher
     model = with_agents();
     model.session = None;
     model.link = Link::None;
-    assert!(all(&model).contains("3 wait in other sessions"));
+    assert!(all(&model).contains("3 questions wait in other sessions"));
 }
 
 #[test]

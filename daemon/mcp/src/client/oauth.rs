@@ -12,8 +12,8 @@ use async_trait::async_trait;
 use contract::Secret;
 use reqwest::Url;
 use rmcp::transport::auth::{
-    AuthClient, AuthError, AuthorizationCallback, AuthorizationManager, CredentialRefreshGuard,
-    CredentialStore, OAuthClientConfig, StoredCredentials,
+    AuthClient, AuthError, AuthorizationCallback, AuthorizationManager, AuthorizationMetadata,
+    CredentialRefreshGuard, CredentialStore, OAuthClientConfig, StoredCredentials,
 };
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
@@ -89,7 +89,7 @@ struct PendingLogin {
 
 #[derive(Default)]
 struct Inner {
-    /// Logins that were looked up. `None`: the store has none.
+    /// Logins that were found in the store. `None`: deleted.
     known: BTreeMap<String, Option<KnownLogin>>,
     /// By the `state` of their addresses.
     pending: BTreeMap<String, PendingLogin>,
@@ -152,6 +152,7 @@ impl Logins {
             .resolve_metadata_from_challenge(challenge.as_deref())
             .await;
         let found = found.map_err(|error| reason(&error))?;
+        check_endpoints(&found.metadata)?;
         let is_published = found.source.is_discovered();
         manager.set_metadata(found.metadata);
         let scopes = manager.select_initial_scopes(&[]).await;
@@ -161,7 +162,7 @@ impl Logins {
             .await;
         let client = registered.map_err(|error| match is_published {
             true => format!(
-                "its authorization server does not register clients by itself ({}). Put a token of the server's own pages into `headers`, as `\"Authorization\": \"Bearer ${{VAR}}\"`",
+                "its authorization server does not register clients ({}). Create a token on the server's website and put it into `headers`: `\"Authorization\": \"Bearer ${{VAR}}\"`",
                 reason(&error)
             ),
             false => format!(
@@ -322,11 +323,15 @@ impl Logins {
         }
         let text = self.store.load(name);
         let record = text.and_then(|text| serde_json::from_str::<Record>(text.expose()).ok());
-        let known = record.clone().map(KnownLogin::new);
-        // Whoever saved one meanwhile knows better.
         let mut inner = self.lock();
-        let known = inner.known.entry(name.to_owned()).or_insert(known);
-        known.as_ref().map(|known| known.record.clone())
+        // A store that has none now may have one later: it may have been locked.
+        if let Some(record) = record {
+            // A login saved in the meantime is newer: keep it.
+            let known = inner.known.entry(name.to_owned());
+            known.or_insert_with(|| Some(KnownLogin::new(record)));
+        }
+        let known = inner.known.get(name)?.as_ref();
+        known.map(|known| known.record.clone())
     }
 
     fn keep(&self, name: &str, record: Record) -> Result<(), String> {
@@ -469,8 +474,18 @@ fn check_redirect(redirect_uri: &str) -> Result<(), String> {
     }
 }
 
-/// The `state` of an address that the user is to open. Refuses one that no browser should get.
-fn browser_state(address: &str) -> Result<String, String> {
+/// Codes and tokens go to no address where others could read them.
+fn check_endpoints(metadata: &AuthorizationMetadata) -> Result<(), String> {
+    let registration = metadata.registration_endpoint.as_deref();
+    let endpoints = [metadata.token_endpoint.as_str()];
+    let endpoints = endpoints.into_iter().chain(registration);
+    endpoints
+        .map(safe_address)
+        .try_for_each(|url| url.map(drop))
+}
+
+/// An address that is reached by HTTPS, or is on this machine.
+fn safe_address(address: &str) -> Result<Url, String> {
     let url = Url::parse(address).map_err(|error| format!("its login address: {error}"))?;
     if url.scheme() != "https" && !(url.scheme() == "http" && http::is_local(&url)) {
         return Err(format!(
@@ -478,6 +493,12 @@ fn browser_state(address: &str) -> Result<String, String> {
             url.scheme()
         ));
     }
+    Ok(url)
+}
+
+/// The `state` of an address that the user is to open. Refuses one that no browser should get.
+fn browser_state(address: &str) -> Result<String, String> {
+    let url = safe_address(address)?;
     let mut pairs = url.query_pairs();
     let state = pairs.find(|(name, _)| name == "state");
     let state = state.map(|(_, value)| value.into_owned());

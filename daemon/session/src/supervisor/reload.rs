@@ -3,8 +3,8 @@
 
 use std::path::Path;
 
-use proto::Failure;
 use proto::params::reload::{ReloadOutput, ReloadParams};
+use proto::{ErrorName, Failure};
 
 use crate::actor::handle::SessionHandle;
 use crate::supervisor::{Supervisor, build};
@@ -22,6 +22,14 @@ impl Supervisor {
         params: ReloadParams,
     ) -> Result<ReloadOutput, Failure> {
         let created = handle.created_now().await?;
+        let agent = created.agent.as_ref();
+        if agent.is_some_and(|agent| !agent.mcp_servers.is_empty()) {
+            return Err(Failure::new(
+                ErrorName::NotAllowed,
+                "This sub-agent has MCP servers of its own, and a reload would replace them with those of the project.",
+                "Start the sub-agent again to take up what has changed.",
+            ));
+        }
         let services = self.services.clone();
         let reading = blocking(move || {
             let setup = services.assembly.resume(&created);

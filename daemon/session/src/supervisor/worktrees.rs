@@ -83,10 +83,14 @@ impl Supervisor {
         let base = git.line(&["rev-parse", "--verify", "-q", "HEAD^{commit}"]);
         worktree.base = base.await.map_err(|_| {
             let what = format!(
-                "No worktree can be made of `{}`: it has no commit.",
+                "Cannot create a git worktree for `{}`: it has no commit.",
                 root.display()
             );
-            Failure::new(ErrorName::InvalidParams, what, "Commit first.")
+            Failure::new(
+                ErrorName::InvalidParams,
+                what,
+                "Make a first commit there, or start without `--worktree`.",
+            )
         })?;
         let status = [
             "status",
@@ -131,6 +135,10 @@ impl Supervisor {
         let Ok(Some(worktree)) = blocking(move || entries::get(&home, session)).await else {
             return;
         };
+        // It has the changes of a session that was deleted.
+        if worktree.kept {
+            return;
+        }
         if let Err(reason) = self.remove_worktree(session, &worktree).await {
             tracing::warn!(%session, reason, path = %worktree.path.display(), "a worktree stays");
         }
@@ -223,10 +231,10 @@ fn plan(
     let root = source.workspace.root();
     let Some(dirs) = GitDirs::of_work_tree(root) else {
         let what = format!(
-            "No worktree can be made of `{}`: it is not a git repository.",
+            "Cannot create a git worktree for `{}`: it is not a git repository.",
             root.display()
         );
-        let hint = "Run `git init` and commit there, or work without a worktree.";
+        let hint = "Run `git init` and commit there, or start without a worktree.";
         return Err(Failure::new(ErrorName::InvalidParams, what, hint));
     };
     let failed = |reason: &str| not_made(root, reason);
@@ -284,7 +292,10 @@ fn plan(
 fn not_made(root: &Path, reason: &str) -> Failure {
     Failure::new(
         ErrorName::InvalidParams,
-        format!("No worktree can be made of `{}`: {reason}.", root.display()),
-        "Fix this, or work without a worktree.",
+        format!(
+            "Cannot create a git worktree for `{}`: {reason}.",
+            root.display()
+        ),
+        "Fix this, or start without a worktree.",
     )
 }

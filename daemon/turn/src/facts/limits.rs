@@ -19,6 +19,12 @@ impl Facts {
         own.or(self.options.timeout_ms).unwrap_or_default()
     }
 
+    /// Whether a prompt that continues the work after a limit is queued.
+    #[must_use]
+    pub fn continues(&self) -> bool {
+        !self.added.is_empty()
+    }
+
     /// Whether the goal waits for a user because a turn of it ran out of time. That of a headless session ends instead:
     /// its exit reports the outcome.
     pub(crate) fn goal_is_paused(&self) -> bool {

@@ -28,7 +28,6 @@ impl Facts {
         self.woken = self.exited.is_some();
         self.asked_since = true;
         self.over_budget = false;
-        self.at_limit = None;
         if let Some(added) = prompt.added {
             self.added.insert(prompt.prompt_id, added);
         }

@@ -331,7 +331,10 @@ impl Facts {
     pub(super) fn apply_rewind(&mut self, rewound: &SessionRewound, record: &Record) {
         self.reset_due |= rewound.shown.is_some();
         self.half_rewound = false;
-        self.at_limit = None;
+        // A goal that ran out of time still waits for a user.
+        if self.goal.is_none() {
+            self.at_limit = None;
+        }
         if rewound.what != What::Conversation {
             // This rewind covers the files that interrupted ones had changed, or undoes them.
             self.broken_off.clear();

@@ -50,7 +50,7 @@ crate::catalog! {
     TitleQuestion = "A question for you", "有问题想问你";
     TitleElicitation = "An MCP server asks you", "MCP 服务器提问";
     /// 0: the server.
-    WordsOfServer = "These are words of the MCP server `{0}`. Your answer goes to it: give it no password or key.", "以上是 MCP 服务器 `{0}` 的话。回答会发给它：请勿提供密码或密钥。";
+    WordsOfServer = "The MCP server `{0}` wrote this text and receives your answer. Do not enter a password or key.", "以上内容来自 MCP 服务器 `{0}`，你的回答会发给它。请勿填写密码或密钥。";
     TitlePlan = "Carry out this plan?", "执行这个计划？";
     /// What a yes does.
     PlanMeans = "Approving ends plan mode. Until this turn ends, calls run without asking, except those that are denied or always asked.", "同意后退出计划模式；在本回合结束前，计划所需的调用不再询问，被拒绝或始终需询问的除外。";
@@ -89,7 +89,7 @@ crate::catalog! {
     /// 0: who, 1: what.
     AnsweredBy = "{0} answered: {1}", "{0} 已作答：{1}";
     ElicitationAnswered = "answered", "已回答";
-    ElicitationDeclined = "declined", "拒绝回答";
+    ElicitationDeclined = "declined", "已拒绝回答";
     ElicitationCancelled = "cancelled", "已取消";
     QuestionAnsweredBy = "{0} answered the question", "{0} 已回答该问题";
     AllowedOnce = "allowed once", "允许一次";

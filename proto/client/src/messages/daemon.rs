@@ -299,7 +299,7 @@ crate::catalog! {
     PlanApproved = "approved", "已同意";
     PlanSentBack = "sent back", "已退回";
     ElicitationAnswered = "answered", "已回答";
-    ElicitationDeclined = "declined", "拒绝回答";
+    ElicitationDeclined = "declined", "已拒绝回答";
     ElicitationCancelled = "cancelled", "已取消";
 }
 

@@ -43,7 +43,7 @@ crate::catalog! {
     AskQuestions = "the model asks {0} questions", "模型提出了 {0} 个问题";
     HowQuestions = "answer one after another: type the number of an option, or `/answer` and your own words", "逐个回答：输入选项的编号，或用 `/answer` 加自己的文字";
     AskServer = "the MCP server `{0}` asks", "MCP 服务器 `{0}` 提问";
-    ServerWords = "these are the server's words, and the answer goes to it: give it no password or key", "以上是服务器的话，回答会发给它：请勿提供密码或密钥";
+    ServerWords = "the server wrote this text and receives your answer: do not enter a password or key", "以上内容来自该服务器，回答会发给它：请勿填写密码或密钥";
     HowServer = "answer one after another: the number of an option, or `/answer` and your own words; `/deny` declines", "逐个回答：选项的编号，或用 `/answer` 加自己的文字；`/deny` 拒绝回答";
     NotAlwaysHere = "this cannot always be allowed: allow it once or for the session", "不能始终允许：请允许一次，或在本会话内允许";
     AlwaysWorkspace = "always allowed in this workspace", "在此工作区始终允许";

@@ -229,7 +229,7 @@ fn a_question_of_a_server_says_so_and_what_is_not_required_may_stay_empty() {
     for wanted in [
         "An MCP server asks you",
         "Who are",
-        "words of the MCP server `files`",
+        "The MCP server `files` wrote this",
         "decline to answer",
     ] {
         assert!(text.contains(wanted), "{wanted}: {text}");
@@ -238,7 +238,7 @@ fn a_question_of_a_server_says_so_and_what_is_not_required_may_stay_empty() {
     assert_eq!(scene.press(&["enter"]), []);
     assert!(scene.text(80, 24).contains("Nothing chosen yet"));
     assert_eq!(scene.press(&["o", "A", "n", "n", "enter"]), []);
-    assert!(scene.text(80, 24).contains("May stay empty."));
+    assert!(scene.text(80, 24).contains("Optional."));
     assert_eq!(
         elicited(&scene.press(&["enter"])),
         serde_json::json!({"type": "elicitation", "decision": "accept", "replies": [{"other": "Ann"}, {}]})

@@ -50,6 +50,31 @@ fn browsers_are_sent_to_safe_addresses_and_back_to_this_machine_only() {
     }
 }
 
+#[test]
+fn codes_and_tokens_go_to_safe_addresses_only() {
+    let check = |token: &str, registration: Option<&str>| {
+        let mut text = serde_json::json!({
+            "authorization_endpoint": "https://auth.example/authorize",
+            "token_endpoint": token,
+        });
+        if let Some(registration) = registration {
+            text["registration_endpoint"] = registration.into();
+        }
+        check_endpoints(&serde_json::from_value(text).unwrap())
+    };
+    assert!(check("https://auth.example/token", None).is_ok());
+    assert!(
+        check(
+            "http://127.0.0.1:9/token",
+            Some("http://localhost:9/register")
+        )
+        .is_ok()
+    );
+    assert!(check("http://auth.example/token", None).is_err());
+    let open = Some("http://auth.example/register");
+    assert!(check("https://auth.example/token", open).is_err());
+}
+
 /// A store that counts how often it is asked.
 #[derive(Default)]
 struct Counting(Mutex<(BTreeMap<String, Secret>, usize)>);
@@ -72,7 +97,7 @@ impl LoginStore for Counting {
 }
 
 #[test]
-fn the_store_is_asked_once_and_what_is_kept_is_blotted_out_of_texts() {
+fn the_store_is_asked_once_for_a_login_and_what_is_kept_is_blotted_out_of_texts() {
     let store = Arc::new(Counting::default());
     let tokens = serde_json::from_str(
         r#"{"access_token": "access-canary", "token_type": "bearer", "refresh_token": "refresh-canary"}"#,
@@ -91,7 +116,8 @@ fn the_store_is_asked_once_and_what_is_kept_is_blotted_out_of_texts() {
         assert_eq!(record.client_secret.as_deref(), Some("client-canary"));
         assert!(logins.record("mcp-login-2").is_none());
     }
-    assert_eq!(store.0.lock().unwrap().1, 2);
+    // A store that had none is asked again.
+    assert_eq!(store.0.lock().unwrap().1, 1 + 3);
     let text = "access-canary refresh-canary client-canary";
     assert!(!contract::scrub(text).contains("canary"));
     logins.clear("mcp-login-1").unwrap();

@@ -53,7 +53,7 @@ fn failed(name: &str, reason: &str) -> Failure {
             "The login to the MCP server `{name}` failed: {}.",
             contract::scrub(reason).trim_end_matches('.')
         ),
-        format!("`reasonix mcp login {name}` tries again."),
+        format!("Fix this first, then run `reasonix mcp login {name}` again."),
     )
 }
 

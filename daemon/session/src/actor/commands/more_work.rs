@@ -38,7 +38,8 @@ impl Actor {
         let refusal = self
             .refusal()
             .or_else(|| nothing_added(added))
-            .or_else(|| (!at_limit).then(not_at_limit));
+            .or_else(|| (!at_limit).then(not_at_limit))
+            .or_else(|| self.machine.facts().continues().then(continues_already));
         if let Some(refusal) = refusal {
             return refuse(reply, refusal);
         }
@@ -67,16 +68,25 @@ impl Actor {
     }
 }
 
-/// The refusal of a request that raises no limit: the work would stop where it did.
+/// The refusal of a request that raises no limit, or has a 0: that would be no limit at all.
 fn nothing_added(added: AddedLimits) -> Option<Failure> {
-    let none = |amount: Option<u64>| amount.is_none_or(|amount| amount == 0);
-    (none(added.steps) && none(added.ms)).then(|| {
+    let amounts = [added.steps, added.ms];
+    let is_nothing = amounts.iter().all(Option::is_none) || amounts.contains(&Some(0));
+    is_nothing.then(|| {
         Failure::new(
             ErrorName::InvalidParams,
-            "No steps and no time are added.",
+            "The number of added steps or minutes is missing or 0.",
             "Say how many, for example `--add-steps 20` or `--add-minutes 10`.",
         )
     })
+}
+
+fn continues_already() -> Failure {
+    Failure::new(
+        ErrorName::InvalidParams,
+        "The work of this session continues already: that is queued.",
+        "Wait for it, or resume the session if it is paused.",
+    )
 }
 
 fn not_at_limit() -> Failure {
