@@ -125,3 +125,53 @@ fn time_limit_ends_the_goal_of_a_headless_session() {
     ",
     );
 }
+
+#[test]
+fn more_time_that_waits_in_a_pause_keeps_the_goal_over_a_crash() {
+    check(
+        "
+        > session interactive timeout_ms=1000
+        > goal it works
+          goal: it works | goal turn 1: started | turn starts | running | turn 1 has 1000 ms |
+          prompt: it works | ask
+        > wait 1000
+        > time up 1
+          drop the request | notice: The time limit of this turn is reached |
+          turn ends interrupted (timeout) | idle
+        > pause
+          paused
+        > adds ms=5000
+        > crash idle
+        > resume
+          idle | turn starts | running | turn 2 has 5000 ms | daemon: go on after the limit |
+          notice: The work continues for 5 s | ask
+    ",
+    );
+}
+
+#[test]
+fn taken_back_prompt_leaves_the_goal_at_its_limit() {
+    check(
+        "
+        > session interactive timeout_ms=1000
+        > goal it works
+          goal: it works | goal turn 1: started | turn starts | running | turn 1 has 1000 ms |
+          prompt: it works | ask
+        > wait 1000
+        > time up 1
+          drop the request | notice: The time limit of this turn is reached |
+          turn ends interrupted (timeout) | idle
+        > pause
+          paused
+        > user look at it
+        > unqueue look at it
+          taken back
+        > resume
+          idle
+        > crash idle
+        > adds ms=5000
+          turn starts | running | turn 2 has 5000 ms | daemon: go on after the limit |
+          notice: The work continues for 5 s | ask
+    ",
+    );
+}
