@@ -36,7 +36,6 @@ pub struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// Write the definition of a new agent from a template.
     New(templates::NewArgs),
 }
 

@@ -39,7 +39,7 @@ pub async fn run(args: Args, verbose: bool) -> Result<u8, Error> {
     let Some(client) = reach::running("ps", Role::Watch).await? else {
         reach::say_none(&client::paths::from_env()?);
         if args.listing.json {
-            output::json(&json!({"processes": [], "children": []}))?;
+            output::json(&json!({"processes": [], "children": [], "change": 0}))?;
         }
         return Ok(0);
     };

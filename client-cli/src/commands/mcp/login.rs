@@ -154,13 +154,14 @@ async fn answer(mut stream: TcpStream, state: Option<String>, sender: mpsc::Send
     let Ok(Some(target)) = read else { return };
     let is_ours = target.split('?').next() == Some(PATH);
     let is_ours = is_ours && state.is_some() && state_of(&target) == state;
+    // A status needs no words.
     let (status, words) = match is_ours {
-        true => ("200 OK", say!(Msg::McpLoginPage)),
-        false => ("404 Not Found", say!(Msg::McpLoginOtherPage)),
+        true => (200, say!(Msg::McpLoginPage)),
+        false => (404, say!(Msg::McpLoginOtherPage)),
     };
     let body = format!("{words}\n");
     let response = format!(
-        "HTTP/1.1 {status}\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: {}\r\nCache-Control: no-store\r\nReferrer-Policy: no-referrer\r\nConnection: close\r\n\r\n{body}",
+        "HTTP/1.1 {status} \r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: {}\r\nCache-Control: no-store\r\nReferrer-Policy: no-referrer\r\nConnection: close\r\n\r\n{body}",
         body.len()
     );
     // A browser that does not read has sent what matters.

@@ -264,7 +264,7 @@ fn elicitation(asked: &Elicitation) -> Form<'_> {
         lines: Lines {
             heading: format!("the MCP server `{}` asks", asked.server),
             note: Some(Cow::Borrowed(
-                "these are the server's words, and the answer goes to it: give it no password or key",
+                "the server wrote this text and receives your answer: do not enter a password or key",
             )),
             how_to: "answer one after another: the number of an option, or `/answer` and your own words; `/deny` declines",
             name_suffix: "",

@@ -62,7 +62,7 @@ fn the_failure_names_three_models_and_counts_the_others() {
     assert_eq!(failure.message, "Unknown model `fast`.");
     assert_eq!(
         failure.hint,
-        "Did you mean `built/fast-5`, `one/fast-1`, `one/fast-2`? 4 more: `reasonix models`."
+        "Did you mean `one/fast-1`, `one/fast-2`, `one/fast-3`? 3 more: `reasonix models`."
     );
     let failure = unknown(&providers, &[], "zzzzzzzz");
     assert_eq!(
