@@ -226,13 +226,13 @@ fn a_servers_question_is_answered_on_the_command_line() {
         Some(open.first()?.interaction_id.to_string())
     });
     let denied = house.reasonix(&["inbox", "deny", &id, "because"]);
-    assert!(denied.err.contains("takes no note"), "{denied:?}");
+    assert!(denied.err.contains("no note can be sent"), "{denied:?}");
     let done = house.reasonix(&["inbox", "answer", &id, "Ann", "-", "30"]);
     let done = done.expect_code(0);
     for shown in [
         "the MCP server `s` asks",
         "Who are you?",
-        "the server's words",
+        "the server wrote this text",
         "1. Red",
     ] {
         assert!(done.err.contains(shown), "{shown}: {done:?}");
