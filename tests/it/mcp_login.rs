@@ -394,7 +394,7 @@ fn a_pasted_address_does_as_well_and_a_logout_deletes_the_login() {
     let address = until("the browser", || fs::read_to_string(&opened).ok());
     let redirect = sent_back(address.trim());
     terminal.type_text("http://127.0.0.1/other?state=1\r");
-    terminal.wait_text("not the address of this login");
+    terminal.wait_text("belongs to another login");
     terminal.type_text(&format!("{redirect}\r"));
     terminal.wait_text("logged in to `web`");
     assert_eq!(terminal.exit_code(), 0);

@@ -94,7 +94,7 @@ fn run_in_a_worktree_leaves_the_checkout_alone_and_its_commands_take_it_over() {
         format!("· works in the git worktree {place} on branch `{branch}`"),
         format!("· the changes are in the git worktree {place} on branch `{branch}` (commits: 0)"),
         "changed: a.txt, made.txt".into(),
-        "not in it: the uncommitted changes of your checkout (paths: 1)".into(),
+        "not included: uncommitted changes of your checkout (paths: 1)".into(),
     ] {
         assert!(done.err.contains(&words), "{words}: {done:?}");
     }
@@ -260,7 +260,7 @@ fn deleted_session_takes_its_worktree_along_unless_something_in_it_changed() {
         .expect("a path")
         .to_owned();
     let done = house.reasonix(&["rm", "--yes", "1"]).expect_code(0);
-    let words = format!("· its git worktree {path} has changes and stays");
+    let words = format!("· the git worktree {path} has changes and was kept");
     assert!(done.err.contains(&words), "{done:?}");
     assert!(Path::new(&path).join("made.txt").exists());
     // Nothing removes it later.

@@ -9,7 +9,7 @@ super::catalog! {
     UndoTitle = "Undo the latest rewind?", "撤销最近一次回退？";
     QueueTitle = "Queued prompts", "排队的提示词";
     AgentsTitle = "Sub-agents of session {0}", "会话 {0} 的子代理";
-    NoAgents = "No sub-agents. Those that the model starts with its tool `task` appear here.", "没有子代理。模型用 `task` 工具启动的子代理会出现在这里。";
+    NoAgents = "No sub-agents. Those that the model starts appear here.", "没有子代理。模型启动的子代理会出现在这里。";
     ParentRow = "parent", "上级";
     Step = "{0} step", "{0} 步";
     Steps = "{0} steps", "{0} 步";

@@ -218,6 +218,15 @@ impl Server {
 
     /// Ends its process, if there is one, and starts another.
     pub fn ask_restart(&self) {
+        {
+            let mut inner = self.lock();
+            // Nobody gets the old connection from now on.
+            if !matches!(inner.state, ServerState::Disabled { .. }) {
+                inner.state = ServerState::Starting;
+                inner.connection = None;
+            }
+        }
+        self.changed.send_modify(|count| *count += 1);
         self.restart.notify_one();
     }
 

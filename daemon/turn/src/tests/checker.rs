@@ -78,6 +78,8 @@ pub struct Checker {
     pub queued: Vec<Queued>,
     /// The session is paused: nothing may start.
     pub paused: bool,
+    /// The pause holds for the sub-agents too.
+    tree_paused: bool,
     /// Background commands.
     pub children: BTreeSet<Pid>,
     /// Those of users.
@@ -329,10 +331,13 @@ impl Checker {
                     open.window = false;
                 }
                 if let Some(paused) = set.paused {
-                    assert_ne!(
-                        self.paused, paused,
+                    // A pause of the session alone may become one of its tree.
+                    let further = paused && set.tree == Some(true) && !self.tree_paused;
+                    assert!(
+                        self.paused != paused || further,
                         "a pause that changes nothing is not logged"
                     );
+                    self.tree_paused = paused && set.tree == Some(true);
                     assert!(!self.exited, "an exited session is not paused");
                     self.paused = paused;
                 }
