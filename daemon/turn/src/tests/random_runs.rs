@@ -62,7 +62,7 @@ fn rare_simulations_survive() {
 #[test]
 fn simulations_reach_every_case() {
     let mut seen = BTreeSet::new();
-    for seed in 0..4_800 {
+    for seed in 0..6_400 {
         for record in log_of(seed, 150) {
             seen.insert(record.body.kind().to_owned());
             match &record.body {
