@@ -66,7 +66,11 @@ impl Supervisor {
         source: WorktreeSource,
     ) -> Result<PathBuf, Failure> {
         // A daemon that was killed may have left it half made. No session has worked there.
-        self.discard_worktree(session).await;
+        // A kept one has the changes of a session that was deleted: those are not for this one to delete.
+        let earlier = self.worktree_of(session).await;
+        if earlier.is_none_or(|worktree| !worktree.kept) {
+            self.discard_worktree(session).await;
+        }
         let root = source.workspace.root().to_owned();
         let (home, maker) = (Arc::clone(&self.services.home), self.instance);
         let planned = blocking({
@@ -135,10 +139,6 @@ impl Supervisor {
         let Ok(Some(worktree)) = blocking(move || entries::get(&home, session)).await else {
             return;
         };
-        // It has the changes of a session that was deleted.
-        if worktree.kept {
-            return;
-        }
         if let Err(reason) = self.remove_worktree(session, &worktree).await {
             tracing::warn!(%session, reason, path = %worktree.path.display(), "a worktree stays");
         }
