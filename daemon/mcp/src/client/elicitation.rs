@@ -223,7 +223,10 @@ fn field(
 type Text = Option<std::borrow::Cow<'static, str>>;
 
 /// Title and description of a choice, its values with their titles, and whether several may be chosen.
-fn choices(schema: EnumSchema) -> Result<(Text, Text, Vec<(String, String)>, bool), String> {
+type Choices = (Text, Text, Vec<(String, String)>, bool);
+
+/// The parts of a choice. The error is a text for the model.
+fn choices(schema: EnumSchema) -> Result<Choices, String> {
     let plain = |values: Vec<String>| {
         let pairs = values.into_iter().map(|value| (value.clone(), value));
         pairs.collect::<Vec<_>>()
