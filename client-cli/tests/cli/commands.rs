@@ -205,7 +205,10 @@ fn those_who_ask_what_runs_start_nothing() {
     std::fs::write(home.path().join("open").join(SESSION), "").unwrap();
     let cases: [(&[&str], &str); 7] = [
         (&["ps"], ""),
-        (&["ps", "--json"], "{\"processes\":[],\"children\":[]}\n"),
+        (
+            &["ps", "--json"],
+            "{\"processes\":[],\"children\":[],\"change\":0}\n",
+        ),
         (&["inbox"], ""),
         (&["inbox", "--json"], "[]\n"),
         (&["daemon", "status"], ""),
