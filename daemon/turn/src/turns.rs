@@ -124,7 +124,7 @@ impl Step<'_> {
         self.after_turn(None)
     }
 
-    /// Tells users with which limits the turn continues the work of one that a limit ended.
+    /// Notifies users of the limits with which the turn continues the work of one that a limit ended.
     fn report_added_limits(&mut self) {
         let Some(added) = self.facts.open.as_ref().and_then(|open| open.added) else {
             return;
@@ -136,7 +136,7 @@ impl Step<'_> {
         }
     }
 
-    /// Tells users which limit ends the turn, and how its work goes on. That of a sub-agent is its parent's to continue.
+    /// Notifies users of the limit that ends the turn, and of how its work goes on. That of a sub-agent is its parent's to continue.
     fn report_limit(&mut self, ended: &TurnEnded) {
         let created = self.facts.created.as_ref();
         let own = created.filter(|created| created.ppid == Pid(0));

@@ -17,7 +17,7 @@ use crate::{output, reach, text};
 
 /// Letters of a name.
 const NAME_MAX: usize = 64;
-/// What stands between the front matter and the system prompt of a template.
+/// The separator of the front matter and the system prompt of a template.
 const FENCE: &str = "\n---\n";
 
 /// What a template is for.

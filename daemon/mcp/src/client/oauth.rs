@@ -375,7 +375,7 @@ struct LoginCredentials {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum OnFailure {
-    /// The login fails: the user is there, and is told.
+    /// The login fails: the user is there, and sees why.
     Fail,
     /// The refreshed tokens are used from memory.
     Continue,
