@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use base64::Engine as _;
-use base64::prelude::BASE64_URL_SAFE_NO_PAD;
+use base64::prelude::{BASE64_STANDARD, BASE64_URL_SAFE_NO_PAD};
 use proto::params::mcp::{LoginFinishParams, LoginParams};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
@@ -24,51 +24,70 @@ const JSON: &str = "Content-Type: application/json\r\n";
 
 /// What the authorization server knows, and how it behaves.
 #[derive(Default)]
-struct Authority {
+pub(crate) struct Authority {
     /// Codes that were not redeemed, with the parameters of the address that they were given at.
     codes: BTreeMap<String, BTreeMap<String, String>>,
     /// Tokens are numbered.
     issued: usize,
     /// The only ones that are accepted.
-    access: String,
-    refresh: String,
+    pub access: String,
+    pub refresh: String,
     /// Of the tokens that it gives.
-    expires_in: u64,
+    pub expires_in: u64,
     /// Users refuse.
     refuses: bool,
     /// A scope that calls need, and those that the newest login has.
     needs: &'static str,
     granted: String,
     /// Grants that were asked for, in order.
-    grants: Vec<String>,
+    pub grants: Vec<String>,
+    /// Where it takes requests for tokens, if not at its own address.
+    pub token_endpoint: Option<String>,
+    /// Tokens that were revoked. `None`: it revokes none.
+    pub revoked: Option<Vec<String>>,
+    /// The client that was registered by hand, and its secret. `None`: it registers clients.
+    pub client: Option<(&'static str, &'static str)>,
 }
 
 /// A server with its authorization server.
-struct Closed {
-    url: String,
+pub(crate) struct Closed {
+    pub url: String,
     authority: Arc<Mutex<Authority>>,
+    /// Refreshes wait as long as a test has it.
+    pub refreshing: Arc<Mutex<()>>,
 }
 
 impl Closed {
-    fn start() -> Self {
+    pub fn start() -> Self {
         let authority = Arc::new(Mutex::new(Authority {
             expires_in: 3600,
             ..Authority::default()
         }));
-        let shared = Arc::clone(&authority);
+        let refreshing = Arc::new(Mutex::new(()));
+        let (shared, held) = (Arc::clone(&authority), Arc::clone(&refreshing));
         let (base, _) = serve_with(move |came, base| {
-            let mut authority = shared.lock().expect("the authority");
-            authority.answer(came, base)
+            let answer = {
+                let mut authority = shared.lock().expect("the authority");
+                authority.answer(came, base)
+            };
+            if came.text.contains("grant_type=refresh_token") {
+                drop(held.lock());
+            }
+            answer
         });
         let url = format!("{base}/mcp");
-        Self { url, authority }
+        Self {
+            url,
+            authority,
+            refreshing,
+        }
     }
 
-    fn authority(&self) -> MutexGuard<'_, Authority> {
+    pub fn authority(&self) -> MutexGuard<'_, Authority> {
         self.authority.lock().expect("the authority")
     }
 
-    fn configure(&self, house: &House) {
+    pub fn configure(&self, house: &House) {
         servers(house, &json!({"web": {"url": self.url}}));
     }
 }
@@ -82,19 +101,19 @@ impl Authority {
                 "resource": format!("{base}/mcp"), "authorization_servers": [base],
                 "scopes_supported": ["tools"],
             })),
-            ("GET", "/.well-known/oauth-authorization-server") => ok(json!({
-                "issuer": base, "authorization_endpoint": format!("{base}/authorize"),
-                "token_endpoint": format!("{base}/token"),
-                "registration_endpoint": format!("{base}/register"),
-                "response_types_supported": ["code"],
-                "code_challenge_methods_supported": ["S256"],
-            })),
+            ("GET", "/.well-known/oauth-authorization-server") => ok(self.metadata(base)),
             ("POST", "/register") => {
                 let redirects = &came.body["redirect_uris"];
                 ok(json!({"client_id": "client-1", "redirect_uris": redirects}))
             }
             ("GET", "/authorize") => self.authorize(&pairs(query)),
-            ("POST", "/token") => self.token(&pairs(&came.text)),
+            ("POST", "/token") => self.token(came),
+            ("POST", "/revoke") => {
+                assert!(self.is_client(came), "{came:?}");
+                let token = pairs(&came.text)["token"].clone();
+                self.revoked.get_or_insert_default().push(token);
+                with("200 OK", "", "")
+            }
             (_, "/mcp") if came.has(&format!("authorization: Bearer {}", self.access)) => {
                 if came.rpc() == "tools/call" && !self.granted.contains(self.needs) {
                     let challenge = format!(
@@ -130,7 +149,36 @@ impl Authority {
         with("302 Found", &format!("Location: {to}\r\n"), "")
     }
 
-    fn token(&mut self, asked: &BTreeMap<String, String>) -> String {
+    fn metadata(&self, base: &str) -> Value {
+        let token = self.token_endpoint.clone();
+        let mut metadata = json!({
+            "issuer": base, "authorization_endpoint": format!("{base}/authorize"),
+            "token_endpoint": token.unwrap_or_else(|| format!("{base}/token")),
+            "response_types_supported": ["code"],
+            "code_challenge_methods_supported": ["S256"],
+        });
+        if self.client.is_none() {
+            metadata["registration_endpoint"] = format!("{base}/register").into();
+        }
+        if self.revoked.is_some() {
+            metadata["revocation_endpoint"] = format!("{base}/revoke").into();
+        }
+        metadata
+    }
+
+    /// Whether a request is from the client that is known.
+    fn is_client(&self, came: &Came) -> bool {
+        match self.client {
+            Some((id, secret)) => {
+                let basic = BASE64_STANDARD.encode(format!("{id}:{secret}"));
+                came.has(&format!("authorization: Basic {basic}"))
+            }
+            None => pairs(&came.text)["client_id"] == "client-1",
+        }
+    }
+
+    fn token(&mut self, came: &Came) -> String {
+        let asked = &pairs(&came.text);
         let refused = || with("400 Bad Request", JSON, "{\"error\": \"invalid_grant\"}");
         let grant = asked["grant_type"].clone();
         self.grants.push(grant.clone());
@@ -148,7 +196,7 @@ impl Authority {
             "refresh_token" => asked["refresh_token"] == self.refresh,
             _ => false,
         };
-        if !is_right || asked["client_id"] != "client-1" {
+        if !is_right || !self.is_client(came) {
             return refused();
         }
         self.issued += 1;
@@ -169,7 +217,7 @@ impl Authority {
 }
 
 /// The parameters of a query or a form.
-fn pairs(text: &str) -> BTreeMap<String, String> {
+pub(crate) fn pairs(text: &str) -> BTreeMap<String, String> {
     let pairs = text.split('&').filter_map(|pair| pair.split_once('='));
     pairs
         .map(|(name, value)| (name.to_owned(), decoded(value)))
@@ -187,7 +235,7 @@ fn decoded(text: &str) -> String {
 }
 
 /// What a `GET` of this address returns: its status line and headers, and its body.
-fn get(address: &str) -> (String, String) {
+pub(crate) fn get(address: &str) -> (String, String) {
     let rest = address.strip_prefix("http://").expect("http");
     let (host, path) = rest.split_once('/').expect("a path");
     let mut stream = TcpStream::connect(host).expect("connect");
@@ -200,7 +248,7 @@ fn get(address: &str) -> (String, String) {
 }
 
 /// Opens the login's address as a browser does, and returns where it is sent.
-fn sent_back(address: &str) -> String {
+pub(crate) fn sent_back(address: &str) -> String {
     let (head, _) = get(address);
     let mut lines = head.lines();
     let location = lines.find_map(|line| line.strip_prefix("Location: "));
@@ -208,13 +256,13 @@ fn sent_back(address: &str) -> String {
 }
 
 /// Begins a login, and returns it with its address.
-fn begun(house: &House) -> (Running, String) {
+pub(crate) fn begun(house: &House) -> (Running, String) {
     let login = house.start(&["mcp", "login", "web"]);
     let address = login.err_line("the address", |line| line.starts_with("http"));
     (login, address)
 }
 
-fn logged_in(house: &House) {
+pub(crate) fn logged_in(house: &House) {
     let (login, address) = begun(house);
     let (head, _) = get(&sent_back(&address));
     assert!(head.starts_with("HTTP/1.1 200 "), "{head}");
@@ -222,7 +270,7 @@ fn logged_in(house: &House) {
 }
 
 /// The text of the store.
-fn stored(house: &House) -> String {
+pub(crate) fn stored(house: &House) -> String {
     fs::read_to_string(house.home_file("credentials.toml")).expect("the store")
 }
 

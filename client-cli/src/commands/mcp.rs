@@ -71,7 +71,7 @@ enum What {
         #[arg(long)]
         no_browser: bool,
     },
-    /// Log out of a server: delete its stored tokens.
+    /// Log out of a server: delete its stored tokens, and revoke them at the server.
     Logout {
         /// Name of the server.
         name: String,

@@ -15,6 +15,9 @@ client::catalog! {
     McpLoggedIn = "· logged in to `{0}` (tools: {1})", "· 已登录 `{0}`（工具：{1} 个）";
     McpLoggedInNotReady = "· logged in to `{0}`, but the server does not work yet", "· 已登录 `{0}`，但服务器尚不可用";
     McpLoggedOut = "· the login to `{0}` is deleted", "· 已删除 `{0}` 的登录";
+    McpLoggedOutRevoked = "· the login to `{0}` is deleted, and its tokens are revoked", "· 已删除 `{0}` 的登录，其令牌已吊销";
+    McpLoggedOutExpires = "· the login to `{0}` is deleted; the server cannot revoke its tokens: they end when they expire", "· 已删除 `{0}` 的登录；服务器无法吊销令牌，令牌将在到期时失效";
+    McpLoggedOutNotRevoked = "· the login to `{0}` is deleted, but its tokens were not revoked at the server: {1}", "· 已删除 `{0}` 的登录，但未能在服务器上吊销其令牌：{1}";
     McpNoLogin = "· there is no login to `{0}`", "· 没有 `{0}` 的登录";
     McpAdded = "· `{0}` is added; new sessions have its tools (`reasonix mcp test {0}` tries it)", "· 已添加 `{0}`；新会话将有其工具（`reasonix mcp test {0}` 可试用）";
     /// 0: the question.

@@ -58,6 +58,17 @@ pub enum Transport {
     },
 }
 
+/// A client of a server's authorization server that its user has registered there.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OAuthClient {
+    /// `None`: one is registered for each login.
+    pub id: Option<String>,
+    /// Names a variable until variables are replaced. `None`: the client has none.
+    pub secret: Option<String>,
+    /// The port of this machine that the browser is sent back to. `None`: any.
+    pub callback_port: Option<u16>,
+}
+
 /// One configured server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServerConfig {
@@ -66,6 +77,8 @@ pub struct ServerConfig {
     /// The file that configures it.
     pub origin: PathBuf,
     pub transport: Transport,
+    /// How its login is made. `None`: as its authorization server says.
+    pub oauth: Option<OAuthClient>,
     /// Whether sessions share its process.
     pub shared: bool,
     /// Whether it is to be used at all.
@@ -94,6 +107,7 @@ struct Entry {
     env: Option<BTreeMap<String, String>>,
     url: Option<String>,
     headers: Option<BTreeMap<String, String>>,
+    oauth: Option<OAuthEntry>,
     shared: Option<bool>,
     enabled: Option<bool>,
     /// Milliseconds, as Claude Code has it.
@@ -101,6 +115,58 @@ struct Entry {
     startup_timeout_seconds: Option<u64>,
     timeout_seconds: Option<u64>,
     read_only_policy: Option<ReadOnlyPolicy>,
+}
+
+/// `oauth` of an entry. Claude Code writes its names in camel case.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OAuthEntry {
+    #[serde(alias = "clientId")]
+    client_id: Option<String>,
+    #[serde(alias = "clientSecret")]
+    client_secret: Option<String>,
+    #[serde(alias = "callbackPort")]
+    callback_port: Option<u16>,
+}
+
+impl OAuthEntry {
+    fn checked(self) -> Result<OAuthClient, String> {
+        if self.client_secret.is_some() && self.client_id.is_none() {
+            return Err("`oauth` has a `client_secret` without a `client_id`".to_owned());
+        }
+        if self
+            .client_id
+            .as_deref()
+            .is_some_and(|id| id.trim().is_empty())
+        {
+            return Err("`client_id` is empty".to_owned());
+        }
+        if self.callback_port == Some(0) {
+            return Err("`callback_port` must be from 1 to 65535".to_owned());
+        }
+        let is_variable = |text: &str| {
+            let name = text
+                .strip_prefix("${")
+                .and_then(|text| text.strip_suffix('}'));
+            name.is_some_and(is_variable_name)
+        };
+        if self
+            .client_secret
+            .as_deref()
+            .is_some_and(|text| !is_variable(text))
+        {
+            // It is not quoted: it may be the secret itself.
+            return Err(
+                "`client_secret` must be an environment variable, `${NAME}`: the file is no place for a secret"
+                    .to_owned(),
+            );
+        }
+        Ok(OAuthClient {
+            id: self.client_id,
+            secret: self.client_secret,
+            callback_port: self.callback_port,
+        })
+    }
 }
 
 impl Servers {
@@ -197,8 +263,14 @@ impl Servers {
 }
 
 impl Entry {
-    fn checked(self, name: &str, file: &Path, scope: ConfigScope) -> Result<ServerConfig, String> {
+    fn checked(
+        mut self,
+        name: &str,
+        file: &Path,
+        scope: ConfigScope,
+    ) -> Result<ServerConfig, String> {
         let transport = self.transport()?;
+        let oauth = self.oauth.take().map(OAuthEntry::checked).transpose()?;
         if scope == ConfigScope::Project && self.read_only_policy.is_some() {
             return Err("`read_only_policy` is only for your own configuration".to_owned());
         }
@@ -216,6 +288,7 @@ impl Entry {
             scope,
             origin: file.to_path_buf(),
             transport,
+            oauth,
             shared: self.shared.unwrap_or(true),
             enabled: self.enabled.unwrap_or(true),
             startup_timeout: seconds(self.startup_timeout_seconds, STARTUP_SECONDS)?,
@@ -236,8 +309,8 @@ impl Entry {
                     .to_owned(),
             ),
             (Some("stdio") | None, Some(command), None) => {
-                if self.headers.is_some() {
-                    return Err("`headers` is only for `url`".to_owned());
+                if self.headers.is_some() || self.oauth.is_some() {
+                    return Err("`headers` and `oauth` are only for `url`".to_owned());
                 }
                 if command.trim().is_empty() {
                     return Err("`command` is empty".to_owned());
@@ -288,6 +361,14 @@ impl ServerConfig {
         for (name, value) in values {
             line.push_str(&format!(", {name}={value:?}"));
         }
+        if let Some(OAuthClient { id, secret, .. }) = &self.oauth {
+            let named = [("client_id", id), ("client_secret", secret)];
+            for (name, value) in named {
+                if let Some(value) = value {
+                    line.push_str(&format!(", {name}={value:?}"));
+                }
+            }
+        }
         line
     }
 
@@ -314,9 +395,11 @@ impl ServerConfig {
     /// A hash of what it starts or connects to, before variables are replaced: what trust and caches are bound to.
     #[must_use]
     pub fn hash(&self) -> String {
-        hex::encode(Sha256::digest(
-            format!("{}\n{:?}", self.name, self.transport).as_bytes(),
-        ))
+        let mut text = format!("{}\n{:?}", self.name, self.transport);
+        if let Some(oauth) = &self.oauth {
+            text.push_str(&format!("\n{oauth:?}"));
+        }
+        hex::encode(Sha256::digest(text.as_bytes()))
     }
 
     /// The same with the variables in its texts replaced.
@@ -342,11 +425,29 @@ impl ServerConfig {
                 headers: all(headers)?,
             },
         };
+        let oauth = match &self.oauth {
+            Some(oauth) => Some(OAuthClient {
+                id: oauth.id.as_ref().map(one).transpose()?,
+                secret: oauth.secret.as_ref().map(one).transpose()?,
+                callback_port: oauth.callback_port,
+            }),
+            None => None,
+        };
         Ok(Self {
             transport,
+            oauth,
             ..self.clone()
         })
     }
+}
+
+/// Whether this can be the name of an environment variable.
+fn is_variable_name(name: &str) -> bool {
+    let mut chars = name.chars();
+    let first = chars
+        .next()
+        .is_some_and(|c| c.is_ascii_alphabetic() || c == '_');
+    first && chars.all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
 /// Replaces `${NAME}` and `${NAME:-default}`. Everything else stays, a `$` alone too.
@@ -363,12 +464,7 @@ pub fn expand(text: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<S
                 Some((name, default)) => (name, Some(default)),
                 None => (inside, None),
             };
-            let mut chars = name.chars();
-            let first = chars
-                .next()
-                .is_some_and(|c| c.is_ascii_alphabetic() || c == '_');
-            let is_name = first && chars.all(|c| c.is_ascii_alphanumeric() || c == '_');
-            is_name.then_some((name, default, behind))
+            is_variable_name(name).then_some((name, default, behind))
         });
         let Some((name, default, behind)) = parsed else {
             out.push_str("${");

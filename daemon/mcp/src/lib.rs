@@ -17,9 +17,11 @@ mod text;
 mod tool;
 
 pub use client::Connection;
-pub use client::oauth::{LOGIN_PREFIX, LoginError, LoginStore, Logins, StartedLogin};
+pub use client::oauth::{
+    LOGIN_PREFIX, LoginError, LoginStore, Logins, Logout, Revocation, StartedLogin,
+};
 pub use client::sdk::SdkConnector;
-pub use config::{ConfigScope, ReadOnlyPolicy, ServerConfig, Servers, Transport};
+pub use config::{ConfigScope, OAuthClient, ReadOnlyPolicy, ServerConfig, Servers, Transport};
 pub use log::ServerLog;
 pub use pool::{FirstListing, Pool, PoolOptions, SessionTools, ToolsChoice};
 pub use prompt::ListedPrompt;

@@ -352,8 +352,10 @@ fn secrets(config: &ServerConfig) -> Vec<Secret> {
         .any(|part| name.contains(part))
     };
     let secret = values.iter().filter(|(name, _)| is_secret(name));
+    let client = config.oauth.iter().filter_map(|oauth| oauth.secret.clone());
     secret
         .map(|(_, value)| Secret::new(value.strip_prefix("Bearer ").unwrap_or(value).to_owned()))
+        .chain(client.map(Secret::new))
         .collect()
 }
 

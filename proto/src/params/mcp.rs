@@ -37,6 +37,9 @@ pub struct McpServer {
     /// Why it does not work.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// Port of `localhost` that the browser is sent back to after a login. Absent: any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub callback_port: Option<u16>,
     /// Names under which the model calls its tools, as they were listed last.
     #[serde(default)]
     pub tools: Vec<String>,
@@ -119,4 +122,23 @@ pub struct LoginFinishParams {
 pub struct LogoutOutput {
     /// Whether there was a login.
     pub removed: bool,
+    /// What became of its tokens at the authorization server. Absent: there was no login.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub revocation: Option<Revocation>,
+    /// Why the tokens could not be revoked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// What became of the tokens of a deleted login at their authorization server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(rename = "McpRevocation")]
+pub enum Revocation {
+    /// It accepts them no more.
+    Done,
+    /// It cannot revoke tokens: they end when they expire.
+    Unsupported,
+    /// It may still accept them.
+    Failed,
 }

@@ -7,8 +7,10 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use client::Client;
-use proto::methods::{McpLogin, McpLoginFinish, McpLogout};
-use proto::params::mcp::{LoginFinishParams, LoginParams, McpServer, ServerParams};
+use proto::methods::{McpList, McpLogin, McpLoginFinish, McpLogout};
+use proto::params::mcp::{
+    ListParams, LoginFinishParams, LoginParams, McpServer, Revocation, ServerParams,
+};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
@@ -35,14 +37,23 @@ pub(super) async fn login(
     json: bool,
 ) -> Result<u8, Error> {
     let listening = |source| Error::io(say!(Msg::DoListen), source);
-    let listener = TcpListener::bind(("127.0.0.1", 0)).await;
+    let list = client.call::<McpList>(&ListParams { cwd: here() }).await?;
+    let server = list.servers.iter().find(|server| server.name == name);
+    let chosen = server.and_then(|server| server.callback_port);
+    let listener = TcpListener::bind(("127.0.0.1", chosen.unwrap_or(0))).await;
     let listener = listener.map_err(listening)?;
     let port = listener.local_addr().map_err(listening)?.port();
+    // A client that was registered by hand was registered with this name.
+    let host = match chosen {
+        Some(_) => "localhost",
+        None => "127.0.0.1",
+    };
+    let redirect = format!("http://{host}:{port}");
     let begun = client
         .call::<McpLogin>(&LoginParams {
             name: name.clone(),
             cwd: here(),
-            redirect_uri: format!("http://127.0.0.1:{port}{PATH}"),
+            redirect_uri: format!("{redirect}{PATH}"),
         })
         .await?;
     let address = begun.authorization_url;
@@ -55,7 +66,7 @@ pub(super) async fn login(
     if interactive {
         output::progress(say!(Msg::McpLoginPaste));
     }
-    let arriving = redirected(listener, port, state_of(&address), interactive);
+    let arriving = redirected(listener, &redirect, state_of(&address), interactive);
     let limit = Duration::from_secs(begun.seconds);
     let arrived = tokio::time::timeout(limit, arriving).await;
     let redirected = arrived.map_err(|_| Error::Failed {
@@ -95,9 +106,15 @@ pub(super) async fn logout(client: &Client, name: String, json: bool) -> Result<
         return Ok(0);
     }
     let name = params.name;
-    output::progress(&match done.removed {
-        true => say!(Msg::McpLoggedOut, name),
-        false => say!(Msg::McpNoLogin, name),
+    output::progress(&match done.revocation {
+        None if done.removed => say!(Msg::McpLoggedOut, name),
+        None => say!(Msg::McpNoLogin, name),
+        Some(Revocation::Done) => say!(Msg::McpLoggedOutRevoked, name),
+        Some(Revocation::Unsupported) => say!(Msg::McpLoggedOutExpires, name),
+        Some(Revocation::Failed) => {
+            let reason = text::line(done.reason.as_deref().unwrap_or_default());
+            say!(Msg::McpLoggedOutNotRevoked, name, reason)
+        }
     });
     Ok(0)
 }
@@ -106,7 +123,7 @@ pub(super) async fn logout(client: &Client, name: String, json: bool) -> Result<
 /// this machine can reach the port.
 async fn redirected(
     listener: TcpListener,
-    port: u16,
+    redirect: &str,
     state: Option<String>,
     interactive: bool,
 ) -> String {
@@ -139,7 +156,7 @@ async fn redirected(
     // Both arms only take what stays in a queue if it is not taken.
     tokio::select! {
         never = accepting => never,
-        Some(target) = targets.recv() => format!("http://127.0.0.1:{port}{target}"),
+        Some(target) = targets.recv() => format!("{redirect}{target}"),
         line = pasting => line,
     }
 }

@@ -54,12 +54,28 @@ pub(crate) fn is_local(address: &reqwest::Url) -> bool {
     }
 }
 
+/// A client for one address. The error is a text for the user.
+pub(crate) fn client(address: &reqwest::Url) -> Result<reqwest::Client, String> {
+    install_tls();
+    let mut client = reqwest::Client::builder()
+        .user_agent(concat!("reasonix/", env!("CARGO_PKG_VERSION")))
+        .connect_timeout(CONNECT)
+        // A redirect could take the headers to another host.
+        .redirect(reqwest::redirect::Policy::none());
+    if is_local(address) {
+        client = client.no_proxy();
+    }
+    if address.scheme() == "http" {
+        client = client.tls_certs_only([]);
+    }
+    client.build().map_err(|error| error.to_string())
+}
+
 /// How a server is reached: the client, and what it sends with each request. The error is a text for the user.
 pub(crate) fn transport(
     url: &str,
     headers: &BTreeMap<String, String>,
 ) -> Result<(reqwest::Client, StreamableHttpClientTransportConfig), String> {
-    install_tls();
     let address = reqwest::Url::parse(url).map_err(|error| format!("its url: {error}"))?;
     if !matches!(address.scheme(), "http" | "https") {
         return Err("its url must begin with http:// or https://".to_owned());
@@ -80,18 +96,7 @@ pub(crate) fn transport(
         value.set_sensitive(true);
         custom.insert(name, value);
     }
-    let mut client = reqwest::Client::builder()
-        .user_agent(concat!("reasonix/", env!("CARGO_PKG_VERSION")))
-        .connect_timeout(CONNECT)
-        // A redirect could take the headers to another host.
-        .redirect(reqwest::redirect::Policy::none());
-    if is_local(&address) {
-        client = client.no_proxy();
-    }
-    if address.scheme() == "http" {
-        client = client.tls_certs_only([]);
-    }
-    let client = client.build().map_err(|error| error.to_string())?;
+    let client = client(&address)?;
     let mut config = StreamableHttpClientTransportConfig::with_uri(url).custom_headers(custom);
     config.auth_header = bearer;
     config.max_sse_event_size = EVENT_MAX;

@@ -4,22 +4,27 @@
 //! Tokens are in the [`LoginStore`] and in memory only. A login belongs to one address: a configuration that is changed to
 //! another address does not take it along. Called by the transport over HTTP and by the methods of the daemon.
 
+mod address;
+mod record;
+mod revoke;
+
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use async_trait::async_trait;
 use contract::Secret;
 use reqwest::Url;
 use rmcp::transport::auth::{
-    AuthClient, AuthError, AuthorizationCallback, AuthorizationManager, AuthorizationMetadata,
-    CredentialRefreshGuard, CredentialStore, OAuthClientConfig, StoredCredentials,
+    AuthClient, AuthError, AuthorizationCallback, AuthorizationManager, OAuthClientConfig,
 };
-use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
+use self::address::{browser_state, check_endpoints, check_redirect, safe_address};
+use self::record::{KnownLogin, LoginCredentials, Purpose};
+pub use self::revoke::Revocation;
+
 use super::http;
-use crate::config::{ServerConfig, Transport};
+use crate::config::{OAuthClient, ServerConfig, Transport};
 use crate::text::{clean, cut};
 
 /// How long a login may take from the address in the browser to the redirect.
@@ -56,6 +61,15 @@ pub enum LoginError {
     Failed(String),
 }
 
+/// What a logout did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Logout {
+    /// There was no login.
+    NoLogin,
+    /// The tokens are deleted here.
+    Deleted(Revocation),
+}
+
 /// A login that waits for the browser.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StartedLogin {
@@ -63,22 +77,6 @@ pub struct StartedLogin {
     pub authorization_url: String,
     /// How long it waits.
     pub limit: Duration,
-}
-
-/// What is kept of a login.
-#[derive(Clone, Serialize, Deserialize)]
-struct Record {
-    credentials: StoredCredentials,
-    /// Of a client that the authorization server registered with one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    client_secret: Option<String>,
-    redirect_uri: String,
-}
-
-/// A record, and its texts that no log may show.
-struct KnownLogin {
-    record: Record,
-    _secrets: Vec<Secret>,
 }
 
 struct PendingLogin {
@@ -91,6 +89,8 @@ struct PendingLogin {
 struct Inner {
     /// Logins that were found in the store. `None`: deleted.
     known: BTreeMap<String, Option<KnownLogin>>,
+    /// Numbers logins.
+    next: u64,
     /// By the `state` of their addresses.
     pending: BTreeMap<String, PendingLogin>,
     refreshing: BTreeMap<String, Arc<tokio::sync::Mutex<()>>>,
@@ -102,6 +102,8 @@ struct Inner {
 pub struct Logins {
     store: Arc<dyn LoginStore>,
     inner: Mutex<Inner>,
+    /// Held while the store is written: memory and store change in the same order.
+    writing: Mutex<()>,
 }
 
 impl Logins {
@@ -111,6 +113,7 @@ impl Logins {
         Arc::new(Self {
             store,
             inner: Mutex::default(),
+            writing: Mutex::default(),
         })
     }
 
@@ -157,25 +160,25 @@ impl Logins {
         manager.set_metadata(found.metadata);
         let scopes = manager.select_initial_scopes(&[]).await;
         let scopes: Vec<_> = scopes.iter().map(String::as_str).collect();
-        let registered = manager
-            .register_client(CLIENT_NAME, redirect_uri, &scopes)
-            .await;
-        let client = registered.map_err(|error| match is_published {
-            true => format!(
-                "its authorization server does not register clients ({}). Create a token on the server's website and put it into `headers`: `\"Authorization\": \"Bearer ${{VAR}}\"`",
-                reason(&error)
-            ),
-            false => format!(
-                "it names no authorization server ({}). If it wants a token, put it into `headers`",
-                reason(&error)
-            ),
-        })?;
+        let client = match registered_by_hand(server, redirect_uri) {
+            Some(client) => {
+                let configured = manager.configure_client(client.clone());
+                configured.map_err(|error| reason(&error))?;
+                client
+            }
+            None => {
+                let registering = manager.register_client(CLIENT_NAME, redirect_uri, &scopes);
+                let registered = registering.await;
+                registered.map_err(|error| not_registered(is_published, &error))?
+            }
+        };
         manager.set_credential_store(LoginCredentials {
             logins: Arc::clone(self),
+            url,
             name: name.clone(),
             client_secret: client.client_secret.clone(),
             redirect_uri: redirect_uri.to_owned(),
-            on_failure: OnFailure::Fail,
+            purpose: Purpose::LogIn,
         });
         let address = manager.get_authorization_url(&scopes).await;
         let address = address.map_err(|error| reason(&error))?;
@@ -255,22 +258,19 @@ impl Logins {
         }
     }
 
-    /// Forgets the login of a server. Returns whether there was one. Blocks.
+    /// Deletes the login of a server, and has its authorization server revoke the tokens.
     ///
     /// # Errors
     /// It is still in the store. A text for the user.
-    pub fn forget(&self, server: &ServerConfig) -> Result<bool, String> {
-        let (_, name) = login_of(server)?;
-        let had = self.record(&name).is_some();
-        if had {
-            self.clear(&name)?;
-        }
-        Ok(had)
-    }
-
-    fn clear(&self, name: &str) -> Result<(), String> {
-        self.lock().known.insert(name.to_owned(), None);
-        self.store.save(name, None)
+    pub async fn log_out(self: &Arc<Self>, server: &ServerConfig) -> Result<Logout, String> {
+        let (url, name) = login_of(server)?;
+        let logins = Arc::clone(self);
+        // Deleted first: a server that does not answer keeps nobody logged in.
+        let record = blocking(move || logins.take(&name)).await?;
+        Ok(match record {
+            Some(record) => Logout::Deleted(revoke::revoke(&url, &record).await),
+            None => Logout::NoLogin,
+        })
     }
 
     /// A client that sends the tokens of this server, if there are any.
@@ -284,23 +284,32 @@ impl Logins {
     ) -> Result<AuthClient<reqwest::Client>, String> {
         let (url, name) = login_of(server)?;
         let mut manager = new_manager(&url).await.map_err(|error| reason(&error))?;
-        let record = self.look_up(&name).await;
-        let (client_secret, redirect_uri) = match record {
-            Some(record) => (record.client_secret, record.redirect_uri),
+        let known = self.look_up(&name).await;
+        let login = known.as_ref().map(|(login, _)| *login);
+        let (client_secret, redirect_uri) = match known {
+            Some((_, record)) => {
+                let found = manager.resolve_metadata().await;
+                let metadata = found.map_err(|error| reason(&error))?.metadata;
+                // It may have changed since the login, and a refresh sends a token there.
+                safe_address(&metadata.token_endpoint)?;
+                manager.set_metadata(metadata);
+                (record.client_secret, record.redirect_uri)
+            }
             None => (None, String::new()),
         };
         manager.set_credential_store(LoginCredentials {
             logins: Arc::clone(self),
+            url,
             name: name.clone(),
             client_secret: client_secret.clone(),
             redirect_uri: redirect_uri.clone(),
-            on_failure: OnFailure::Continue,
+            purpose: Purpose::Use(login),
         });
         let is_ready = manager.initialize_from_store().await;
         let is_ready = is_ready.map_err(|error| reason(&error))?;
         if is_ready
             && let Some(secret) = client_secret
-            && let Some(record) = self.look_up(&name).await
+            && let Some((_, record)) = self.look_up(&name).await
         {
             // The SDK's own start from a store knows public clients only.
             let client = OAuthClientConfig::new(record.credentials.client_id, redirect_uri);
@@ -309,114 +318,28 @@ impl Logins {
         }
         Ok(AuthClient::new(client, manager))
     }
-
-    /// The record of this name, from memory or the store.
-    async fn look_up(self: &Arc<Self>, name: &str) -> Option<Record> {
-        let (logins, name) = (Arc::clone(self), name.to_owned());
-        let found = blocking(move || Ok(logins.record(&name))).await;
-        found.ok().flatten()
-    }
-
-    fn record(&self, name: &str) -> Option<Record> {
-        if let Some(known) = self.lock().known.get(name) {
-            return known.as_ref().map(|known| known.record.clone());
-        }
-        let text = self.store.load(name);
-        let record = text.and_then(|text| serde_json::from_str::<Record>(text.expose()).ok());
-        let mut inner = self.lock();
-        // A store that has none now may have one later: it may have been locked.
-        if let Some(record) = record {
-            // A login saved in the meantime is newer: keep it.
-            let known = inner.known.entry(name.to_owned());
-            known.or_insert_with(|| Some(KnownLogin::new(record)));
-        }
-        let known = inner.known.get(name)?.as_ref();
-        known.map(|known| known.record.clone())
-    }
-
-    fn keep(&self, name: &str, record: Record) -> Result<(), String> {
-        let text = serde_json::to_string(&record);
-        let text = Secret::new(text.map_err(|_| "the login cannot be written".to_owned())?);
-        // In memory first: a refresh token that was used once is of no use again.
-        let known = Some(KnownLogin::new(record));
-        self.lock().known.insert(name.to_owned(), known);
-        self.store.save(name, Some(&text))
-    }
 }
 
-impl KnownLogin {
-    fn new(record: Record) -> Self {
-        // The SDK's type has no public way to its texts but its serialization.
-        let tokens = serde_json::to_value(&record.credentials.token_response).unwrap_or_default();
-        let token = |name: &str| tokens.get(name)?.as_str().map(str::to_owned);
-        let texts = [
-            token("access_token"),
-            token("refresh_token"),
-            record.client_secret.clone(),
-        ];
-        let texts = texts.into_iter().flatten().filter(|text| !text.is_empty());
-        let secrets = texts.map(Secret::new).collect();
-        Self {
-            record,
-            _secrets: secrets,
-        }
-    }
+/// The client that the entry names, which its user has registered at the authorization server.
+fn registered_by_hand(server: &ServerConfig, redirect_uri: &str) -> Option<OAuthClientConfig> {
+    let OAuthClient { id, secret, .. } = server.oauth.as_ref()?;
+    let client = OAuthClientConfig::new(id.clone()?, redirect_uri);
+    Some(match secret {
+        Some(secret) => client.with_client_secret(secret),
+        None => client,
+    })
 }
 
-/// One login, as the SDK reads and writes it.
-struct LoginCredentials {
-    logins: Arc<Logins>,
-    name: String,
-    client_secret: Option<String>,
-    redirect_uri: String,
-    /// What happens if the store cannot be written.
-    on_failure: OnFailure,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum OnFailure {
-    /// The login fails: the user is there, and sees why.
-    Fail,
-    /// The refreshed tokens are used from memory.
-    Continue,
-}
-
-#[async_trait]
-impl CredentialStore for LoginCredentials {
-    async fn load(&self) -> Result<Option<StoredCredentials>, AuthError> {
-        let record = self.logins.look_up(&self.name).await;
-        Ok(record.map(|record| record.credentials))
-    }
-
-    async fn save(&self, credentials: StoredCredentials) -> Result<(), AuthError> {
-        let record = Record {
-            credentials,
-            client_secret: self.client_secret.clone(),
-            redirect_uri: self.redirect_uri.clone(),
-        };
-        let (logins, name) = (Arc::clone(&self.logins), self.name.clone());
-        let kept = blocking(move || logins.keep(&name, record)).await;
-        match kept {
-            Err(error) if self.on_failure == OnFailure::Continue => {
-                tracing::warn!(%error, "the refreshed tokens of an MCP server are not stored");
-                Ok(())
-            }
-            kept => kept.map_err(AuthError::CredentialStoreError),
-        }
-    }
-
-    async fn clear(&self) -> Result<(), AuthError> {
-        let (logins, name) = (Arc::clone(&self.logins), self.name.clone());
-        let cleared = blocking(move || logins.clear(&name)).await;
-        cleared.map_err(AuthError::CredentialStoreError)
-    }
-
-    async fn acquire_refresh_guard(&self) -> Result<Option<CredentialRefreshGuard>, AuthError> {
-        let turn = {
-            let mut inner = self.logins.lock();
-            Arc::clone(inner.refreshing.entry(self.name.clone()).or_default())
-        };
-        Ok(Some(CredentialRefreshGuard::new(turn.lock_owned().await)))
+/// Why no client was registered, and what the user can do. `is_published`: the server names its authorization server.
+fn not_registered(is_published: bool, error: &AuthError) -> String {
+    let reason = reason(error);
+    match is_published {
+        true => format!(
+            "its authorization server does not register clients ({reason}). Register one on the server's website and put it into the entry: `\"oauth\": {{\"client_id\": \"…\"}}`. Or create a token there and put it into `headers`: `\"Authorization\": \"Bearer ${{VAR}}\"`"
+        ),
+        false => format!(
+            "it names no authorization server ({reason}). If it wants a token, put it into `headers`"
+        ),
     }
 }
 
@@ -460,49 +383,6 @@ async fn new_manager(url: &str) -> Result<AuthorizationManager, AuthError> {
         manager.with_client(client.build()?)?;
     }
     Ok(manager)
-}
-
-/// The browser may only come back to the machine of the client.
-fn check_redirect(redirect_uri: &str) -> Result<(), String> {
-    let is_loopback = Url::parse(redirect_uri)
-        .is_ok_and(|url| url.scheme() == "http" && url.port().is_some() && http::is_local(&url));
-    match is_loopback {
-        true => Ok(()),
-        false => {
-            Err("the redirect must be an http:// address of this machine with a port".to_owned())
-        }
-    }
-}
-
-/// Codes and tokens go to no address where others could read them.
-fn check_endpoints(metadata: &AuthorizationMetadata) -> Result<(), String> {
-    let registration = metadata.registration_endpoint.as_deref();
-    let endpoints = [metadata.token_endpoint.as_str()];
-    let endpoints = endpoints.into_iter().chain(registration);
-    endpoints
-        .map(safe_address)
-        .try_for_each(|url| url.map(drop))
-}
-
-/// An address that is reached by HTTPS, or is on this machine.
-fn safe_address(address: &str) -> Result<Url, String> {
-    let url = Url::parse(address).map_err(|error| format!("its login address: {error}"))?;
-    if url.scheme() != "https" && !(url.scheme() == "http" && http::is_local(&url)) {
-        return Err(format!(
-            "its authorization server wants the login over `{}`, which is not safe",
-            url.scheme()
-        ));
-    }
-    Ok(url)
-}
-
-/// The `state` of an address that the user is to open. Refuses one that no browser should get.
-fn browser_state(address: &str) -> Result<String, String> {
-    let url = safe_address(address)?;
-    let mut pairs = url.query_pairs();
-    let state = pairs.find(|(name, _)| name == "state");
-    let state = state.map(|(_, value)| value.into_owned());
-    state.ok_or_else(|| "its login address has no `state`".to_owned())
 }
 
 /// An error of the SDK with its causes, as a text for the user.

@@ -148,3 +148,40 @@ proptest! {
         prop_assert_eq!(expanded.as_deref(), Ok(text.as_str()));
     }
 }
+
+#[test]
+fn a_client_registered_by_hand_is_read_and_its_secret_is_no_text_of_a_file() {
+    let found = read(
+        r#"{"mcpServers": {
+            "camel": {"url": "https://h/mcp", "oauth": {"clientId": "a", "callbackPort": 8080}},
+            "snake": {"url": "https://h/mcp", "oauth": {"client_id": "b", "client_secret": "${B_SECRET}"}},
+            "port": {"url": "https://h/mcp", "oauth": {"callback_port": 9}},
+            "open": {"url": "https://h/mcp", "oauth": {"client_id": "c", "client_secret": "canary"}},
+            "half": {"url": "https://h/mcp", "oauth": {"client_secret": "${X}"}},
+            "zero": {"url": "https://h/mcp", "oauth": {"callback_port": 0}},
+            "odd": {"url": "https://h/mcp", "oauth": {"colour": 1}},
+            "program": {"command": "srv", "oauth": {"client_id": "d"}}
+        }}"#,
+    );
+    assert_eq!(names(&found), ["camel", "snake", "port"]);
+    assert_eq!(found.problems.len(), 5, "{:#?}", found.problems);
+    assert!(!found.problems.join("\n").contains("canary"));
+    let oauth = |at: usize| found.servers[at].oauth.clone().unwrap();
+    assert_eq!(oauth(0).id.as_deref(), Some("a"));
+    assert_eq!(
+        (oauth(0).callback_port, oauth(2).callback_port),
+        (Some(8080), Some(9))
+    );
+    let snake = &found.servers[1];
+    assert!(
+        snake.line().contains("client_secret=\"${B_SECRET}\""),
+        "{}",
+        snake.line()
+    );
+    let expanded = snake.expanded(&|_| Some("value".to_owned())).unwrap();
+    assert_eq!(expanded.oauth.unwrap().secret.as_deref(), Some("value"));
+    assert!(snake.expanded(&|_| None).unwrap_err().contains("B_SECRET"));
+    let mut other = snake.clone();
+    other.oauth = None;
+    assert_ne!(snake.hash(), other.hash());
+}

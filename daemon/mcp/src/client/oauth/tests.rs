@@ -1,5 +1,6 @@
 use std::path::Path;
 
+use super::record::{Kept, Record};
 use super::*;
 use crate::config::{ConfigScope, Servers};
 
@@ -103,16 +104,21 @@ fn the_store_is_asked_once_for_a_login_and_what_is_kept_is_blotted_out_of_texts(
         r#"{"access_token": "access-canary", "token_type": "bearer", "refresh_token": "refresh-canary"}"#,
     );
     let record = Record {
-        credentials: StoredCredentials::new("id".into(), Some(tokens.unwrap()), vec![], None),
+        credentials: rmcp::transport::auth::StoredCredentials::new(
+            "id".into(),
+            Some(tokens.unwrap()),
+            vec![],
+            None,
+        ),
         client_secret: Some("client-canary".into()),
         redirect_uri: "http://127.0.0.1:1/callback".into(),
     };
     Logins::new(store.clone())
-        .keep("mcp-login-1", record)
+        .keep("mcp-login-1", Purpose::LogIn, record)
         .unwrap();
     let logins = Logins::new(store.clone());
     for _ in 0..3 {
-        let record = logins.record("mcp-login-1").expect("a login");
+        let (_, record) = logins.record("mcp-login-1").expect("a login");
         assert_eq!(record.client_secret.as_deref(), Some("client-canary"));
         assert!(logins.record("mcp-login-2").is_none());
     }
@@ -120,7 +126,53 @@ fn the_store_is_asked_once_for_a_login_and_what_is_kept_is_blotted_out_of_texts(
     assert_eq!(store.0.lock().unwrap().1, 1 + 3);
     let text = "access-canary refresh-canary client-canary";
     assert!(!contract::scrub(text).contains("canary"));
-    logins.clear("mcp-login-1").unwrap();
+    assert!(logins.take("mcp-login-1").unwrap().is_some());
     assert!(logins.record("mcp-login-1").is_none());
     assert!(store.0.lock().unwrap().0.is_empty());
+}
+
+fn record(access: &str) -> Record {
+    let tokens = serde_json::json!({"access_token": access, "token_type": "bearer"});
+    let tokens = serde_json::from_value(tokens).unwrap();
+    Record {
+        credentials: rmcp::transport::auth::StoredCredentials::new(
+            "id".into(),
+            Some(tokens),
+            vec![],
+            None,
+        ),
+        client_secret: None,
+        redirect_uri: "http://127.0.0.1:1/callback".into(),
+    }
+}
+
+#[test]
+fn a_refresh_is_kept_for_the_login_that_it_began_with_and_no_other() {
+    let store = Arc::new(Counting::default());
+    let logins = Logins::new(store.clone());
+    let name = "mcp-login-1";
+    let stored = || {
+        let inner = store.0.lock().unwrap();
+        inner.0.get(name).map(|text| text.expose().to_owned())
+    };
+    logins.keep(name, Purpose::LogIn, record("one")).unwrap();
+    let (first, _) = logins.record(name).unwrap();
+    let refresh = |login, access| {
+        logins
+            .keep(name, Purpose::Use(login), record(access))
+            .unwrap()
+    };
+    assert_eq!(refresh(Some(first), "two"), Kept::Stored);
+    assert!(stored().unwrap().contains("two"));
+    assert_eq!(refresh(None, "three"), Kept::Ended);
+
+    let taken = logins.take(name).unwrap().unwrap();
+    assert_eq!(taken.tokens().access.as_deref(), Some("two"));
+    assert_eq!(refresh(Some(first), "three"), Kept::Ended);
+    assert_eq!(stored(), None);
+    assert!(logins.take(name).unwrap().is_none());
+
+    logins.keep(name, Purpose::LogIn, record("four")).unwrap();
+    assert_eq!(refresh(Some(first), "three"), Kept::Ended);
+    assert!(stored().unwrap().contains("four"));
 }

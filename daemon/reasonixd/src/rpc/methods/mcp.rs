@@ -68,6 +68,7 @@ pub(super) fn shown(daemon: &Daemon, config: &ServerConfig, server: Option<&Serv
         target: config.target(),
         state: word.to_owned(),
         reason: state.and_then(|state| Some(contract::scrub(state.reason()?))),
+        callback_port: config.oauth.as_ref().and_then(|oauth| oauth.callback_port),
         tools: tools.map(|tool| tool.name.clone()).collect(),
         problems: listing
             .iter()
@@ -188,10 +189,11 @@ pub async fn remove(
     params: RemoveParams,
 ) -> Result<ListOutput, Failure> {
     not_from_tools(&peer)?;
-    blocking(move || {
-        let file = daemon.home.root().join("mcp.json");
-        let (servers, _) = configured(&daemon, None);
-        let mut servers = servers.servers.iter();
+    let from = Arc::clone(&daemon);
+    let removed = blocking(move || {
+        let file = from.home.root().join("mcp.json");
+        let (servers, _) = configured(&from, None);
+        let mut servers = servers.servers.into_iter();
         let removed = servers.find(|server| server.name == params.name && server.origin == file);
         change(&file, |servers| match servers.shift_remove(&params.name) {
             Some(_) => Ok(()),
@@ -201,12 +203,13 @@ pub async fn remove(
                 "Servers of `[[plugins]]` and of projects are removed in their files.",
             )),
         })?;
-        if let Some(removed) = removed {
-            super::mcp_login::forget(&daemon, removed);
-        }
-        Ok(listed(&daemon, None))
+        Ok::<_, Failure>(removed)
     })
-    .await?
+    .await??;
+    if let Some(removed) = removed {
+        super::mcp_login::forget(&daemon, &removed).await;
+    }
+    blocking(move || listed(&daemon, None)).await
 }
 
 /// Changes the servers of the user's file. All else in it stays.

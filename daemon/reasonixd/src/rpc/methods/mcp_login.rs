@@ -7,9 +7,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use contract::Secret;
-use mcp::{LoginError, ServerConfig, Transport};
+use mcp::{LoginError, Logout, ServerConfig, Transport};
 use proto::params::mcp::{
-    LoginFinishParams, LoginOutput, LoginParams, LogoutOutput, McpServer, ServerParams,
+    LoginFinishParams, LoginOutput, LoginParams, LogoutOutput, McpServer, Revocation, ServerParams,
 };
 use proto::{ErrorName, Failure};
 
@@ -32,6 +32,16 @@ async fn target(
     let daemon = Arc::clone(daemon);
     blocking(move || {
         let (config, cwd) = find(&daemon, &ServerParams { name, cwd })?;
+        if let Transport::Stdio { .. } = config.transport {
+            return Err(Failure::new(
+                ErrorName::NotAllowed,
+                format!(
+                    "The MCP server `{}` is a program, and programs have no login.",
+                    config.name
+                ),
+                "Give it its keys with `env` in its entry, or log in with the program itself.",
+            ));
+        }
         let expanded = expanded(&config).map_err(|reason| failed(&config.name, &reason))?;
         Ok(Target {
             config,
@@ -119,23 +129,30 @@ pub async fn logout(
     let Target {
         config, expanded, ..
     } = target(&daemon, params.name, params.cwd).await?;
-    blocking(move || {
-        let removed = daemon.mcp_logins.forget(&expanded);
-        let removed = removed.map_err(|reason| failed(&config.name, &reason))?;
-        if removed {
-            daemon.mcp.restart_all(&config);
-        }
-        Ok(LogoutOutput { removed })
+    let done = daemon.mcp_logins.log_out(&expanded).await;
+    let revocation = match done.map_err(|reason| failed(&config.name, &reason))? {
+        Logout::NoLogin => return Ok(LogoutOutput::default()),
+        Logout::Deleted(revocation) => revocation,
+    };
+    daemon.mcp.restart_all(&config);
+    let (revocation, reason) = match revocation {
+        mcp::Revocation::Done => (Revocation::Done, None),
+        mcp::Revocation::Unsupported => (Revocation::Unsupported, None),
+        mcp::Revocation::Failed(reason) => (Revocation::Failed, Some(contract::scrub(&reason))),
+    };
+    Ok(LogoutOutput {
+        removed: true,
+        revocation: Some(revocation),
+        reason,
     })
-    .await?
 }
 
-/// Deletes the login of a server that is not configured any more. Blocks.
-pub(super) fn forget(daemon: &Daemon, config: &ServerConfig) {
+/// Deletes the login of a server that is not configured any more.
+pub(super) async fn forget(daemon: &Daemon, config: &ServerConfig) {
     let has_login = matches!(config.transport, Transport::Http { .. });
     if let (true, Ok(expanded)) = (has_login, expanded(config)) {
         // One that brings its own authorization has none.
-        let _ = daemon.mcp_logins.forget(&expanded);
+        let _ = daemon.mcp_logins.log_out(&expanded).await;
         daemon.mcp.restart_all(config);
     }
 }
