@@ -2,8 +2,10 @@
 //! `client/sdk.rs`.
 
 mod changes;
+mod connection;
 mod content;
 mod elicitation;
+mod handler;
 pub(crate) mod http;
 pub mod oauth;
 pub(crate) mod sdk;

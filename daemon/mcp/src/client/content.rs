@@ -1,22 +1,99 @@
-//! Prompts and resources by the official SDK.
+//! What servers list and return, by the official SDK: tools and their results, prompts, resources.
 
 use rmcp::RoleClient;
 use rmcp::model::{
-    GetPromptRequestParams, GetPromptResponse, PaginatedRequestParams, ReadResourceRequestParams,
-    ReadResourceResponse, ResourceContents, Role,
+    CallToolResult, ContentBlock, GetPromptRequestParams, GetPromptResponse,
+    PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, ResourceContents,
+    Role,
 };
 use rmcp::service::{Peer, ServiceError};
 use serde_json::{Map, Value};
 
-use super::sdk::{PAGES_MAX, UNKNOWN, part};
-use super::{RawResource, ResultPart};
+use super::{RawResource, ResultPart, ToolResult};
+use crate::listing::RawTool;
 use crate::prompt::{PromptArgument, RawPrompt, Speaker, prompt_text, text_of};
 use crate::text::clean;
 
+/// Pages of a listing.
+const PAGES_MAX: usize = 100;
+/// Tools that are looked at.
+const TOOLS_MAX: usize = 2_000;
+/// In the place of what a later version of the protocol may bring.
+const UNKNOWN: &str = "[content of an unknown kind]";
 /// Resources that are looked at.
 const RESOURCES_MAX: usize = 2_000;
 /// Prompts that are looked at.
 const PROMPTS_MAX: usize = 2_000;
+
+/// All tools of a server. One that has none is not asked.
+pub(super) async fn list_tools(peer: &Peer<RoleClient>) -> Result<Vec<RawTool>, String> {
+    if peer
+        .peer_info()
+        .is_some_and(|info| info.capabilities.tools.is_none())
+    {
+        return Ok(Vec::new());
+    }
+    let mut tools = Vec::new();
+    let mut cursor = None;
+    for _ in 0..PAGES_MAX {
+        let mut params = PaginatedRequestParams::default();
+        params.cursor = cursor.take();
+        let page = peer.list_tools(Some(params)).await;
+        let page = page.map_err(|error| clean(&error.to_string()))?;
+        tools.extend(page.tools.iter().map(raw_tool));
+        cursor = page.next_cursor;
+        if cursor.is_none() || tools.len() > TOOLS_MAX {
+            break;
+        }
+    }
+    Ok(tools)
+}
+
+fn raw_tool(tool: &rmcp::model::Tool) -> RawTool {
+    let hint = tool.annotations.as_ref();
+    RawTool {
+        name: tool.name.to_string(),
+        description: tool.description.as_deref().unwrap_or_default().to_owned(),
+        schema: (*tool.input_schema).clone(),
+        read_only: hint.and_then(|hint| hint.read_only_hint) == Some(true),
+    }
+}
+
+/// What a tool returned.
+pub(super) fn tool_result(result: CallToolResult) -> ToolResult {
+    ToolResult {
+        parts: result.content.into_iter().map(part).collect(),
+        structured: result.structured_content,
+        is_error: result.is_error == Some(true),
+    }
+}
+
+fn part(block: ContentBlock) -> ResultPart {
+    let binary = |kind, media_type: String, data: &str| ResultPart::Binary {
+        kind,
+        media_type,
+        // Base64.
+        bytes: data.len() / 4 * 3,
+    };
+    match block {
+        ContentBlock::Text(text) => ResultPart::Text(text.text),
+        ContentBlock::Image(image) => binary("image", image.mime_type, &image.data),
+        ContentBlock::Audio(audio) => binary("audio", audio.mime_type, &audio.data),
+        ContentBlock::Resource(resource) => match resource.resource {
+            ResourceContents::TextResourceContents { uri, text, .. } => {
+                ResultPart::Text(format!("Resource {uri}:\n{text}"))
+            }
+            ResourceContents::BlobResourceContents {
+                mime_type, blob, ..
+            } => binary("resource", mime_type.unwrap_or_default(), &blob),
+            _ => ResultPart::Text(UNKNOWN.to_owned()),
+        },
+        ContentBlock::ResourceLink(link) => {
+            ResultPart::Text(format!("Resource link: {} ({})", link.uri, link.name))
+        }
+        _ => ResultPart::Text(UNKNOWN.to_owned()),
+    }
+}
 
 /// All prompts of a server. One that has none is not asked.
 pub(super) async fn list_prompts(peer: &Peer<RoleClient>) -> Result<Vec<RawPrompt>, String> {

@@ -1,0 +1,259 @@
+//! One connection by the official SDK: the calls of its tools, and the rest of what the pool needs of it.
+
+use std::sync::{Arc, PoisonError};
+use std::time::Duration;
+
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
+use rmcp::RoleClient;
+use rmcp::model::{
+    CallToolRequest, CallToolRequestParams, ClientRequest, InputRequest, InputRequests,
+    InputResponses, ServerResult,
+};
+use rmcp::service::{PeerRequestOptions, RunningService, ServiceError};
+use serde_json::{Map, Value};
+use tokio::time::Instant;
+
+use super::changes::{self, ChangeListener};
+use super::elicitation::Asker;
+use super::handler::{Asking, Handler, Listening, Shared, roots};
+use super::oauth::Logins;
+use super::{CallError, Connection, RawResource, ToolRequest, ToolResult, content, http, stdio};
+use crate::config::ServerConfig;
+use crate::listing::RawTool;
+use crate::prompt::RawPrompt;
+use crate::text::clean;
+
+/// How often a server may ask for more input in one call.
+const ROUNDS_MAX: usize = 10;
+/// A call whose server reports progress may take so many times its limit.
+const PROGRESS_FACTOR: u32 = 10;
+
+pub(super) struct SdkConnection {
+    /// Hears when its lists change.
+    _changes: Option<ChangeListener>,
+    /// Its name.
+    server: String,
+    service: RunningService<RoleClient, Handler>,
+    /// The server's process. `None`: it is reached by HTTP.
+    program: Option<stdio::Program>,
+    /// Where a login for more rights is noted. `None`: it has no login.
+    login: Option<(Arc<Logins>, ServerConfig)>,
+    shared: Arc<Shared>,
+}
+
+impl SdkConnection {
+    pub async fn new(
+        server: String,
+        service: RunningService<RoleClient, Handler>,
+        program: Option<stdio::Program>,
+        login: Option<(Arc<Logins>, ServerConfig)>,
+        shared: Arc<Shared>,
+    ) -> Self {
+        let changed = Arc::clone(&shared);
+        let report = move || changed.list_changed.notify_one();
+        Self {
+            _changes: changes::listen(service.peer(), report).await,
+            server,
+            service,
+            program,
+            login,
+            shared,
+        }
+    }
+}
+
+impl Connection for SdkConnection {
+    fn list_tools(&self) -> BoxFuture<'_, Result<Vec<RawTool>, String>> {
+        content::list_tools(self.service.peer()).boxed()
+    }
+
+    fn call(&self, request: ToolRequest) -> BoxFuture<'_, Result<ToolResult, CallError>> {
+        async move {
+            let asker = Asker::new(self.server.clone(), Arc::clone(&request.questions));
+            let asker = Arc::new(asker);
+            let _asking = Asking::begin(&self.shared, &asker);
+            let mut params = CallToolRequestParams::new(request.tool.clone());
+            params.arguments = Some(request.arguments.clone());
+            for _ in 0..ROUNDS_MAX {
+                match self.round(params.clone(), &request, &asker).await? {
+                    ServerResult::CallToolResult(result) => {
+                        return Ok(content::tool_result(result));
+                    }
+                    ServerResult::InputRequiredResult(wanted) => {
+                        let answers = self.answers(wanted.input_requests, &asker);
+                        let answers = tokio::select! {
+                            answers = answers => answers.map_err(CallError::Refused)?,
+                            () = request.cancel.cancelled() => return Err(CallError::Cancelled),
+                        };
+                        params.input_responses = (!answers.is_empty()).then_some(answers);
+                        params.request_state = wanted.request_state;
+                    }
+                    _ => {
+                        return Err(CallError::Refused(
+                            "it answered with something that is no result of a tool".to_owned(),
+                        ));
+                    }
+                }
+            }
+            Err(CallError::Refused(format!(
+                "it asked for more input {ROUNDS_MAX} times without a result"
+            )))
+        }
+        .boxed()
+    }
+
+    fn list_prompts(&self) -> BoxFuture<'_, Result<Vec<RawPrompt>, String>> {
+        content::list_prompts(self.service.peer()).boxed()
+    }
+
+    fn prompt<'a>(
+        &'a self,
+        name: &'a str,
+        arguments: Map<String, Value>,
+    ) -> BoxFuture<'a, Result<String, String>> {
+        content::prompt(self.service.peer(), name, arguments).boxed()
+    }
+
+    fn has_resources(&self) -> bool {
+        let info = self.service.peer_info();
+        info.is_some_and(|info| info.capabilities.resources.is_some())
+    }
+
+    fn list_resources(&self) -> BoxFuture<'_, Result<Vec<RawResource>, String>> {
+        content::list_resources(self.service.peer()).boxed()
+    }
+
+    fn resource<'a>(&'a self, uri: &'a str) -> BoxFuture<'a, Result<String, String>> {
+        content::resource(self.service.peer(), uri).boxed()
+    }
+
+    fn list_changed(&self) -> BoxFuture<'_, ()> {
+        self.shared.list_changed.notified().boxed()
+    }
+
+    fn closed(&self) -> BoxFuture<'_, String> {
+        async move {
+            match &self.program {
+                Some(program) => program.ended().await,
+                None => {
+                    // A transport has no end to wait for.
+                    while !self.service.is_transport_closed() {
+                        tokio::time::sleep(Duration::from_millis(500)).await;
+                    }
+                    "the connection has ended".to_owned()
+                }
+            }
+        }
+        .boxed()
+    }
+}
+
+impl SdkConnection {
+    fn call_error(&self, error: &ServiceError) -> CallError {
+        let challenge = match error {
+            ServiceError::TransportSend(error) => http::missing_rights(&*error.error),
+            _ => None,
+        };
+        match (challenge, &self.login) {
+            (Some(challenge), Some((logins, server))) => {
+                logins.note_challenge(server, challenge);
+                CallError::NeedsLogin
+            }
+            (None, _) | (_, None) => call_error(error),
+        }
+    }
+}
+
+impl SdkConnection {
+    /// Sends a call once, and waits for what comes of it. Its limit does not count while the user is asked.
+    async fn round(
+        &self,
+        params: CallToolRequestParams,
+        request: &ToolRequest,
+        asker: &Asker,
+    ) -> Result<ServerResult, CallError> {
+        let message = ClientRequest::CallToolRequest(CallToolRequest::new(params));
+        let options = PeerRequestOptions::no_options();
+        let sent = self
+            .service
+            .send_cancellable_request(message, options)
+            .await;
+        let mut handle = sent.map_err(|error| self.call_error(&error))?;
+        let _listening = Listening(&self.shared, handle.progress_token.clone());
+        self.shared
+            .progress
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(handle.progress_token.clone(), Arc::clone(&request.progress));
+        let mut progressed = self.shared.progressed.subscribe();
+        let mut asked = asker.watch();
+        let mut last = Instant::now() + request.timeout.saturating_mul(PROGRESS_FACTOR);
+        let mut due = Instant::now() + request.timeout;
+        let mut asks = None;
+        let stopped = loop {
+            // Cancel-safe: a receiver that is polled again, flags, a timer.
+            tokio::select! {
+                answer = &mut handle.rx => {
+                    return match answer {
+                        Ok(Ok(result)) => Ok(result),
+                        Ok(Err(error)) => Err(self.call_error(&error)),
+                        Err(_) => Err(CallError::Lost),
+                    };
+                }
+                () = request.cancel.cancelled() => break CallError::Cancelled,
+                Ok(()) = progressed.changed() => due = (Instant::now() + request.timeout).min(last),
+                Ok(()) = asked.changed() => {
+                    let now = Instant::now();
+                    if *asked.borrow_and_update() {
+                        asks.get_or_insert(now);
+                    } else if let Some(since) = asks.take() {
+                        last += now - since;
+                        due = (now + request.timeout).min(last);
+                    }
+                }
+                () = tokio::time::sleep_until(due), if asks.is_none() => break CallError::TimedOut,
+            }
+        };
+        // If this cannot be sent, the server is gone, which is noticed elsewhere.
+        let _ = handle.cancel(Some("no longer wanted".to_owned())).await;
+        Err(stopped)
+    }
+
+    /// Answers what a server wants to know before it can finish a call. The error is a text for the model.
+    async fn answers(
+        &self,
+        wanted: Option<InputRequests>,
+        asker: &Asker,
+    ) -> Result<InputResponses, String> {
+        let mut answers = InputResponses::new();
+        for (key, request) in wanted.unwrap_or_default() {
+            let answer = match request {
+                InputRequest::Elicitation(request) => {
+                    let answer = asker.ask(request.params).await;
+                    let answer = answer.map_err(|error| clean(&error.message))?;
+                    serde_json::to_value(answer)
+                }
+                InputRequest::ListRoots(_) => {
+                    serde_json::to_value(roots(&self.service.service().cwd))
+                }
+                _ => return Err("it asks for input of a kind that is not supported".to_owned()),
+            };
+            answers.insert(key, answer.map_err(|error| error.to_string())?);
+        }
+        Ok(answers)
+    }
+}
+
+fn call_error(error: &ServiceError) -> CallError {
+    match error {
+        ServiceError::McpError(error) => CallError::Refused(clean(&error.to_string())),
+        ServiceError::Timeout { .. } => CallError::TimedOut,
+        ServiceError::Cancelled { .. } => CallError::Cancelled,
+        ServiceError::TransportSend(error) if http::wants_login(&*error.error) => {
+            CallError::NeedsLogin
+        }
+        ServiceError::TransportClosed | ServiceError::TransportSend(_) => CallError::Lost,
+        error => CallError::Refused(clean(&error.to_string())),
+    }
+}
