@@ -116,6 +116,8 @@ pub enum Call {
     Stats(StatsParams),
     /// For the menu.
     Commands(command::ListParams),
+    /// For the menu of files: resources of MCP servers.
+    Resources(mcp::ListParams),
     Memory(memory::ListParams),
     Skills(skill::ListParams),
     Search(history::SearchParams),
@@ -203,6 +205,7 @@ pub enum Answer {
         output: Box<StatsOutput>,
     },
     Commands(command::ListOutput),
+    Resources(mcp::ResourcesOutput),
     Memory(memory::ListOutput),
     Skills(skill::ListOutput),
     Hits(history::SearchOutput),

@@ -7,11 +7,12 @@ use client::{CallError, Client, DecodedEvent};
 use proto::Seq;
 use proto::methods::{
     CommandList, ConfigCheck, GoalStart, GoalStatus, GoalStop, HistorySearch, HookList, HookReload,
-    InteractionAnswer, InteractionList, McpList, McpRestart, MemoryList, ProcessKill, ProcessList,
-    ProviderList, RulesList, RulesRevoke, SessionCheckpoints, SessionCompact, SessionCreate,
-    SessionDelete, SessionEdit, SessionFork, SessionInspect, SessionInterrupt, SessionList,
-    SessionPin, SessionReload, SessionReorder, SessionResume, SessionRewind, SessionSet,
-    SessionShell, SessionSignal, SessionUnqueue, SkillList, StatsQuery, TrustGet, TrustSet,
+    InteractionAnswer, InteractionList, McpList, McpResources, McpRestart, MemoryList, ProcessKill,
+    ProcessList, ProviderList, RulesList, RulesRevoke, SessionCheckpoints, SessionCompact,
+    SessionCreate, SessionDelete, SessionEdit, SessionFork, SessionInspect, SessionInterrupt,
+    SessionList, SessionPin, SessionReload, SessionReorder, SessionResume, SessionRewind,
+    SessionSet, SessionShell, SessionSignal, SessionUnqueue, SkillList, StatsQuery, TrustGet,
+    TrustSet,
 };
 use proto::params::compact::CompactParams;
 use proto::params::process::KillParams;
@@ -88,6 +89,7 @@ async fn answer(client: &Client, call: Call, language: Language) -> Result<Answe
             }
             Answer::Commands(output)
         }
+        Call::Resources(params) => Answer::Resources(client.call::<McpResources>(&params).await?),
         Call::Skills(params) => Answer::Skills(client.call::<SkillList>(&params).await?),
         Call::Search(params) => Answer::Hits(client.call::<HistorySearch>(&params).await?),
         Call::Memory(params) => Answer::Memory(client.call::<MemoryList>(&params).await?),

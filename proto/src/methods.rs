@@ -204,6 +204,8 @@ methods! {
         "Makes a session read its hooks again. They apply from the next event.";
     McpList = "mcp.list", Watch, false, mcp::ListParams => mcp::ListOutput,
         "Lists the MCP servers of a directory with their states and tools, and the entries that are ignored.";
+    McpResources = "mcp.resources", Watch, false, mcp::ListParams => mcp::ResourcesOutput,
+        "Lists the resources of the MCP servers of a directory that are ready. Starts none, and waits at most 3 s.";
     McpTest = "mcp.test", Drive, false, mcp::ServerParams => mcp::McpServer,
         "Starts an MCP server if it does not run, waits until it is ready or has failed, and returns its state.";
     McpRestart = "mcp.restart", Drive, true, mcp::ServerParams => Empty,

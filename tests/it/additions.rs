@@ -9,10 +9,11 @@ use std::path::{Path, PathBuf};
 use proto::Body;
 
 /// The files that name kinds of interactions. Another one asks a form, the facts, or the kind's own words.
-const KNOW_KINDS: [&str; 9] = [
+const KNOW_KINDS: [&str; 10] = [
     "proto/src/params/interaction.rs",
     "proto/client/src/form/kinds.rs",
     "proto/client/src/form/approval.rs",
+    "proto/client/src/form/elicitation.rs",
     "proto/client/src/form/lines.rs",
     "daemon/turn/src/facts/interactions.rs",
     // These open interactions.

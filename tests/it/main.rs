@@ -60,6 +60,7 @@ mod mcp_login;
 mod mcp_presets;
 mod mcp_prompts;
 mod mcp_reload;
+mod mcp_sampling;
 mod mcp_tokens;
 mod memory;
 mod messages_between_sessions;

@@ -125,6 +125,26 @@ fn a_resource_of_a_server_is_attached_and_what_cannot_be_is_told() {
 }
 
 #[test]
+fn clients_complete_the_resources_of_servers_that_are_ready() {
+    let (_model, house) = answering();
+    let client = house.block_on(house.client("one", proto::hello::Role::Watch));
+    let asked = proto::params::mcp::ListParams {
+        cwd: Some(house.project().to_string_lossy().into_owned()),
+    };
+    let resources = || {
+        let listed = client.call::<proto::methods::McpResources>(&asked);
+        house.block_on(listed).expect("the resources").resources
+    };
+    assert_eq!(resources(), [], "none is started for it");
+    listed(&house);
+    let names: Vec<_> = resources()
+        .into_iter()
+        .map(|resource| format!("{}:{}", resource.server, resource.uri))
+        .collect();
+    assert_eq!(names, ["example:example://logo", "example:example://notes"]);
+}
+
+#[test]
 fn a_projects_server_gives_nothing_before_it_is_trusted() {
     let model = Model::start(Script::by(|_: &Request| Answer::text("Done.")));
     let house = house(&model);

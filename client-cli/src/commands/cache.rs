@@ -94,6 +94,7 @@ fn why(request: &CachedRequest) -> String {
         Purpose::Summary => words.push(say!(Msg::ForSummary).to_owned()),
         Purpose::Extraction => words.push(say!(Msg::ForExtraction).to_owned()),
         Purpose::Sample => words.push(say!(Msg::ASample).to_owned()),
+        Purpose::Server => words.push(say!(Msg::ForServer).to_owned()),
     }
     if !request.reported {
         words.push(say!(Msg::NothingReported).to_owned());

@@ -6,6 +6,7 @@ client::catalog! {
     Reset = "reset: {0}", "重置：{0}";
     ForSummary = "for a summary", "用于摘要";
     ForExtraction = "for an extraction", "用于推理提取";
+    ForServer = "for an MCP server", "用于 MCP 服务器";
     ASample = "a sample", "采样";
     NothingReported = "nothing reported", "没有报告";
     ProbablyExpired = "probably expired", "可能已过期";

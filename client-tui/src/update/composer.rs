@@ -7,6 +7,7 @@ use proto::params::session::When;
 
 use super::{everywhere, submit};
 use proto::params::command::{CommandInfo, ListParams};
+use proto::params::mcp::McpResource;
 
 use crate::effect::{Call, Effect};
 use crate::keymap::{self, Action, Context};
@@ -60,6 +61,11 @@ pub fn commands_of(model: &Model) -> ListParams {
             .then(|| model.place.cwd.to_string_lossy().into_owned()),
         session: id,
     }
+}
+
+/// The resources of MCP servers have come, for the menu of files.
+pub fn resources_came(model: &mut Model, resources: Vec<McpResource>) {
+    model.composer.menu.resources_came(&resources);
 }
 
 /// The names in a directory have come, for the menu of files.
@@ -279,6 +285,9 @@ fn refresh(model: &mut Model) -> Vec<Effect> {
         .map(|read| match read {
             Reads::Commands => Effect::Call(Call::Commands(commands_of.clone())),
             Reads::Directory(directory) => Effect::Directory(directory),
+            Reads::Resources => Effect::Call(Call::Resources(proto::params::mcp::ListParams {
+                cwd: Some(around.cwd.to_string_lossy().into_owned()),
+            })),
             Reads::Tree(root) => Effect::Tree(root),
         })
         .collect()

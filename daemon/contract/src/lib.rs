@@ -37,7 +37,8 @@ pub use secret::Secret;
 pub use spawn::{Child, ChildEvent, ChildExit, Command, STDIN_MAX, Spawn, SpawnError, Stdin};
 pub use tool::{
     CallAction, CallContext, CheckCall, ElicitationAnswer, Outcome, Preview, Questions, SKILL_TOOL,
-    SkillLibrary, Tool, Touch, UserShell,
+    SamplingAnswer, SamplingMessage, SamplingRequest, SamplingRole, SkillLibrary, Tool, Touch,
+    UserShell,
 };
 pub use tool_set::ToolSet;
 pub use tool_spec::{ArgumentUse, Family, ToolDeclaration, ToolSpec};

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
-use proto::item::{CallStatus, Display};
+use proto::item::{CallStatus, Display, Finish};
 use proto::params::elicitation::Elicitation;
 use proto::params::interaction::Question;
 use proto::record::{
@@ -227,6 +227,14 @@ pub trait Questions: Send + Sync {
     /// Resolves with the answer. If no user can be asked now, that is [`ElicitationAnswer::Cancel`]. Dropping it
     /// withdraws the question. A call asks one question at a time.
     fn ask(&self, question: Elicitation) -> BoxFuture<'static, ElicitationAnswer>;
+
+    /// Has the session's model answer a text of a server, once the user has approved `shown`. The session pays for it.
+    /// Otherwise as [`Questions::ask`].
+    fn sample(
+        &self,
+        shown: Elicitation,
+        request: SamplingRequest,
+    ) -> BoxFuture<'static, SamplingAnswer>;
 }
 
 /// Of calls that ask nobody.
@@ -234,6 +242,54 @@ impl Questions for () {
     fn ask(&self, _question: Elicitation) -> BoxFuture<'static, ElicitationAnswer> {
         Box::pin(async { ElicitationAnswer::Cancel })
     }
+
+    fn sample(
+        &self,
+        _shown: Elicitation,
+        _request: SamplingRequest,
+    ) -> BoxFuture<'static, SamplingAnswer> {
+        Box::pin(async { SamplingAnswer::Declined })
+    }
+}
+
+/// A text of an MCP server that the session's model is to answer, without tools and without the conversation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SamplingRequest {
+    /// The system prompt; may be empty.
+    pub system: String,
+    /// In their order; the last one is the user's.
+    pub messages: Vec<SamplingMessage>,
+    /// In hundredths. `None`: the provider's default.
+    pub temperature: Option<u32>,
+}
+
+/// A message of such a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SamplingMessage {
+    pub role: SamplingRole,
+    pub text: String,
+}
+
+/// Who says it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SamplingRole {
+    User,
+    Assistant,
+}
+
+/// The outcome of such a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SamplingAnswer {
+    Answered {
+        text: String,
+        /// As its provider names it.
+        model: String,
+        finish: Finish,
+    },
+    /// The user has not approved it, or cannot be asked.
+    Declined,
+    /// No answer came: why.
+    Failed(String),
 }
 
 /// The answer to a question of an MCP server.

@@ -9,12 +9,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use contract::tool::{Cancel, Progress};
+use contract::{ElicitationAnswer, Questions, SamplingAnswer, SamplingRequest};
 use contract::{Child, Command, Secret, Spawn, SpawnError};
 use futures::FutureExt as _;
-use futures::future::{BoxFuture, pending};
+use futures::future::{BoxFuture, pending, ready};
 use mcp::client::{CallError, Connect as _, ConnectError, ConnectRequest, ToolRequest};
-use mcp::{ConfigScope, Connection, LoginStore, Logins, SdkConnector, ServerConfig, Servers};
+use mcp::{
+    ConfigScope, Connection, LoginStore, Logins, OAuthClient, SdkConnector, ServerConfig, Servers,
+};
 use proto::Pid;
+use proto::params::elicitation::Elicitation;
 use proto::params::process::ChildProcess;
 use serde_json::{Map, Value, json};
 
@@ -75,12 +79,38 @@ impl Cancel for Nobody {
     }
 }
 
+/// A user who leaves everything as it is proposed.
+struct Agrees;
+
+impl Questions for Agrees {
+    fn ask(&self, _: Elicitation) -> BoxFuture<'static, ElicitationAnswer> {
+        ready(ElicitationAnswer::Accept(Map::new())).boxed()
+    }
+
+    fn sample(&self, _: Elicitation, _: SamplingRequest) -> BoxFuture<'static, SamplingAnswer> {
+        ready(SamplingAnswer::Declined).boxed()
+    }
+}
+
+/// The client that the suite has registered by hand, if it has.
+fn registered() -> Option<OAuthClient> {
+    let context = std::env::var("MCP_CONFORMANCE_CONTEXT").ok()?;
+    let context: Value = serde_json::from_str(&context).ok()?;
+    let text = |name: &str| Some(context[name].as_str()?.to_owned());
+    Some(OAuthClient {
+        id: Some(text("client_id")?),
+        secret: text("client_secret"),
+        callback_port: None,
+    })
+}
+
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), String> {
     let url = std::env::args().next_back().unwrap_or_default();
     let entries = json!({"mcpServers": {"server": {"url": url}}}).to_string();
     let mut servers = Servers::from_json(&entries, Path::new("/mcp.json"), ConfigScope::User);
-    let config = servers.servers.pop().ok_or(servers.problems.join("; "))?;
+    let mut config = servers.servers.pop().ok_or(servers.problems.join("; "))?;
+    config.oauth = registered();
     let logins = Logins::new(Arc::new(InMemory::default()));
     let connector = SdkConnector {
         spawn: Arc::new(NoPrograms),
@@ -132,7 +162,7 @@ async fn use_tools(connection: &dyn Connection) -> Result<(), CallError> {
                 timeout: Duration::from_secs(20),
                 cancel: Arc::new(Nobody),
                 progress: Arc::new(Nobody),
-                questions: Arc::new(()),
+                questions: Arc::new(Agrees),
             })
             .await;
         eprintln!("{}: {called:?}", tool.name);

@@ -8,6 +8,7 @@ mod elicitation;
 mod handler;
 pub(crate) mod http;
 pub mod oauth;
+mod sampling;
 pub(crate) mod sdk;
 pub(crate) mod stdio;
 

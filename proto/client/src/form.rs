@@ -5,6 +5,7 @@
 
 mod approval;
 pub mod blank;
+mod elicitation;
 pub mod kinds;
 pub mod lines;
 mod programs;

@@ -16,6 +16,37 @@ pub struct Elicitation {
     /// Values that it asks for, in their order. None: it only wants a yes or no.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fields: Vec<ElicitationField>,
+    /// What the server wants.
+    #[serde(default, skip_serializing_if = "ElicitationKind::is_form")]
+    pub kind: ElicitationKind,
+}
+
+/// What a server wants of the user.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum ElicitationKind {
+    /// The values of the fields, or a yes or no.
+    #[default]
+    Form,
+    /// The user opens an address, and goes on there. Nothing opens it by itself.
+    Link {
+        url: String,
+        /// Host of the address, in ASCII.
+        host: String,
+    },
+    /// The session's model answers the text of `message`, and the server receives the answer. The session pays for it.
+    Sampling {
+        /// Largest answer that the server takes, in tokens.
+        max_tokens: u64,
+    },
+}
+
+impl ElicitationKind {
+    /// For `skip_serializing_if`.
+    #[must_use]
+    pub fn is_form(&self) -> bool {
+        *self == Self::Form
+    }
 }
 
 /// One value that a server asks for.

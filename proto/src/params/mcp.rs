@@ -48,6 +48,25 @@ pub struct McpServer {
     pub problems: Vec<String>,
 }
 
+/// Answer of `mcp.resources`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "McpResourcesOutput")]
+pub struct ResourcesOutput {
+    /// By server and address; at most 500 of a server.
+    pub resources: Vec<McpResource>,
+}
+
+/// A resource of a server: `@SERVER:URI` in a prompt attaches it.
+#[derive(
+    Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+pub struct McpResource {
+    pub server: String,
+    pub uri: String,
+    /// What the server calls it.
+    pub name: String,
+}
+
 /// Parameters of `mcp.test`, `mcp.restart`, `mcp.logs` and `mcp.logout`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "McpServerParams")]

@@ -89,6 +89,8 @@ words! {
         Extraction = "extraction",
         /// One of several samples of an answer.
         Sample = "sample",
+        /// An answer for an MCP server.
+        Server = "server",
     }
 }
 

@@ -6,8 +6,9 @@
 //!
 //! Each line of the file after `--more` is a tool besides its own. A call of `change` says that the list has changed.
 //! `ask` asks the user with an elicitation, `odd` asks the client for something that does not exist, and both answer with
-//! what the client said. `ask_of_two` asks when two calls of it are there. `five` answers when five calls of it are there.
-//! `environment` answers with its variables.
+//! what the client said. `link` asks the user to open an address, and `sample` has the model answer a text. `ask_of_two`
+//! asks when two calls of it are there. `five` answers when five calls of it are there. `environment` answers with its
+//! variables.
 
 use std::io::{BufRead as _, Write as _};
 use std::process::exit;
@@ -76,6 +77,8 @@ fn main() {
                     tool("environment", "Answers with its variables."),
                     reader("ask", "Asks the user."),
                     reader("ask_of_two", "Asks the user."),
+                    reader("link", "Sends the user to a page."),
+                    reader("sample", "Asks the model."),
                     reader("five", "Waits for five calls."),
                 ];
                 let more = after("--more").and_then(|file| std::fs::read_to_string(file).ok());
@@ -123,6 +126,18 @@ fn call(id: &Value, message: &Value) {
         }
         Some("die") => exit(7),
         Some("ask") => ask(vec![id.clone()], arguments),
+        Some("link") => {
+            let params = json!({"mode": "url", "message": "Pay there.", "elicitationId": "e-1",
+                "url": arguments["url"].as_str().unwrap_or("https://pay.example/now?id=1")});
+            request(vec![id.clone()], "elicitation/create", &params);
+        }
+        Some("sample") => {
+            let said =
+                json!({"role": "user", "content": {"type": "text", "text": "How much is it?"}});
+            let params = json!({"messages": [said], "systemPrompt": "Be brief.",
+                "maxTokens": 100, "temperature": 0.5, "includeContext": "allServers"});
+            request(vec![id.clone()], "sampling/createMessage", &params);
+        }
         Some("ask_of_two") => {
             let both = gathered(id, 2);
             if !both.is_empty() {

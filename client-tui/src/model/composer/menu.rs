@@ -1,4 +1,4 @@
-//! The menus below the text: commands after a `/`, files after an `@`.
+//! The menus below the text: commands after a `/`, files and resources of MCP servers after an `@`.
 //!
 //! No I/O: names are requested and arrive later. A menu is rebuilt only if its inputs have changed.
 
@@ -8,6 +8,7 @@ use nucleo_matcher::pattern::{AtomKind, CaseMatching, Normalization, Pattern};
 use nucleo_matcher::{Config, Matcher, Utf32Str};
 use proto::hello::Role;
 use proto::params::command::CommandInfo;
+use proto::params::mcp::McpResource;
 
 use super::text::{Class, class};
 use crate::slash::COMMANDS;
@@ -42,6 +43,8 @@ pub struct Menu {
     asked: Option<PathBuf>,
     /// The paths below the session's directory.
     tree: tree::Tree,
+    /// The resources of servers that came last, as references name them: `server:uri`.
+    resources: Vec<String>,
     /// The custom commands that came last. `None`: none have come yet.
     custom: Option<Vec<CommandInfo>>,
 }
@@ -52,7 +55,8 @@ pub enum Entries {
     #[default]
     None,
     Commands(Vec<CommandChoice>),
-    /// Files and directories: those of one directory first, then matches anywhere below the session's directory.
+    /// Files and directories: those of one directory first, then matches anywhere below the session's directory, then
+    /// resources of servers.
     Files(Vec<FileEntry>),
 }
 
@@ -74,6 +78,8 @@ pub enum Reads {
     Directory(PathBuf),
     /// The paths of all that is below one.
     Tree(PathBuf),
+    /// The resources of MCP servers.
+    Resources,
 }
 
 /// A path that is being typed.
@@ -121,6 +127,7 @@ impl Menu {
         tree.left();
         *self = Self {
             tree,
+            resources: std::mem::take(&mut self.resources),
             custom: std::mem::take(&mut self.custom),
             ..Self::default()
         };
@@ -192,9 +199,13 @@ impl Menu {
         if known && self.typed.as_ref() == Some(&typed) {
             return Vec::new();
         }
+        let mut reads = Vec::new();
+        // A server that gets ready has new ones.
+        if self.typed.is_none() {
+            reads.push(Reads::Resources);
+        }
         self.typed = Some(typed);
         self.filter(known);
-        let mut reads = Vec::new();
         if self.tree.needs(around.cwd) {
             reads.push(Reads::Tree(around.cwd.to_path_buf()));
         }
@@ -242,9 +253,21 @@ impl Menu {
         self.filter(true);
     }
 
+    /// The resources of servers have arrived. The selection stays.
+    pub fn resources_came(&mut self, resources: &[McpResource]) {
+        let names = resources.iter();
+        let names = names.map(|resource| format!("{}:{}", resource.server, resource.uri));
+        self.resources = typeable(names.collect());
+        self.filter_again();
+    }
+
     /// The paths below a directory have arrived. The selection stays.
     pub fn walked(&mut self, root: PathBuf, paths: Vec<String>) {
         self.tree.walked(root, typeable(paths));
+        self.filter_again();
+    }
+
+    fn filter_again(&mut self) {
         if self.typed.is_none() || self.asked.is_some() {
             return;
         }
@@ -281,10 +304,36 @@ impl Menu {
                     let wanted = typed.name.to_lowercase();
                     entries.sort_by_key(|it| !it.name.to_lowercase().starts_with(&wanted));
                 }
+                entries.extend(self.fitting_resources(typed));
                 Entries::Files(entries)
             }
             _ => Entries::None,
         };
+    }
+}
+
+/// Resources in the menu: files come first, and all of a server's would hide nothing else.
+const RESOURCES_MAX: usize = 50;
+
+impl Menu {
+    /// The resources that fit, the best first. Nothing typed: all, in their order.
+    fn fitting_resources(&self, typed: &Typed) -> Vec<FileEntry> {
+        let needle = format!("{}{}", typed.parent, typed.name);
+        let pattern = fuzzy(&needle);
+        let mut matcher = Matcher::new(Config::DEFAULT);
+        let mut found: Vec<_> = self
+            .resources
+            .iter()
+            .filter_map(|name| Some((u32::MAX - score(&pattern, name, &mut matcher)?, name)))
+            .collect();
+        found.sort();
+        let names = found.into_iter().take(RESOURCES_MAX);
+        names
+            .map(|(_, name)| FileEntry {
+                parent: String::new(),
+                name: name.clone(),
+            })
+            .collect()
     }
 }
 

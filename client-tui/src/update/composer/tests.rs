@@ -5,6 +5,7 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use super::*;
 use crate::keymap::BINDINGS;
+use crate::model::composer::menu::Entries;
 use crate::model::{LaunchContext, Look};
 
 fn model() -> Model {
@@ -240,7 +241,11 @@ fn list(model: &mut Model, directory: &str, names: &[&str]) {
 fn files_are_completed_a_level_at_a_time() {
     let mut model = model();
     let asked = |path: &str| vec![Effect::Directory(PathBuf::from(path))];
+    let resources = proto::params::mcp::ListParams {
+        cwd: Some("/proj".to_owned()),
+    };
     let with_tree = vec![
+        Effect::Call(Call::Resources(resources)),
         Effect::Tree(PathBuf::from("/proj")),
         Effect::Directory(PathBuf::from("/proj/")),
     ];
@@ -364,6 +369,50 @@ fn enter_sends_a_path_that_is_written_in_full() {
     list(&mut model, "/proj/", &names);
     press(&mut model, "'\"my_file.txt enter");
     assert_eq!(shown(&model), "@\"my file.txt\" |");
+}
+
+#[test]
+fn resources_of_servers_are_completed_after_files() {
+    let mut model = model();
+    press(&mut model, "'@");
+    list(&mut model, "/proj/", &["notes.txt", "a.rs"]);
+    let resource = |server: &str, uri: &str| McpResource {
+        server: server.to_owned(),
+        uri: uri.to_owned(),
+        name: String::new(),
+    };
+    resources_came(
+        &mut model,
+        vec![
+            resource("files", "demo://notes/1"),
+            resource("files", "demo://logo"),
+            resource("bad", "x://\u{1b}"),
+        ],
+    );
+    let names = |model: &Model| match &model.composer.menu.entries {
+        Entries::Files(files) => files.iter().map(|file| file.name.clone()).collect(),
+        _ => Vec::new(),
+    };
+    assert_eq!(
+        names(&model),
+        [
+            "a.rs",
+            "notes.txt",
+            "files:demo://logo",
+            "files:demo://notes/1"
+        ]
+    );
+    press(&mut model, "'notes");
+    assert_eq!(names(&model), ["notes.txt", "files:demo://notes/1"]);
+    press(&mut model, "down enter");
+    assert_eq!(shown(&model), "@files:demo://notes/1 |");
+    // Also after the slashes of the address.
+    model.composer.take();
+    press(&mut model, "'@files:demo://l");
+    list(&mut model, "/proj/files:demo://", &[]);
+    assert_eq!(names(&model), ["files:demo://logo"]);
+    press(&mut model, "tab");
+    assert_eq!(shown(&model), "@files:demo://logo |");
 }
 
 #[test]

@@ -234,6 +234,11 @@ impl SdkConnection {
                     let answer = answer.map_err(|error| clean(&error.message))?;
                     serde_json::to_value(answer)
                 }
+                InputRequest::CreateMessage(request) => {
+                    let answer = asker.sample(request.params).await;
+                    let answer = answer.map_err(|error| clean(&error.message))?;
+                    serde_json::to_value(answer)
+                }
                 InputRequest::ListRoots(_) => {
                     serde_json::to_value(roots(&self.service.service().cwd))
                 }

@@ -1,19 +1,22 @@
 //! Questions of a server to the user: read from the protocol, cleaned, asked through the call that they belong to.
+#![expect(deprecated, reason = "servers of today ask for samples")]
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use contract::{ElicitationAnswer, Questions};
-use proto::params::elicitation::{Elicitation, ElicitationField, FieldType};
+use contract::{ElicitationAnswer, Questions, SamplingAnswer};
+use proto::params::elicitation::{Elicitation, ElicitationField, ElicitationKind, FieldType};
 use proto::params::interaction::{Choice, Question};
 use rmcp::ErrorData;
 use rmcp::model::{
-    ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationSchema, EnumSchema,
-    MultiSelectEnumSchema, PrimitiveSchemaDefinition, SingleSelectEnumSchema,
+    CreateMessageRequestParams, CreateMessageResult, ElicitRequestParams, ElicitResult,
+    ElicitationAction, ElicitationSchema, EnumSchema, MultiSelectEnumSchema,
+    PrimitiveSchemaDefinition, SingleSelectEnumSchema,
 };
 use serde_json::Value;
 use tokio::sync::watch;
 
+use super::{http, sampling};
 use crate::text::{clean, cut};
 
 /// Questions that one call may ask.
@@ -24,6 +27,8 @@ const FIELDS_MAX: usize = 32;
 const OPTIONS_MAX: usize = 100;
 /// Bytes of a message, and of a description.
 const MESSAGE_MAX: usize = 8 * 1024;
+/// Bytes of an address.
+const URL_MAX: usize = 2_000;
 /// Bytes of a title, of a choice and of a name.
 const TITLE_MAX: usize = 200;
 
@@ -68,18 +73,13 @@ impl Asker {
     pub(super) async fn ask(&self, params: ElicitRequestParams) -> Result<ElicitResult, ErrorData> {
         let question =
             read(&self.server, params).map_err(|reason| ErrorData::invalid_params(reason, None))?;
+        let is_form = question.kind.is_form();
         let _turn = self.turn.lock().await;
-        {
-            let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
-            if *asked >= QUESTIONS_MAX {
-                let reason = format!("one call may ask {QUESTIONS_MAX} questions");
-                return Err(ErrorData::invalid_request(reason, None));
-            }
-            *asked += 1;
-        }
-        self.open.send_replace(true);
-        let _mark = OpenMark(self);
+        let _mark = self.begin()?;
         Ok(match self.questions.ask(question).await {
+            ElicitationAnswer::Accept(_) if !is_form => {
+                ElicitResult::new(ElicitationAction::Accept)
+            }
             ElicitationAnswer::Accept(values) => {
                 ElicitResult::new(ElicitationAction::Accept).with_content(Value::Object(values))
             }
@@ -87,23 +87,88 @@ impl Asker {
             ElicitationAnswer::Cancel => ElicitResult::new(ElicitationAction::Cancel),
         })
     }
+
+    /// Has the session's model answer a text, if the user approves it. The error goes to the server.
+    pub(super) async fn sample(
+        &self,
+        params: CreateMessageRequestParams,
+    ) -> Result<CreateMessageResult, ErrorData> {
+        let sample = sampling::read(&self.server, params)
+            .map_err(|reason| ErrorData::invalid_params(reason, None))?;
+        let _turn = self.turn.lock().await;
+        let _mark = self.begin()?;
+        let (shown, request, bounds) = (sample.shown, sample.request, sample.bounds);
+        match self.questions.sample(shown, request).await {
+            SamplingAnswer::Answered {
+                text,
+                model,
+                finish,
+            } => Ok(sampling::result(text, model, finish, &bounds)),
+            SamplingAnswer::Declined => Err(sampling::declined()),
+            SamplingAnswer::Failed(reason) => {
+                let reason = format!("the model gave no answer: {reason}");
+                Err(ErrorData::internal_error(contract::scrub(&reason), None))
+            }
+        }
+    }
+
+    /// Counts a question, which is open until the mark is dropped.
+    fn begin(&self) -> Result<OpenMark<'_>, ErrorData> {
+        let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        if *asked >= QUESTIONS_MAX {
+            let reason = format!("one call may ask {QUESTIONS_MAX} questions");
+            return Err(ErrorData::invalid_request(reason, None));
+        }
+        *asked += 1;
+        self.open.send_replace(true);
+        Ok(OpenMark(self))
+    }
 }
 
 /// A question as the user is asked. The error is a text for the server.
 fn read(server: &str, params: ElicitRequestParams) -> Result<Elicitation, String> {
-    let (message, schema) = match params {
+    let (message, fields, kind) = match params {
         ElicitRequestParams::FormElicitationParams {
             message,
             requested_schema,
             ..
-        } => (message, requested_schema),
-        _ => return Err("only elicitations with a form are supported".to_owned()),
+        } => (message, fields(requested_schema)?, ElicitationKind::Form),
+        ElicitRequestParams::UrlElicitationParams { message, url, .. } => {
+            (message, Vec::new(), link(&url)?)
+        }
+        _ => return Err("only elicitations with a form or a url are supported".to_owned()),
     };
     let message = clean(&message);
     Ok(Elicitation {
         server: server.to_owned(),
         message: cut(message.trim(), MESSAGE_MAX).0.to_owned(),
-        fields: fields(schema)?,
+        fields,
+        kind,
+    })
+}
+
+/// An address that the user is to open: only of pages, and one whose host can be told.
+fn link(url: &str) -> Result<ElicitationKind, String> {
+    if url.len() > URL_MAX {
+        return Err(format!("an address may have {URL_MAX} bytes"));
+    }
+    // Writes the host in ASCII, and everything odd in the path as `%…`.
+    let url = reqwest::Url::parse(url).map_err(|error| format!("its url: {error}"))?;
+    let is_page = url.scheme() == "https" || (url.scheme() == "http" && http::is_local(&url));
+    if !is_page {
+        return Err("only addresses of HTTPS, or of this machine, can be opened".to_owned());
+    }
+    // `https://bank.example@other.example/` is at the other one.
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err("an address with a user's name in it is not shown to users".to_owned());
+    }
+    let host = url.host_str().unwrap_or_default().to_owned();
+    Ok(ElicitationKind::Link {
+        host: match url.port() {
+            Some(port) => format!("{host}:{port}"),
+            None => host,
+        },
+        url: url.into(),
     })
 }
 
@@ -301,6 +366,39 @@ mod tests {
     }
 
     #[test]
+    fn a_link_names_its_host_and_odd_addresses_are_refused() {
+        let asked = |url: &str| {
+            asked(
+                json!({"mode": "url", "message": "Go on there.", "url": url, "elicitationId": "1"}),
+            )
+        };
+        for (url, host) in [
+            ("https://pay.example/a?b=c", "pay.example"),
+            ("https://pay.example:8443/", "pay.example:8443"),
+            // Not what it looks like.
+            ("https://b\u{fc}cher.example/", "xn--bcher-kva.example"),
+            ("http://127.0.0.1:9/x", "127.0.0.1:9"),
+        ] {
+            let ElicitationKind::Link { host: found, url } = asked(url).expect(url).kind else {
+                panic!("a link");
+            };
+            assert_eq!(found, host);
+            assert!(url.is_ascii(), "{url}");
+        }
+        for url in [
+            "http://pay.example/",
+            "javascript:alert(1)",
+            "file:///etc/passwd",
+            "data:text/html,x",
+            "https://bank.example@evil.example/",
+            "not an address",
+        ] {
+            assert!(asked(url).is_err(), "{url}");
+        }
+        assert!(asked(&format!("https://a.example/{}", "x".repeat(URL_MAX))).is_err());
+    }
+
+    #[test]
     fn a_form_is_read_in_its_order_and_without_escapes() {
         let read = asked(json!({
             "message": "Who\u{1b}]0;x\u{7} are\u{202e} you?",
@@ -351,7 +449,7 @@ mod tests {
         let url = json!({"mode": "url", "message": "go", "url": "http://x", "elicitationId": "1"});
         assert_eq!(
             asked(url),
-            Err("only elicitations with a form are supported".to_owned())
+            Err("only addresses of HTTPS, or of this machine, can be opened".to_owned())
         );
         let properties: serde_json::Map<_, _> = (0..40)
             .map(|n| (format!("f{n}"), json!({"type": "boolean"})))

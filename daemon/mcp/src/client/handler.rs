@@ -1,5 +1,5 @@
 //! The client's side of a connection: what a server reports, and its own requests.
-#![expect(deprecated, reason = "servers of today ask for roots")]
+#![expect(deprecated, reason = "servers of today ask for roots and samples")]
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -7,16 +7,17 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use contract::tool::Progress;
 use rmcp::model::{
-    ClientCapabilities, ClientConfig, ElicitRequestParams, ElicitResult, ElicitationAction,
-    ElicitationCapability, FormElicitationCapability, Implementation, ListRootsResult,
-    ProgressNotificationParam, ProgressToken, ProtocolVersion, Root,
+    ClientCapabilities, ClientConfig, CreateMessageRequestParams, CreateMessageResult,
+    ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationCapability,
+    FormElicitationCapability, Implementation, ListRootsResult, ProgressNotificationParam,
+    ProgressToken, ProtocolVersion, Root, UrlElicitationCapability,
 };
 use rmcp::service::{NotificationContext, RequestContext};
 use rmcp::{ClientHandler, ErrorData, RoleClient};
 use tokio::sync::{Notify, watch};
 
 use super::elicitation::Asker;
-use super::file_uri;
+use super::{file_uri, sampling};
 use crate::text::clean;
 
 /// What the handler hears and the connection waits for.
@@ -50,12 +51,34 @@ pub(super) struct Handler {
     pub shared: Arc<Shared>,
 }
 
+impl Handler {
+    /// The one call in flight. The protocol does not say which call a question belongs to, and another session must not be
+    /// asked.
+    fn only_asker(&self) -> Result<Arc<Asker>, ErrorData> {
+        let askers = self.shared.askers.lock();
+        let askers = askers.unwrap_or_else(PoisonError::into_inner);
+        if let [only] = askers.as_slice() {
+            return Ok(Arc::clone(only));
+        }
+        let count = askers.len();
+        let reason = format!(
+            "the question cannot be assigned to a call: {count} calls are in flight, not 1"
+        );
+        tracing::info!(server = %self.server, reason, "a question of an MCP server was refused");
+        Err(ErrorData::invalid_request(reason, None))
+    }
+}
+
 impl ClientHandler for Handler {
     fn get_info(&self) -> ClientConfig {
         let mut capabilities = ClientCapabilities::default();
         capabilities.roots = Some(Default::default());
-        capabilities.elicitation =
-            Some(ElicitationCapability::new().with_form(FormElicitationCapability::new()));
+        capabilities.elicitation = Some(
+            ElicitationCapability::new()
+                .with_form(FormElicitationCapability::new())
+                .with_url(UrlElicitationCapability::new()),
+        );
+        capabilities.sampling = Some(Default::default());
         ClientConfig::new(
             capabilities,
             Implementation::new("reasonix", env!("CARGO_PKG_VERSION")),
@@ -76,26 +99,24 @@ impl ClientHandler for Handler {
         params: ElicitRequestParams,
         context: RequestContext<RoleClient>,
     ) -> Result<ElicitResult, ErrorData> {
-        let asker = {
-            let askers = self.shared.askers.lock();
-            let askers = askers.unwrap_or_else(PoisonError::into_inner);
-            match askers.as_slice() {
-                [only] => Ok(Arc::clone(only)),
-                all => Err(all.len()),
-            }
-        };
-        // The protocol does not say which call a question belongs to, and another session must not be asked.
-        let asker = asker.map_err(|count| {
-            let reason = format!(
-                "the question cannot be assigned to a call: {count} calls are in flight, not 1"
-            );
-            tracing::info!(server = %self.server, reason, "a question of an MCP server was refused");
-            ErrorData::invalid_request(reason, None)
-        })?;
+        let asker = self.only_asker()?;
         // Cancel-safe: a question that is dropped is withdrawn.
         tokio::select! {
             answer = asker.ask(params) => answer,
             () = context.ct.cancelled() => Ok(ElicitResult::new(ElicitationAction::Cancel)),
+        }
+    }
+
+    async fn create_message(
+        &self,
+        params: CreateMessageRequestParams,
+        context: RequestContext<RoleClient>,
+    ) -> Result<CreateMessageResult, ErrorData> {
+        let asker = self.only_asker()?;
+        // Cancel-safe: a question that is dropped is withdrawn, and so is the request to the model.
+        tokio::select! {
+            answer = asker.sample(params) => answer,
+            () = context.ct.cancelled() => Err(sampling::declined()),
         }
     }
 

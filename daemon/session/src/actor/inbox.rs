@@ -55,6 +55,10 @@ pub enum Happened {
         number: u64,
         found: Result<ReasoningExtracted, String>,
     },
+    /// The request for an MCP server has ended, with or without an answer.
+    SamplingEnded {
+        number: u64,
+    },
     /// Hooks have spoken about the first prompt that waits for them.
     PromptAsked(HookChain),
     /// Hooks have been notified of the turn's end.

@@ -14,6 +14,7 @@ pub(crate) mod publish;
 pub(crate) mod quarantine;
 pub(crate) mod reasoning;
 pub(crate) mod replies;
+pub(crate) mod sampling;
 pub(crate) mod shutdown;
 pub(crate) mod spending;
 pub(crate) mod start;
@@ -201,6 +202,7 @@ impl Actor {
                 self.judge(call);
             }
             Happened::ReasoningExtracted { number, found } => self.extracted(number, found),
+            Happened::SamplingEnded { number } => self.sampling_ended(number),
             Happened::PromptAsked(chain) => self.prompt_asked(chain),
             Happened::EndTold(finished) => self.end_told(finished),
             Happened::HooksRead { read, reply } => self.hooks_read(*read, reply),
@@ -300,6 +302,7 @@ impl Actor {
             CallEvent::Withdraws { call, number } => {
                 self.step(Input::CallWithdraws { call, number });
             }
+            CallEvent::Samples { request, reply } => self.begin_sampling(*request, reply),
             CallEvent::Printed => self.viewers.schedule_frame(),
             CallEvent::HooksRan(finished) => self.tell_hooks(finished),
             CallEvent::BackgroundStarted(child) => self.step(Input::ChildSpawned(child)),

@@ -1,6 +1,6 @@
 //! What running calls and background commands report to their session.
 
-use contract::{ElicitationAnswer, Outcome};
+use contract::{ElicitationAnswer, Outcome, SamplingAnswer, SamplingRequest};
 use proto::CallId;
 use proto::hook::HookFinished;
 use proto::params::elicitation::Elicitation;
@@ -21,6 +21,12 @@ pub enum CallEvent {
         number: u64,
         question: Box<Elicitation>,
         reply: oneshot::Sender<ElicitationAnswer>,
+    },
+    /// The model is to answer a text of a running call's server, which the user has approved. If `reply` is dropped,
+    /// there is no answer.
+    Samples {
+        request: Box<SamplingRequest>,
+        reply: oneshot::Sender<SamplingAnswer>,
     },
     /// A running call does not need the answer any more.
     Withdraws { call: CallId, number: u64 },

@@ -11,6 +11,7 @@ pub(crate) mod keys;
 pub(crate) mod reasoning;
 pub(crate) mod route;
 pub(crate) mod samples;
+pub(crate) mod server_sampling;
 pub(crate) mod shape;
 pub(crate) mod side_requests;
 

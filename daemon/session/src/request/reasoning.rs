@@ -14,13 +14,13 @@ use proto::item::{Item, UserMessage, Voice};
 use proto::record::{Purpose, ReasoningExtracted};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use crate::assembly::setup::Assembly;
+use crate::assembly::setup::{Assembly, ModelSetup};
 use crate::request::budget::{self, BudgetMember, RequestPermit};
 use crate::request::keys::Keys;
 use crate::request::side_requests::{Bill, UsageRecorder, hear};
 use crate::tasks::blocking;
 
-/// An extraction that takes longer is given up.
+/// A request beside the conversation that takes longer is given up.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// What an actor has of its extractions.
@@ -97,7 +97,7 @@ impl Purse {
     }
 }
 
-/// Who is asked for extractions.
+/// Who is asked beside the conversation.
 pub(crate) struct Aide {
     codec: Arc<dyn Codec>,
     provider: Arc<dyn Provider>,
@@ -109,39 +109,66 @@ pub(crate) struct Aide {
 }
 
 impl Aide {
-    /// Looks up who is asked.
+    /// Looks up who is asked for extractions.
     ///
     /// # Errors
     /// Nobody can be: why.
     pub async fn find(around: SideRequestContext) -> Result<Self, String> {
-        let (assembly, cwd, model) = (around.assembly, around.cwd, around.model);
+        let (assembly, cwd) = (Arc::clone(&around.assembly), around.cwd.clone());
+        let model = around.model.clone();
         let aide = blocking(move || assembly.aide(&cwd, &model)).await;
         let aide = aide.map_err(|failure| failure.message)?;
         let aide = aide.map_err(|failure| failure.message)?;
-        let mut prefix = aide.codec.prefix(&aide.name, turn::extraction::SYSTEM, &[]);
+        let mut aide = Self::of(around, aide, Purpose::Extraction, turn::extraction::SYSTEM);
         let json_mode = aide.codec.json_mode();
-        if !prefix.extra.is_empty() && !json_mode.is_empty() {
-            prefix.extra.push(',');
-        }
-        prefix.extra.push_str(json_mode);
-        let variable = aide.key_variable.as_ref();
+        aide.add_member(json_mode);
+        Ok(aide)
+    }
+
+    /// This model, with a system prompt of its own.
+    pub fn of(
+        around: SideRequestContext,
+        model: ModelSetup,
+        purpose: Purpose,
+        system: &str,
+    ) -> Self {
+        let prefix = model.codec.prefix(&model.name, system, &[]);
+        let variable = model.key_variable.as_ref();
         let brought = variable.and_then(|variable| around.keys.get(variable));
-        Ok(Self {
-            key: brought.or(aide.own_key),
-            codec: aide.codec,
-            provider: aide.provider,
+        Self {
+            key: brought.or(model.own_key),
+            codec: model.codec,
+            provider: model.provider,
             prefix,
             ground: around.ground,
             bill: Bill {
                 item: around.item,
-                provider: aide.provider_name,
-                model: aide.name,
-                purpose: Purpose::Extraction,
+                provider: model.provider_name,
+                model: model.name,
+                purpose,
                 step: around.step,
-                price: aide.price.map(Arc::new),
+                price: model.price.map(Arc::new),
             },
             purse: around.purse,
-        })
+        }
+    }
+
+    pub fn codec(&self) -> &dyn Codec {
+        &*self.codec
+    }
+
+    /// As its provider names it.
+    pub fn model(&self) -> &str {
+        &self.bill.model
+    }
+
+    /// Adds a member to the request; an empty one is none.
+    pub fn add_member(&mut self, member: &str) {
+        let extra = &mut self.prefix.extra;
+        if !extra.is_empty() && !member.is_empty() {
+            extra.push(',');
+        }
+        extra.push_str(member);
     }
 
     /// Extracts lists from a trace. Its usage is noted under `slot`.
@@ -162,12 +189,28 @@ impl Aide {
             attached: Vec::new(),
         });
         let question = self.codec.render(&question).unwrap_or_default();
+        let fragment = Fragment {
+            role: FragmentRole::User,
+            bytes: question.as_bytes(),
+        };
+        let answer = self.ask(&[fragment], recorder).await?;
+        let found = turn::extraction::parse(self.bill.item.clone(), &answer.text);
+        found.ok_or_else(|| "its answer is not the expected JSON object".to_owned())
+    }
+
+    /// Asks for one answer. Its usage is noted under `slot`.
+    ///
+    /// # Errors
+    /// None came: why.
+    pub async fn ask(
+        &self,
+        fragments: &[Fragment<'_>],
+        recorder: (&UsageRecorder, u32),
+    ) -> Result<turn::Answer, String> {
+        let bytes: usize = fragments.iter().map(|fragment| fragment.bytes.len()).sum();
         let body = self.codec.assemble(&Asked {
             prefix: &self.prefix,
-            fragments: &[Fragment {
-                role: FragmentRole::User,
-                bytes: question.as_bytes(),
-            }],
+            fragments,
             tool_choice: ToolChoice::None,
             cache_key: "",
         });
@@ -176,6 +219,8 @@ impl Aide {
         let bounded = bounded.map_err(|failure| failure.message)?;
         let prepared = self.purse.seat.prepare(bounded).await;
         prepared.map_err(|error| error.message)?;
+        // A quarter of a token for a byte (see `contract::estimate`).
+        let expected = budget::expected(bytes as u64 / 4, 0, self.bill.price.as_deref());
         let request = Request {
             body,
             model: self.prefix.model.clone(),
@@ -183,19 +228,11 @@ impl Aide {
             attempt: 1,
             answered: 0,
             ground: self.ground.clone(),
-            permit: self.purse.leave(self.expected(trace)),
+            permit: self.purse.leave(expected),
         };
         let hearing = hear(&self.provider, request, &self.bill, recorder, None);
         let heard = tokio::time::timeout(PATIENCE, hearing).await;
         let heard = heard.map_err(|_| "it timed out".to_owned())?;
-        let heard = heard.map_err(|error| error.message)?;
-        let found = turn::extraction::parse(self.bill.item.clone(), &heard.answer.text);
-        found.ok_or_else(|| "its answer is not the expected JSON object".to_owned())
-    }
-
-    /// What the extraction of a trace may be expected to use.
-    fn expected(&self, trace: &str) -> Spent {
-        // A quarter of a token for a byte (see `contract::estimate`).
-        budget::expected(trace.len() as u64 / 4, 0, self.bill.price.as_deref())
+        Ok(heard.map_err(|error| error.message)?.answer)
     }
 }

@@ -174,6 +174,7 @@ mod tests {
         Elicitation {
             server: "s".to_owned(),
             message: "tell me".to_owned(),
+            kind: proto::params::elicitation::ElicitationKind::Form,
             fields: vec![
                 field(
                     "name",

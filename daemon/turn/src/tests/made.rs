@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use contract::{Basis, CallAction, Confinement, Decision, EffectivePermissions, Outcome};
 use proto::item::{CallStatus, Display, ToolCall, ToolKind};
-use proto::params::elicitation::{Elicitation, ElicitationDecision, ElicitationField, FieldType};
+use proto::params::elicitation::{
+    Elicitation, ElicitationDecision, ElicitationField, ElicitationKind, FieldType,
+};
 use proto::params::interaction::{Approval, Choice, InteractionAnswer, Question, Reply, Scope};
 use proto::record::{
     CheckpointCreated, FileState, Kept, SessionCreated, Todo, TodoStatus, Verdict,
@@ -88,6 +90,7 @@ pub fn elicitation() -> Elicitation {
     Elicitation {
         server: "files".into(),
         message: "Who are you?".into(),
+        kind: ElicitationKind::Form,
         fields: vec![ElicitationField {
             name: "name".into(),
             question: Question {

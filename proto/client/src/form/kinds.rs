@@ -1,14 +1,14 @@
 //! The kinds of interactions: how each is shown, what its answers are, and how an answer reads in the transcript and in
-//! the trace. The only file of the client crates that names them, but for [`super::approval`], which has the long form
-//! of approvals.
+//! the trace. The only file of the client crates that names them, but for [`super::approval`] and [`super::elicitation`],
+//! which have the long forms of approvals and of questions of servers.
 
 use std::borrow::Cow;
 use std::fmt;
 
 use proto::InteractionId;
-use proto::params::elicitation::{Elicitation, ElicitationDecision};
+use proto::params::elicitation::ElicitationDecision;
 use proto::params::interaction::{
-    ApprovalDecision, Choice, Interaction, InteractionAnswer, InteractionKind, InteractionRequest,
+    ApprovalDecision, Interaction, InteractionAnswer, InteractionKind, InteractionRequest,
     PlanDecision, Question, Reply,
 };
 use proto::record::{InteractionResolved, Quarantined};
@@ -16,6 +16,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::approval;
+use super::elicitation;
 use super::{
     Content, Decision, Fields, Form, Label, Lines, Note, OnceOnly, Settlement, SettlementMark,
     Shape,
@@ -51,6 +52,14 @@ crate::catalog! {
     TitleElicitation = "An MCP server asks you", "MCP 服务器提问";
     /// 0: the server.
     WordsOfServer = "The MCP server `{0}` wrote this text and receives your answer. Do not enter a password or key.", "以上内容来自 MCP 服务器 `{0}`，你的回答会发给它。请勿填写密码或密钥。";
+    TitleLink = "An MCP server asks you to open a link", "MCP 服务器请你打开一个链接";
+    /// 0: the host.
+    LinkLeads = "The link leads to `{0}`. Reasonix does not open it: open it yourself if you trust that host, and accept. The server learns your decision only.", "链接指向 `{0}`。Reasonix 不会打开它：如果信任该主机，请自行打开并接受。服务器只会得知你的决定。";
+    /// 0: the server.
+    LinkOfServer = "The MCP server `{0}` wrote this text and the link.", "以上内容和链接来自 MCP 服务器 `{0}`。";
+    TitleSampling = "An MCP server asks your model", "MCP 服务器要向你的模型提问";
+    /// 0: the server.
+    SamplingMeans = "The MCP server `{0}` wrote this text. If you accept, the session's model answers it without tools, the session pays for it, and the server receives the answer.", "以上内容来自 MCP 服务器 `{0}`。接受后，本会话的模型会在不使用工具的情况下回答，费用计入本会话，答案会发给该服务器。";
     TitlePlan = "Carry out this plan?", "执行这个计划？";
     /// What a yes does.
     PlanMeans = "Approving ends plan mode. Until this turn ends, calls run without asking, except those that are denied or always asked.", "同意后退出计划模式；在本回合结束前，计划所需的调用不再询问，被拒绝或始终需询问的除外。";
@@ -118,7 +127,7 @@ impl<'a> Form<'a> {
             InteractionRequest::Approval(request) => approval::form(request),
             InteractionRequest::Questions { questions } => self::questions(questions),
             InteractionRequest::Plan { plan } => Self::of_plan(plan),
-            InteractionRequest::Elicitation(asked) => elicitation(asked),
+            InteractionRequest::Elicitation(asked) => elicitation::form(asked),
         }
     }
 
@@ -214,72 +223,6 @@ fn questions(questions: &[Question]) -> Form<'_> {
             decline: None,
         }),
     }
-}
-
-/// The label of a yes to a question that asks for no value, and that of a no.
-const YES_OR_NO: [&str; 2] = ["accept", "decline"];
-
-fn elicitation(asked: &Elicitation) -> Form<'_> {
-    let questions: Vec<_> = match asked.fields.is_empty() {
-        true => vec![Question {
-            question: String::new(),
-            header: String::new(),
-            options: YES_OR_NO
-                .map(|label| Choice {
-                    label: label.to_owned(),
-                    description: String::new(),
-                })
-                .to_vec(),
-            multi_select: false,
-        }],
-        false => asked
-            .fields
-            .iter()
-            .map(|field| field.question.clone())
-            .collect(),
-    };
-    let answer: fn(Vec<Reply>) -> InteractionAnswer = match asked.fields.is_empty() {
-        true => |replies| {
-            let accepts = replies
-                .iter()
-                .any(|reply| reply.labels == YES_OR_NO[..1] && reply.other.is_none());
-            elicitation_answer(
-                match accepts {
-                    true => ElicitationDecision::Accept,
-                    false => ElicitationDecision::Decline,
-                },
-                Vec::new(),
-            )
-        },
-        false => |replies| elicitation_answer(ElicitationDecision::Accept, replies),
-    };
-    Form {
-        kind: InteractionKind::Elicitation,
-        title: Msg::TitleElicitation,
-        tool: None,
-        shows_tool: false,
-        subject: &asked.message,
-        content: vec![Content::Text(&asked.message)],
-        notes: vec![Note::new(Msg::WordsOfServer, Some(&asked.server))],
-        lines: Lines {
-            heading: format!("the MCP server `{}` asks", asked.server),
-            note: Some(Cow::Borrowed(
-                "the server wrote this text and receives your answer: do not enter a password or key",
-            )),
-            how_to: "answer one after another: the number of an option, or `/answer` and your own words; `/deny` declines",
-            name_suffix: "",
-        },
-        shape: Shape::Fields(Fields {
-            questions: Cow::Owned(questions),
-            optional: asked.fields.iter().map(|field| !field.required).collect(),
-            answer,
-            decline: Some(|| elicitation_answer(ElicitationDecision::Decline, Vec::new())),
-        }),
-    }
-}
-
-fn elicitation_answer(decision: ElicitationDecision, replies: Vec<Reply>) -> InteractionAnswer {
-    InteractionAnswer::Elicitation { decision, replies }
 }
 
 /// Replies to an interaction that is not open: the daemon says who answered it.

@@ -2,11 +2,13 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use mcp::{ConfigScope, Server, ServerConfig, Servers};
 use proto::params::Empty;
 use proto::params::mcp::{
-    AddParams, ListOutput, ListParams, LogsOutput, McpServer, RemoveParams, ServerParams,
+    AddParams, ListOutput, ListParams, LogsOutput, McpResource, McpServer, RemoveParams,
+    ResourcesOutput, ServerParams,
 };
 use proto::{ErrorName, Failure};
 use serde_json::{Map, Value, json};
@@ -36,6 +38,48 @@ fn listed(daemon: &Daemon, cwd: Option<&str>) -> ListOutput {
         servers: shown.collect(),
         problems: servers.problems.clone(),
     }
+}
+
+/// How long servers may take to list their resources.
+const RESOURCES_WAIT: Duration = Duration::from_secs(3);
+/// Resources of one server.
+const RESOURCES_MAX: usize = 500;
+
+pub async fn resources(
+    daemon: Arc<Daemon>,
+    _peer: Arc<Peer>,
+    params: ListParams,
+) -> Result<ResourcesOutput, Failure> {
+    let asked = Arc::clone(&daemon);
+    let ready = blocking(move || {
+        let (servers, cwd) = configured(&asked, params.cwd.as_deref());
+        let enabled = servers.servers.iter().filter(|config| config.enabled);
+        let found = enabled.filter_map(|config| asked.mcp.find(config, &cwd));
+        let ready = found.filter(|server| server.state().word() == "ready");
+        ready.collect::<Vec<_>>()
+    })
+    .await?;
+    let listing = ready.iter().map(|server| async move {
+        let listed = tokio::time::timeout(RESOURCES_WAIT, async {
+            let connection = server.connection().await.ok()?;
+            match connection.has_resources() {
+                true => connection.list_resources().await.ok(),
+                false => None,
+            }
+        });
+        // One that does not answer has none to offer.
+        let mut resources = listed.await.ok().flatten().unwrap_or_default();
+        resources.truncate(RESOURCES_MAX);
+        let of_server = resources.into_iter().map(|resource| McpResource {
+            server: server.config.name.clone(),
+            uri: resource.uri,
+            name: resource.name,
+        });
+        of_server.collect::<Vec<_>>()
+    });
+    let mut resources = futures::future::join_all(listing).await.concat();
+    resources.sort();
+    Ok(ResourcesOutput { resources })
 }
 
 /// The servers of a directory, and where they work.

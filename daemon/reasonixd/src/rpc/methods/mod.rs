@@ -61,6 +61,7 @@ pub fn module(daemon: Arc<Daemon>) -> RpcModule<Daemon> {
     add::<m::HookList, _, _>(to, hook::list);
     add::<m::HookReload, _, _>(to, hook::reload);
     add::<m::McpList, _, _>(to, mcp::list);
+    add::<m::McpResources, _, _>(to, mcp::resources);
     add::<m::McpTest, _, _>(to, mcp::test);
     add::<m::McpRestart, _, _>(to, mcp::restart);
     add::<m::McpLogs, _, _>(to, mcp::logs);

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use contract::{ElicitationAnswer, Questions};
+use contract::{ElicitationAnswer, Questions, SamplingAnswer, SamplingRequest};
 use futures::future::BoxFuture;
 use proto::CallId;
 use proto::params::elicitation::Elicitation;
@@ -69,6 +69,27 @@ impl Questions for CallQuestions {
             withdrawal.is_answered = true;
             // Dropped: the session has ended.
             answer.unwrap_or(ElicitationAnswer::Cancel)
+        })
+    }
+
+    fn sample(
+        &self,
+        shown: Elicitation,
+        request: SamplingRequest,
+    ) -> BoxFuture<'static, SamplingAnswer> {
+        let (asking, reporter) = (self.ask(shown), self.reporter.clone());
+        Box::pin(async move {
+            match asking.await {
+                ElicitationAnswer::Accept(_) => {}
+                ElicitationAnswer::Decline | ElicitationAnswer::Cancel => {
+                    return SamplingAnswer::Declined;
+                }
+            }
+            let (reply, answer) = oneshot::channel();
+            let request = Box::new(request);
+            reporter.report(CallEvent::Samples { request, reply });
+            let ended = |_| SamplingAnswer::Failed("the session has ended".to_owned());
+            answer.await.unwrap_or_else(ended)
         })
     }
 }

@@ -200,8 +200,8 @@ impl Simulation {
 
     /// Side requests end at any time: their usage, and their results.
     fn extracted(&mut self) {
-        let spent =
-            [Purpose::Sample, Purpose::Extraction].map(|purpose| Body::Usage(beside(purpose)));
+        let spent = [Purpose::Sample, Purpose::Extraction, Purpose::Server]
+            .map(|purpose| Body::Usage(beside(purpose)));
         let found = Body::ReasoningExtracted(ReasoningExtracted {
             item: ItemId("m1.2".into()),
             subgoals: Vec::new(),
