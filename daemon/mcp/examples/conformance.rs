@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use contract::tool::{Cancel, Progress};
-use contract::{ElicitationAnswer, Questions, SamplingAnswer, SamplingRequest};
 use contract::{Child, Command, Secret, Spawn, SpawnError};
+use contract::{ElicitationAnswer, Questions, SamplingAnswer, SamplingRequest};
 use futures::FutureExt as _;
 use futures::future::{BoxFuture, pending, ready};
 use mcp::client::{CallError, Connect as _, ConnectError, ConnectRequest, ToolRequest};

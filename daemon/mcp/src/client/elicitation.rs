@@ -13,7 +13,7 @@ use rmcp::model::{
     ElicitationAction, ElicitationSchema, EnumSchema, MultiSelectEnumSchema,
     PrimitiveSchemaDefinition, SingleSelectEnumSchema,
 };
-use serde_json::Value;
+use serde_json::{Map, Value};
 use tokio::sync::watch;
 
 use super::{http, sampling};
@@ -71,6 +71,7 @@ impl Asker {
 
     /// Asks the user. The error goes to the server.
     pub(super) async fn ask(&self, params: ElicitRequestParams) -> Result<ElicitResult, ErrorData> {
+        let defaults = defaults(&params);
         let question =
             read(&self.server, params).map_err(|reason| ErrorData::invalid_params(reason, None))?;
         let is_form = question.kind.is_form();
@@ -80,7 +81,10 @@ impl Asker {
             ElicitationAnswer::Accept(_) if !is_form => {
                 ElicitResult::new(ElicitationAction::Accept)
             }
-            ElicitationAnswer::Accept(values) => {
+            ElicitationAnswer::Accept(mut values) => {
+                for (name, default) in defaults {
+                    values.entry(name).or_insert(default);
+                }
                 ElicitResult::new(ElicitationAction::Accept).with_content(Value::Object(values))
             }
             ElicitationAnswer::Decline => ElicitResult::new(ElicitationAction::Decline),
@@ -193,6 +197,47 @@ fn fields(schema: ElicitationSchema) -> Result<Vec<ElicitationField>, String> {
     Ok(fields)
 }
 
+/// The values that a form proposes: what the user leaves empty.
+fn defaults(params: &ElicitRequestParams) -> Map<String, Value> {
+    let ElicitRequestParams::FormElicitationParams {
+        requested_schema, ..
+    } = params
+    else {
+        return Map::new();
+    };
+    let properties = requested_schema.properties.iter();
+    let defaults = properties.filter_map(|(name, value)| Some((name.clone(), default(value)?)));
+    defaults.collect()
+}
+
+fn default(property: &PrimitiveSchemaDefinition) -> Option<Value> {
+    // Each type has its own; all write it under this name.
+    let schema = serde_json::to_value(property).ok()?;
+    schema.get("default").filter(|it| !it.is_null()).cloned()
+}
+
+/// A proposed value as the user reads it.
+fn shown_default(default: &Value, value: &FieldType, titles: &[String]) -> String {
+    let title = |text: &str| match value {
+        FieldType::Choice { values } => {
+            let place = values.iter().position(|value| value == text);
+            let title = place.and_then(|place| titles.get(place));
+            title.cloned().unwrap_or_else(|| text.to_owned())
+        }
+        _ => text.to_owned(),
+    };
+    match default {
+        Value::String(text) => title(text),
+        Value::Bool(true) => "yes".to_owned(),
+        Value::Bool(false) => "no".to_owned(),
+        Value::Array(values) => {
+            let values = values.iter().filter_map(Value::as_str).map(title);
+            values.collect::<Vec<_>>().join(", ")
+        }
+        other => other.to_string(),
+    }
+}
+
 /// What the schema of a value says to people.
 struct Words {
     title: Option<String>,
@@ -209,10 +254,9 @@ fn field(
         title: title.map(|title| title.into_owned()),
         description: description.map(|text| text.into_owned()),
     };
-    let mut default = None;
+    let default = default(&property);
     let (words, options, multi_select, value) = match property {
         PrimitiveSchemaDefinition::String(schema) => {
-            default = schema.default;
             let value = FieldType::Text {
                 min_length: schema.min_length.map(u64::from),
                 max_length: schema.max_length.map(u64::from),
@@ -221,7 +265,6 @@ fn field(
             (words, Vec::new(), false, value)
         }
         PrimitiveSchemaDefinition::Number(schema) => {
-            default = schema.default.map(|number| number.to_string());
             let value = FieldType::Number {
                 minimum: schema.minimum,
                 maximum: schema.maximum,
@@ -230,7 +273,6 @@ fn field(
             (words, Vec::new(), false, value)
         }
         PrimitiveSchemaDefinition::Integer(schema) => {
-            default = schema.default.map(|number| number.to_string());
             let value = FieldType::Integer {
                 minimum: schema.minimum,
                 maximum: schema.maximum,
@@ -261,8 +303,11 @@ fn field(
         None => header.clone(),
     };
     // No option: a number that is typed would name it.
-    let question = match default {
-        Some(default) => format!("{question} (default: {})", short(&default)),
+    let question = match &default {
+        Some(default) => {
+            let shown = shown_default(default, &value, &options);
+            format!("{question} (default: {})", short(&shown))
+        }
         None => question,
     };
     if options.len() > OPTIONS_MAX {
@@ -280,7 +325,8 @@ fn field(
             multi_select,
         },
         name,
-        required,
+        // What is left empty is as it is proposed.
+        required: required && default.is_none(),
         value,
     })
 }
@@ -363,6 +409,43 @@ mod tests {
     fn asked(params: Value) -> Result<Elicitation, String> {
         let params = serde_json::from_value(params).map_err(|error| error.to_string())?;
         read("files", params)
+    }
+
+    #[test]
+    fn what_is_left_empty_is_as_the_server_proposes() {
+        let params = json!({"message": "?", "requestedSchema": {"type": "object",
+        "required": ["name", "city"], "properties": {
+            "name": {"type": "string", "default": "Ann"},
+            "age": {"type": "integer", "default": 30},
+            "part": {"type": "number", "default": 0.5},
+            "sure": {"type": "boolean", "default": true},
+            "one": {"type": "string", "default": "b", "oneOf": [
+                {"const": "a", "title": "Red"}, {"const": "b", "title": "Blue"}]},
+            "many": {"type": "array", "default": ["x", "y"],
+                "items": {"type": "string", "enum": ["x", "y", "z"]}},
+            "city": {"type": "string"},
+        }}});
+        let params: ElicitRequestParams = serde_json::from_value(params).unwrap();
+        assert_eq!(
+            Value::Object(defaults(&params)),
+            json!({"name": "Ann", "age": 30, "part": 0.5, "sure": true, "one": "b",
+                "many": ["x", "y"]})
+        );
+        let read = read("files", params).unwrap();
+        let fields = read.fields.iter();
+        let fields = fields.map(|field| (&*field.question.question, field.required));
+        assert_eq!(
+            fields.collect::<Vec<_>>(),
+            [
+                ("name (default: Ann)", false),
+                ("age (default: 30)", false),
+                ("part (default: 0.5)", false),
+                ("sure (default: yes)", false),
+                ("one (default: Blue)", false),
+                ("many (default: x, y)", false),
+                ("city", true),
+            ]
+        );
     }
 
     #[test]
