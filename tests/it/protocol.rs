@@ -199,6 +199,7 @@ fn each_role_may_do_what_the_table_says() {
                 "stats.query",
                 "hook.list",
                 "mcp.list",
+                "mcp.resources",
                 "provider.list",
                 "config.check",
                 "doctor.run",

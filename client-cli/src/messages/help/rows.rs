@@ -117,7 +117,7 @@ rows! {
     "Log in to an HTTP server in the browser" => "在浏览器中登录 HTTP 服务器";
     "Prints the address to open. If the browser runs on another machine, its last page does not load: paste the address of that page here. The tokens are stored with the provider keys" => "输出要打开的地址。如果浏览器在另一台机器上，最后一页打不开：请把该页的地址粘贴到这里。令牌与服务商密钥保存在一起";
     "Do not open a browser" => "不打开浏览器";
-    "Log out of a server: delete its stored tokens" => "退出服务器的登录：删除已保存的令牌";
+    "Log out of a server: delete its stored tokens, and revoke them at the server" => "退出服务器的登录：删除已保存的令牌，并在服务器上吊销";
     "Name of the server: its tools are `mcp__NAME__TOOL`" => "服务器的名称：其工具为 `mcp__NAME__TOOL`";
     "Environment variable of the server; `${VAR}` in the value is replaced when it starts" => "服务器的环境变量；值中的 `${VAR}` 在启动时替换";
     "Header of requests to an address; `${VAR}` in the value is replaced" => "对地址的请求的标头；值中的 `${VAR}` 会被替换";
