@@ -282,7 +282,7 @@ impl App {
             }
             taken += 1;
             pending = match taken < GATHER {
-                true if urgent => self.urgent(),
+                true if urgent => self.urgent().await,
                 true => self.events.try_recv().ok(),
                 false => None,
             };
@@ -305,10 +305,11 @@ impl App {
     }
 
     /// A key or signal that is there already: those that came while it was drawn are drawn together.
-    fn urgent(&mut self) -> Option<Event> {
-        let signal = self.signals.next().now_or_never();
-        let signal = signal.map(Event::Signal);
-        signal.or_else(|| self.input.next().now_or_never())
+    async fn urgent(&mut self) -> Option<Event> {
+        match self.signals.next().now_or_never() {
+            Some(signal) => Some(Event::Signal(signal)),
+            None => self.input.pending().await,
+        }
     }
 
     /// The terminal's size, if it differs from the size of the last frame. The signal for a resize is sometimes lost

@@ -88,6 +88,21 @@ impl<S: Stream<Item = io::Result<Raw>> + Unpin> Input<S> {
         poll_fn(|context| self.poll(context)).await
     }
 
+    /// The next event if it is there already.
+    ///
+    /// It must be awaited in the task that awaits [`Input::next`]: crossterm wakes only the first task that found nothing
+    /// until it has woken it, so a look without a task would leave the next wait asleep beside a key that has come.
+    pub async fn pending(&mut self) -> Option<Event> {
+        poll_fn(|context| {
+            let event = self.poll(context);
+            Poll::Ready(match event {
+                Poll::Ready(event) => Some(event),
+                Poll::Pending => None,
+            })
+        })
+        .await
+    }
+
     fn poll(&mut self, context: &mut Context<'_>) -> Poll<Event> {
         if let Some(event) = self.ready.pop_front() {
             return Poll::Ready(event);

@@ -228,7 +228,10 @@ fn breaks_in_the_middle(fault: Fault, cause: &str) {
     let model = Model::start([Answer::text(text)
         .held(Place::Middle, &gate)
         .fault(fault.clone())]);
-    let house = house(&model);
+    let house = House::new();
+    house.settings(&HASTE.replace("idle_seconds = 30", "idle_seconds = 5"));
+    house.provider(&model.entry("model", None));
+    house.daemon();
     let running = house.start(&["run", "--output-format", "jsonl", "hello"]);
     shown(&running, "It is a long");
     gate.open();

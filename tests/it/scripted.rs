@@ -7,7 +7,7 @@ use tests::{Done, House, Running, processes, until};
 
 /// Settings with which failures are over in milliseconds.
 pub const HASTE: &str =
-    "[network]\nidle_seconds = 1\n[internal]\nretry_base_ms = 10\nretry_tries = 4\n";
+    "[network]\nidle_seconds = 30\n[internal]\nretry_base_ms = 10\nretry_tries = 4\n";
 
 /// A house whose only provider is this model, with a daemon that runs.
 pub fn house(model: &Model) -> House {

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::Listing;
 use crate::exit::Error;
-use crate::messages::Head;
+use crate::messages::{Head, Label};
 use crate::output;
 use crate::{commands, reach};
 
@@ -100,8 +100,13 @@ pub fn commands_table(children: &[ChildProcess]) -> Result<(), Error> {
                     .map_or_else(|| "-".to_owned(), |pid| pid.to_string()),
                 child.kind.as_str().to_owned(),
                 child.session.to_string(),
-                child.os_pid.to_string(),
-                output::lasted(child.running_ms),
+                child
+                    .os_pid
+                    .map_or_else(|| "-".to_owned(), |pid| pid.to_string()),
+                match child.os_pid {
+                    Some(_) => output::lasted(child.running_ms),
+                    None => say!(Label::Waits).to_owned(),
+                },
                 child.command.clone(),
             ]
         })

@@ -94,3 +94,49 @@ async fn signals_are_events() {
     rustix::process::kill_process(own, rustix::process::Signal::CONT).unwrap();
     assert_eq!(signals.next().await, Signal::Continue);
 }
+
+/// Like crossterm: of those who find nothing it wakes the first, and notes no other until then.
+#[derive(Default)]
+struct WakesTheFirst {
+    keys: Vec<Raw>,
+    waker: Option<std::task::Waker>,
+}
+
+struct SharedTerminal<'a>(&'a std::sync::Mutex<WakesTheFirst>);
+
+impl Stream for SharedTerminal<'_> {
+    type Item = io::Result<Raw>;
+
+    fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let mut terminal = self.0.lock().unwrap();
+        if let Some(key) = terminal.keys.pop() {
+            return Poll::Ready(Some(Ok(key)));
+        }
+        terminal
+            .waker
+            .get_or_insert_with(|| context.waker().clone());
+        Poll::Pending
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn look_that_finds_nothing_leaves_the_next_wait_awake() {
+    let terminal = std::sync::Mutex::<WakesTheFirst>::default();
+    let mut input = Input::of(SharedTerminal(&terminal));
+    assert!(input.pending().await.is_none());
+    let waits = input.next();
+    let types = async {
+        let waker = {
+            let mut terminal = terminal.lock().unwrap();
+            terminal.keys = keys("a");
+            terminal.waker.take()
+        };
+        waker.expect("somebody waits").wake();
+        // Nothing but the key may wake the other one: its own timer is later.
+        tokio::time::sleep(LOOK / 2).await;
+    };
+    let begun = tokio::time::Instant::now();
+    let (waits, ()) = tokio::join!(async { (waits.await, begun.elapsed()) }, types);
+    assert!(matches!(waits.0, Event::Key(_)), "{waits:?}");
+    assert!(waits.1 < LOOK / 2, "{waits:?}");
+}

@@ -107,7 +107,7 @@ pub enum Key {
     /// An operating-system process: its pid, and its session.
     Child {
         session: Pid,
-        os_pid: u32,
+        os_pid: Option<u32>,
     },
     /// Undoing the newest rewind.
     Undo,
@@ -248,7 +248,7 @@ impl ListDialog {
 
     /// The listed process with this pid.
     #[must_use]
-    pub fn child(&self, os_pid: u32) -> Option<&process::ChildProcess> {
+    pub fn child(&self, os_pid: Option<u32>) -> Option<&process::ChildProcess> {
         let Content::Processes(list) = &self.content else {
             return None;
         };

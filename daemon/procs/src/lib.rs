@@ -24,6 +24,7 @@ mod procs;
 
 pub mod harden;
 pub mod options;
+mod places;
 pub mod supervisor;
 
 mod arrivals;

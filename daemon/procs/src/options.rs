@@ -21,6 +21,8 @@ pub struct ProcsOptions {
     pub quarantine: PathBuf,
     /// Bound the memory of a command by a control group too, if one can be made.
     pub memory_groups: bool,
+    /// How many commands of sessions run at a time; further ones wait.
+    pub commands_max: usize,
     /// The process that started the daemon and adopts orphans of a killed helper, if any.
     pub supervisor: Option<SupervisorProcess>,
 }
@@ -55,6 +57,7 @@ impl ProcsOptions {
             layers: BackendChoice::Auto,
             quarantine,
             memory_groups: true,
+            commands_max: crate::places::of_this_process(),
             supervisor: SupervisorProcess::of_this_process(),
         })
     }

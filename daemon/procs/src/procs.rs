@@ -12,7 +12,7 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use proto::Pid;
 use proto::params::process::ChildProcess;
-use tokio::sync::oneshot;
+use tokio::sync::{Semaphore, oneshot};
 
 use crate::arrivals::Arrivals;
 use crate::drive;
@@ -20,6 +20,7 @@ use crate::findings::Findings;
 use crate::mechanism::Mechanism;
 use crate::memory::MemoryControl;
 use crate::options::ProcsOptions;
+use crate::places::places;
 use crate::session_networks::SessionNetworks;
 use crate::spawner::Launcher;
 use crate::table::Table;
@@ -37,6 +38,8 @@ pub struct Procs {
     /// The networks of sessions.
     networks: SessionNetworks,
     arrivals: Arc<Arrivals>,
+    /// One for each command of a session that may run now.
+    places: Arc<Semaphore>,
     /// Shared with pending starts: they must neither keep the thread alive nor miss its end.
     thread: Arc<Mutex<Option<Thread>>>,
 }
@@ -57,6 +60,7 @@ impl Procs {
         let (launcher, handle) = Launcher::start(options.clone(), found, networks.clone())?;
         Ok(Arc::new(Self {
             arrivals: Arrivals::new(options.quarantine.clone()),
+            places: places(options.commands_max),
             options,
             findings,
             networks,
@@ -155,6 +159,7 @@ impl Spawn for Procs {
         let arrivals = Arc::clone(&self.arrivals);
         let spec = CommandSpec::new(command, &self.options);
         let supervisor = self.options.supervisor;
+        let places = (session != Pid(0)).then(|| Arc::clone(&self.places));
         async move {
             // Admitted when polled: an unpolled future must not delay a shutdown.
             let entry = table.admit(session, title, number)?;
@@ -171,6 +176,10 @@ impl Spawn for Procs {
                 let reason = format!("its standard input is longer than {STDIN_MAX} bytes");
                 return Err(SpawnError::Start { program, reason });
             }
+            let place = match places {
+                Some(places) => Some(entry.place(places, &program).await?),
+                None => None,
+            };
             let (reply, started) = oneshot::channel();
             // A separate task: a caller that goes away must not leave a half-started command.
             let wanted = drive::StartRequest {
@@ -184,7 +193,10 @@ impl Spawn for Procs {
                 supervisor,
                 program: program.clone(),
             };
-            tokio::spawn(drive::run(wanted, entry, reply));
+            tokio::spawn(async move {
+                drive::run(wanted, entry, reply).await;
+                drop(place);
+            });
             started.await.unwrap_or_else(|_| {
                 let reason = "the task that started it has ended".to_owned();
                 Err(SpawnError::Start { program, reason })

@@ -10,7 +10,7 @@ use contract::SpawnError;
 use proto::Pid;
 use proto::params::process::ChildProcess;
 use proto::record::ChildKind;
-use tokio::sync::watch;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
 /// All rows, shared by `Procs` and the tasks of the commands.
 pub(crate) struct Table {
@@ -34,6 +34,8 @@ struct ProcessRow {
     number: Option<Pid>,
     /// `None` until the command runs.
     os_pid: Option<u32>,
+    /// It waits for the end of another command.
+    waits: bool,
     since: Instant,
     stop_request: StopRequest,
 }
@@ -65,6 +67,7 @@ impl Table {
             title,
             number,
             os_pid: None,
+            waits: false,
             since: Instant::now(),
             stop_request: stop_request.clone(),
         };
@@ -119,13 +122,13 @@ impl Table {
         self.lock().of(of).count()
     }
 
-    /// The rows of running commands, oldest first.
+    /// The rows of commands that run or wait for a place, oldest first.
     pub fn list(&self) -> Vec<ChildProcess> {
         let inner = self.lock();
         let listed = inner.rows.values().filter_map(|row| {
-            Some(ChildProcess {
+            (row.waits || row.os_pid.is_some()).then(|| ChildProcess {
                 session: row.session,
-                os_pid: row.os_pid?,
+                os_pid: row.os_pid,
                 kind: match row.number {
                     Some(_) => ChildKind::Shell,
                     None => ChildKind::Command,
@@ -161,6 +164,35 @@ pub(crate) struct TableEntry {
 }
 
 impl TableEntry {
+    /// Waits until one more command may run. A stop ends the wait.
+    pub async fn place(
+        &self,
+        places: Arc<Semaphore>,
+        program: &str,
+    ) -> Result<OwnedSemaphorePermit, SpawnError> {
+        if let Ok(place) = Arc::clone(&places).try_acquire_owned() {
+            return Ok(place);
+        }
+        tracing::warn!(
+            program,
+            "as many commands run as the limit of open files allows: this one waits"
+        );
+        self.set_waits(true);
+        let mut stop = self.stop_request.watch();
+        let place = tokio::select! {
+            place = places.acquire_owned() => place.map_err(|_| SpawnError::Stopping),
+            _ = stop.wait_for(Option::is_some) => Err(self.stopped(program)),
+        };
+        self.set_waits(false);
+        place
+    }
+
+    fn set_waits(&self, waits: bool) {
+        if let Some(row) = self.table.lock().rows.get_mut(&self.id) {
+            row.waits = waits;
+        }
+    }
+
     /// Records that the command runs.
     pub fn started(&self, os_pid: u32) {
         if let Some(row) = self.table.lock().rows.get_mut(&self.id) {

@@ -223,6 +223,7 @@ impl Step<'_> {
     /// The prompt that may start next.
     fn first_prompt(&self) -> Option<PromptId> {
         let queued = self.facts.queue.front().map(|prompt| prompt.prompt_id);
+        let queued = queued.filter(|_| !self.facts.queue_is_paused());
         let goal = self.facts.goal.as_ref();
         let goal = goal.filter(|_| !self.facts.goal_is_paused());
         queued.or_else(|| goal.map(Goal::next_prompt))

@@ -39,7 +39,7 @@
 //! A call that changes things is never run a second time (I4).
 
 use contract::Outcome;
-use proto::item::{CallStatus, Finish, Voice};
+use proto::item::{CallStatus, Finish, ToolKind, Voice};
 use proto::outcome::{OutcomeKind, Reason};
 use proto::record::{ChildExited, Level, SessionReopened, SessionSet};
 use proto::state::State;
@@ -301,7 +301,10 @@ impl Step<'_> {
             )),
             CallStage::Started { read_only: true } => Some(Outcome::with_status(
                 CallStatus::Interrupted,
-                words::LOST_READ,
+                match open.kind {
+                    ToolKind::Agent => words::LOST_AGENT,
+                    _ => words::LOST_READ,
+                },
             )),
             CallStage::Open
             | CallStage::Waiting(_)

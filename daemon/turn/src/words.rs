@@ -59,6 +59,7 @@ pub const NOBODY_ANSWERS: &str = "Nobody is there to answer. Choose what is most
 pub const NOT_ANSWERED: &str = "Not answered: the turn was stopped before anybody did.";
 pub const UNKNOWN_EFFECTS: &str = "The daemon stopped while this call ran. Whether and how far it took effect is unknown: look before you repeat it.";
 pub const LOST_READ: &str = "Not finished: the daemon stopped while this call ran. It changed nothing; repeat it if you still need it.";
+pub const LOST_AGENT: &str = "Not finished: the daemon stopped while the sub-agent worked. The sub-agent has ended, and the files that it changed stay changed: look at them before you start it again.";
 pub const NOT_STARTED: &str = "Not run: the daemon stopped before this call was started.";
 
 /// The reason that the daemon logs when it closes open interactions of a stopped turn.

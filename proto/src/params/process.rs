@@ -55,7 +55,9 @@ pub struct WaitOutput {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ChildProcess {
     pub session: Pid,
-    pub os_pid: u32,
+    /// Absent: it waits for the end of another command, since as many run as the daemon has file descriptors for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub os_pid: Option<u32>,
     pub kind: ChildKind,
     /// Its number, if it runs in the background.
     #[serde(default, skip_serializing_if = "Option::is_none")]

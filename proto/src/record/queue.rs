@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::item::Attachment;
 use crate::record::{KnownFile, SkillUse};
 use crate::state::OnAsk;
-use crate::{PromptId, RequestId};
+use crate::{Pid, PromptId, RequestId};
 
 /// Steps and time that a user adds to a turn which a limit ended: the limits of the turn that continues it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -35,6 +35,9 @@ pub struct PromptQueued {
     /// It continues a turn that a limit ended, with these limits of its own. The daemon wrote its text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub added: Option<AddedLimits>,
+    /// The session of the same tree that sent it, as a message or as the result of a sub-agent; absent: a person did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<Pid>,
     /// Name of the sending client.
     pub by: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]

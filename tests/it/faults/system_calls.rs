@@ -109,10 +109,16 @@ fn survives(house: &House, params: &CreateParams, acknowledged: bool, what: &str
     let log = logs[0].check();
     assert_eq!(log.count("prompt.queued"), 1, "{what}: one prompt");
     let ended = log.bodies().into_iter().find_map(|body| match body {
-        Body::TurnEnded(ended) => Some(ended.text),
+        Body::TurnEnded(ended) => Some(ended),
         _ => None,
     });
-    assert_eq!(ended.as_deref(), Some("It is done."), "{what}");
+    let text = ended.as_ref().map(|ended| ended.text.as_str());
+    let kinds = log.kinds();
+    assert_eq!(
+        text,
+        Some("It is done."),
+        "{what}: {ended:?} after {kinds:?}"
+    );
     for (file, lines) in [
         ("written.txt", vec!["one"]),
         ("ran.txt", vec!["two", "three"]),

@@ -235,7 +235,7 @@ pub fn running() -> process::ListOutput {
     processes.sort_by_key(|session| session.pid);
     let child = |os_pid, pid, kind, command: &str| ChildProcess {
         session: Pid(4),
-        os_pid,
+        os_pid: Some(os_pid),
         kind,
         pid,
         command: command.to_owned(),

@@ -112,3 +112,40 @@ async fn a_fork_bomb_is_bound_and_gone_soon_after_its_stop() {
         assert!(took < Duration::from_secs(3), "{took:?}");
     }
 }
+
+#[tokio::test]
+async fn command_beyond_the_number_that_may_run_waits_for_the_end_of_another() {
+    let procs = Procs::start(ProcsOptions {
+        commands_max: 1,
+        ..options()
+    })
+    .unwrap();
+    let mut first = procs
+        .spawn(SESSION, sh("echo ready; while :; do sleep 0.05; done"))
+        .await
+        .unwrap();
+    line(&mut first).await;
+    let second = tokio::spawn(procs.spawn(SESSION, sh("echo second")));
+    let stopped = tokio::spawn(procs.spawn(Pid(8), sh("echo never")));
+    until("both wait", || {
+        procs
+            .table()
+            .iter()
+            .filter(|child| child.os_pid.is_none())
+            .count()
+            == 2
+    })
+    .await;
+    // The daemon's own processes wait for nobody.
+    let own = procs.spawn(Pid(0), sh("echo own")).await.unwrap();
+    assert_eq!(finish(own).await.out, "own\n");
+    // A stop ends the wait.
+    procs.stop_session(Pid(8), 1000);
+    let refused = stopped.await.unwrap();
+    assert!(refused.is_err_and(|error| error.to_string().contains("stopped before it ran")));
+    first.control.stop(1000);
+    finish(first).await;
+    let second = second.await.unwrap().unwrap();
+    assert_eq!(finish(second).await.out, "second\n");
+    assert_eq!(procs.count(), 0);
+}

@@ -76,7 +76,7 @@ async fn the_reported_pid_is_valid_outside_the_namespace() {
     line(&mut child).await;
     let arguments = std::fs::read(format!("/proc/{}/cmdline", child.os_pid)).unwrap();
     assert_eq!(arguments, format!("sh\0-c\0{script}\0").into_bytes());
-    assert_eq!(procs.table().first().unwrap().os_pid, child.os_pid);
+    assert_eq!(procs.table().first().unwrap().os_pid, Some(child.os_pid));
 }
 
 #[tokio::test]

@@ -21,8 +21,8 @@ async fn the_table_names_what_runs_and_a_session_is_stopped_alone() {
     assert_eq!(
         rows,
         [
-            (Pid(1), first.os_pid, "sh -c echo ready; sleep 1000"),
-            (Pid(2), second.os_pid, "sh -c sleep 1000")
+            (Pid(1), Some(first.os_pid), "sh -c echo ready; sleep 1000"),
+            (Pid(2), Some(second.os_pid), "sh -c sleep 1000")
         ]
     );
     procs.stop_session(Pid(1), 2000);

@@ -32,6 +32,7 @@ pub fn options() -> ProcsOptions {
         // A room has its own. This one nobody can make: one that all tests shared would belong to one user.
         quarantine: PathBuf::from("/dev/null/quarantine"),
         memory_groups: true,
+        commands_max: 1_000,
         supervisor: None,
     }
 }

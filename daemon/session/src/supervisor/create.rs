@@ -218,6 +218,7 @@ impl Supervisor {
             actor.calls.note_references(referenced.found.as_ref());
         }
         let prompt = params.prompt.as_ref().map(|text| PromptQueued {
+            from: None,
             added: None,
             references: referenced.found.clone(),
             on_ask: None,

@@ -285,6 +285,7 @@ pub fn begin_with(
     let (mut actor, inbox, handle) = build(&ground, parts).unwrap();
     let (reply, created_on_disk) = oneshot::channel();
     let prompt = PromptQueued {
+        from: None,
         added: None,
         references: None,
         on_ask: None,

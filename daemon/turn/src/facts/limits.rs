@@ -25,6 +25,18 @@ impl Facts {
         !self.added.is_empty()
     }
 
+    /// Whether the queue waits for a user because a limit has stopped the work and no person has sent anything since: what
+    /// other sessions send starts no turn then. A step limit does not stop a goal.
+    pub(crate) fn queue_is_paused(&self) -> bool {
+        let stopped = match self.at_limit {
+            Some(TurnLimit::Steps) => self.goal.is_none(),
+            Some(TurnLimit::Time) => true,
+            None => false,
+        };
+        let mut queue = self.queue.iter();
+        stopped && queue.all(|queued| self.sent_by_sessions.contains(&queued.prompt_id))
+    }
+
     /// Whether the goal waits for a user because a turn of it ran out of time. That of a headless session ends instead:
     /// its exit reports the outcome.
     pub(crate) fn goal_is_paused(&self) -> bool {

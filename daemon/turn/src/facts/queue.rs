@@ -27,7 +27,12 @@ impl Facts {
         self.note_references(prompt.prompt_id, prompt.references.as_ref());
         self.woken = self.exited.is_some();
         self.asked_since = true;
-        self.over_budget = false;
+        match prompt.from {
+            Some(_) => {
+                self.sent_by_sessions.insert(prompt.prompt_id);
+            }
+            None => self.over_budget = false,
+        }
         if let Some(added) = prompt.added {
             self.added.insert(prompt.prompt_id, added);
         }
@@ -57,6 +62,7 @@ impl Facts {
         self.skills.remove(&prompt);
         self.attached.remove(&prompt);
         self.added.remove(&prompt);
+        self.sent_by_sessions.remove(&prompt);
     }
 
     /// Stores the contents of a queued prompt's references.

@@ -51,6 +51,22 @@ fn queue_after_a_spent_budget_waits_for_a_raise_or_a_prompt() {
 }
 
 #[test]
+fn what_a_sub_agent_sends_starts_no_turn_after_a_spent_budget() {
+    check(
+        "
+        > user one
+          turn starts | running | prompt: one | ask
+        > model breaks unpaid
+          turn ends budget exceeded: unpaid | idle
+        > agent the result
+        > crash continue
+        > user two
+          turn starts | running | prompt: the result | ask
+    ",
+    );
+}
+
+#[test]
 fn headless_run_ends_with_a_spent_budget_despite_queued_prompts() {
     check(
         "

@@ -265,7 +265,7 @@ impl Checker {
             Body::InteractionOpened(interaction) => self.opens(interaction),
             Body::InteractionResolved(resolved) => self.resolved(resolved),
             Body::PromptQueued(prompt) => {
-                self.over_budget = false;
+                self.over_budget &= prompt.from.is_some();
                 self.accepted.insert(prompt.prompt_id);
                 assert!(
                     !self

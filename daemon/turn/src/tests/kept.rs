@@ -38,6 +38,7 @@ fn kept_part_and_continuation_are_one_text() {
     };
     let prompt = Input::Prompt {
         prompt: PromptQueued {
+            from: None,
             added: None,
             references: None,
             on_ask: None,
@@ -269,6 +270,7 @@ fn recovered(policy: RecoverPolicy, kept: Answer) -> (Machine, Vec<Effect>) {
         now,
     );
     let prompt = proto::record::PromptQueued {
+        from: None,
         added: None,
         references: None,
         on_ask: None,

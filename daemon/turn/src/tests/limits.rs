@@ -175,3 +175,53 @@ fn taken_back_prompt_leaves_the_goal_at_its_limit() {
     ",
     );
 }
+
+#[test]
+fn what_a_sub_agent_sends_starts_no_turn_at_a_limit_of_time() {
+    for goes_on in ["user go on", "adds ms=5000"] {
+        let prompt = match goes_on {
+            "user go on" => "prompt: go on",
+            _ => "daemon: go on after the limit | notice: The work continues for 5 s",
+        };
+        let ms = if goes_on == "user go on" { 1000 } else { 5000 };
+        check(&format!(
+            "
+            > session interactive timeout_ms=1000
+            > user one
+              turn starts | running | turn 1 has 1000 ms | prompt: one | ask
+            > wait 1000
+            > time up 1
+              drop the request | notice: The time limit of this turn is reached |
+              turn ends interrupted (timeout) | idle
+            > agent the result
+            > crash continue
+            > {goes_on}
+              turn starts | running | turn 2 has 1000 ms | prompt: the result | ask
+            > model says Seen.
+              model: Seen. | turn ends completed | idle | turn starts | running | turn 3 has {ms} ms | {prompt} | ask
+        "
+        ));
+    }
+}
+
+#[test]
+fn what_a_sub_agent_sends_starts_no_turn_at_a_limit_of_steps_without_a_goal() {
+    check(
+        "
+        > session interactive max_steps=1
+        > user change it
+          turn starts | running | prompt: change it | ask
+        > model calls read a
+          model calls a | judge a
+        > policy a allow
+          started a | run a
+        > ends a ok
+          finished a ok | result a ok | daemon: sum up | ask without tools
+        > model says Half.
+          model: Half. | notice: The step limit of this turn is reached | turn ends max steps | idle
+        > agent the result
+        > user go on
+          turn starts | running | prompt: the result | ask
+    ",
+    );
+}

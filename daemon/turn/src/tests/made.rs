@@ -201,13 +201,22 @@ fn kind(tool: &str) -> ToolKind {
     match tool {
         "bash_output" => ToolKind::CommandOutput,
         "bash" => ToolKind::Command,
+        "delegate" => ToolKind::Agent,
         _ => ToolKind::Other,
     }
 }
 
 /// The repair tools of tests: `read` only reads files.
 pub fn means() -> RepairTools {
-    let tools = ["read", "write", "bash", "bash_output", "ask", "plan"];
+    let tools = [
+        "read",
+        "write",
+        "bash",
+        "bash_output",
+        "ask",
+        "plan",
+        "delegate",
+    ];
     let known = |tool: &str| RepairTool {
         may_run_half: tool == "read",
         flat: None,

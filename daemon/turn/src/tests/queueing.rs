@@ -238,6 +238,7 @@ fn a_repeated_change_is_known_by_its_request_id() {
     machine.step(
         Input::Prompt {
             prompt: PromptQueued {
+                from: None,
                 added: None,
                 references: None,
                 on_ask: None,

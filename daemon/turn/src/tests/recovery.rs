@@ -434,6 +434,24 @@ fn a_reader_is_lost() {
 }
 
 #[test]
+fn result_of_a_lost_sub_agent_says_that_its_changes_stay() {
+    check(
+        "
+        > user one
+          turn starts | running | prompt: one | ask
+        > model calls delegate a
+          model calls a | judge a
+        > policy a allow
+          started a | run a once that is on disk
+        > crash idle
+          notice: The daemon stopped during this turn, so the turn was ended | finished a interrupted |
+          result a interrupted: Not finished: the daemon stopped while the sub-agent worked |
+          turn ends interrupted (shutdown) | idle
+    ",
+    );
+}
+
+#[test]
 fn a_call_that_was_not_started_runs() {
     check(
         "

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! > session headless repair mode=plan read_only=true max_steps=2 timeout_ms=9 tries=2 parallel=1 window=1000 fallback=q/n      (first, unless the default session is used)
-//! > user TEXT            > steer TEXT             > adds steps=2|ms=9   > unqueue TEXT            > set kind=headless|max_steps=2|paused=true|mode=plan|read_only=true|model=q/m|budget=9
+//! > user TEXT            > steer TEXT             > agent TEXT            (the result of a sub-agent)            > adds steps=2|ms=9   > unqueue TEXT            > set kind=headless|max_steps=2|paused=true|mode=plan|read_only=true|model=q/m|budget=9
 //! > model says TEXT [using 850]      > model thinks TEXT      > model cut TEXT          > model filtered TEXT
 //! > model calls read a, write b, x:write b, read c!       (ids `a`, `b`, `x`, `c`; `!`: cut by the output limit)
 //! > model breaks transient|permanent|too-long|unpaid|no-key|lost-key [after 7s] [showing TEXT]
@@ -40,7 +40,7 @@ use proto::record::{
 };
 use proto::reset::{CacheReset, Compaction, Piece, Wire};
 use proto::state::{Kind, Mode};
-use proto::{Body, ItemId, Record, Seq, Stamp};
+use proto::{Body, ItemId, Pid, Record, Seq, Stamp};
 use proto::{ErrorName, Failure};
 
 use super::checker::Checker;
@@ -216,6 +216,7 @@ impl CallStage {
             }
             "user" => self.prompt(what, When::Queue),
             "steer" => self.prompt(what, When::Steer),
+            "agent" => self.agent(what),
             "adds" => self.adds(what),
             "unqueue" => Input::Unqueue(self.prompt_named(what)),
             "set" => set(what),
@@ -469,6 +470,7 @@ impl CallStage {
     fn prompt(&mut self, text: &str, when: When) -> Input {
         self.prompts.push(text.to_owned());
         let prompt = PromptQueued {
+            from: None,
             added: None,
             references: None,
             on_ask: None,
@@ -479,6 +481,20 @@ impl CallStage {
             request_id: None,
         };
         Input::Prompt { prompt, when }
+    }
+
+    /// What a session of the tree sends comes like steering.
+    fn agent(&mut self, text: &str) -> Input {
+        match self.prompt(text, When::Steer) {
+            Input::Prompt { prompt, when } => Input::Prompt {
+                prompt: PromptQueued {
+                    from: Some(Pid(9)),
+                    ..prompt
+                },
+                when,
+            },
+            other => other,
+        }
     }
 
     /// `steps=2`, `ms=9000`: the work that a limit has stopped goes on.

@@ -327,6 +327,7 @@ impl Simulation {
         self.prompts += 1;
         let text = format!("prompt {}", self.prompts);
         let prompt = PromptQueued {
+            from: None,
             added: None,
             references: None,
             on_ask: None,

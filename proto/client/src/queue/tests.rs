@@ -14,6 +14,7 @@ fn id(number: u8) -> PromptId {
 
 fn queued(number: u8) -> Body {
     Body::PromptQueued(PromptQueued {
+        from: None,
         added: None,
         references: None,
         on_ask: None,

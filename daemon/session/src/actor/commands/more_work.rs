@@ -53,6 +53,7 @@ impl Actor {
                 steer: false,
                 on_ask: None,
                 references: None,
+                from: None,
                 added: Some(added),
                 by,
                 request_id: params.request_id,

@@ -74,6 +74,7 @@ impl Actor {
         self.requests.keys().put(params.credentials);
         self.calls.fill_environment(params.env);
         let prompt = PromptQueued {
+            from: None,
             added: None,
             references: references.found,
             prompt_id: PromptId::new(),

@@ -178,6 +178,7 @@ impl Supervisor {
             text.push_str(&worktree);
         }
         let prompt = PromptQueued {
+            from: Some(*pid),
             added: None,
             prompt_id: PromptId::new(),
             text,

@@ -57,6 +57,7 @@ impl Supervisor {
         }
         let pid = sender.pid();
         let prompt = PromptQueued {
+            from: Some(pid),
             added: None,
             prompt_id: PromptId::new(),
             text: format!("Message from session {pid}:\n\n{text}"),
