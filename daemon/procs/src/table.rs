@@ -125,18 +125,17 @@ impl Table {
     /// The rows of commands that run or wait for a place, oldest first.
     pub fn list(&self) -> Vec<ChildProcess> {
         let inner = self.lock();
-        let listed = inner.rows.values().filter_map(|row| {
-            (row.waits || row.os_pid.is_some()).then(|| ChildProcess {
-                session: row.session,
-                os_pid: row.os_pid,
-                kind: match row.number {
-                    Some(_) => ChildKind::Shell,
-                    None => ChildKind::Command,
-                },
-                pid: row.number,
-                command: row.title.clone(),
-                running_ms: u64::try_from(row.since.elapsed().as_millis()).unwrap_or(u64::MAX),
-            })
+        let shown = |row: &&ProcessRow| row.waits || row.os_pid.is_some();
+        let listed = inner.rows.values().filter(shown).map(|row| ChildProcess {
+            session: row.session,
+            os_pid: row.os_pid,
+            kind: match row.number {
+                Some(_) => ChildKind::Shell,
+                None => ChildKind::Command,
+            },
+            pid: row.number,
+            command: row.title.clone(),
+            running_ms: u64::try_from(row.since.elapsed().as_millis()).unwrap_or(u64::MAX),
         });
         listed.collect()
     }
