@@ -151,7 +151,7 @@ fn read(server: &str, params: ElicitRequestParams) -> Result<Elicitation, String
     })
 }
 
-/// An address that the user is to open: only of pages, and one whose host can be told.
+/// An address that the user is to open: only a page, and only with a host that can be shown.
 fn link(url: &str) -> Result<ElicitationKind, String> {
     if url.len() > URL_MAX {
         return Err(format!("an address may have {URL_MAX} bytes"));
