@@ -68,7 +68,9 @@ fn refused(error: &clap::Error, arguments: &[OsString]) -> u8 {
         error.kind(),
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion
     );
-    let known = other_agents::error(error, arguments).or_else(|| commands::resume::refused(error));
+    let known = other_agents::error(error, arguments)
+        .or_else(|| commands::resume::refused(error))
+        .or_else(|| commands::bare::refused(error, arguments));
     if let Some(known) = known {
         commands::run::refused(error, arguments);
         return exit::tell(&known, false);

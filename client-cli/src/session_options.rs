@@ -31,7 +31,7 @@ pub(crate) use one_of;
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct SessionArgs {
     /// Model to use: a provider, a model, or `provider/model`.
-    #[arg(long)]
+    #[arg(short, long)]
     model: Option<String>,
     /// Reasoning effort, in the model's terms: `low`, `high`, …; empty: the model's default [default: from the config].
     #[arg(long, value_name = "LEVEL")]

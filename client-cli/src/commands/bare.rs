@@ -1,5 +1,8 @@
 //! `reasonix` alone: the terminal interface, with a new session in this directory or one that is there.
 
+use std::ffi::OsString;
+
+use clap::error::ErrorKind;
 use client::Client;
 use client_tui::Open;
 use proto::hello::Role;
@@ -58,7 +61,7 @@ pub async fn run(args: Args) -> Result<u8, Error> {
         return super::attach::run(line_by_line(args)).await;
     }
     let otherwise = say!(Msg::WithoutTerminal);
-    let client = interface::connect("reasonix", Role::Drive, otherwise).await?;
+    let client = interface::connect("reasonix chat", Role::Drive, otherwise).await?;
     let open = opened(&client, &args).await?;
     let fresh = Fresh {
         prompt: args.prompt.clone(),
@@ -81,18 +84,46 @@ fn is_word(prompt: &str) -> bool {
     !prompt.trim().contains(char::is_whitespace)
 }
 
+/// The error for words behind the one prompt that `reasonix` takes: the first is the misspelt name of a command, or
+/// the quotes are missing. `None`: the arguments are wrong in another way.
+pub fn refused(error: &clap::Error, arguments: &[OsString]) -> Option<Error> {
+    let words: Vec<&str> = arguments
+        .iter()
+        .skip(1)
+        .filter_map(|word| word.to_str())
+        .collect();
+    let first = words.first().filter(|word| !word.starts_with('-'))?;
+    let is_command = crate::command().find_subcommand(first).is_some();
+    let is_unknown = matches!(
+        error.kind(),
+        ErrorKind::UnknownArgument | ErrorKind::InvalidSubcommand
+    );
+    if is_command || !is_unknown {
+        return None;
+    }
+    if words.iter().any(|word| word.starts_with('-')) {
+        return Some(misspelt(first));
+    }
+    let quoted = text::line(&words.join(" "));
+    Some(unknown(first, &say!(Msg::QuotePrompt, quoted)))
+}
+
 fn misspelt(word: &str) -> Error {
-    let shown = text::line(word);
     if let Some(ours) = other_agents::command_here(word) {
+        let shown = text::line(word);
         return Error::usage(say!(Msg::UnknownWord, shown), say!(Msg::UseInstead, ours));
     }
+    unknown(word, say!(Msg::HelpLists))
+}
+
+/// The error for a word that is no command, with the commands of nearly that name.
+fn unknown(word: &str, otherwise: &str) -> Error {
     let commands = crate::command();
     let names = commands
         .get_subcommands()
         .flat_map(|command| std::iter::once(command.get_name()).chain(command.get_all_aliases()));
-    let otherwise = say!(Msg::HelpLists);
     Error::usage(
-        say!(Msg::UnknownWord, shown),
+        say!(Msg::UnknownWord, text::line(word)),
         near::hint(word, names, otherwise),
     )
 }

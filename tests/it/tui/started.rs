@@ -34,6 +34,47 @@ fn one_unknown_word_is_a_command_misspelt() {
 }
 
 #[test]
+fn words_behind_no_command_are_a_misspelt_command_or_need_quotes() {
+    let house = House::new();
+    let table = [
+        (&["attch", "3"][..], "Unknown command `attch`", "`attach`"),
+        (&["runn", "hi"], "Unknown command `runn`", "`run`"),
+        (&["runn", "--json"], "Unknown command `runn`", "`run`"),
+        (
+            &["fix", "the", "tests"],
+            "Unknown command `fix`",
+            "`reasonix \"fix the tests\"`",
+        ),
+        (
+            &["review", "HEAD"],
+            "Unknown command `review`",
+            "`reasonix run /review`",
+        ),
+        (
+            &["resume", "--last"],
+            "unknown option `--last`",
+            "`reasonix -c`",
+        ),
+        (&["run", "-C", "/", "hi"], "unknown option `-C`", "`--cwd`"),
+        (
+            &["run", "-a", "never"],
+            "unknown option `-a`",
+            "`--approval-mode MODE`",
+        ),
+        (
+            &["run", "--sandbox", "read-only"],
+            "unknown option `--sandbox`",
+            "`--read-only`",
+        ),
+    ];
+    for (arguments, what, hint) in table {
+        let refused = house.reasonix(arguments).expect_code(64);
+        assert!(refused.err.contains(what), "{arguments:?}: {}", refused.err);
+        assert!(refused.err.contains(hint), "{arguments:?}: {}", refused.err);
+    }
+}
+
+#[test]
 fn a_dumb_terminal_gets_the_lines() {
     let house = House::playing(&Script::new().says("Line by line."));
     for arguments in [&[][..], &["attach"]] {
