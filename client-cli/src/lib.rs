@@ -22,6 +22,7 @@ pub mod schema;
 mod session_options;
 mod signals;
 mod terminal;
+mod unread_rules;
 mod when;
 
 use std::process::ExitCode;

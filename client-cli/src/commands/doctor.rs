@@ -12,7 +12,7 @@ use proto::params::config::{Check, CheckLevel, DoctorParams};
 use crate::exit::Error;
 use crate::messages::daemon::Msg;
 use crate::messages::{Label, translated};
-use crate::{output, reach, text};
+use crate::{output, reach, text, unread_rules};
 
 /// Check home, socket, daemon, config and providers.
 ///
@@ -45,6 +45,7 @@ pub async fn run(args: Args) -> Result<u8, Error> {
                 rebuild_index: args.rebuild_index,
             };
             checks.extend(client.call::<DoctorRun>(&params).await?.checks);
+            checks.extend(rules_of_others());
             if args.probe {
                 checks.extend(probe::checks(&client).await?);
             }
@@ -96,6 +97,13 @@ fn check(name: &str, level: CheckLevel, text: &str, hint: &str) -> Check {
         text: text.to_owned(),
         hint: hint.to_owned(),
     }
+}
+
+/// Rules that a user could take for ours.
+fn rules_of_others() -> Vec<Check> {
+    let lines = reach::cwd(None).map_or_else(|_| Vec::new(), |cwd| unread_rules::lines(&cwd));
+    let warning = |line: &String| check("rules", CheckLevel::Warning, line, "");
+    lines.iter().map(warning).collect()
 }
 
 fn home(paths: &Paths) -> Check {

@@ -19,7 +19,7 @@ use crate::messages::Head;
 use crate::messages::asking::Msg;
 use crate::messages::translated;
 use crate::session_options::one_of;
-use crate::{output, reach, text};
+use crate::{output, reach, text, unread_rules};
 
 pub use check::Line;
 
@@ -133,9 +133,15 @@ async fn list(session: Option<String>, json: bool) -> Result<u8, Error> {
             ]
         })
         .collect();
-    output::table([Head::List, Head::Rule, Head::From], &rows)?;
-    if rows.is_empty() {
-        output::progress(say!(Msg::NoRules));
+    match rows.is_empty() {
+        true => output::progress(say!(Msg::NoRules)),
+        false => output::table([Head::List, Head::Rule, Head::From], &rows)?,
+    }
+    for line in reach::cwd(None)
+        .iter()
+        .flat_map(|cwd| unread_rules::lines(cwd))
+    {
+        output::progress(&format!("! {line}"));
     }
     for problem in &found.problems {
         output::progress(&text::line(&format!("! {}", translated(problem))));

@@ -83,6 +83,11 @@ client::catalog! {
     DirNothing = "{0}: not trusted, and there is nothing to trust", "{0}：未受信任，也没有需要信任的内容";
     DirNotTrusted = "{0}: not trusted; this has no effect:", "{0}：未受信任；以下设置不生效：";
     BuiltIn = "comes with Reasonix", "内置";
+    /// The file; how many.
+    UnreadRules = "`{0}` has permission rules of another agent, which have no effect here: {1}. They have the same form: copy those that you want to `permissions` in `reasonix.toml`", "`{0}` 中有其他代理的权限规则，在此无效：{1} 条。格式相同：可将所需规则复制到 `reasonix.toml` 的 `permissions`";
+    NoHooks = "no hooks; `reasonix help hooks` says where they are configured", "没有钩子；`reasonix help hooks` 说明在哪里配置";
+    NoSkills = "no skills; `reasonix help skills` says where they are looked for", "没有技能；`reasonix help skills` 说明在哪里查找";
+    NoCommands = "no custom commands; `reasonix help commands` says where they are looked for", "没有自定义命令；`reasonix help commands` 说明在哪里查找";
     SkillHidden = "hidden by {0}", "被 {0} 遮盖";
     SkillSubagent = "runs as a sub-agent", "以子代理运行";
     SkillDisabled = "disabled", "已停用";

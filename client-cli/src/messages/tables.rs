@@ -138,6 +138,7 @@ client::catalog! {
     Queued = "queued", "排队";
     ReadOnly = "read-only", "只读";
     Records = "records", "记录";
+    Rules = "rules", "规则";
     Session = "session", "会话";
     Sessions = "sessions", "会话";
     Socket = "socket", "套接字";
