@@ -1,5 +1,6 @@
 //! The daemon's own messages to the model, and notices to users. Messages to the model are part of the conversation, so
-//! a change of their wording changes request bytes.
+//! a change of their wording changes request bytes. The first line of a result is shown to users too: what only the model
+//! has to do about it is on the lines below.
 
 use contract::{Decision, EffectivePermissions};
 use proto::Pid;
@@ -39,15 +40,15 @@ pub const NO_MORE_CALLS: &str = "Not run: no more tools can be called in this tu
 /// After the result of a call that was repeated. Also a marker: the result is compared without it.
 pub const LOOP_WARNING: &str = "\n\n[This call has given the same result 5 times in a row. Change course: do something else, or answer with what you have. To wait for something, run one command that sleeps until it is there. If this goes on, the turn is ended.]";
 pub const STUCK: &str = "The same calls gave the same results again and again, so no more tools can be called in this turn. Say briefly what was done, what is left and what stands in the way.";
-pub const CUT_CALL: &str = "Not run: your answer broke off inside this call. Make a smaller call: write large files in several parts with `append`.";
-pub const DENIED_BEFORE: &str = "Denied: the same call was denied before in this turn, and stays denied. Do not try to get the same \
+pub const CUT_CALL: &str = "Not run: your answer broke off inside this call.\nMake a smaller call: write large files in several parts with `append`.";
+pub const DENIED_BEFORE: &str = "Denied: the same call was denied before in this turn, and stays denied.\nDo not try to get the same \
                                  effect with another tool or another spelling: do something else, or explain what you need.";
-pub const NO_PLAN_MODE: &str = "Not proposed: the session is not in plan mode, and no plan has to be approved. Go on with the work; say in words what you are about to do.";
+pub const NO_PLAN_MODE: &str = "Not proposed: the session is not in plan mode, and no plan has to be approved.\nGo on with the work; say in words what you are about to do.";
 const PLAN_STOPPED: &str =
     "Not answered: the turn was stopped before anybody read the plan. Plan mode is still on.";
 /// The entry of an unapproved plan in the list of calls that were denied because no client was attached.
 pub const PLAN_UNATTENDED: &str = "a plan needs the user's approval, and no client is attached. Attach to the session and answer, or run it with `--on-ask wait`";
-const PLAN_NOBODY: &str = "Nobody is there to approve the plan. It is handed to the user as it stands, and plan mode is still on: end the turn now with a sentence or two, and call no more tools.";
+const PLAN_NOBODY: &str = "Nobody is there to approve the plan.\nIt is handed to the user as it stands, and plan mode is still on: end the turn now with a sentence or two, and call no more tools.";
 // Notices of the session's permissions to the model. Also markers: the last reported permissions are read from them.
 const PLAN_ON: &str = "Plan mode is on: look, think and plan, and change nothing. Calls that change anything are refused. When the plan is ready, call the tool that hands it in; the user approves it or says what is missing.";
 const READ_ONLY_ON: &str = "This session only reads: calls that change anything are refused until the user lifts that. Say what you would change in the place of changing it.";
@@ -55,7 +56,7 @@ const READ_ONLY_PLAN_ON: &str = "Plan mode is on, and this session only reads: c
 const ALL_OFF: &str = "Changes are possible again: neither plan mode nor a read-only session holds calls back. The user's permissions decide, as ever.";
 const USER_ANSWERED: &str = "The user answered:";
 /// The result of a call with questions when no client is attached.
-pub const NOBODY_ANSWERS: &str = "Nobody is there to answer. Choose what is most sensible, say which assumption you make, and go on.";
+pub const NOBODY_ANSWERS: &str = "Nobody is there to answer.\nChoose what is most sensible, say which assumption you make, and go on.";
 pub const NOT_ANSWERED: &str = "Not answered: the turn was stopped before anybody did.";
 pub const UNKNOWN_EFFECTS: &str = "The daemon stopped while this call ran. Whether and how far it took effect is unknown: look before you repeat it.";
 pub const LOST_READ: &str = "Not finished: the daemon stopped while this call ran. It changed nothing; repeat it if you still need it.";
@@ -147,8 +148,10 @@ pub fn answers(by: Answerer, questions: &[Question], replies: &[Reply]) -> Strin
 
 /// The result of the model's questions for users: one line of at most 200 characters.
 pub fn answers_in_one_line(words: &str) -> String {
-    let said = words.strip_prefix(USER_ANSWERED).unwrap_or(words);
-    let lines: Vec<_> = said.lines().filter(|line| !line.is_empty()).collect();
+    let lines: Vec<_> = match words.strip_prefix(USER_ANSWERED) {
+        Some(said) => said.lines().filter(|line| !line.is_empty()).collect(),
+        None => words.lines().take(1).collect(),
+    };
     lines.join("; ").chars().take(200).collect()
 }
 
@@ -164,7 +167,7 @@ pub fn denied_by_answer(resolved: &InteractionResolved, note: Option<&str>) -> S
 fn denied_by_person(by: &str, note: Option<&str>) -> String {
     match note {
         Some(note) if !note.trim().is_empty() => format!("Denied by the user ({by}): {note}"),
-        _ => format!("Denied by the user ({by}). Do something else, or explain why it is needed."),
+        _ => format!("Denied by the user ({by}).\nDo something else, or explain why it is needed."),
     }
 }
 
@@ -244,7 +247,7 @@ pub fn denied_by_policy(decided: &PolicyDecided) -> String {
     }
     if decided.layer == Decision::SKILL_LAYER {
         return format!(
-            "Denied by `allowed-tools`: {}. Do without this call, or say what it is needed for.",
+            "Denied by `allowed-tools`: {}.\nDo without this call, or say what it is needed for.",
             decided.rule
         );
     }
@@ -260,7 +263,7 @@ fn denied_by_rule(rule: &str, layer: &str) -> String {
         true => format!("Denied: {rule} ({layer})"),
         false => format!("Denied by the rule `{rule}` ({layer})"),
     };
-    format!("{denied}. It will be denied again; find another way.")
+    format!("{denied}.\nIt will be denied again; find another way.")
 }
 
 /// The notice when the model of the config cannot write the summary of a compaction.
@@ -272,9 +275,9 @@ pub fn no_summary_writer(why: &str) -> String {
 
 fn refused_by_effective_permissions(rule: &str) -> String {
     if rule == EffectivePermissions::PLAN_MODE {
-        "Not run: the session is in plan mode, and this call may change something. Look and plan with calls that only read; when the plan is ready, call the tool that hands it in.".into()
+        "Not run: the session is in plan mode, and this call may change something.\nLook and plan with calls that only read; when the plan is ready, call the tool that hands it in.".into()
     } else {
-        "Not run: this session only reads, and this call may change something. Say what you would change; only the user can lift it.".into()
+        "Not run: this session only reads, and this call may change something.\nSay what you would change; only the user can lift it.".into()
     }
 }
 
@@ -290,7 +293,7 @@ pub fn plan_answered(
         None => PLAN_STOPPED.to_owned(),
         Some(PlanDecision::Approve) => {
             let begin = format!(
-                "The user ({who}) approved the plan. Plan mode is off: carry it out now. Until this turn ends its calls run without asking, but for those that are denied or always asked."
+                "The user ({who}) approved the plan.\nPlan mode is off: carry it out now. Until this turn ends its calls run without asking, but for those that are denied or always asked."
             );
             match note {
                 "" => begin,
@@ -298,7 +301,8 @@ pub fn plan_answered(
             }
         }
         Some(PlanDecision::Reject) => {
-            let begin = format!("The user ({who}) did not approve the plan. Plan mode is still on");
+            let begin =
+                format!("The user ({who}) did not approve the plan.\nPlan mode is still on");
             match note {
                 "" => format!("{begin}: ask what is missing, or make a better plan."),
                 note => format!("{begin}. They say: {note}"),

@@ -85,7 +85,8 @@ fn tool_result(message: &ToolMessage) -> String {
         true => unwarned,
         false => unwarned.splitn(4, '\n').nth(3).unwrap_or_default(),
     };
-    let first = text.split(". ").next().unwrap_or_default();
+    let ends = [". ", ".\n"].into_iter().filter_map(|end| text.find(end));
+    let first = ends.min().map_or(text, |end| &text[..end]);
     let first = first.trim_end_matches('.');
     format!("result {} {status}{change}{warned}: {first}", message.call)
 }
