@@ -8,6 +8,7 @@ use crate::messages::talk::Msg;
 use crate::messages::{language, translated};
 use client::DecodedEvent;
 use client::form::Form;
+use client::messages::transcript::Msg as Shared;
 use client::transcript::{self, Change, Entry, EntryKind, Status, ToolOutcome, ToolRun, words};
 use proto::item::{Attachment, CallStatus, Display, Finish};
 use proto::outcome::{OutcomeKind, TurnEnded};
@@ -228,7 +229,14 @@ fn tool_end(tool: &ToolRun) -> Vec<Piece> {
         ),
         _ => block(Tone::Tool, format!("{}: {status}", tool.tool)),
     };
-    pieces.extend(display_pieces(outcome));
+    match &outcome.display {
+        // A command shows its exit code, other tools only their words.
+        Display::Line { text } if tool.started && outcome.status == CallStatus::Failed => {
+            let words = language().fill(Shared::Because, &[status, &translated(text)]);
+            pieces.extend(block(Tone::Output, words));
+        }
+        _ => pieces.extend(display_pieces(outcome)),
+    }
     if let Some(reason) = &outcome.blocked {
         let text = say!(Msg::SandboxBlocked, translated(reason));
         pieces.extend(block(Tone::Warning, text));

@@ -386,7 +386,8 @@ impl Attached {
         }
         self.away = away::lines(snapshot);
         for queued in &snapshot.queue {
-            self.note(&say!(Msg::QueuedBy, queued.by, queued.text))?;
+            let by = words::who(language(), &queued.by);
+            self.note(&say!(Msg::QueuedBy, by, queued.text))?;
         }
         self.queue = Queue::new(snapshot.seq, snapshot.queue.clone());
         self.unsure = true;

@@ -106,7 +106,7 @@ fn who_answered_is_told() {
         "answer": {"type": "approval", "decision": "deny", "note": "keep it"}, "by": "reasonix attach"});
     assert_eq!(
         grown(&[event(Some(4), "interaction.resolved", &resolved)]),
-        "[[3.1] denied by reasonix attach: keep it]"
+        "[[3.1] denied by you: keep it]"
     );
 }
 

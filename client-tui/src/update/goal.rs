@@ -1,6 +1,6 @@
 //! `/goal` without text: what the session works towards, how far it is, and what it has cost.
 
-use client::transcript::words::goal_reason;
+use client::transcript::words::{goal_reason, who};
 use proto::budget::Spent;
 use proto::params::goal::{GoalProgress, StatusOutput};
 use proto::params::session::OneParams;
@@ -92,7 +92,8 @@ fn of(model: &Model, goal: &GoalProgress) -> Vec<String> {
     let count = goal.check.len() as u64;
     lines.push(checked_words(language, count, goal.checked.as_ref()));
     lines.push(String::new());
-    lines.push(language.fill(Msg::StartedBy, &[&client::text::line(&goal.by)]));
+    let by = who(language, &goal.by);
+    lines.push(language.fill(Msg::StartedBy, &[&client::text::line(&by)]));
     lines.push(language.say(Msg::Keys).to_owned());
     lines
 }

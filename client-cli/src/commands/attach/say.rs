@@ -15,7 +15,7 @@ use super::input::{Said, ToMode, help};
 use crate::commands::queue::{self, Change};
 use crate::exit::Error;
 use crate::messages::talk::Msg;
-use crate::messages::translated;
+use crate::messages::{language, translated};
 
 impl Attached {
     /// Does what a line says.
@@ -241,5 +241,6 @@ pub(super) fn lower(role: Role) -> Option<&'static str> {
 /// A prompt that waits, on a line.
 fn line((index, queued): (usize, &QueuedPrompt)) -> String {
     let steer = if queued.steer { say!(Msg::Steers) } else { "" };
-    say!(Msg::QueuedRow, index + 1, queued.text, steer, queued.by)
+    let by = client::transcript::words::who(language(), &queued.by);
+    say!(Msg::QueuedRow, index + 1, queued.text, steer, by)
 }

@@ -290,7 +290,8 @@ fn prompt(index: usize, queued: &QueuedPrompt, model: &Model) -> Row {
         true => ("»", Msg::Steers),
         false => (" ", Msg::NextTurn),
     };
-    let by = client::text::line(&queued.by);
+    let by = client::transcript::words::who(language, &queued.by);
+    let by = client::text::line(&by);
     Row {
         key: Key::Prompt(queued.prompt_id),
         mark: (mark, Ink::Accent),

@@ -16,6 +16,7 @@ use super::{
 use super::{programs, reason};
 use crate::messages::Language;
 use crate::messages::transcript::Msg as Transcript;
+use crate::transcript::words::who;
 
 /// The form of an approval.
 pub(super) fn form(approval: &Approval) -> Form<'_> {
@@ -156,7 +157,7 @@ pub(super) fn put_back_settlement(
         | ApprovalDecision::AllowSession
         | ApprovalDecision::AllowAlways => (SettlementMark::Allowed, Transcript::ResolvedPutBack),
     };
-    let words = language.fill(message, &[&resolved.by, paths]);
+    let words = language.fill(message, &[&who(language, &resolved.by), paths]);
     Settlement {
         mark,
         words: with_note(words, note),
@@ -263,11 +264,12 @@ pub(super) fn settlement(
     call: &str,
     resolved: &InteractionResolved,
 ) -> Settlement {
+    let by = who(language, &resolved.by);
     if let Some(edit) = &resolved.edit {
         let command = crate::text::line(&edit.command);
         return Settlement {
             mark: SettlementMark::Allowed,
-            words: language.fill(Transcript::ResolvedEdited, &[&resolved.by, call, &command]),
+            words: language.fill(Transcript::ResolvedEdited, &[&by, call, &command]),
             replies: Vec::new(),
         };
     }
@@ -288,11 +290,11 @@ pub(super) fn settlement(
     let rule = scope.map_or(call, |scope| &scope.rule);
     let (message, values) = match decision {
         ApprovalDecision::Deny if resolved.unattended => (Transcript::ResolvedAlone, [call, ""]),
-        ApprovalDecision::Deny => (Transcript::ResolvedDenied, [&resolved.by, call]),
+        ApprovalDecision::Deny => (Transcript::ResolvedDenied, [&by, call]),
         ApprovalDecision::AllowOnce | ApprovalDecision::AllowSession => {
-            (Transcript::ResolvedSession, [&resolved.by, rule])
+            (Transcript::ResolvedSession, [&by, rule])
         }
-        ApprovalDecision::AllowAlways => (Transcript::ResolvedAlways, [&resolved.by, rule]),
+        ApprovalDecision::AllowAlways => (Transcript::ResolvedAlways, [&by, rule]),
     };
     let words = with_note(language.fill(message, &values), note);
     Settlement {

@@ -75,8 +75,8 @@ crate::catalog! {
     Because = "asked because {0}", "询问原因：{0}";
     /// 0: why.
     StoppedBecause = "the sandbox may have blocked it: {0}", "似乎被沙箱阻止：{0}";
-    OutsideMeans = "Outside the sandbox, it can do everything that you can: change any of your files and use the network. It already ran inside the sandbox until it was blocked.", "在沙箱外，它可以做您能做的一切：修改您的任何文件、使用网络。它已在沙箱内运行过一次，直到被阻止为止。";
-    PutBackMeans = "Such a file can configure or run something, so it was moved away. It was made while the command ran, perhaps by you. If you deny, it stays where it was moved to.", "这类文件可以更改配置或运行程序，因此已移走。它是在命令运行期间创建的，也可能出自您本人。拒绝则留在移到的位置。";
+    OutsideMeans = "Outside the sandbox, it can do everything that you can: change any of your files and use the network. It already ran inside the sandbox until it was blocked.", "在沙箱外，它可以做你能做的一切：修改你的任何文件、使用网络。它已在沙箱内运行过一次，直到被阻止为止。";
+    PutBackMeans = "Such a file can configure or run something, so it was moved away. It was made while the command ran, perhaps by you. If you deny, it stays where it was moved to.", "这类文件可以更改配置或运行程序，因此已移走。它是在命令运行期间创建的，也可能出自你本人。拒绝则留在移到的位置。";
     KeyPutBack = "put it back", "放回原处";
     KeyLeave = "leave it moved away", "不放回";
     KeyLeaveShort = "leave it", "不放回";
@@ -84,7 +84,7 @@ crate::catalog! {
     /// 0: the file.
     RunsProgram = "Runs {0}", "运行 {0}";
     /// 0: the file.
-    RunsOwnProgram = "Runs {0}, which this session may change: it can do anything with all your rights.", "运行 {0}；本会话可以更改该文件，它能以您的全部权限做任何事。";
+    RunsOwnProgram = "Runs {0}, which this session may change: it can do anything with all your rights.", "运行 {0}；本会话可以更改该文件，它能以你的全部权限做任何事。";
     /// 0: the name.
     RunsUnknownProgram = "Runs {0}, and which file that is depends on what the command does before.", "运行 {0}；具体是哪个文件取决于命令之前的操作。";
     /// 0: a directory.
@@ -401,7 +401,7 @@ impl Asked {
     /// Who answered what this client shows, in a sentence.
     #[must_use]
     pub fn answered_by(&self, language: Language, resolved: &InteractionResolved) -> String {
-        let by = text::line(&resolved.by);
+        let by = text::line(&words::who(language, &resolved.by));
         let decision = match (self, &resolved.answer) {
             (
                 _,
@@ -459,12 +459,13 @@ fn replies_settlement(
         )
         | None => &[],
     };
+    let by = words::who(language, &resolved.by);
     if let (Some(InteractionAnswer::Elicitation { decision, .. }), []) = (&resolved.answer, replies)
     {
         let decision = language.say(elicitation_words(*decision));
         return Settlement {
             mark: SettlementMark::Answered,
-            words: language.fill(Msg::AnsweredBy, &[&resolved.by, decision]),
+            words: language.fill(Msg::AnsweredBy, &[&by, decision]),
             replies: Vec::new(),
         };
     }
@@ -479,7 +480,7 @@ fn replies_settlement(
     });
     Settlement {
         mark: SettlementMark::Answered,
-        words: language.fill(message, &[&resolved.by]),
+        words: language.fill(message, &[&by]),
         replies: replies.collect(),
     }
 }

@@ -30,7 +30,8 @@ impl Asked {
     /// Who settled it, and how: one line, or a line a question. For clients that print lines.
     #[must_use]
     pub fn settled_lines(&self, language: Language, resolved: &InteractionResolved) -> String {
-        let (id, by) = (resolved.interaction_id.to_string(), resolved.by.as_str());
+        let id = resolved.interaction_id.to_string();
+        let by: &str = &words::who(language, &resolved.by);
         let with_note = |line: String, note: &Option<String>| match note {
             Some(note) => language.fill(Msg::WithNote, &[&line, &language.translate(note)]),
             None => line,

@@ -162,14 +162,14 @@ fn problems_in_a_config_file_are_translated_behind_their_place() {
     }
 }
 
-/// Sources as one text, with strings that a backslash continues put together.
+/// Sources, and the built-in files, as one text, with strings that a backslash continues put together.
 fn sources(path: &Path, text: &mut String) {
     if path.is_dir() && !path.ends_with("messages") {
         let mut entries = std::fs::read_dir(path).unwrap();
         entries
             .try_for_each(|entry| entry.map(|entry| sources(&entry.path(), text)))
             .unwrap();
-    } else if path.extension().is_some_and(|extension| extension == "rs") {
+    } else if path.extension().is_some_and(|it| it == "rs" || it == "md") {
         let source = std::fs::read_to_string(path).unwrap();
         let mut pieces = source.split("\\\n");
         text.push_str(pieces.next().unwrap_or_default());
@@ -272,7 +272,7 @@ fn still_said<M: Message + std::fmt::Debug>(rows: &[M], text: &str) {
             let parts = parts.flat_map(|part| part.split([',', ':', '`']));
             parts.map(|part| part.trim().trim_start_matches("or "))
         });
-        for part in parts.map(|part| part.trim_matches([':', ';', ',', ' ', '`', '(', ')'])) {
+        for part in parts.map(|part| part.trim_matches([':', ';', ',', ' ', '`', '(', ')', '.'])) {
             let written = part.replace('"', "\\\"");
             if !text.contains(part) && !text.contains(&written) {
                 stale.push((message, part));

@@ -52,6 +52,10 @@ crate::catalog! {
     /// 0: who, 1: paths.
     ResolvedPutBack = "{0} had {1} put back", "{0} 已让 {1} 放回原处";
     ResolvedLeft = "{0} left {1} moved away", "{0} 未让 {1} 放回原处";
+    /// Who acted, where it is a terminal of the user.
+    You = "you", "你";
+    /// The command.
+    YouBy = "you (`{0}`)", "你（`{0}`）";
     ACall = "a call", "一次调用";
     Answered = "answered by {0}", "{0} 已回答";
     AnsweredAlone = "no client was attached to answer", "没有可作答的客户端";

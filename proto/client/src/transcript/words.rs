@@ -1,6 +1,8 @@
 //! What happens in a session, in words of every language. Pure. Values come as they are: whoever prints the words cleans
 //! them.
 
+use std::borrow::Cow;
+
 use proto::Pid;
 use proto::hook::{HookFinished, HookOutcome};
 use proto::item::{Attachment, AttachmentKind, CallStatus, Finish};
@@ -41,6 +43,24 @@ fn instruction_files(language: Language, files: &[String]) -> Option<String> {
             let more = more.to_string();
             Some(language.fill(Msg::InstructionsAndMore, &[&names, &more]))
         }
+    }
+}
+
+/// The names of clients in which a user reads and writes.
+const DIALOGS: [&str; 2] = ["reasonix chat", "reasonix attach"];
+
+/// How the names of the product's other clients begin. Without a command it is the daemon's own.
+const COMMAND: &str = "reasonix ";
+
+/// Who did something, by the name of the client: the product's own clients are terminals of the user.
+#[must_use]
+pub fn who(language: Language, by: &str) -> Cow<'_, str> {
+    if DIALOGS.contains(&by) {
+        return language.say(Msg::You).into();
+    }
+    match by.starts_with(COMMAND) {
+        true => language.fill(Msg::YouBy, &[by]).into(),
+        false => by.into(),
     }
 }
 
@@ -89,7 +109,10 @@ fn goal_ended(language: Language, ended: &GoalEnded) -> String {
         GoalOutcome::Failed => Msg::GoalFailed,
     };
     let reason = match &ended.by {
-        Some(by) => language.fill(Msg::GoalBy, &[by, &language.translate(&ended.reason)]),
+        Some(by) => language.fill(
+            Msg::GoalBy,
+            &[&who(language, by), &language.translate(&ended.reason)],
+        ),
         None => language.translate(&ended.reason).into_owned(),
     };
     language.fill(message, &[&ended.turns.to_string(), &reason])
@@ -101,7 +124,7 @@ pub fn status(language: Language, status: &Status) -> String {
     let say = |message| language.say(message).to_owned();
     let fill = |message: Msg, values: &[&str]| language.fill(message, values);
     let by = |by: &Option<String>, alone: Msg, with: Msg| match by {
-        Some(by) => fill(with, &[by]),
+        Some(by) => fill(with, &[&who(language, by)]),
         None => say(alone),
     };
     match status {
@@ -124,23 +147,23 @@ pub fn status(language: Language, status: &Status) -> String {
         Status::ReasoningExtracted(found) => extraction(language, found),
         Status::Samples { is_in, of } => fill(Msg::Samples, &[&is_in.to_string(), &of.to_string()]),
         Status::Behind(events) => fill(Msg::Behind, &[&events.to_string()]),
-        Status::Paused { by: who } => by(who, Msg::Paused, Msg::PausedBy),
-        Status::Resumed { by: who } => by(who, Msg::Resumed, Msg::ResumedBy),
-        Status::Mode { mode, by: who } => match mode {
-            Mode::Plan => by(who, Msg::PlanMode, Msg::PlanModeBy),
-            Mode::Normal => by(who, Msg::PlanModeEnded, Msg::PlanModeEndedBy),
+        Status::Paused { by: name } => by(name, Msg::Paused, Msg::PausedBy),
+        Status::Resumed { by: name } => by(name, Msg::Resumed, Msg::ResumedBy),
+        Status::Mode { mode, by: name } => match mode {
+            Mode::Plan => by(name, Msg::PlanMode, Msg::PlanModeBy),
+            Mode::Normal => by(name, Msg::PlanModeEnded, Msg::PlanModeEndedBy),
         },
-        Status::OnlyReads { only, by: who } => match only {
-            true => by(who, Msg::OnlyReads, Msg::OnlyReadsBy),
-            false => by(who, Msg::ChangesAgain, Msg::ChangesAgainBy),
+        Status::OnlyReads { only, by: name } => match only {
+            true => by(name, Msg::OnlyReads, Msg::OnlyReadsBy),
+            false => by(name, Msg::ChangesAgain, Msg::ChangesAgainBy),
         },
         Status::GoalStarted { by, text, research } => match research {
-            Some(dir) => fill(Msg::ResearchStarted, &[by, text, dir]),
-            None => fill(Msg::GoalStarted, &[by, text]),
+            Some(dir) => fill(Msg::ResearchStarted, &[&who(language, by), text, dir]),
+            None => fill(Msg::GoalStarted, &[&who(language, by), text]),
         },
         Status::GoalContinued(continued) => goal_continued(language, continued),
         Status::GoalEnded(ended) => goal_ended(language, ended),
-        Status::Revoked { by, rule } => fill(Msg::Revoked, &[by, rule]),
+        Status::Revoked { by, rule } => fill(Msg::Revoked, &[&who(language, by), rule]),
         Status::Retry { in_ms, cause } => match in_ms {
             Some(ms) => fill(Msg::RetryIn, &[&seconds(*ms), &language.translate(cause)]),
             None => fill(Msg::Retry, &[&language.translate(cause)]),
@@ -150,17 +173,22 @@ pub fn status(language: Language, status: &Status) -> String {
             outcome: kind,
             reason,
         } => fill(Msg::Exited, &[&outcome(language, *kind, *reason)]),
-        Status::Reopened { by } => fill(Msg::Reopened, &[by]),
+        Status::Reopened { by } => fill(Msg::Reopened, &[&who(language, by)]),
         Status::Suspended => say(Msg::Suspended),
         Status::ReadOnly { reason } => fill(Msg::ReadOnly, &[&language.translate(reason)]),
         Status::Hook(finished) => hook(language, finished),
         Status::Unkept { why } => language.translate(why).into_owned(),
-        Status::PromptEdited { by, which, text } => {
-            fill(Msg::PromptEdited, &[by, &prompt(language, which), text])
-        }
+        Status::PromptEdited { by, which, text } => fill(
+            Msg::PromptEdited,
+            &[&who(language, by), &prompt(language, which), text],
+        ),
         Status::PromptMoved { by, which, place } => fill(
             Msg::PromptMoved,
-            &[by, &prompt(language, which), &place.to_string()],
+            &[
+                &who(language, by),
+                &prompt(language, which),
+                &place.to_string(),
+            ],
         ),
         Status::PromptDropped { which } => fill(Msg::PromptDropped, &[&prompt(language, which)]),
         Status::Joined { name } => fill(Msg::Joined, &[name]),
@@ -345,7 +373,7 @@ pub fn rewound(language: Language, rewound: &SessionRewound) -> String {
         (false, Back::Both) => Msg::RewoundAll,
         (false, Back::Code) => Msg::RewoundCode,
     };
-    language.fill(message, &[&rewound.by, &turn])
+    language.fill(message, &[&who(language, &rewound.by), &turn])
 }
 
 /// What became of files, a line a kind of end; those that were so already are not listed.
@@ -461,20 +489,24 @@ pub fn reloaded(language: Language, done: &ReloadOutput) -> Vec<String> {
     lines
 }
 
+/// What a prompt would cost: tokens, how many of them are cached, and the price.
+#[must_use]
+pub fn forecast(language: Language, forecast: &Forecast) -> String {
+    let tokens = forecast.prompt_tokens.to_string();
+    let cached = match forecast.cached_tokens {
+        0 => language.say(Msg::CachedNone).to_owned(),
+        cached => language.fill(Msg::Cached, &[&cached.to_string()]),
+    };
+    let price = match forecast.price() {
+        Some(price) => price,
+        None => language.say(Msg::PriceUnknown).to_owned(),
+    };
+    language.fill(Msg::Forecast, &[&tokens, &cached, &price])
+}
+
 /// What the next prompt would cost, and costs without the change.
 fn forecasts(language: Language, message: Msg, forecasts: &Forecasts) -> String {
-    let one = |forecast: &Forecast| {
-        let tokens = forecast.prompt_tokens.to_string();
-        let cached = match forecast.cached_tokens {
-            0 => language.say(Msg::CachedNone).to_owned(),
-            cached => language.fill(Msg::Cached, &[&cached.to_string()]),
-        };
-        let price = match forecast.price() {
-            Some(price) => price,
-            None => language.say(Msg::PriceUnknown).to_owned(),
-        };
-        language.fill(Msg::Forecast, &[&tokens, &cached, &price])
-    };
+    let one = |of: &Forecast| forecast(language, of);
     let (then, now) = (one(&forecasts.then), one(&forecasts.now));
     language.fill(message, &[&then, &now])
 }
@@ -506,7 +538,10 @@ fn pin(language: Language, pinned: &Pinned) -> String {
         true => Msg::Pinned,
         false => Msg::Unpinned,
     };
-    language.fill(message, &[&pinned.item.to_string(), &pinned.by])
+    language.fill(
+        message,
+        &[&pinned.item.to_string(), &who(language, &pinned.by)],
+    )
 }
 
 /// The extraction from a model's reasoning, a line an entry.
