@@ -77,7 +77,7 @@ commands! {
     Preset "preset" [] "fast|smart|max" DRIVE_SESSION = "switch model, effort and samples together", "一次切换模型、推理强度与采样数";
     ExtractReasoning "extract-reasoning" [] "on|off" DRIVE_SESSION = "extract the reasoning of each answer (one extra request per answer)", "提取每个回答的推理要点（每个回答多一次请求）";
     Samples "samples" [] "N" DRIVE_SESSION = "samples per request, 1 to 8; every sample is billed", "每个请求的采样数，1 到 8；全部计费";
-    ApprovalMode "approval-mode" [] "[ask|auto|yolo]" DRIVE_SESSION = "set the approval mode", "设置审批模式";
+    ApprovalMode "approval-mode" [] "[ask|auto|yolo]" DRIVE_SESSION = "show or set the approval mode", "查看或设置审批模式";
     Permissions "permissions" [] "[revoke RULE]" WATCH = "show the permission rules in effect, or remove one", "查看生效的权限规则，或移除一条";
     Goal "goal" [] "[--research] [TEXT|clear]" DRIVE = "work towards a goal by itself, turn after turn; show it, or end it", "自行逐回合朝目标工作；查看或结束目标";
     Plan "plan" [] "" DRIVE = "plan mode: change nothing until a plan is approved", "计划模式：同意计划前不做任何改动";
@@ -139,7 +139,11 @@ pub fn parse(text: &str) -> Line<'_> {
         return Line::Prompt(&line[line.len() - rest.len() - 1..]);
     }
     let Some(said) = line.strip_prefix('/') else {
-        return Line::Prompt(line);
+        // As in a shell; as a prompt to a model these words alone mean nothing.
+        return match named("quit").filter(|_| matches!(line, "exit" | "quit")) {
+            Some(quit) => Line::Command(quit, ""),
+            None => Line::Prompt(line),
+        };
     };
     let (word, arguments) = said.split_once(char::is_whitespace).unwrap_or((said, ""));
     match named(word) {

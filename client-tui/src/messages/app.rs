@@ -33,6 +33,7 @@ super::catalog! {
     EndedKeeps = "not sent, the text is kept: this session is disconnected", "未发送，文字已保留：已与此会话断开";
     Unwritable = "the log cannot be written: {0}", "日志无法写入：{0}";
     ApprovalMode = "approval mode: {0}", "审批模式：{0}";
+    ApprovalModeNow = "approval mode: {0}; change it with `/approval-mode ask|auto|yolo`", "审批模式：{0}；用 `/approval-mode ask|auto|yolo` 更改";
     PlanMode = "plan mode: changes are refused until you approve a plan", "计划模式：在你同意计划之前，任何改动都会被拒绝";
     NormalMode = "plan mode is off", "已退出计划模式";
     OnlyReads = "read-only session: changes are refused; `/safe off` allows them again", "只读会话：任何改动都会被拒绝；用 `/safe off` 解除";

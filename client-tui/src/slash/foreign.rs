@@ -31,6 +31,8 @@ const FOREIGN: &[(&str, &str)] = &[
     ("jobs", "/top"),
     ("reset", "/clear"),
     ("todo", "/todos"),
+    ("mention", "`@` and the name of a file"),
+    ("add-dir", "`reasonix --add-dir DIR`"),
     ("login", "`reasonix login`"),
     ("logout", "`reasonix login PROVIDER --forget`"),
     ("connect", "`reasonix setup`"),

@@ -22,6 +22,13 @@ fn what_is_no_command_goes_to_the_model_or_is_unknown() {
         Line::Prompt("/etc/passwd is odd")
     );
     assert_eq!(parse("/nosuch x"), Line::Unknown("nosuch"));
+    assert_eq!(parse("exit the loop"), Line::Prompt("exit the loop"));
+    for word in ["exit", " quit "] {
+        assert!(
+            matches!(parse(word), Line::Command(row, "") if row.command == Command::Quit),
+            "{word}"
+        );
+    }
     match parse("/fork  my name ") {
         Line::Command(row, arguments) => {
             assert_eq!((row.command, arguments), (Command::Fork, "my name"));

@@ -153,7 +153,7 @@ pub fn run(model: &mut Model, row: &'static Row, arguments: &str) -> Vec<Effect>
         ),
         Command::ApprovalMode => match ApprovalMode::named(arguments) {
             Some(approval_mode) => everywhere::set_approval_mode(model, approval_mode),
-            None => everywhere::act(model, Action::ApprovalMode),
+            None => everywhere::show_approval_mode(model),
         },
         Command::Permissions => permissions::ask(session, here(model), arguments),
         Command::Plan => everywhere::set_mode(model, Mode::Plan),

@@ -205,6 +205,14 @@ pub fn set_approval_mode(model: &mut Model, approval_mode: ApprovalMode) -> Vec<
     Vec::new()
 }
 
+/// Says which one is set. The command without a mode changes nothing.
+pub fn show_approval_mode(model: &mut Model) -> Vec<Effect> {
+    let mode = model.approval_mode();
+    let words = (model.look.language).fill(Msg::ApprovalModeNow, &[mode.as_str()]);
+    model.toast(Tone::Info, words);
+    Vec::new()
+}
+
 /// Sets it, of the session or of the one that the first prompt will make.
 pub fn approval_mode_is(model: &mut Model, approval_mode: ApprovalMode) -> Vec<Effect> {
     let language = model.look.language;

@@ -386,6 +386,8 @@ fn said(command: Command) {
             assert!(say(&mut model, "/samples 9").is_empty());
         }
         Command::ApprovalMode => {
+            assert!(say(&mut model, "/approval-mode").is_empty(), "it shows");
+            assert!(toast(&model).contains("approval mode: ask"));
             let effects = say(&mut model, "/approval-mode auto");
             assert!(
                 matches!(call(&effects), Call::Set(set) if set.options.approval_mode == Some(ApprovalMode::Auto))
