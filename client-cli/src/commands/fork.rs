@@ -1,10 +1,12 @@
 //! `reasonix fork`: a session that begins as another one did.
 
+use client::transcript::words;
 use proto::SessionId;
 use proto::methods::SessionFork;
 use proto::params::history::ForkParams;
 
 use crate::exit::Error;
+use crate::messages::language;
 use crate::messages::stored::Msg;
 use crate::{output, reach, text};
 
@@ -48,7 +50,8 @@ pub async fn run(args: Args) -> Result<u8, Error> {
         pid
     ));
     if let Some(forecast) = &forked.forecast {
-        output::progress(&say!(Msg::ForkPrompt, forecast.words()));
+        let words = words::forecast(language(), forecast);
+        output::progress(&say!(Msg::ForkPrompt, words));
     }
     Ok(0)
 }

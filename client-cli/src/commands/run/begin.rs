@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use client::amounts;
-use client::{Client, Follow, From};
+use client::messages::transcript::Msg as Transcript;
+use client::{Client, Follow, From, amounts, transcript};
 use proto::budget::Budget;
 use proto::methods::{GoalStart, SessionFork};
 use proto::params::goal::StartParams;
@@ -17,6 +17,7 @@ use super::{Args, Format, trust, worktree};
 use crate::commands::setup;
 use crate::exit::Error;
 use crate::messages::goal::Msg as GoalMsg;
+use crate::messages::language;
 use crate::messages::run::Msg;
 use crate::{output, reach, text as words};
 
@@ -194,6 +195,9 @@ async fn existing(
     }
     report.session = Some(summary.session);
     report.pid = Some(summary.pid);
+    if args.format() == Format::Text {
+        output::progress(&format!("· {}", session_line(&summary)));
+    }
     if let Some(words) = expired(&summary, Stamp::now()) {
         output::progress(&words);
     }
@@ -205,6 +209,13 @@ async fn existing(
         }
     }
     Ok(summary)
+}
+
+/// The line that a new session shows by itself.
+fn session_line(summary: &SessionSummary) -> String {
+    let pid = summary.pid.to_string();
+    let shown = [summary.model.as_str(), summary.cwd.as_str()].map(words::line);
+    language().fill(Transcript::Session, &[&pid, &shown[0], &shown[1]])
 }
 
 /// A new session that begins as this one did, up to its last turn.
@@ -277,7 +288,7 @@ fn expired(summary: &SessionSummary, now: Stamp) -> Option<String> {
     let (used, ttl) = (summary.cache_used?, summary.cache_ttl_ms?);
     let age = u64::try_from(now.0.saturating_sub(used.0)).unwrap_or(0);
     let cold = summary.cold.as_ref().filter(|_| age > ttl)?;
-    let words = cold.words();
+    let words = transcript::words::forecast(language(), cold);
     Some(say!(Msg::CacheExpired, words))
 }
 

@@ -2,7 +2,7 @@
 
 use std::io::{self, IsTerminal as _};
 
-use proto::outcome::{Denied, OutcomeKind, TurnEnded, UsageTotals};
+use proto::outcome::{Denied, OutcomeKind, Reason, TurnEnded, UsageTotals};
 use proto::params::worktree::WorktreeReport;
 use proto::record::{GoalEnded, SessionExited};
 use proto::{Pid, SessionId};
@@ -21,6 +21,7 @@ pub struct Report {
     pub session: Option<SessionId>,
     pub pid: Option<Pid>,
     outcome: String,
+    reason: Option<Reason>,
     pub text: String,
     usage: UsageTotals,
     duration_ms: u64,
@@ -40,6 +41,7 @@ impl Report {
     /// A turn has ended. Of several turns the last one gives the outcome; their usage is added up.
     pub fn ended(&mut self, ended: TurnEnded) {
         self.outcome = outcome(ended.outcome);
+        self.reason = ended.reason;
         self.text = ended.text;
         self.usage.add(&ended.usage);
         self.duration_ms = self.duration_ms.saturating_add(ended.duration_ms);
@@ -52,6 +54,7 @@ impl Report {
     /// The session has exited without an end of the turn.
     pub fn exited(&mut self, exited: &SessionExited) {
         self.outcome = outcome(exited.outcome);
+        self.reason = exited.reason;
     }
 
     /// The goal of the run has ended.
@@ -112,6 +115,7 @@ impl Report {
             session: self.session,
             pid: self.pid,
             outcome: &self.outcome,
+            reason: self.reason,
             text: &self.text,
             usage: self.usage,
             cost_usd: cost_usd(&self.usage),
@@ -136,6 +140,9 @@ pub struct RunResult<'a> {
     session: Option<SessionId>,
     pid: Option<Pid>,
     outcome: &'a str,
+    /// Why the turn was stopped, if somebody or a limit stopped it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<Reason>,
     text: &'a str,
     usage: UsageTotals,
     /// Null where the price of a call is not known.

@@ -313,7 +313,8 @@ impl Run {
             Some(Body::User(message)) => {
                 message.prompt_id.is_some() && message.prompt_id == self.newest
             }
-            Some(Body::SessionExited(_)) => true,
+            // The prompt of this run reopens an exited session.
+            Some(Body::SessionExited(_) | Body::SessionReopened(_)) => true,
             Some(Body::InteractionOpened(_)) => self.questions.is_some(),
             _ => false,
         };
