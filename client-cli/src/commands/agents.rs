@@ -10,9 +10,8 @@ use proto::params::command::CommandSource;
 
 use super::{Listing, here};
 use crate::exit::Error;
-use crate::messages::Head;
 use crate::messages::asking::Msg;
-use crate::messages::translated;
+use crate::messages::{Head, translated};
 use crate::{output, reach, text};
 
 /// List sub-agents and the files that define them.
@@ -83,7 +82,7 @@ fn row(agent: &AgentInfo) -> [String; 3] {
     };
     [
         text::line(&agent.name),
-        text::line(&agent.description),
+        text::line(&translated(&agent.description)),
         from,
     ]
 }

@@ -6,8 +6,8 @@ use proto::params::command::{CommandInfo, CommandSource, ListParams};
 
 use super::{Listing, NamedList, here};
 use crate::exit::Error;
-use crate::messages::Head;
 use crate::messages::asking::Msg;
+use crate::messages::{Head, translated};
 use crate::{reach, text};
 
 /// List custom commands: Markdown files, run as `/name ARGUMENTS`.
@@ -38,6 +38,7 @@ pub async fn run(args: Args) -> Result<u8, Error> {
         names: counting.map(|it| it.name.as_str()).collect(),
         heads: [Head::Command, Head::What, Head::From],
         rows: output.commands.iter().map(row).collect(),
+        none: say!(Msg::NoCommands),
         problems: &output.problems,
     };
     args.listing.print(&output, &list)?;
@@ -59,7 +60,7 @@ fn row(command: &CommandInfo) -> [String; 3] {
     };
     [
         text::line(said.trim_end()),
-        text::line(&command.description),
+        text::line(&translated(&command.description)),
         from,
     ]
 }

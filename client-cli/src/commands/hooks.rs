@@ -54,16 +54,17 @@ fn print(list: &ListOutput, listing: &Listing) -> Result<(), Error> {
         return commands.try_for_each(|command| output::line(&command));
     }
     let rows: Vec<_> = list.hooks.iter().map(row).collect();
-    output::table(
-        [
-            Head::Event,
-            Head::Match,
-            Head::State,
-            Head::Hook,
-            Head::From,
-        ],
-        &rows,
-    )?;
+    let heads = [
+        Head::Event,
+        Head::Match,
+        Head::State,
+        Head::Hook,
+        Head::From,
+    ];
+    match rows.is_empty() {
+        true => output::progress(say!(Msg::NoHooks)),
+        false => output::table(heads, &rows)?,
+    }
     super::print_problems(&list.problems);
     Ok(())
 }

@@ -238,6 +238,8 @@ pub struct NamedList<'a, const N: usize> {
     pub names: Vec<&'a str>,
     pub heads: [Head; N],
     pub rows: Vec<[String; N]>,
+    /// What is said in place of a table without rows.
+    pub none: &'static str,
     pub problems: &'a [String],
 }
 
@@ -255,7 +257,10 @@ impl Listing {
             let mut names = list.names.iter();
             return names.try_for_each(|name| output::line(&text::line(name)));
         }
-        output::table(list.heads, &list.rows)?;
+        match list.rows.is_empty() {
+            true => output::progress(list.none),
+            false => output::table(list.heads, &list.rows)?,
+        }
         print_problems(list.problems);
         Ok(())
     }

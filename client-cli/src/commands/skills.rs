@@ -40,6 +40,7 @@ pub async fn run(args: Args) -> Result<u8, Error> {
         names: counting.map(|it| it.name.as_str()).collect(),
         heads: [Head::Skill, Head::What, Head::From],
         rows: output.skills.iter().map(row).collect(),
+        none: say!(Msg::NoSkills),
         problems: &output.problems,
     };
     args.listing.print(&output, &list)?;

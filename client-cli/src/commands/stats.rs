@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::Listing;
 use crate::exit::Error;
-use crate::messages::Head;
+use crate::messages::{Head, translated};
 use crate::{output, reach, when};
 
 /// Show tokens, cache hits and cost, including deleted sessions.
@@ -135,11 +135,10 @@ fn print(stats: &StatsOutput, by: Grouping, listing: &Listing) -> Result<(), Err
             .iter()
             .try_for_each(|row| output::line(&crate::text::line(&row.key)));
     }
-    let rows: Vec<_> = rows
-        .iter()
-        .chain(std::iter::once(&stats.total))
-        .map(row)
-        .collect();
+    let mut rows: Vec<_> = rows.iter().map(row).collect();
+    let mut total = row(&stats.total);
+    total[0] = translated(&stats.total.key).into_owned();
+    rows.push(total);
     output::table(
         [
             head,

@@ -34,7 +34,7 @@ client::catalog! {
     OnlyForNewHint = "leave it out, or start a new session: `reasonix run PROMPT`", "请去掉它，或开始新会话：`reasonix run PROMPT`";
     NoFile = "cannot attach `{0}`: {1}", "无法附加 `{0}`：{1}";
     NoFileHint = "give the path of an existing file or directory", "请给出现有文件或目录的路径";
-    NoAnswerFrom = "session {0} has no answer to attach: its last turn did not complete", "会话 {0} 没有可附加的回答：它的上一轮没有完成";
+    NoAnswerFrom = "session {0} has no answer to attach: its last turn did not complete", "会话 {0} 没有可附加的回答：它的上一回合没有完成";
     NoAnswerFromHint = "see `reasonix show {0}`", "请查看 `reasonix show {0}`";
     StdinNothing = "standard input is empty", "标准输入为空";
     StdinNothingHint = "the command before it may have failed; without `-` the prompt is enough", "前一个命令可能失败了；不写 `-` 时仅用提示词即可";

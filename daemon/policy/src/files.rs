@@ -120,7 +120,10 @@ fn closed(resolved: &ResolvedPath) -> Option<Finding> {
     let reason = match (&resolved.error, resolved.access) {
         (Some(error), _) => error.clone(),
         (None, Access::Edit) if !resolved.writable => {
-            format!("`{}` is outside the writable directories", resolved.text)
+            format!(
+                "`{}` is outside the writable directories; the user can add one with `--add-dir` or `sandbox.allow_write`",
+                resolved.text
+            )
         }
         (None, Access::Read | Access::Edit) if resolved.absolute.is_none() => {
             format!("`{}` cannot be resolved", resolved.text)

@@ -100,7 +100,7 @@ pub enum PathError {
     NotADirectory(PathBuf),
     #[error("`{}` is a symbolic link that the path reaches through another link; use this path", .0.display())]
     LinkBehindLink(PathBuf),
-    #[error("`{}` is outside the writable directories ({}). Write below one of them; the user can add a directory with `sandbox.allow_write`", path.display(), list(roots))]
+    #[error("`{}` is outside the writable directories ({}). Write below one of them; the user can add a directory with `--add-dir` or `sandbox.allow_write`", path.display(), list(roots))]
     Outside { path: PathBuf, roots: Vec<PathBuf> },
     #[error("`{}` belongs to Reasonix or to the system and is closed to tools", .0.display())]
     Masked(PathBuf),

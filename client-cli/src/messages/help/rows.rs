@@ -138,7 +138,7 @@ rows! {
     "Command to run instead of the shown one. It is judged again: a deny rule still refuses it" => "改为运行的命令，代替所显示的命令。它会被重新判断：拒绝规则仍会拒绝它";
     "First ask each usable provider for its list of models, and keep it" => "先向每个可用的服务商询问其模型列表，并保存";
     "For instance `reasonix completions bash > ~/.local/share/bash-completion/completions/reasonix`. The script also completes sessions (number and title) and models, if a daemon is running" => "例如 `reasonix completions bash > ~/.local/share/bash-completion/completions/reasonix`。守护进程运行时，脚本也会补全会话（编号和标题）与模型";
-    "Trust the settings of this directory's project (hooks, rules, providers, `.env`) until the run ends" => "在本次运行结束前信任此目录项目的设置（钩子、规则、提供商、`.env`）";
+    "Trust the settings of this directory's project (hooks, rules, providers, `.env`) until the run ends" => "在本次运行结束前信任此目录项目的设置（钩子、规则、服务商、`.env`）";
     "They are read as they are now and shown on stderr; nothing is stored. They also count for other sessions that start in the project meanwhile. Use `reasonix trust` to trust them from now on. Only for a new session; not with `--detach`" => "按其当前内容读取并显示在标准错误上；不会存储。期间在该项目中启动的其他会话也适用。要一直信任，请用 `reasonix trust`。仅用于新会话；不能与 `--detach` 同用";
     "Keep nothing of the session: delete it when the run ends, also after Ctrl-C or a crash" => "不保留会话：运行结束时删除，按 Ctrl-C 或崩溃之后也是如此";
     "Losing the terminal ends the run. Usage stays in the statistics. Not with `--detach`; with `--session` or `--continue` only together with `--fork`" => "失去终端即结束运行。用量仍计入统计。不能与 `--detach` 同用；与 `--session` 或 `--continue` 同用时必须加 `--fork`";
@@ -311,7 +311,7 @@ rows! {
     "Continue the most recent session of this directory. It keeps the options given here" => "继续此目录最近的会话。它会保留此处给出的选项";
     "Continue in a fork of that session: it stays as it is. Needs `--session` or `--continue`" => "在该会话的副本中继续：原会话不变。需要 `--session` 或 `--continue`";
     "Attach the last answer of this session to the prompt; repeatable" => "把此会话的最后一个回答附加到提示词；可重复";
-    "Waits for the end of its turn. If the turn failed, this run ends without a request" => "等待该会话这一轮结束。如果它失败了，本次运行不发送请求即结束";
+    "Waits for the end of its turn. If the turn failed, this run ends without a request" => "等待该会话的当前回合结束。如果它失败了，本次运行不发送请求即结束";
     "Work in a new git worktree on a new branch and leave your checkout unchanged" => "在新的 git 工作树和新分支中工作，不改动你的工作目录";
     "The worktree is created from the last commit, in `NAME.worktrees` next to the repository, without uncommitted changes. At the end, `run` lists the changes and prints the commands that merge or delete them. A worktree without changes is removed. Only for a new session" => "工作树从最近一次提交创建，位于仓库旁的 `NAME.worktrees`，不含未提交的更改。结束时 `run` 列出更改，并给出合并或删除它们的命令。没有更改的工作树会被移除。仅用于新会话";
     "Print the pid of the session and return once the prompt is stored" => "输出会话号，并在提示词保存后返回";
