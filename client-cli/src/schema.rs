@@ -43,6 +43,7 @@ const ROWS: &[Row] = &[
     one::<commands::run::RunResult<'static>>("run"),
     one::<commands::run::RunResult<'static>>("goal"),
     one::<proto::params::goal::StatusOutput>("goal status"),
+    one::<proto::params::goal::ChangeOutput>("goal change"),
     one::<Vec<SessionSummary>>("ls"),
     one::<SessionSummary>("show"),
     one::<SessionSummary>("rename"),

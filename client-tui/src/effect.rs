@@ -106,6 +106,7 @@ pub enum Call {
     },
     Compact(CompactParams),
     StartGoal(goal::StartParams),
+    ChangeGoal(goal::ChangeParams),
     StopGoal(goal::StopParams),
     GoalStatus(OneParams),
     Reload(ReloadParams),

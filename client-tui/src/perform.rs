@@ -6,13 +6,13 @@ use client::session::ExportError;
 use client::{CallError, Client, DecodedEvent};
 use proto::Seq;
 use proto::methods::{
-    CommandList, ConfigCheck, GoalStart, GoalStatus, GoalStop, HistorySearch, HookList, HookReload,
-    InteractionAnswer, InteractionList, McpList, McpResources, McpRestart, MemoryList, ProcessKill,
-    ProcessList, ProviderList, RulesList, RulesRevoke, SessionCheckpoints, SessionCompact,
-    SessionCreate, SessionDelete, SessionEdit, SessionFork, SessionInspect, SessionInterrupt,
-    SessionList, SessionPin, SessionReload, SessionReorder, SessionResume, SessionRewind,
-    SessionSet, SessionShell, SessionSignal, SessionUnqueue, SkillList, StatsQuery, TrustGet,
-    TrustSet,
+    CommandList, ConfigCheck, GoalChange, GoalStart, GoalStatus, GoalStop, HistorySearch, HookList,
+    HookReload, InteractionAnswer, InteractionList, McpList, McpResources, McpRestart, MemoryList,
+    ProcessKill, ProcessList, ProviderList, RulesList, RulesRevoke, SessionCheckpoints,
+    SessionCompact, SessionCreate, SessionDelete, SessionEdit, SessionFork, SessionInspect,
+    SessionInterrupt, SessionList, SessionPin, SessionReload, SessionReorder, SessionResume,
+    SessionRewind, SessionSet, SessionShell, SessionSignal, SessionUnqueue, SkillList, StatsQuery,
+    TrustGet, TrustSet,
 };
 use proto::params::compact::CompactParams;
 use proto::params::process::KillParams;
@@ -168,6 +168,7 @@ async fn answer(client: &Client, call: Call, language: Language) -> Result<Answe
         Call::RestartServer(ref params) => done(client.call::<McpRestart>(params).await, call)?,
         Call::SetTrust(ref params) => done(client.call::<TrustSet>(params).await, call)?,
         Call::StartGoal(ref params) => done(client.call::<GoalStart>(params).await, call)?,
+        Call::ChangeGoal(ref params) => done(client.call::<GoalChange>(params).await, call)?,
         Call::StopGoal(ref params) => done(client.call::<GoalStop>(params).await, call)?,
         Call::Pin(ref params) => done(client.call::<SessionPin>(params).await, call)?,
         Call::Signal(ref params) => done(client.call::<SessionSignal>(params).await, call)?,

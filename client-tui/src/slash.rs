@@ -79,7 +79,7 @@ commands! {
     Samples "samples" [] "N" DRIVE_SESSION = "samples per request, 1 to 8; every sample is billed", "每个请求的采样数，1 到 8；全部计费";
     ApprovalMode "approval-mode" [] "[ask|auto|yolo]" DRIVE_SESSION = "show or set the approval mode", "查看或设置审批模式";
     Permissions "permissions" [] "[revoke RULE]" WATCH = "show the permission rules in effect, or remove one", "查看生效的权限规则，或移除一条";
-    Goal "goal" [] "[--research] [TEXT|clear]" DRIVE = "work towards a goal by itself, turn after turn; show it, or end it", "自行逐回合朝目标工作；查看或结束目标";
+    Goal "goal" [] "[OPTION] [TEXT|clear]" DRIVE = "work towards a goal (`--research`), change it (`--change turns 80`), show or end it", "朝目标工作（`--research`），更改（`--change turns 80`）、查看或结束目标";
     Plan "plan" [] "" DRIVE = "plan mode: change nothing until a plan is approved", "计划模式：同意计划前不做任何改动";
     Normal "normal" [] "" DRIVE = "end plan mode", "退出计划模式";
     Safe "safe" [] "[off]" DRIVE = "read-only: refuse all changes in every mode", "只读：在任何模式下都拒绝改动";

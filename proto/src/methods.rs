@@ -154,6 +154,8 @@ methods! {
         "Gives a session a goal: it works on by itself, turn after turn, until the goal ends.";
     GoalStatus = "goal.status", Watch, false, session::OneParams => goal::StatusOutput,
         "Returns the goal of a session, and how the last one ended.";
+    GoalChange = "goal.change", Drive, true, goal::ChangeParams => goal::ChangeOutput,
+        "Changes the limits of a goal. A goal that a limit has ended goes on if the limit is raised.";
     GoalStop = "goal.stop", Drive, true, goal::StopParams => goal::StopOutput,
         "Ends the goal of a session and stops its running turn.";
     ProcessList = "process.list", Watch, false, process::ListParams => process::ListOutput,

@@ -33,8 +33,8 @@ pub use files::{
     SessionRewound,
 };
 pub use goal::{
-    ContinueReason, GoalCheck, GoalContinued, GoalEnded, GoalOutcome, GoalReport, GoalReported,
-    GoalResearch, GoalStarted, ReportStatus,
+    ContinueReason, GoalChanged, GoalCheck, GoalContinued, GoalEnded, GoalOutcome, GoalReport,
+    GoalReported, GoalResearch, GoalResumed, GoalStarted, ReportStatus,
 };
 pub use queue::{
     AddedLimits, PromptEdited, PromptMoved, PromptQueued, PromptReferences, PromptUnqueued,
@@ -134,6 +134,7 @@ bodies! {
     InteractionResolved(InteractionResolved) = "interaction.resolved";
     TodoUpdated(TodoUpdated) = "todo.updated";
     GoalStarted(GoalStarted) = "goal.started";
+    GoalChanged(GoalChanged) = "goal.changed";
     GoalReported(GoalReported) = "goal.reported";
     GoalContinued(GoalContinued) = "goal.continued";
     GoalEnded(GoalEnded) = "goal.ended";

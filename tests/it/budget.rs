@@ -274,3 +274,24 @@ fn a_budget_in_money_is_refused_for_a_model_without_a_price() {
     assert_eq!(model.count(), 1);
     does(&house, &["budget", &pid, "--tokens", "100k", "--usd", "0"]);
 }
+
+#[test]
+fn raised_budget_lets_a_goal_go_on_that_it_had_ended() {
+    let model = model(|number| number < 40);
+    let house = house(&model, "");
+    let goal = ["goal", "Look around", "--budget-usd", "0.0025"];
+    let ended = house.reasonix(&goal).expect_code(2);
+    let how = "reasonix goal change 1 --budget-usd N";
+    assert!(ended.err.contains(how), "{}", ended.err);
+    assert_eq!(model.count(), 3, "the third crosses it");
+    let refused = house.reasonix(&["goal", "change", "1", "--budget-usd", "0.002"]);
+    let refused = refused.expect_code(64);
+    assert!(refused.err.contains("--budget-usd"), "{}", refused.err);
+    assert_eq!(node(&house, "1", "session")["limit"]["cost_micros"], 2_500);
+    let raise = ["goal", "change", "1", "--budget-usd", "0.0045"];
+    let raised = house.reasonix(&raise).expect_code(0);
+    assert!(raised.out.contains("the goal goes on"), "{}", raised.out);
+    let _ = house.reasonix(&["wait", "1"]).expect_code(2);
+    assert_eq!(model.count(), 5, "two more are sent");
+    assert_eq!(node(&house, "1", "session")["limit"]["cost_micros"], 4_500);
+}

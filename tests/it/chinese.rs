@@ -86,6 +86,7 @@ fn wrong_arguments_are_refused_in_chinese() {
         &["run", "--budget-tokens", "many", "x"],
         &["run", "--max-steps", "few", "x"],
         &["goal", "--max-turns", "x", "finish"],
+        &["goal", "change", "1", "--max-turns", "x"],
         &["budget", "1", "--minutes", "long"],
         &["model", "1", "--samples", "9"],
         &["history", "search", "-n", "0", "x"],

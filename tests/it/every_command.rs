@@ -196,6 +196,13 @@ const ROWS: &[Row] = &[
         Some(&["nosuch"]),
         Alone::Fails,
     ),
+    row(
+        "goal change",
+        None,
+        Some("goal change"),
+        Some(&["nosuch", "--max-turns", "9"]),
+        Alone::Fails,
+    ),
     row("goal stop", None, None, Some(&["nosuch"]), Alone::Fails),
     row("memory", Some(&[]), Some("memory"), None, Alone::Fails),
     row(

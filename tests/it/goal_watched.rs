@@ -1,19 +1,24 @@
 //! A goal of thirty turns with two sub-agents, watched by two programs and an interface, while its question is answered
-//! from another terminal and the daemon is killed twice: all see the same, nothing runs twice, and the bill is right.
+//! from another terminal, the daemon is killed twice, and another build takes its place in a turn: all see the same,
+//! nothing runs twice, and the bill is right.
 
 use proto::record::GoalOutcome;
 use proto::{Body, Pid};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 use testkit::model::{Answer, Gate, Model, Place, Request, Script, Usage};
+use tests::house::next_daemon_program;
 use tests::log::Log;
-use tests::{House, Running, Terminal, until};
+use tests::program::Running;
+use tests::{House, NEXT_VERSION, Terminal, until};
 
 use crate::scripted::house;
 
 const TURNS: usize = 30;
 /// Turns that do something else than run a command.
 const AGENTS: usize = 5;
+/// The turn in whose first answer another build takes over.
+const REPLACED: usize = 3;
 const QUESTION: usize = 12;
 /// The turn whose first answer is held while the daemon is killed.
 const HELD: usize = 20;
@@ -37,8 +42,15 @@ fn bash(command: &str) -> Answer {
     Answer::call("bash", json!({"command": command}))
 }
 
+/// Holds answers until the test lets them go.
+#[derive(Clone, Default)]
+struct Gates {
+    replaced: Gate,
+    killed: Gate,
+}
+
 /// The first answer of a turn of the goal.
-fn works(turn: usize, held: &Gate) -> Answer {
+fn works(turn: usize, gates: &Gates) -> Answer {
     match turn {
         AGENTS => (0..2).fold(Answer::text("Go."), |answer, number| {
             let prompt = format!("CHILD {number}");
@@ -50,7 +62,8 @@ fn works(turn: usize, held: &Gate) -> Answer {
             "write_file",
             json!({"path": "reasonix.toml", "content": "# made\n"}),
         ),
-        HELD => bash("echo turn 20 >> ran").held(Place::Before, held),
+        REPLACED => bash("echo turn 3 >> ran").held(Place::Middle, &gates.replaced),
+        HELD => bash("echo turn 20 >> ran").held(Place::Before, &gates.killed),
         TURNS => Answer::call(
             "update_goal",
             json!({"status": "complete", "summary": "done", "evidence": "the file `ran`"}),
@@ -59,7 +72,7 @@ fn works(turn: usize, held: &Gate) -> Answer {
     }
 }
 
-fn answer(request: &Request, held: &Gate) -> Answer {
+fn answer(request: &Request, gates: &Gates) -> Answer {
     let answer = match agent_of(request) {
         Some(number) if request.results().is_empty() => {
             bash(&format!("echo child {number} >> ran"))
@@ -69,7 +82,7 @@ fn answer(request: &Request, held: &Gate) -> Answer {
             // Each turn has two answers: one that works, and one in words.
             let (turn, step) = (request.answered() / 2 + 1, request.answered() % 2);
             match step {
-                0 => works(turn, held),
+                0 => works(turn, gates),
                 _ => Answer::text(format!("End of turn {turn}.")),
             }
         }
@@ -114,11 +127,31 @@ fn spent(house: &House) -> Value {
     session.expect("a node")["spent"]["tokens"].clone()
 }
 
+/// Has another build take the daemon's place while an answer is on its way.
+fn replaced(house: &House, held: &Gate) {
+    until("the answer that is held", || {
+        held.is_reached().then_some(())
+    });
+    let mut restart = house.command(&["daemon", "restart"]);
+    restart.env("REASONIX_DAEMON", next_daemon_program());
+    let restarting = Running::start(&mut restart);
+    restarting.err_line("the hand-over", |line| line.contains("session 1"));
+    held.open();
+    let _ = restarting.done().expect_code(0);
+    assert_eq!(version(house), NEXT_VERSION);
+}
+
+/// The version of the daemon that answers.
+fn version(house: &House) -> Value {
+    let status = house.reasonix(&["daemon", "status", "--json"]);
+    status.expect_code(0).json()["version"].clone()
+}
+
 #[test]
-fn goal_of_thirty_turns_is_the_same_for_all_watchers_although_the_daemon_is_killed_twice() {
-    let held = Gate::new();
-    let gate = held.clone();
-    let model = Model::start(Script::by(move |request| answer(request, &gate)));
+fn goal_of_thirty_turns_is_the_same_for_all_watchers_through_two_kills_and_an_upgrade() {
+    let gates = Gates::default();
+    let script_gates = gates.clone();
+    let model = Model::start(Script::by(move |request| answer(request, &script_gates)));
     let house = house(&model);
     house.unheld();
     let arguments = [
@@ -139,17 +172,24 @@ fn goal_of_thirty_turns_is_the_same_for_all_watchers_although_the_daemon_is_kill
             listed.lines().next().map(str::to_owned)
         })
     };
+    assert_eq!(version(&house), proto::VERSION);
+    replaced(&house, &gates.replaced);
     question();
     house.kill_daemon();
     house.wait_for_daemon();
     let allowed = house.reasonix(&["inbox", "allow", &question()]);
     let _ = allowed.expect_code(0);
     until("the request that is held", || {
-        held.is_reached().then_some(())
+        gates.killed.is_reached().then_some(())
     });
     house.kill_daemon();
-    held.open();
+    gates.killed.open();
     house.wait_for_daemon();
+    assert_eq!(
+        version(&house),
+        NEXT_VERSION,
+        "the parent is of that build too"
+    );
     let _ = house.reasonix(&["wait", "1"]).expect_code(0);
 
     let log = house.log(Pid(1));
@@ -190,6 +230,13 @@ fn goal_of_thirty_turns_is_the_same_for_all_watchers_although_the_daemon_is_kill
     assert!(house.project().join("reasonix.toml").exists());
     let logs = house.logs();
     assert_eq!(logs.len(), 3, "no sub-agent started twice");
+    let made_by = logs.iter().map(|log| match log.bodies().first() {
+        Some(Body::SessionCreated(created)) => created.version.clone(),
+        _ => String::new(),
+    });
+    let made_by: Vec<_> = made_by.collect();
+    let wanted = [proto::VERSION, NEXT_VERSION, NEXT_VERSION];
+    assert_eq!(made_by, wanted, "the sub-agents came after the upgrade");
     assert_eq!(spent(&house), json!(billed(&logs)));
     model.assert_strict();
 }

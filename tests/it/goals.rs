@@ -2,7 +2,7 @@
 //! middle.
 
 use proto::hello::Role;
-use proto::record::{ContinueReason, GoalContinued, GoalEnded, GoalOutcome};
+use proto::record::{ContinueReason, GoalChanged, GoalContinued, GoalEnded, GoalOutcome};
 use proto::{Body, Pid};
 use serde_json::{Value, json};
 use testkit::Script;
@@ -297,4 +297,97 @@ fn project_names_checks_only_if_it_is_trusted() {
     std::fs::write(config, "[goal]\ncheck = [\"false\"]\n").expect("write");
     let _ = house.reasonix(&["goal", "Go on"]).expect_code(0);
     assert!(!results(&house).join("\n").contains("check"));
+}
+
+/// The changes of the goal, as the log has them.
+fn changes(house: &House) -> Vec<GoalChanged> {
+    let bodies = house.log(Pid(1)).bodies().into_iter();
+    let changes = bodies.filter_map(|body| match body {
+        Body::GoalChanged(changed) => Some(changed),
+        _ => None,
+    });
+    changes.collect()
+}
+
+#[test]
+fn limits_of_a_goal_change_while_a_turn_runs() {
+    let house = House::playing(
+        &Script::new()
+            .runs(&Gate::command("first"))
+            .says("One.")
+            .says("Two."),
+    );
+    let gate = Gate::new(&house, "first");
+    let run = house.start(&["goal", "Go on", "--max-turns", "1"]);
+    gate.wait();
+    let changed = house.reasonix(&["goal", "change", "1", "--turns", "2"]);
+    assert_eq!(changed.expect_code(0).out, "limits: turns: 2\n");
+    let wrong = house.reasonix(&["goal", "change", "1"]).expect_code(64);
+    assert!(wrong.err.contains("--max-turns"), "{}", wrong.err);
+    gate.open();
+    let _ = run.done().expect_code(2);
+    let ended = ended(&house);
+    assert_eq!((ended.outcome, ended.turns), (GoalOutcome::OutOfTurns, 2));
+    assert_eq!(changes(&house).len(), 1);
+}
+
+#[test]
+fn lowered_limit_ends_the_goal_after_the_running_turn() {
+    let house = House::playing(
+        &Script::new()
+            .says("One.")
+            .runs(&Gate::command("second"))
+            .says("Two."),
+    );
+    let gate = Gate::new(&house, "second");
+    let run = house.start(&["goal", "Go on"]);
+    gate.wait();
+    let changed = house.reasonix(&["goal", "change", "1", "--max-turns", "1", "--json"]);
+    let changed = changed.expect_code(0).json();
+    assert_eq!(
+        (&changed["effect"], &changed["turn"], &changed["max_turns"]),
+        (&json!("last_turn"), &json!(2), &json!(1))
+    );
+    gate.open();
+    let ran = run.done().expect_code(2);
+    assert_eq!(ran.out, "Two.\n", "the running turn came to its end");
+    assert_eq!(ended(&house).turns, 2);
+}
+
+#[test]
+fn raised_limit_lets_a_goal_go_on_that_is_out_of_turns_also_after_a_kill() {
+    let house = House::playing(
+        &Script::new()
+            .says("One.")
+            .calls("update_goal", &complete("done", "seen"))
+            .says("Two."),
+    );
+    let run = house.reasonix(&["goal", "Go on", "--max-turns", "1"]);
+    let run = run.expect_code(2);
+    let how = "reasonix goal change 1 --max-turns N";
+    assert!(run.err.contains(how), "{}", run.err);
+    house.kill_daemon_and_parent();
+    house.daemon();
+    let status = house.reasonix(&["goal", "status", "1"]).expect_code(0);
+    assert!(status.out.contains(how), "{}", status.out);
+    let refused = house.reasonix(&["goal", "change", "1", "--max-turns", "1"]);
+    let refused = refused.expect_code(64);
+    assert!(refused.err.contains("has had its turns (1)"), "{refused:?}");
+    let changed = house.reasonix(&["goal", "change", "1", "--max-turns", "5"]);
+    let changed = changed.expect_code(0);
+    assert!(changed.out.contains("the goal goes on"), "{}", changed.out);
+    let _ = house.reasonix(&["wait", "1"]).expect_code(0);
+    use ContinueReason as Why;
+    assert_eq!(reasons(&house), [Why::Started, Why::LimitRaised]);
+    let bodies = house.log(Pid(1)).bodies();
+    let ends = bodies.iter().filter_map(|body| match body {
+        Body::GoalEnded(ended) => Some((ended.outcome, ended.turns)),
+        _ => None,
+    });
+    let ends: Vec<_> = ends.collect();
+    let wanted = [(GoalOutcome::OutOfTurns, 1), (GoalOutcome::Complete, 2)];
+    assert_eq!(ends, wanted);
+    let again = house.reasonix(&["goal", "change", "1", "--max-turns", "9"]);
+    let again = again.expect_code(64);
+    assert!(again.err.contains("reasonix goal -s 1"), "{}", again.err);
 }

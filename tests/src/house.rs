@@ -405,6 +405,15 @@ pub fn daemon_program() -> PathBuf {
     beside("test-reasonixd")
 }
 
+/// The daemon's program as a build of the next version, [`NEXT_VERSION`].
+#[must_use]
+pub fn next_daemon_program() -> PathBuf {
+    beside("test-next-reasonixd")
+}
+
+/// The version of [`next_daemon_program`]: newer than any that this source has.
+pub const NEXT_VERSION: &str = "999.0.0";
+
 /// The example of an MCP server.
 #[must_use]
 pub fn example_server() -> PathBuf {

@@ -21,7 +21,7 @@ mod watchdog;
 
 pub use chance::Chance;
 pub use gate::Gate;
-pub use house::House;
+pub use house::{House, NEXT_VERSION};
 pub use program::{Done, Running};
 pub use proxy::Proxy;
 pub use raw::Raw;

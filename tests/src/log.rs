@@ -433,6 +433,7 @@ impl Story {
             | Body::PromptUnqueued(_)
             | Body::TodoUpdated(_)
             | Body::GoalStarted(_)
+            | Body::GoalChanged(_)
             | Body::GoalReported(_)
             | Body::GoalContinued(_)
             | Body::GoalEnded(_)

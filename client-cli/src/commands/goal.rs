@@ -1,9 +1,12 @@
-//! `reasonix goal`: a session works towards a goal by itself, turn after turn; its status, its end.
+//! `reasonix goal`: a session works towards a goal by itself, turn after turn; its status, its limits, its end.
 
 use clap::Subcommand;
+use client::transcript::words::goal_limits;
+use proto::Pid;
+use proto::budget::Budget;
 use proto::hello::Role;
-use proto::methods::{GoalStatus, GoalStop};
-use proto::params::goal::{GoalProgress, StatusOutput, StopParams};
+use proto::methods::{GoalChange, GoalStatus, GoalStop};
+use proto::params::goal::{ChangeEffect, ChangeParams, GoalProgress, StatusOutput, StopParams};
 use proto::params::session::OneParams;
 use proto::record::{GoalOutcome, GoalReport, ReportStatus};
 use proto::state::State;
@@ -75,6 +78,11 @@ enum What {
         #[arg(long)]
         json: bool,
     },
+    /// Change the limits of a goal while it runs, or after one of them has ended it.
+    ///
+    /// A goal that a limit has ended goes on if the limit is raised. One that has no turn left ends after the running
+    /// turn. The budget is that of the session, for its whole life.
+    Change(Change),
     /// End the goal of a session and stop its running turn.
     Stop {
         /// Session: pid, id, or name [default: the most recent one of this directory].
@@ -82,10 +90,44 @@ enum What {
     },
 }
 
+/// New limits.
+#[derive(Debug, clap::Args)]
+struct Change {
+    /// Session: pid, id, or name [default: the most recent one of this directory].
+    session: Option<String>,
+    #[command(flatten)]
+    limits: Limits,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// The limits that are to change.
+#[derive(Debug, clap::Args)]
+#[group(required = true, multiple = true)]
+struct Limits {
+    /// Number of turns after which it ends; 0: no limit.
+    #[arg(long, alias = "turns", value_name = "N", value_parser = crate::numbers::whole::<u64>(0..=u64::MAX, 50))]
+    max_turns: Option<u64>,
+    /// Set the limit in US dollars.
+    #[arg(long, value_name = "DOLLARS", value_parser = client::amounts::usd)]
+    budget_usd: Option<u64>,
+    /// Set the limit in tokens, prompts and answers (`100k`, `2M`).
+    #[arg(long, value_name = "N", value_parser = client::amounts::count)]
+    budget_tokens: Option<u64>,
+    /// Set the limit in requests to the model.
+    #[arg(long, value_name = "N", value_parser = client::amounts::count)]
+    budget_steps: Option<u64>,
+    /// Set the limit in minutes of running turns.
+    #[arg(long, value_name = "MINUTES", value_parser = client::amounts::minutes)]
+    budget_minutes: Option<u64>,
+}
+
 /// Does what was asked.
 pub async fn run(args: Args) -> Result<u8, Error> {
     match args.what {
         Some(What::Status { session, json }) => status(session, json).await,
+        Some(What::Change(asked)) => change(asked).await,
         Some(What::Stop { session }) => stop(session).await,
         None => {
             let goal = run::Goal {
@@ -130,14 +172,14 @@ async fn status(session: Option<String>, json: bool) -> Result<u8, Error> {
     }
     let summary = client.session(&session).await?;
     let waits = summary.state == State::Waiting || summary.pending_interactions > 0;
-    for line in lines(&status, waits) {
+    for line in lines(&status, waits, summary.pid) {
         output::line(&text::clean(&line))?;
     }
     Ok(0)
 }
 
-/// The status of a goal, in words. `waits`: its session waits for something.
-fn lines(status: &StatusOutput, waits: bool) -> Vec<String> {
+/// The status of the goal of session `pid`, in words. `waits`: the session waits for something.
+fn lines(status: &StatusOutput, waits: bool, pid: Pid) -> Vec<String> {
     let mut lines = Vec::new();
     if let Some(goal) = &status.goal {
         lines.push(say!(Msg::Goal, goal.text));
@@ -154,12 +196,23 @@ fn lines(status: &StatusOutput, waits: bool) -> Vec<String> {
         if goal.stalled > 0 {
             lines.push(say!(Msg::Stalled, goal.stalled));
         }
+        if !goal.budget.is_empty() {
+            lines.push(limit_words(goal.max_turns, goal.budget));
+        }
         lines.extend(goal.research.as_ref().map(|dir| say!(Msg::Research, dir)));
         lines.extend(goal.check.iter().map(|check| say!(Msg::Check, check)));
     } else if let Some(ended) = &status.ended {
         lines.push(say!(Msg::Goal, status.ended_text));
         let outcome = outcome_words(ended.outcome);
         lines.push(say!(Msg::Ended, outcome, ended.turns, ended.reason));
+        match ended.outcome {
+            GoalOutcome::OutOfTurns => lines.push(say!(Msg::GoesOn, pid, "--max-turns")),
+            GoalOutcome::OutOfBudget => lines.push(say!(Msg::GoesOn, pid, "--budget-usd")),
+            GoalOutcome::Complete
+            | GoalOutcome::Blocked
+            | GoalOutcome::Stopped
+            | GoalOutcome::Failed => {}
+        }
     } else {
         lines.push(say!(Msg::NoGoal).to_owned());
     }
@@ -190,6 +243,42 @@ fn outcome_words(outcome: GoalOutcome) -> &'static str {
         GoalOutcome::OutOfTurns => say!(Msg::OutOfTurns),
         GoalOutcome::Failed => say!(Msg::Failed),
     }
+}
+
+async fn change(asked: Change) -> Result<u8, Error> {
+    let client = reach::with("goal", |options| options.role = Role::Drive).await?;
+    let budget = Budget {
+        cost_micros: asked.limits.budget_usd,
+        tokens: asked.limits.budget_tokens,
+        steps: asked.limits.budget_steps,
+        ms: asked.limits.budget_minutes,
+    };
+    let params = ChangeParams {
+        session: named(&client, asked.session).await?,
+        max_turns: asked.limits.max_turns,
+        budget: (budget != Budget::default()).then_some(budget),
+        request_id: Some(proto::RequestId::new()),
+    };
+    let changed = client.call::<GoalChange>(&params).await?;
+    if asked.json {
+        output::json(&changed)?;
+        return Ok(0);
+    }
+    output::line(&limit_words(changed.max_turns, changed.budget))?;
+    let effect = match changed.effect {
+        ChangeEffect::Changed => return Ok(0),
+        ChangeEffect::Resumed => say!(Msg::ChangeResumed),
+        ChangeEffect::LastTurn => say!(Msg::ChangeLastTurn),
+        ChangeEffect::Ended => say!(Msg::ChangeEnded),
+    };
+    output::line(effect)?;
+    Ok(0)
+}
+
+/// The limits that hold for a goal.
+fn limit_words(max_turns: u64, budget: Budget) -> String {
+    let limits = goal_limits(crate::messages::language(), Some(max_turns), Some(budget));
+    say!(Msg::Limits, limits)
 }
 
 async fn stop(session: Option<String>) -> Result<u8, Error> {

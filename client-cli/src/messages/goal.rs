@@ -13,6 +13,11 @@ client::catalog! {
     Check = "check: {0}", "检查：{0}";
     Research = "long research, its notes are in {0}", "长期研究，记录在 {0}";
     ResearchBegins = "long research (`--simple` turns that off): plan, journal and findings are in {0}", "长期研究（`--simple` 可关闭）：计划、日志和结论在 {0}";
+    Limits = "limits: {0}", "上限：{0}";
+    ChangeResumed = "the goal goes on", "目标继续";
+    ChangeLastTurn = "the goal ends after the running turn", "目标将在当前回合后结束";
+    ChangeEnded = "the goal has ended: it has had its turns", "目标已结束：回合已用完";
+    GoesOn = "`reasonix goal change {0} {1} N` lets it go on", "`reasonix goal change {0} {1} N` 让它继续";
     Ended = "{0} after {1} turns: {2}", "{0}，共 {1} 个回合：{2}";
     NoGoal = "this session has no goal", "本会话没有目标";
     GoalStopped = "the goal is stopped", "目标已停止";

@@ -21,5 +21,6 @@ super::catalog! {
     StartedBy = "started by {0}", "由 {0} 启动";
     /// How many turns it had, why it ended.
     Ended = "ended after {0} turns: {1}", "在 {0} 个回合后结束：{1}";
-    Keys = "`/goal clear` ends it; `/goal TEXT` sets another one", "`/goal clear` 结束目标；`/goal 文字` 设置新目标";
+    Limits = "limits: {0}", "上限：{0}";
+    Keys = "`/goal clear` ends it; `/goal TEXT` sets another one; `/goal --change turns N` changes its limits", "`/goal clear` 结束目标；`/goal 文字` 设置新目标；`/goal --change turns N` 更改上限";
 }

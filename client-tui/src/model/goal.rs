@@ -1,8 +1,9 @@
 //! The goal of the open session, as its rows and `/goal` show it.
 
+use client::amounts;
 use client::transcript::words::goal_reason;
 use proto::budget::Spent;
-use proto::params::goal::{GoalChecked, GoalLine, StartParams};
+use proto::params::goal::{ChangeParams, GoalChecked, GoalLine, StartParams};
 use proto::record::ContinueReason;
 use proto::{Body, RequestId};
 
@@ -28,6 +29,30 @@ pub fn start_params(session: String, words: &str) -> StartParams {
         research,
         request_id: Some(RequestId::new()),
     }
+}
+
+/// What `/goal --change` changes: pairs of a limit and an amount, `turns 80 usd 5`. `None`: they are not understood.
+pub fn change_params(session: String, words: &str) -> Option<ChangeParams> {
+    let words: Vec<&str> = words.split_whitespace().collect();
+    let mut params = ChangeParams {
+        session,
+        request_id: Some(RequestId::new()),
+        ..ChangeParams::default()
+    };
+    for pair in words.chunks(2) {
+        let [name, amount] = pair else { return None };
+        // As on the command line, too.
+        let name = name.trim_start_matches("--");
+        match name.trim_start_matches("budget-") {
+            "turns" | "max-turns" => params.max_turns = Some(amount.parse().ok()?),
+            name => {
+                let change = amounts::change(name, amount).ok()?;
+                let budget = params.budget.unwrap_or_default();
+                params.budget = Some(budget.changed_by(&change));
+            }
+        }
+    }
+    (params.max_turns.is_some() || params.budget.is_some()).then_some(params)
 }
 
 /// A goal in progress.
@@ -85,6 +110,23 @@ impl Goal {
                     checked: None,
                     spent: Spent::default(),
                 });
+            }
+            Body::GoalChanged(changed) => {
+                if let Some(resumed) = &changed.resumed {
+                    *goal = Some(Self {
+                        text: resumed.text.lines().next().unwrap_or_default().to_owned(),
+                        turn: resumed.turns,
+                        max_turns: resumed.max_turns,
+                        why: None,
+                        detail: String::new(),
+                        checks: 0,
+                        checked: None,
+                        spent: Spent::default(),
+                    });
+                }
+                if let (Some(goal), Some(max_turns)) = (goal, changed.max_turns) {
+                    goal.max_turns = max_turns;
+                }
             }
             Body::GoalContinued(continued) => {
                 if let Some(goal) = goal {

@@ -26,7 +26,7 @@ use crate::messages::Language;
 use crate::messages::app::Msg;
 use crate::messages::dialog::Msg as Title;
 use crate::model::confirm::ConfirmedAction;
-use crate::model::goal::start_params;
+use crate::model::goal::{change_params, start_params};
 use crate::model::list::ListOf;
 use crate::model::pager::PagerContent;
 use crate::model::transcript::EntryKind;
@@ -264,12 +264,12 @@ fn compact(session: String, arguments: &str) -> Vec<Effect> {
     }))
 }
 
-/// `clear`, the text of a goal, or nothing: to show it.
+/// `clear`, new limits, the text of a goal, or nothing: to show it.
 fn goal(model: &mut Model, session: String, arguments: &str) -> Vec<Effect> {
     let request_id = Some(RequestId::new());
     match arguments {
         "" => super::goal::asked(model),
-        "clear" if model.session.is_none() => {
+        words if model.session.is_none() && (words == "clear" || changes(words).is_some()) => {
             model.toast(Tone::Info, model.look.language.say(Msg::NoGoal));
             Vec::new()
         }
@@ -282,8 +282,21 @@ fn goal(model: &mut Model, session: String, arguments: &str) -> Vec<Effect> {
             session,
             request_id,
         })),
-        text => called(Call::StartGoal(start_params(session, text))),
+        text => match changes(text).map(|limits| change_params(session.clone(), limits)) {
+            Some(Some(params)) => called(Call::ChangeGoal(params)),
+            Some(None) => {
+                model.toast(Tone::Warning, model.look.language.say(Msg::GoalChangeHow));
+                Vec::new()
+            }
+            None => called(Call::StartGoal(start_params(session, text))),
+        },
     }
+}
+
+/// The limits that `/goal --change` names; `None`: the words are another argument.
+fn changes(words: &str) -> Option<&str> {
+    let limits = words.strip_prefix("--change")?;
+    (limits.is_empty() || limits.starts_with(char::is_whitespace)).then_some(limits)
 }
 
 /// A turn by its number; without one, the newest.

@@ -1,6 +1,6 @@
 //! `/goal` without text: what the session works towards, how far it is, and what it has cost.
 
-use client::transcript::words::{goal_reason, who};
+use client::transcript::words::{goal_limits, goal_reason, who};
 use proto::budget::Spent;
 use proto::params::goal::{GoalProgress, StatusOutput};
 use proto::params::session::OneParams;
@@ -81,6 +81,10 @@ fn of(model: &Model, goal: &GoalProgress) -> Vec<String> {
     }
     if goal.stalled > 0 {
         lines.push(language.fill(Msg::Stalled, &[&goal.stalled.to_string()]));
+    }
+    if !goal.budget.is_empty() {
+        let limits = goal_limits(language, Some(goal.max_turns), Some(goal.budget));
+        lines.push(language.fill(Msg::Limits, &[&limits]));
     }
     if let Some(dir) = &goal.research {
         lines.push(language.fill(Msg::Research, &[&client::text::line(dir)]));

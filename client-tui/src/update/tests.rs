@@ -194,6 +194,16 @@ fn said(command: Command) {
             assert!(matches!(call(&effects), Call::StopGoal(_)), "{effects:?}");
             let effects = say(&mut model, "/goal");
             assert!(matches!(call(&effects), Call::GoalStatus(_)), "{effects:?}");
+            let effects = say(&mut model, "/goal --change turns 80 --budget-usd 2");
+            let changes = |what: &Call| {
+                matches!(what, Call::ChangeGoal(limits) if limits.max_turns == Some(80)
+                    && limits.budget.is_some_and(|budget| budget.cost_micros == Some(2_000_000)))
+            };
+            assert!(changes(call(&effects)), "{effects:?}");
+            for wrong in ["", " turns", " turns many", " days 2"] {
+                assert_eq!(say(&mut model, &format!("/goal --change{wrong}")), []);
+                assert!(toast(&model).contains("/goal --change turns 80"), "{wrong}");
+            }
         }
         Command::Clear => {
             say(&mut model, "/clear");

@@ -21,6 +21,7 @@ use crate::rpc::Clients;
 use crate::settings::kept::KeptFiles;
 use crate::settings::{self, Life, Loaded};
 use crate::stop_request;
+use crate::version::version;
 
 /// The daemon, as its methods see it.
 pub struct Daemon {
@@ -76,7 +77,7 @@ impl Daemon {
     /// Who it is.
     pub fn info(&self) -> DaemonInfo {
         DaemonInfo {
-            version: proto::VERSION.to_owned(),
+            version: version().to_owned(),
             build: build().to_owned(),
             pid: std::process::id(),
             started_at: self.started_at,

@@ -23,6 +23,7 @@ pub mod settings;
 mod signals;
 mod stop_request;
 mod temporary;
+mod version;
 mod wire;
 
 #[cfg(any(test, fuzzing))]
@@ -30,10 +31,17 @@ pub mod fuzz;
 
 use std::process::ExitCode;
 
-/// The program, by its arguments: none (the parent), `serve` (the daemon proper), `child` (the helper that starts
-/// commands), `--version`, `--help`.
+/// The program of this version of Reasonix. See [`main_of`].
 #[must_use]
 pub fn main() -> ExitCode {
+    main_of(proto::VERSION)
+}
+
+/// The program of a version, by its arguments: none (the parent), `serve` (the daemon proper), `child` (the helper that starts
+/// commands), `--version`, `--help`.
+#[must_use]
+pub fn main_of(version: &'static str) -> ExitCode {
+    version::start_as(version);
     let mut arguments = std::env::args_os().skip(1);
     let first = arguments.next();
     match first.as_deref().and_then(std::ffi::OsStr::to_str) {
@@ -50,7 +58,7 @@ pub fn main() -> ExitCode {
                 .is_some_and(|next| next == key_keeper::ARGUMENT);
             lifecycle::run(keys_on_stdin)
         }
-        Some("--version" | "-V") => say(&format!("reasonixd {}", proto::VERSION), true),
+        Some("--version" | "-V") => say(&format!("reasonixd {version}"), true),
         Some("--help" | "-h") => say(HELP, true),
         Some(other) => say(
             &format!("reasonixd: unknown command `{other}`.\n{HELP}"),

@@ -30,6 +30,7 @@ use crate::rpc::{self, Clients, Socket};
 use crate::settings::kept::KeptFiles;
 use crate::settings::{Life, Loaded};
 use crate::temporary::Temporary;
+use crate::version::version;
 use crate::wire::Wire;
 use crate::{idle, logfile, mark, retention, settings, signals, stop_request};
 
@@ -325,7 +326,7 @@ pub async fn live(start: &Start) -> anyhow::Result<()> {
     }
     let methods = rpc::module(Arc::clone(&daemon)).into();
     let stop = CancellationToken::new();
-    tracing::info!(version = proto::VERSION, pid = std::process::id(), home = %home.root().display(), "ready");
+    tracing::info!(version = version(), pid = std::process::id(), home = %home.root().display(), "ready");
     let serving = tokio::spawn(rpc::serve(
         socket,
         Arc::clone(&daemon),

@@ -6,6 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::settings::{read, write};
+use crate::version::version;
 
 /// The format that this build writes. It counts up when an older build would misread or spoil what a newer one has
 /// written; records and members that are only new do not count, because they are carried along.
@@ -17,7 +18,7 @@ const SIZE_MAX: u64 = 64;
 /// Why this build leaves a home alone.
 #[derive(Debug, thiserror::Error)]
 pub enum MarkError {
-    #[error("the home `{}` was written by a newer build: it has format {found}, and this one (version {}) knows {FORMAT}. Upgrade Reasonix, or set REASONIX_HOME to another home", .home.display(), proto::VERSION)]
+    #[error("the home `{}` was written by a newer build: it has format {found}, and this one (version {}) knows {FORMAT}. Upgrade Reasonix, or set REASONIX_HOME to another home", .home.display(), version())]
     Newer { home: PathBuf, found: u64 },
     #[error("`{}` does not contain the format of the home: if this version created the home, remove that file", .path.display())]
     Unreadable { path: PathBuf },

@@ -542,6 +542,10 @@ impl Assembly for Wire {
         self.bounds.of(self.home.root(), cwd, &self.user_home, load)
     }
 
+    fn version(&self) -> &'static str {
+        crate::version::version()
+    }
+
     fn goals(&self, cwd: &Path) -> session::GoalSettings {
         self.load(cwd).settings.goals
     }

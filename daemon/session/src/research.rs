@@ -104,7 +104,7 @@ pub(crate) fn state_after(
             (&goal.research, &goal.text, "running", continued.number, why)
         }
         Body::GoalEnded(ended) => {
-            let last = facts.last_goal.as_ref()?;
+            let last = facts.last_goal.as_ref()?.goal.as_ref()?;
             let status = ended.outcome.as_str();
             let why = ended.reason.as_str();
             (&last.research, &last.text, status, ended.turns, why)

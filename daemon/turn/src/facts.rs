@@ -43,9 +43,9 @@ mod view;
 
 pub use cache::CacheHistory;
 pub use content::{
-    RELOAD, content_of_compaction, content_of_edit, content_of_goal, content_of_goal_stop,
-    content_of_move, content_of_pin, content_of_prompt, content_of_reset, content_of_resume,
-    content_of_rewind, content_of_set, content_of_shell,
+    RELOAD, content_of_compaction, content_of_edit, content_of_goal, content_of_goal_change,
+    content_of_goal_stop, content_of_move, content_of_pin, content_of_prompt, content_of_reset,
+    content_of_resume, content_of_rewind, content_of_set, content_of_shell,
 };
 pub use goal::{Goal, GoalTurn, LastGoal};
 pub use interactions::{
@@ -306,6 +306,7 @@ impl Facts {
                 self.todos.clone_from(&updated.todos);
             }
             Body::GoalStarted(started) => self.apply_goal_started(started, record),
+            Body::GoalChanged(changed) => self.apply_goal_changed(changed, record),
             Body::GoalReported(reported) => self.apply_goal_reported(reported, record.at),
             Body::GoalContinued(continued) => self.apply_goal_continued(continued),
             Body::GoalEnded(ended) => self.apply_goal_ended(ended, record),

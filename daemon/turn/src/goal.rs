@@ -4,6 +4,7 @@
 //!
 //! | the turn | next |
 //! |---|---|
+//! | was the goal's last, and then a user raised the limit | continues: the limit was raised |
 //! | completion was claimed and holds | ends, complete |
 //! | was cut off by the end of the daemon | continues: the daemon was restarted |
 //! | was interrupted, killed or out of time (asked in a headless session only: elsewhere the goal is paused) | ends, stopped |
@@ -28,6 +29,7 @@ use proto::record::{ContinueReason, GoalOutcome, ReportStatus};
 use crate::facts::Goal;
 
 mod block_reason;
+pub(crate) mod change;
 mod steps;
 pub(crate) mod words;
 
@@ -57,6 +59,9 @@ pub(crate) fn next_after_turn(goal: &Goal, ended: Option<&TurnEnded>) -> GoalSte
     let Some(ended) = ended else {
         return go_on(ContinueReason::Started, "");
     };
+    if goal.resumed {
+        return go_on(ContinueReason::LimitRaised, "");
+    }
     let turn = &goal.turn;
     let report = turn.report.as_ref();
     if let Some(report) = report.filter(|_| turn.accepted) {
@@ -95,7 +100,7 @@ pub(crate) fn next_after_turn(goal: &Goal, ended: Option<&TurnEnded>) -> GoalSte
     if goal.nudged && goal.stalled > 0 {
         return end(GoalOutcome::Blocked, &words::no_progress(goal.stalled));
     }
-    if goal.max_turns > 0 && goal.turns >= goal.max_turns {
+    if goal.is_out_of_turns(goal.max_turns) {
         return end(GoalOutcome::OutOfTurns, &words::out_of_turns(goal.turns));
     }
     if goal.stalled >= STALLED {

@@ -9,8 +9,8 @@ use proto::params::elicitation::Elicitation;
 use proto::params::interaction::{Approval, InteractionAnswer};
 use proto::params::session::When;
 use proto::record::{
-    CallEdit, CheckpointCreated, ChildExited, ChildSpawned, GoalStarted, PromptEdited, PromptMoved,
-    PromptQueued, Purpose, SessionRewound, SessionSet, Usage,
+    CallEdit, CheckpointCreated, ChildExited, ChildSpawned, GoalChanged, GoalStarted, PromptEdited,
+    PromptMoved, PromptQueued, Purpose, SessionRewound, SessionSet, Usage,
 };
 use proto::{CallId, InteractionId, ItemId, PromptId, Record, RequestId, Seq, Stamp};
 
@@ -50,6 +50,8 @@ pub enum Input {
     SuspendNow { partial: Option<Box<Answer>> },
     /// A user starts a goal, in place of one in progress.
     StartGoal(Box<GoalStarted>),
+    /// A user changes the limits of the goal. The caller has asked `Facts::check_goal_change`.
+    ChangeGoal(Box<GoalChanged>),
     /// A user stops the goal and the running turn. Ignored if there is no goal.
     StopGoal {
         by: String,

@@ -29,6 +29,7 @@ mod words;
 
 pub use facts::Facts;
 pub use fallback::Fallback;
+pub use goal::change::GoalChangeRefusal;
 pub use input::{
     Answer, AskedModel, Decided, Effect, Input, Judgement, Now, RequestInfo, StopReason,
 };

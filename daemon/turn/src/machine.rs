@@ -313,6 +313,7 @@ impl Step<'_> {
                 self.suspend_now(phase, partial.map(|partial| *partial))
             }
             Input::StartGoal(started) => self.start_goal(phase, *started),
+            Input::ChangeGoal(changed) => self.change_goal(phase, *changed),
             Input::StopGoal {
                 by,
                 request_id,

@@ -16,7 +16,7 @@ use proto::item::{Attachment, CallStatus, Display, Finish};
 use proto::outcome::{OutcomeKind, Reason, TurnEnded};
 use proto::params::interaction::Interaction;
 use proto::record::{
-    Changed, ChildExited, GoalContinued, GoalEnded, InteractionResolved, Origin,
+    Changed, ChildExited, GoalChanged, GoalContinued, GoalEnded, InteractionResolved, Origin,
     ReasoningExtracted, SessionRewound, Todo,
 };
 use proto::reset::{CacheReset, Pinned};
@@ -306,6 +306,7 @@ pub enum Status {
         /// The directory of its notes, if it is long research.
         research: Option<String>,
     },
+    GoalChanged(GoalChanged),
     GoalContinued(GoalContinued),
     GoalEnded(GoalEnded),
     /// A rule that was allowed in the session was taken back.

@@ -3,8 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::budget::Spent;
+use crate::budget::{Budget, Spent};
 use crate::record::{ContinueReason, GoalContinued, GoalEnded, GoalReport};
+use crate::words::words;
 use crate::{GoalId, RequestId, Seq, Stamp};
 
 /// Parameters of `goal.start`.
@@ -39,6 +40,50 @@ pub struct StartOutput {
     pub research: Option<String>,
 }
 
+/// Parameters of `goal.change`. At least one limit is given.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "GoalChangeParams")]
+pub struct ChangeParams {
+    pub session: String,
+    /// Number of turns after which it ends, 0: no limit. If it has had so many, it ends after the running turn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_turns: Option<u64>,
+    /// Limits of its session, for the session's whole life. Those that are absent stay; 0 removes a limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget: Option<Budget>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<RequestId>,
+}
+
+/// Answer of `goal.change`: the change is on disk.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "GoalChangeOutput")]
+pub struct ChangeOutput {
+    pub goal: GoalId,
+    /// Number of its newest turn, from 1.
+    pub turn: u64,
+    /// 0: no limit.
+    pub max_turns: u64,
+    /// Limits of its session.
+    pub budget: Budget,
+    /// What the change led to.
+    pub effect: ChangeEffect,
+}
+
+words! {
+    /// What a change of a goal's limits led to.
+    ChangeEffect {
+        /// The goal goes on as before.
+        Changed = "changed",
+        /// It had ended at a limit, and is in progress again.
+        Resumed = "resumed",
+        /// It ends after the running turn, which is its last.
+        LastTurn = "last_turn",
+        /// It has ended: no turn was running.
+        Ended = "ended",
+    }
+}
+
 /// Parameters of `goal.stop`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "GoalStopParams")]
@@ -67,6 +112,9 @@ pub struct GoalProgress {
     pub turn: u64,
     /// 0: no limit.
     pub max_turns: u64,
+    /// Limits of its session.
+    #[serde(default)]
+    pub budget: Budget,
     /// Commands that must succeed before it counts as complete.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub check: Vec<String>,

@@ -1,8 +1,9 @@
-//! Records of a goal: it starts, the model reports, it continues with another turn, it ends.
+//! Records of a goal: it starts, its limits change, the model reports, it continues with another turn, it ends.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::budget::Budget;
 use crate::words::words;
 use crate::{CallId, GoalId, PromptId, RequestId};
 
@@ -23,6 +24,35 @@ pub struct GoalStarted {
     pub by: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<RequestId>,
+}
+
+/// `goal.changed`: a user changes the limits of a goal. A change of the budget is also in the `session.set` before it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct GoalChanged {
+    pub goal: GoalId,
+    /// Number of turns after which it ends, 0: no limit; absent: as before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_turns: Option<u64>,
+    /// The limits of its session that change.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget: Option<Budget>,
+    /// The goal as it goes on, if it had ended at a limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resumed: Option<GoalResumed>,
+    /// Name of the client that changed it.
+    pub by: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<RequestId>,
+}
+
+/// A goal that had ended at a limit and is in progress again.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct GoalResumed {
+    pub text: String,
+    /// Number of turns that it has had.
+    pub turns: u64,
+    /// Number of turns after which it ends from now on; 0: no limit.
+    pub max_turns: u64,
 }
 
 /// A run of long research.
@@ -104,6 +134,8 @@ words! {
         StepLimit = "step_limit",
         /// The daemon was restarted.
         Restarted = "restarted",
+        /// A user raised the limit that had ended it.
+        LimitRaised = "limit_raised",
     }
 }
 

@@ -325,6 +325,19 @@ impl SessionHandle {
         self.read(|actor| actor.machine.facts().goal_status()).await
     }
 
+    /// Changes the limits of the goal. Answers when that is on disk.
+    ///
+    /// # Errors
+    /// `invalid_params`, `invalid_config`, `request_id_reused`, `storage`.
+    pub async fn change_goal(
+        &self,
+        params: goal::ChangeParams,
+        by: String,
+    ) -> Result<goal::ChangeOutput, Failure> {
+        self.change(move |actor, reply| actor.change_goal(params, by, reply))
+            .await
+    }
+
     /// Ends the goal and stops the running turn. Answers when that is on disk.
     ///
     /// # Errors

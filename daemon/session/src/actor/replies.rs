@@ -112,7 +112,7 @@ impl Actor {
     }
 
     /// Checks a budget against the present model. One that comes with another model was checked with it.
-    fn check_budget(&self, change: &SessionOptions) -> Result<(), Failure> {
+    pub(crate) fn check_budget(&self, change: &SessionOptions) -> Result<(), Failure> {
         let model = self.machine.facts().options.model.as_deref();
         let is_priced = change.model.is_some() || self.requests.route().price.is_some();
         options::check_budget(change.budget, model.unwrap_or_default(), is_priced)

@@ -394,6 +394,11 @@ pub trait Assembly: Send + Sync {
         None
     }
 
+    /// The version of the program, for the first records of sessions.
+    fn version(&self) -> &'static str {
+        proto::VERSION
+    }
+
     /// What a day, and the project of this directory in it, may use: as the files say now. Blocks: reads files.
     fn budgets(&self, cwd: &Path) -> SharedBudgets {
         let _ = cwd;

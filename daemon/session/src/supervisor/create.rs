@@ -506,6 +506,7 @@ fn prepare(
         &env,
     );
     created.env_held = held.into_iter().collect();
+    services.assembly.version().clone_into(&mut created.version);
     if let Some(parent) = parent {
         created.ppid = parent.pid;
         created.agent = Some(parent.agent.clone());
@@ -585,7 +586,7 @@ fn first_record(
         request_id: params.request_id,
         origin: None,
         agent: None,
-        version: proto::VERSION.to_owned(),
+        version: String::new(),
         options: resolved(&params.options, setup),
     }
 }

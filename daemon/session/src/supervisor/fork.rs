@@ -175,7 +175,8 @@ fn write(
         .pids
         .next()
         .map_err(|error| storage(store::reason(&error)))?;
-    let created = first_record((&source, &then), params, pid, turn);
+    let mut created = first_record((&source, &then), params, pid, turn);
+    services.assembly.version().clone_into(&mut created.version);
     if params.ephemeral {
         store::markers::mark_ephemeral(home, params.fork)
             .map_err(|error| storage(store::reason(&error)))?;
@@ -338,7 +339,6 @@ fn first_record(
             first,
         }),
         agent: None,
-        version: proto::VERSION.to_owned(),
         options,
         ..origin.clone()
     }

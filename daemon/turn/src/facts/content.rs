@@ -1,6 +1,7 @@
 //! The content of requests as comparable strings: a repeated `request_id` with different content is refused.
 
 use proto::PromptId;
+use proto::budget::Budget;
 use proto::params::history::What;
 use proto::record::{AddedLimits, SessionSet};
 use proto::reset::{CacheReset, Pinned};
@@ -21,6 +22,12 @@ pub fn content_of_resume(added: AddedLimits) -> String {
 #[must_use]
 pub fn content_of_goal(text: &str) -> String {
     format!("goal {text}")
+}
+
+/// A change of a goal's limits as a comparable string.
+#[must_use]
+pub fn content_of_goal_change(max_turns: Option<u64>, budget: Option<Budget>) -> String {
+    format!("goal change {max_turns:?} {budget:?}")
 }
 
 /// The stop of a goal as a comparable string.

@@ -2,18 +2,18 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use proto::budget::Spent;
+use proto::budget::{Budget, Spent};
 use proto::item::{CallStatus, ToolKind, ToolMessage, UserMessage, Voice};
 use proto::outcome::{OutcomeKind, exit_code};
 use proto::params::goal::{GoalChecked, GoalLine, GoalProgress, StatusOutput};
 use proto::params::session::QueuedPrompt;
 use proto::record::{
-    ContinueReason, GoalCheck, GoalContinued, GoalEnded, GoalOutcome, GoalReport, GoalReported,
-    GoalResearch, GoalStarted, ReportStatus, Todo, TodoStatus,
+    ContinueReason, GoalChanged, GoalCheck, GoalContinued, GoalEnded, GoalOutcome, GoalReport,
+    GoalReported, GoalResearch, GoalStarted, ReportStatus, Todo, TodoStatus,
 };
 use proto::{GoalId, PromptId, Record, Stamp};
 
-use super::content::{content_of_goal, content_of_goal_stop};
+use super::content::{content_of_goal, content_of_goal_change, content_of_goal_stop};
 use super::{CallStage, Facts, OpenCall};
 use crate::goal::normalise;
 use crate::loop_detector;
@@ -44,6 +44,8 @@ pub struct Goal {
     pub turn: GoalTurn,
     /// A turn has ended, and the goal's end or next turn is not logged yet.
     pub undecided: bool,
+    /// It had ended at a limit that a user has raised, and no turn has started since.
+    pub resumed: bool,
     /// Turns in a row without progress.
     pub stalled: u64,
     /// The model was reminded of that since the last progress.
@@ -77,9 +79,8 @@ pub struct GoalTurn {
 #[derive(Clone, Debug, PartialEq)]
 pub struct LastGoal {
     pub ended: GoalEnded,
-    pub text: String,
-    /// Where its run kept its state, if it was long research.
-    pub research: Option<GoalResearch>,
+    /// As it was then; absent in a log without its start.
+    pub goal: Option<Box<Goal>>,
     /// No turn has started since.
     pub newest: bool,
 }
@@ -102,7 +103,7 @@ impl Goal {
         continued.max(self.turns)
     }
 
-    fn progress(&self, used: &Spent) -> GoalProgress {
+    fn progress(&self, used: &Spent, budget: Budget) -> GoalProgress {
         GoalProgress {
             goal: self.id,
             text: self.text.clone(),
@@ -110,6 +111,7 @@ impl Goal {
             started_at: self.started_at,
             turn: self.newest_turn(),
             max_turns: self.max_turns,
+            budget,
             check: (self.check.as_ref()).map_or_else(Vec::new, |check| check.commands.clone()),
             research: self.research.as_ref().map(|run| run.dir.clone()),
             continued: self.continued.clone(),
@@ -147,10 +149,13 @@ impl Facts {
     #[must_use]
     pub fn goal_status(&self) -> StatusOutput {
         let last = self.last_goal.as_ref().filter(|_| self.goal.is_none());
+        let ended = last.and_then(|last| last.goal.as_ref());
+        let budget = self.options.budget.unwrap_or_default();
+        let progress = |goal: &Goal| goal.progress(&self.used(), budget);
         StatusOutput {
-            goal: self.goal.as_ref().map(|goal| goal.progress(&self.used())),
+            goal: self.goal.as_ref().map(progress),
             ended: last.map(|last| last.ended.clone()),
-            ended_text: last.map_or_else(String::new, |last| last.text.clone()),
+            ended_text: ended.map_or_else(String::new, |goal| goal.text.clone()),
         }
     }
 
@@ -173,7 +178,7 @@ impl Facts {
     }
 
     /// What the session has used, with its sub-agents that have ended.
-    fn used(&self) -> Spent {
+    pub(crate) fn used(&self) -> Spent {
         let own = Spent {
             cost_micros: self.usage.cost_micros,
             tokens: (self.usage.prompt_tokens).saturating_add(self.usage.output_tokens),
@@ -234,6 +239,7 @@ impl Facts {
             report: None,
             turn: GoalTurn::default(),
             undecided: false,
+            resumed: false,
             stalled: 0,
             nudged: false,
             blocks: BTreeMap::new(),
@@ -255,6 +261,31 @@ impl Facts {
             record,
             content_of_goal(&started.text),
             Some(started.goal.prompt(0)),
+        );
+    }
+
+    /// New limits. A goal that had ended at one is in progress again, with all that is known of it.
+    pub(super) fn apply_goal_changed(&mut self, changed: &GoalChanged, record: &Record) {
+        if changed.resumed.is_some() && self.goal.is_none() {
+            let last = self.last_goal.take().and_then(|last| last.goal);
+            self.goal = last.map(|goal| Goal {
+                undecided: true,
+                resumed: true,
+                ..*goal
+            });
+            self.woken = self.exited.is_some();
+            self.asked_since = true;
+            self.over_budget = false;
+            self.at_limit = None;
+        }
+        if let (Some(goal), Some(max_turns)) = (&mut self.goal, changed.max_turns) {
+            goal.max_turns = max_turns;
+        }
+        self.remember(
+            changed.request_id,
+            record,
+            content_of_goal_change(changed.max_turns, changed.budget),
+            None,
         );
     }
 
@@ -283,7 +314,7 @@ impl Facts {
     /// The goal's next prompt is queued until its message is logged, as any other.
     pub(super) fn apply_goal_continued(&mut self, continued: &GoalContinued) {
         let Some(goal) = &mut self.goal else { return };
-        goal.undecided = false;
+        (goal.undecided, goal.resumed) = (false, false);
         goal.nudged |= continued.why == ContinueReason::NoProgress;
         goal.continued = Some(continued.clone());
         self.queue.push_back(QueuedPrompt {
@@ -296,12 +327,9 @@ impl Facts {
     }
 
     pub(super) fn apply_goal_ended(&mut self, ended: &GoalEnded, record: &Record) {
-        let goal = self.goal.take().map(|goal| (goal.text, goal.research));
-        let (text, research) = goal.unwrap_or_default();
         self.last_goal = Some(LastGoal {
             ended: ended.clone(),
-            text,
-            research,
+            goal: self.goal.take().map(Box::new),
             newest: true,
         });
         self.remember(ended.request_id, record, content_of_goal_stop(), None);
@@ -312,7 +340,7 @@ impl Facts {
             last.newest = false;
         }
         if let Some(goal) = &mut self.goal {
-            goal.undecided = false;
+            (goal.undecided, goal.resumed) = (false, false);
             goal.turn = GoalTurn::default();
         }
     }

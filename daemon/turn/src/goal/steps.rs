@@ -66,7 +66,7 @@ impl Step<'_> {
         self.end_goal(GoalOutcome::Stopped, words::SESSION_ENDED, None, None);
     }
 
-    fn end_goal(
+    pub(super) fn end_goal(
         &mut self,
         outcome: GoalOutcome,
         reason: &str,
@@ -98,6 +98,8 @@ impl Step<'_> {
         };
         if let GoalStep::End { outcome, reason } = next_after_turn(goal, self.facts.ended.as_ref())
         {
+            // Before the end: clients that wait for that print it.
+            self.report_goal_limit(outcome);
             self.end_goal(outcome, &reason, None, None);
         }
     }

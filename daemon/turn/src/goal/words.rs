@@ -1,5 +1,6 @@
 //! The texts of goals: for the model, in the messages of its turns, and the reasons that people read.
 
+use proto::Pid;
 use proto::item::CallStatus;
 use proto::record::{ContinueReason, GoalReport, GoalResearch, ReportStatus};
 
@@ -35,10 +36,16 @@ const NO_REPORT: &str = "Continue with the goal. The last turn ended without a r
 const NO_PROGRESS: &str = "Continue with the goal, in another way: the last turns made no progress. Nothing new was read, run or finished. Look at something new, try another approach, or report what blocks you; without progress in this turn the goal ends.";
 const STEP_LIMIT: &str = "Continue with the goal where the step limit of the last turn stopped it.";
 const RESTARTED: &str = "Continue with the goal. The daemon was restarted during the last turn: look at what it left before you repeat anything.";
+const LIMIT_RAISED: &str = "Continue with the goal. A limit had ended it, and the user raised that limit: look at what the last turn left before you repeat anything.";
 
 /// Of how many turns without progress a goal ended.
 pub(super) fn no_progress(turns: u64) -> String {
     format!("no progress in {turns} turns")
+}
+
+/// The notice that a limit has ended the goal of this session. `option`: raises that limit.
+pub(super) fn at_limit(pid: Pid, option: &str) -> String {
+    format!("A limit has ended the goal. `reasonix goal change {pid} {option} N` lets it go on.")
 }
 
 /// After how many turns a goal ended.
@@ -88,6 +95,7 @@ pub(super) fn prompt(goal: &Goal, why: ContinueReason, detail: &str) -> String {
         ContinueReason::NoProgress => NO_PROGRESS.to_owned(),
         ContinueReason::StepLimit => STEP_LIMIT.to_owned(),
         ContinueReason::Restarted => RESTARTED.to_owned(),
+        ContinueReason::LimitRaised => LIMIT_RAISED.to_owned(),
     }
 }
 

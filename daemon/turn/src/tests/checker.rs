@@ -282,6 +282,7 @@ impl Checker {
                 });
             }
             Body::GoalStarted(_) => self.over_budget = false,
+            Body::GoalChanged(changed) => self.over_budget &= changed.resumed.is_none(),
             Body::GoalContinued(continued) => {
                 assert!(self.queued.is_empty(), "prompts of people go before a goal");
                 let again = continued.why != ContinueReason::Started;

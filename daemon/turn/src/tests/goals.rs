@@ -217,7 +217,7 @@ fn headless_session_exits_with_the_outcome_of_its_goal() {
         > goal it works turns 1
           goal: it works | goal turn 1: started | turn starts | running | prompt: it works | ask
         > model says Begun.
-          model: Begun. | turn ends completed | goal out_of_turns: its 1 turn is used up | exited 2
+          model: Begun. | turn ends completed | notice: A limit has ended the goal | goal out_of_turns: its 1 turn is used up | exited 2
         > goal it works
           goal: it works | reopened | goal turn 1: started | turn starts | running | prompt: it works | ask
         > stop term
@@ -239,4 +239,133 @@ fn hand_over_suspends_a_goal_and_the_next_daemon_continues_it() {
           goal turn 2: no_report | turn starts | running | daemon: continue | ask
     ",
     );
+}
+
+#[test]
+fn limit_of_a_running_goal_decides_after_the_turn_in_which_it_was_changed() {
+    for (limit, then) in [
+        (
+            "1",
+            "notice: A limit has ended the goal | goal out_of_turns: its 1 turn is used up | idle",
+        ),
+        (
+            "2",
+            "idle | goal turn 2: no_report | turn starts | running | daemon: continue | ask",
+        ),
+        (
+            "0",
+            "idle | goal turn 2: no_report | turn starts | running | daemon: continue | ask",
+        ),
+    ] {
+        check(&format!(
+            "
+            > goal it works turns 1
+              goal: it works | goal turn 1: started | turn starts | running | prompt: it works | ask
+            > regoal turns {limit}
+              goal changed
+            > model says Begun.
+              model: Begun. | turn ends completed | {then}
+            "
+        ));
+    }
+}
+
+#[test]
+fn goal_out_of_turns_goes_on_when_its_limit_is_raised() {
+    check(
+        "
+        > session headless
+        > goal it works turns 1
+          goal: it works | goal turn 1: started | turn starts | running | prompt: it works | ask
+        > model says Begun.
+          model: Begun. | turn ends completed | notice: A limit has ended the goal | goal out_of_turns: its 1 turn is used up | exited 2
+        > regoal turns 2
+          goal resumed: 2 turns | reopened | goal turn 2: limit_raised | turn starts | running | daemon: continue | ask
+        > model says More.
+          model: More. | turn ends completed | notice: A limit has ended the goal | goal out_of_turns: its 2 turns are used up | exited 2
+    ",
+    );
+}
+
+#[test]
+fn goal_out_of_budget_goes_on_when_the_budget_is_raised() {
+    check(
+        "
+        > goal it works
+          goal: it works | goal turn 1: started | turn starts | running | prompt: it works | ask
+        > model breaks unpaid
+          turn ends budget exceeded: unpaid | goal out_of_budget: a budget is used up | idle
+        > regoal tokens 100000
+          goal resumed: 50 turns | goal turn 2: limit_raised | turn starts | running | daemon: continue | ask
+    ",
+    );
+}
+
+#[test]
+fn paused_goal_that_is_left_no_turn_ends_at_once() {
+    check(
+        "
+        > goal it works
+          goal: it works | goal turn 1: started | turn starts | running | prompt: it works | ask
+        > pause
+          paused
+        > model says Begun.
+          model: Begun. | turn ends completed
+        > regoal turns 1
+          goal changed | notice: A limit has ended the goal | goal out_of_turns: its 1 turn is used up
+        > resume
+          idle
+    ",
+    );
+}
+
+#[test]
+fn crash_after_a_raised_limit_loses_no_turn() {
+    check(
+        "
+        > goal it works turns 1
+          goal: it works | goal turn 1: started | turn starts | running | prompt: it works | ask
+        > model says Begun.
+          model: Begun. | turn ends completed | notice: A limit has ended the goal | goal out_of_turns: its 1 turn is used up | idle
+        > regoal turns 2
+          goal resumed: 2 turns | goal turn 2: limit_raised | turn starts | running | daemon: continue | ask
+        > crash continue after goal.changed
+          goal turn 2: limit_raised | turn starts | running | daemon: continue | ask
+    ",
+    );
+}
+
+#[test]
+fn only_a_goal_that_ended_at_a_limit_with_the_newest_turn_can_be_resumed() {
+    check("> regoal turns 3\n refused: NoGoal");
+    let begun = "
+        > goal it works turns 1
+          goal: it works | goal turn 1: started | turn starts | running | prompt: it works | ask
+        ";
+    let out = format!(
+        "{begun}> model says Begun.
+          model: Begun. | turn ends completed | notice: A limit has ended the goal | goal out_of_turns: its 1 turn is used up | idle
+        "
+    );
+    for limit in ["turns 1", "tokens 9"] {
+        check(&format!(
+            "{out}> regoal {limit}\n refused: OutOfTurns {{ turns: 1 }}"
+        ));
+    }
+    check(&format!(
+        "{begun}> ungoal
+          goal stopped: stopped | drop the request | turn ends interrupted (user) | idle
+        > regoal turns 3
+          refused: Ended
+        "
+    ));
+    check(&format!(
+        "{out}> user go on
+          turn starts | running | prompt: go on | ask
+        > model says Yes.
+          model: Yes. | turn ends completed | idle
+        > regoal turns 3
+          refused: Superseded
+        "
+    ));
 }

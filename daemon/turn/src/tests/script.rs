@@ -25,6 +25,7 @@
 //! > show request          (the pieces of the next request)        > show compaction       (the outcome of the newest one)
 //! > hooks finished        (after `run the stop hooks`, in a session with `hooks`)
 //! > goal TEXT [turns 3] [check COMMAND]            > ungoal                          (a user stops it)
+//! > regoal [turns 3] [tokens 100]                   (a user changes the goal's limits)
 //! > policy a reports complete|complete-unproven|continue|blocked WORDS     (the model's report about the goal)
 //! > crash continue|idle [before KIND | after KIND] [showing TEXT | showing TEXT of ITEM]
 //! ```
@@ -270,6 +271,10 @@ impl CallStage {
             "child" => child(what),
             "goal" => goal::started(what),
             "ungoal" => goal::stopped(),
+            "regoal" => match goal::changed(self.machine.facts(), what) {
+                Ok(input) => input,
+                Err(refusal) => return vec![format!("refused: {refusal:?}")],
+            },
             "wait" => {
                 self.wait(number(what));
                 return Vec::new();

@@ -146,6 +146,7 @@ crate::catalog! {
     CauseElicitation = "elicitation {0}", "服务器提问 {0}";
     GoesOnKept = "The daemon was restarted during an answer. The part shown so far is kept, and the turn continues from there.", "守护进程在回答途中重启。已显示的部分保留，回合从那里继续。";
     GoesOn = "The daemon was restarted; the turn continues where it was.", "守护进程已重启；回合从原处继续。";
+    GoalAtLimit = "A limit has ended the goal. `reasonix goal change {0} {1} N` lets it go on.", "目标因上限而结束。`reasonix goal change {0} {1} N` 让它继续。";
     AtStepLimit = "The step limit of this turn is reached. Continue with `reasonix resume {0} --add-steps N`, or send a prompt.", "已达到本回合的步数上限。用 `reasonix resume {0} --add-steps N` 继续，或发送提示词。";
     AtTimeLimit = "The time limit of this turn is reached. Continue with `reasonix resume {0} --add-minutes N`, or send a prompt.", "已达到本回合的时限。用 `reasonix resume {0} --add-minutes N` 继续，或发送提示词。";
     AddsSteps = "The work continues; more steps: {0}.", "工作继续；增加的步数：{0}。";

@@ -114,6 +114,16 @@ crate::catalog! {
     DoctorStore = "Run `reasonix doctor` to check the store.", "请运行 `reasonix doctor` 检查存储。";
     HookInterrupted = "Interrupted while hooks ran: the prompt was not sent.", "钩子运行期间被中断：提示词没有发送。";
     SendAgain = "Send it again.", "请重新发送。";
+    GoalNone = "This session has no goal.", "此会话没有目标。";
+    GoalStartHint = "Start one with `reasonix goal -s {0} \"TEXT\"`.", "用 `reasonix goal -s {0} \"TEXT\"` 设定一个。";
+    GoalHasEnded = "The goal has ended, and not because of a limit.", "目标已结束，但不是因为上限。";
+    GoalSuperseded = "The goal has ended, and the session has had another turn since.", "目标已结束，此后会话又有了别的回合。";
+    GoalHadTurns = "The goal has had its turns ({0}), and this limit leaves it none.", "目标的回合（{0}）已用完，而这个上限没有留下回合。";
+    GoalHadTurnsHint = "Allow more: `reasonix goal change {0} --max-turns {1}` (0: no limit).", "请允许更多：`reasonix goal change {0} --max-turns {1}`（0：不限）。";
+    GoalBudgetUsed = "The session has used up its budget (`{0}`): the goal cannot go on.", "会话的预算已用完（`{0}`）：目标无法继续。";
+    GoalBudgetHint = "Raise it, for example `reasonix goal change {0} {1} {2}` (0: no limit).", "请提高它，例如 `reasonix goal change {0} {1} {2}`（0：不限）。";
+    GoalNoChange = "No limit of the goal is given.", "没有给出目标的上限。";
+    GoalNoChangeHint = "Name what to change, for example `--max-turns 80` or `--budget-usd 5`.", "请写明要更改什么，例如 `--max-turns 80` 或 `--budget-usd 5`。";
     GoalEmpty = "The goal is empty.", "目标为空。";
     GoalEmptyHint = "Describe what is to be reached.", "请说明要达成什么。";
     GoalLong = "The goal is too long: it may have 16 KiB.", "目标过长：最多 16 KiB。";

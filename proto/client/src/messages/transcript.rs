@@ -143,6 +143,15 @@ crate::catalog! {
     GoalWhyNoProgress = "reminded", "已提醒";
     GoalWhyStepLimit = "the last turn reached its step limit", "上一回合达到步数上限";
     GoalWhyRestarted = "the daemon was restarted", "守护进程已重启";
+    GoalWhyLimitRaised = "a limit was raised", "上限已提高";
+    GoalChanged = "goal changed by {0}: {1}", "{0} 更改了目标：{1}";
+    GoalResumed = "goal resumed by {0}: {1}", "{0} 让目标继续：{1}";
+    LimitTurns = "turns: {0}", "回合：{0}";
+    LimitMoney = "money: {0}", "费用：{0}";
+    LimitTokens = "tokens: {0}", "词元：{0}";
+    LimitSteps = "steps: {0}", "步数：{0}";
+    LimitMinutes = "minutes: {0}", "分钟：{0}";
+    NoLimit = "no limit", "不限";
     GoalComplete = "goal complete after {0} turns: {1}", "目标已完成，共 {0} 个回合：{1}";
     GoalBlocked = "goal blocked after {0} turns: {1}", "目标受阻，共 {0} 个回合：{1}";
     GoalStopped = "goal stopped after {0} turns: {1}", "目标已停止，共 {0} 个回合：{1}";

@@ -178,6 +178,7 @@ impl<T: AnswerText> Transcript<T> {
                 let research = started.research.as_ref().map(|run| run.dir.clone());
                 self.tell(at, Status::GoalStarted { by, text, research });
             }
+            Body::GoalChanged(changed) => self.tell(at, Status::GoalChanged(changed.clone())),
             // The first turn follows from the start, and shows its text.
             Body::GoalContinued(continued) if continued.why != ContinueReason::Started => {
                 self.tell(at, Status::GoalContinued(continued.clone()));

@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 
 use proto::Pid;
+use proto::budget::{Budget, Dimension};
 use proto::hook::{HookFinished, HookOutcome};
 use proto::item::{Attachment, AttachmentKind, CallStatus, Finish};
 use proto::outcome::{Denied, OutcomeKind, Reason};
@@ -13,13 +14,14 @@ use proto::params::history::{MessageRole, What as Back};
 use proto::params::interaction::Reply;
 use proto::params::reload::ReloadOutput;
 use proto::record::{
-    ChildExited, ContinueReason, GoalContinued, GoalEnded, GoalOutcome, Origin, ReasoningExtracted,
-    RewoundFile, RewoundResult, SessionRewound,
+    ChildExited, ContinueReason, GoalChanged, GoalContinued, GoalEnded, GoalOutcome, Origin,
+    ReasoningExtracted, RewoundFile, RewoundResult, SessionRewound,
 };
 use proto::reset::{CacheReset, Compaction, Pinned};
 use proto::state::Mode;
 
 use super::{Status, Tone};
+use crate::amounts;
 use crate::messages::Language;
 use crate::messages::transcript::Msg;
 
@@ -96,7 +98,55 @@ pub fn goal_reason(language: Language, why: ContinueReason) -> &'static str {
         ContinueReason::NoProgress => Msg::GoalWhyNoProgress,
         ContinueReason::StepLimit => Msg::GoalWhyStepLimit,
         ContinueReason::Restarted => Msg::GoalWhyRestarted,
+        ContinueReason::LimitRaised => Msg::GoalWhyLimitRaised,
     })
+}
+
+/// That a user changed the limits of a goal, and what they are.
+fn goal_changed(language: Language, changed: &GoalChanged) -> String {
+    let message = match changed.resumed {
+        Some(_) => Msg::GoalResumed,
+        None => Msg::GoalChanged,
+    };
+    let limits = goal_limits(language, changed.max_turns, changed.budget);
+    language.fill(message, &[&changed.by, &limits])
+}
+
+/// Limits of a goal, in words: `turns: 80 · money: $5.00`. Only those that are given.
+#[must_use]
+pub fn goal_limits(language: Language, turns: Option<u64>, budget: Option<Budget>) -> String {
+    let budget = budget.unwrap_or_default();
+    let amount = |dimension| move |limit| amounts::amount(dimension, limit);
+    let limits = [
+        (Msg::LimitTurns, turns, turns.map(|turns| turns.to_string())),
+        (
+            Msg::LimitMoney,
+            budget.cost_micros,
+            budget.cost_micros.map(amount(Dimension::Money)),
+        ),
+        (
+            Msg::LimitTokens,
+            budget.tokens,
+            budget.tokens.map(amount(Dimension::Tokens)),
+        ),
+        (
+            Msg::LimitSteps,
+            budget.steps,
+            budget.steps.map(amount(Dimension::Steps)),
+        ),
+        (
+            Msg::LimitMinutes,
+            budget.ms,
+            budget.ms.map(amount(Dimension::Time)),
+        ),
+    ];
+    let words = limits.into_iter().filter_map(|(message, limit, words)| {
+        Some(match limit? {
+            0 => language.fill(message, &[language.say(Msg::NoLimit)]),
+            _ => language.fill(message, &[&words?]),
+        })
+    });
+    words.collect::<Vec<_>>().join(" · ")
 }
 
 fn goal_ended(language: Language, ended: &GoalEnded) -> String {
@@ -161,6 +211,7 @@ pub fn status(language: Language, status: &Status) -> String {
             Some(dir) => fill(Msg::ResearchStarted, &[&who(language, by), text, dir]),
             None => fill(Msg::GoalStarted, &[&who(language, by), text]),
         },
+        Status::GoalChanged(changed) => goal_changed(language, changed),
         Status::GoalContinued(continued) => goal_continued(language, continued),
         Status::GoalEnded(ended) => goal_ended(language, ended),
         Status::Revoked { by, rule } => fill(Msg::Revoked, &[&who(language, by), rule]),

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use proto::Failure;
-use proto::params::goal::{StartOutput, StartParams, StatusOutput, StopOutput, StopParams};
+use proto::params::goal::{
+    ChangeOutput, ChangeParams, StartOutput, StartParams, StatusOutput, StopOutput, StopParams,
+};
 use proto::params::session::OneParams;
 
 use crate::daemon::Daemon;
@@ -25,6 +27,17 @@ pub async fn status(
     params: OneParams,
 ) -> Result<StatusOutput, Failure> {
     daemon.session(&params.session).await?.goal_status().await
+}
+
+pub async fn change(
+    daemon: Arc<Daemon>,
+    peer: Arc<Peer>,
+    params: ChangeParams,
+) -> Result<ChangeOutput, Failure> {
+    // A goal that goes on starts a turn.
+    let _guest = daemon.admit()?;
+    let session = daemon.session(&params.session).await?;
+    session.change_goal(params, peer.name()).await
 }
 
 pub async fn stop(

@@ -57,6 +57,7 @@ pub fn module(daemon: Arc<Daemon>) -> RpcModule<Daemon> {
     add_memory_methods(to);
     add::<m::GoalStart, _, _>(to, goal::start);
     add::<m::GoalStatus, _, _>(to, goal::status);
+    add::<m::GoalChange, _, _>(to, goal::change);
     add::<m::GoalStop, _, _>(to, goal::stop);
     add::<m::HookList, _, _>(to, hook::list);
     add::<m::HookReload, _, _>(to, hook::reload);

@@ -1,12 +1,16 @@
-//! Goals that users give a session: started, looked at, stopped. Each is acknowledged when it is on disk.
+//! Goals that users give a session: started, looked at, changed, stopped. Each is acknowledged when it is on disk.
 
 use std::sync::Arc;
 
-use proto::params::goal::{StartOutput, StartParams, StopOutput, StopParams};
-use proto::record::{GoalCheck, GoalResearch, GoalStarted};
-use proto::{ErrorName, Failure, GoalId, Record};
+use proto::budget::{Budget, Dimension};
+use proto::params::goal::{
+    ChangeEffect, ChangeOutput, ChangeParams, StartOutput, StartParams, StopOutput, StopParams,
+};
+use proto::record::{GoalChanged, GoalCheck, GoalResearch, GoalResumed, GoalStarted};
+use proto::{ErrorName, Failure, GoalId, Pid, Record, SessionOptions};
+use turn::GoalChangeRefusal;
 use turn::Input;
-use turn::facts::{content_of_goal, content_of_goal_stop};
+use turn::facts::{content_of_goal, content_of_goal_change, content_of_goal_stop};
 use workspace::Workspace;
 
 use crate::actor::Actor;
@@ -125,6 +129,91 @@ impl Actor {
         check.map(Some).ok_or_else(none)
     }
 
+    /// See `goal.change`.
+    pub(crate) fn change_goal(
+        &mut self,
+        params: ChangeParams,
+        by: String,
+        reply: Reply<ChangeOutput>,
+    ) {
+        let content = content_of_goal_change(params.max_turns, params.budget);
+        match self.repeated(params.request_id, &content) {
+            Some(Ok(done)) => {
+                let output = self.changed_goal(false);
+                return self.reply_when(done.seq, reply, output);
+            }
+            Some(Err(failure)) => return refuse(reply, failure),
+            None => {}
+        }
+        let resumed = match self.check_goal_change(&params) {
+            Ok(resumed) => resumed,
+            Err(refusal) => return refuse(reply, refusal),
+        };
+        let resumes = resumed.is_some();
+        let facts = self.machine.facts();
+        let last = facts.last_goal.as_ref();
+        let goal = facts.goal.as_ref().map(|goal| goal.id);
+        let goal = goal.or_else(|| last.map(|last| last.ended.goal));
+        self.step(Input::ChangeGoal(Box::new(GoalChanged {
+            goal: goal.unwrap_or_default(),
+            max_turns: params.max_turns,
+            budget: params.budget,
+            resumed,
+            by,
+            request_id: params.request_id,
+        })));
+        let output = self.changed_goal(resumes);
+        self.reply_when(self.machine.facts().seq, reply, output);
+    }
+
+    /// The goal that the change resumes, if it has ended at a limit; or why the change is refused.
+    fn check_goal_change(&self, params: &ChangeParams) -> Result<Option<GoalResumed>, Failure> {
+        if let Some(refusal) = self.refusal() {
+            return Err(refusal);
+        }
+        let budget = params.budget.filter(|budget| *budget != Budget::default());
+        if params.max_turns.is_none() && budget.is_none() {
+            return Err(Failure::new(
+                ErrorName::InvalidParams,
+                "No limit of the goal is given.",
+                "Name what to change, for example `--max-turns 80` or `--budget-usd 5`.",
+            ));
+        }
+        self.check_budget(&SessionOptions {
+            budget,
+            ..SessionOptions::default()
+        })?;
+        let facts = self.machine.facts();
+        let pid = facts.created.as_ref().map_or(Pid(0), |created| created.pid);
+        let checked = facts.check_goal_change(params.max_turns, budget);
+        checked.map_err(|refusal| change_refused(refusal, pid))
+    }
+
+    /// The goal after a change of its limits.
+    fn changed_goal(&self, resumed: bool) -> ChangeOutput {
+        let facts = self.machine.facts();
+        let ended = facts
+            .last_goal
+            .as_ref()
+            .and_then(|last| last.goal.as_deref());
+        let goal = facts.goal.as_ref().or(ended);
+        let (turns, max_turns) = goal.map_or((0, 0), |goal| (goal.turns, goal.max_turns));
+        let turn = turns + u64::from(facts.goal.is_some() && facts.open.is_some());
+        let effect = match facts.goal.is_some() {
+            false => ChangeEffect::Ended,
+            true if resumed => ChangeEffect::Resumed,
+            true if max_turns > 0 && turn >= max_turns => ChangeEffect::LastTurn,
+            true => ChangeEffect::Changed,
+        };
+        ChangeOutput {
+            goal: goal.map_or_else(GoalId::default, |goal| goal.id),
+            turn,
+            max_turns,
+            budget: facts.options.budget.unwrap_or_default(),
+            effect,
+        }
+    }
+
     /// See `goal.stop`.
     pub(crate) fn stop_goal(&mut self, params: StopParams, by: String, reply: Reply<StopOutput>) {
         match self.repeated(params.request_id, &content_of_goal_stop()) {
@@ -222,4 +311,42 @@ fn malformed(text: &str, commands: &[String]) -> Option<Failure> {
         return None;
     };
     Some(Failure::new(ErrorName::InvalidParams, what, hint))
+}
+
+/// The refusal of a change of the goal of this session.
+fn change_refused(refusal: GoalChangeRefusal, pid: Pid) -> Failure {
+    let again = format!("Start one with `reasonix goal -s {pid} \"TEXT\"`.");
+    let (what, hint) = match refusal {
+        GoalChangeRefusal::NoGoal => ("This session has no goal.".to_owned(), again),
+        GoalChangeRefusal::Ended => (
+            "The goal has ended, and not because of a limit.".to_owned(),
+            again,
+        ),
+        GoalChangeRefusal::Superseded => (
+            "The goal has ended, and the session has had another turn since.".to_owned(),
+            again,
+        ),
+        GoalChangeRefusal::OutOfTurns { turns } => (
+            format!("The goal has had its turns ({turns}), and this limit leaves it none."),
+            format!(
+                "Allow more: `reasonix goal change {pid} --max-turns {}` (0: no limit).",
+                turns + 10
+            ),
+        ),
+        GoalChangeRefusal::OutOfBudget { dimension } => {
+            let (option, example) = match dimension {
+                Dimension::Money => ("--budget-usd", "10"),
+                Dimension::Tokens => ("--budget-tokens", "2M"),
+                Dimension::Steps => ("--budget-steps", "500"),
+                Dimension::Time => ("--budget-minutes", "240"),
+            };
+            (
+                format!("The session has used up its budget (`{option}`): the goal cannot go on."),
+                format!(
+                    "Raise it, for example `reasonix goal change {pid} {option} {example}` (0: no limit)."
+                ),
+            )
+        }
+    };
+    Failure::new(ErrorName::InvalidParams, what, hint)
 }

@@ -2,10 +2,11 @@
 
 use contract::CallAction;
 use proto::GoalId;
-use proto::record::{GoalCheck, GoalReport, GoalStarted, ReportStatus};
+use proto::budget::Budget;
+use proto::record::{GoalChanged, GoalCheck, GoalReport, GoalStarted, ReportStatus};
 
 use super::number;
-use crate::Input;
+use crate::{Facts, GoalChangeRefusal, Input};
 
 /// `TEXT [turns 3] [check COMMAND]`.
 pub fn started(what: &str) -> Input {
@@ -27,6 +28,30 @@ pub fn started(what: &str) -> Input {
         by: "ann".into(),
         request_id: None,
     }))
+}
+
+/// `[turns 3] [tokens 100]`: a user changes the limits. `Facts::check_goal_change` says what that resumes, or refuses it.
+pub fn changed(facts: &Facts, what: &str) -> Result<Input, GoalChangeRefusal> {
+    let words: Vec<&str> = what.split(' ').collect();
+    let given = |name: &str| {
+        let at = words.iter().position(|word| *word == name)?;
+        Some(number(words.get(at + 1).expect("a number")))
+    };
+    let tokens = given("tokens");
+    let budget = tokens.map(|tokens| Budget {
+        tokens: Some(tokens),
+        ..Budget::default()
+    });
+    let max_turns = given("turns");
+    let resumed = facts.check_goal_change(max_turns, budget)?;
+    Ok(Input::ChangeGoal(Box::new(GoalChanged {
+        goal: GoalId::default(),
+        max_turns,
+        budget,
+        resumed,
+        by: "ann".into(),
+        request_id: None,
+    })))
 }
 
 pub fn stopped() -> Input {

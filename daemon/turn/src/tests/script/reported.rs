@@ -206,6 +206,10 @@ fn recorded(body: &Body) -> Option<String> {
             )
         }
         Body::GoalStarted(started) => format!("goal: {}", started.text),
+        Body::GoalChanged(changed) => match &changed.resumed {
+            Some(goal) => format!("goal resumed: {} turns", goal.max_turns),
+            None => "goal changed".to_owned(),
+        },
         Body::GoalReported(reported) => format!(
             "reported {}{}{}",
             reported.report.status.as_str(),

@@ -2,7 +2,8 @@
 
 use contract::CallAction;
 use proto::GoalId;
-use proto::record::{GoalCheck, GoalReport, GoalStarted, ReportStatus};
+use proto::budget::Budget;
+use proto::record::{GoalChanged, GoalCheck, GoalReport, GoalStarted, ReportStatus};
 
 use super::Simulation;
 use crate::Input;
@@ -15,6 +16,9 @@ impl Simulation {
                 request_id: None,
                 partial: None,
             });
+        }
+        if self.chance.once_in(2) && self.change_goal() {
+            return;
         }
         let check = self.chance.once_in(2).then(|| GoalCheck {
             commands: vec!["make test".into()],
@@ -31,6 +35,30 @@ impl Simulation {
             by: "ann".into(),
             request_id: None,
         })));
+    }
+
+    /// Changes the limits of the goal, if that is possible.
+    fn change_goal(&mut self) -> bool {
+        let max_turns = self.chance.below(5) as u64;
+        let max_turns = self.chance.once_in(2).then_some(max_turns);
+        let tokens = 1 + self.chance.below(100_000) as u64;
+        let budget = max_turns.is_none().then(|| Budget {
+            tokens: Some(tokens),
+            ..Budget::default()
+        });
+        let facts = self.machine.facts();
+        let Ok(resumed) = facts.check_goal_change(max_turns, budget) else {
+            return false;
+        };
+        self.step(Input::ChangeGoal(Box::new(GoalChanged {
+            goal: GoalId::default(),
+            max_turns,
+            budget,
+            resumed,
+            by: "ann".into(),
+            request_id: None,
+        })));
+        true
     }
 
     pub(super) fn report(&mut self) -> CallAction {
