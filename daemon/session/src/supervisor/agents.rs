@@ -5,6 +5,7 @@
 //! had: nothing is done twice.
 
 mod background;
+mod changes;
 mod life;
 mod listing;
 mod messages;
