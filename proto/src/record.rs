@@ -4,6 +4,7 @@ mod calls;
 mod children;
 mod files;
 mod goal;
+mod planner;
 mod queue;
 mod session;
 mod skill;
@@ -36,6 +37,7 @@ pub use goal::{
     ContinueReason, GoalCheck, GoalContinued, GoalEnded, GoalOutcome, GoalReport, GoalReported,
     GoalResearch, GoalStarted, ReportStatus,
 };
+pub use planner::{PlannerFinished, PlannerStarted, PlanningOutcome};
 pub use queue::{
     AddedLimits, PromptEdited, PromptMoved, PromptQueued, PromptReferences, PromptUnqueued,
 };
@@ -144,6 +146,8 @@ bodies! {
     ChildSpawned(ChildSpawned) = "child.spawned";
     ChildExited(ChildExited) = "child.exited";
     AgentFinished(AgentFinished) = "agent.finished";
+    PlannerStarted(PlannerStarted) = "planner.started";
+    PlannerFinished(PlannerFinished) = "planner.finished";
     HookFinished(HookFinished) = "hook.finished";
     Usage(Usage) = "usage";
     Notice(Notice) = "notice";

@@ -381,6 +381,12 @@ pub trait Assembly: Send + Sync {
         AgentModels::default()
     }
 
+    /// How many requests a planner may make for one plan; 0: no limit. Blocks: reads files.
+    fn planner_max_steps(&self, cwd: &Path) -> u64 {
+        let _ = cwd;
+        0
+    }
+
     /// The hooks of a session that works in this directory. Blocks: reads files.
     fn hooks(&self, cwd: &Path) -> hooks::Hooks {
         let _ = cwd;

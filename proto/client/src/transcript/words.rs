@@ -122,6 +122,15 @@ pub fn status(language: Language, status: &Status) -> String {
         Status::CacheReset(reset) => fill(Msg::CacheReset, &[&self::reset(language, reset)]),
         Status::Pinned(pinned) => pin(language, pinned),
         Status::ReasoningExtracted(found) => extraction(language, found),
+        Status::Planning { model } => fill(Msg::Planning, &[model]),
+        Status::Planned {
+            pid,
+            plan,
+            duration_ms,
+        } => {
+            let pid = pid.map_or_else(String::new, |pid| pid.to_string());
+            fill(Msg::Planned, &[&pid, &seconds(*duration_ms), plan])
+        }
         Status::Samples { is_in, of } => fill(Msg::Samples, &[&is_in.to_string(), &of.to_string()]),
         Status::Behind(events) => fill(Msg::Behind, &[&events.to_string()]),
         Status::Paused { by: who } => by(who, Msg::Paused, Msg::PausedBy),

@@ -179,7 +179,7 @@ impl Supervisor {
         mounted.map(Some)
     }
 
-    async fn create_agent(
+    pub(super) async fn create_agent(
         &self,
         call: &AgentCall,
         terms: &AgentTerms,
@@ -352,7 +352,9 @@ impl Supervisor {
                 Ok(parent) => {
                     let (call, session) = (agent.call, handle.id());
                     let awaits = move |actor: &mut Actor| {
-                        actor.has_open_call(&call) || actor.has_background_agent(session)
+                        actor.has_open_call(&call)
+                            || actor.has_background_agent(session)
+                            || actor.awaits_planner(&call)
                     };
                     parent.read(awaits).await.unwrap_or(false)
                 }
@@ -429,7 +431,7 @@ pub(super) fn outcome_of(agent: &str, waited: &WaitOutput) -> Outcome {
     }
 }
 
-fn why_ended(ended: &TurnEnded) -> String {
+pub(super) fn why_ended(ended: &TurnEnded) -> String {
     if let Some(error) = &ended.error {
         return error.message.trim_end_matches('.').to_owned();
     }
