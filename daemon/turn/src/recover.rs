@@ -9,7 +9,7 @@
 //! | in a request without kept text | the same request again, with steering that arrived since | the turn ends `interrupted` |
 //! | in a request with kept text | the text becomes an interrupted answer; a message tells the model to continue from it; steering; asks | the text is kept; the turn ends `interrupted` |
 //! | after that text, without that message | the message follows; asks | the turn ends `interrupted` |
-//! | while the planner works | the planner, which is found again, works on; then as usual | the planner is stopped; the turn ends `interrupted` |
+//! | while the planner works, by the log | a kept text is left; the planner, which is found again, works on; then as usual | the planner is stopped; the turn ends `interrupted` |
 //! | with a plan that the model does not have | the model gets it; asks | the turn ends `interrupted` |
 //! | before a request, in a compaction or a change of the model | nothing of it was logged: handled as in a request, and done again before it | the turn ends `interrupted` |
 //! | in a compaction, with no open turn | nothing has changed and nothing is done; as without a turn | the same |
@@ -48,7 +48,7 @@ use proto::record::{ChildExited, Level, SessionReopened, SessionSet};
 use proto::state::State;
 use proto::{Body, ItemId};
 
-use crate::facts::CallStage;
+use crate::facts::{CallStage, Planning};
 use crate::input::{Answer, Effect, Now};
 use crate::machine::{Asking, CallsInProgress, Machine, Phase, RequestWait, Step};
 use crate::next::DecisionMoment;
@@ -186,6 +186,8 @@ impl Step<'_> {
         };
         let awaited =
             !self.lacks_prompt_message() && !open.unanswered() && open.plain_answer.is_none();
+        // The planner's end is lost with what followed from it: the model is asked again, as then.
+        let awaited = awaited && open.planning == Planning::None;
         if !awaited || open.next_item() != item || answer.text.trim().is_empty() {
             return false;
         }

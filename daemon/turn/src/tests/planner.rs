@@ -131,6 +131,23 @@ fn a_turn_that_lost_its_prompt_message_is_planned_all_the_same() {
 }
 
 #[test]
+fn an_answer_whose_plan_did_not_reach_the_disk_is_asked_for_again() {
+    check(
+        "
+        > session planner=q/n
+        > user fix the test
+          turn starts | running | planning | prompt: fix the test | q/n plans: fix the test
+        > planner fails it is down
+          failed | notice: There is no plan for this turn, and the session's model works without one: it is down | ask
+        > crash continue before planner.finished showing Once
+          notice: The daemon was restarted | q/n plans: fix the test
+        > planner plans 1. Look.
+          planned | daemon: plan | ask
+    ",
+    );
+}
+
+#[test]
 fn a_session_that_waits_after_a_crash_ends_its_planning() {
     check(
         "
