@@ -33,6 +33,9 @@ pub struct SessionArgs {
     /// Model to use: a provider, a model, or `provider/model`.
     #[arg(short, long)]
     model: Option<String>,
+    /// Model that plans each turn in a session of its own; empty: no planner [default: from the config].
+    #[arg(long, value_name = "MODEL")]
+    planner_model: Option<String>,
     /// Reasoning effort, in the model's terms: `low`, `high`, …; empty: the model's default [default: from the config].
     #[arg(long, value_name = "LEVEL")]
     effort: Option<String>,
@@ -116,6 +119,7 @@ impl SessionArgs {
         };
         SessionOptions {
             model: self.model.clone(),
+            planner_model: self.planner_model.clone(),
             effort: self.effort.clone(),
             approval_mode: self.approval_mode,
             mode: self.plan.then_some(Mode::Plan),

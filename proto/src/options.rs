@@ -15,6 +15,10 @@ pub struct SessionOptions {
     /// once there is a conversation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
+    /// Model that plans the work of each turn in a session of its own; empty: none; absent in a new session:
+    /// `agent.planner_model`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub planner_model: Option<String>,
     /// Reasoning effort, in the provider's terms (`low`, `high`, …); empty: the model's own; absent in a new session: as
     /// the provider's entry in the config says. As `model`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -69,6 +73,7 @@ impl SessionOptions {
         // Without `..`: a new option does not compile until it is merged too.
         let Self {
             model,
+            planner_model,
             effort,
             approval_mode,
             mode,
@@ -86,6 +91,8 @@ impl SessionOptions {
             samples,
         } = change;
         set(&mut self.model, model);
+        set(&mut self.planner_model, planner_model);
+        self.planner_model.take_if(|model| model.is_empty());
         set(&mut self.effort, effort);
         self.effort.take_if(|effort| effort.is_empty());
         set(&mut self.approval_mode, approval_mode);

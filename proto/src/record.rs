@@ -4,6 +4,7 @@ mod calls;
 mod children;
 mod files;
 mod goal;
+mod planner;
 mod queue;
 mod session;
 mod skill;
@@ -36,6 +37,7 @@ pub use goal::{
     ContinueReason, GoalChanged, GoalCheck, GoalContinued, GoalEnded, GoalOutcome, GoalReport,
     GoalReported, GoalResearch, GoalResumed, GoalStarted, ReportStatus,
 };
+pub use planner::{PlannerFinished, PlannerStarted, PlanningOutcome};
 pub use queue::{
     AddedLimits, PromptEdited, PromptMoved, PromptQueued, PromptReferences, PromptUnqueued,
 };
@@ -145,6 +147,8 @@ bodies! {
     ChildSpawned(ChildSpawned) = "child.spawned";
     ChildExited(ChildExited) = "child.exited";
     AgentFinished(AgentFinished) = "agent.finished";
+    PlannerStarted(PlannerStarted) = "planner.started";
+    PlannerFinished(PlannerFinished) = "planner.finished";
     HookFinished(HookFinished) = "hook.finished";
     Usage(Usage) = "usage";
     Notice(Notice) = "notice";

@@ -1,8 +1,11 @@
 //! MCP servers of a sub-agent alone: started for it, ended with it, and all or none of them.
 
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use proto::Pid;
+use proto::hello::Role;
+use proto::state::Kind;
 use serde_json::json;
 use testkit::model::{Answer, Gate, Model, Place, Request, Script};
 use tests::house::faulty_server;
@@ -145,4 +148,45 @@ fn servers_of_an_agent_are_started_again_after_a_kill_of_the_daemon() {
     assert_eq!(child.check().results()[0].status.as_str(), "ok");
     // Each daemon: one for all sessions, one for the agent.
     assert_eq!(starts(&count), 4);
+}
+
+#[test]
+fn interrupt_during_a_slow_start_ends_the_call_at_once_and_leaves_no_server() {
+    let model = adding(None);
+    let house = house(&model);
+    let count = house.root().join("starts");
+    let file = count.to_string_lossy().into_owned();
+    let mut slow = faulty(&["hang", "--count", &file]);
+    // As long as a test may take: only the interrupt ends the wait.
+    slow["startup_timeout_seconds"] = json!(120);
+    servers(
+        &house,
+        &json!({"good": faulty(&["ok", "--count", &file]), "slow": slow}),
+    );
+    house.files(
+        "//- .reasonix/agents/adds.md\n---\ndescription: Adds\nmcp_servers: [good, slow]\n---\nYou add.\n",
+    );
+    let mut params = house.create("PARENT");
+    params.options.kind = Some(Kind::Interactive);
+    let mut raw = house.raw_as(Role::Drive);
+    let params = serde_json::to_value(params).expect("JSON");
+    raw.call("session.create", &params).expect("create");
+    // For all sessions one of each, and then those of the agent alone.
+    until("the agent's second server", || {
+        (starts(&count) == 4).then_some(())
+    });
+    let since = Instant::now();
+    let _ = house.reasonix(&["kill", "-s", "INT", "1"]).expect_code(0);
+    let _ = house.reasonix(&["wait", "1"]);
+    let took = since.elapsed();
+    assert!(took < Duration::from_secs(2), "it took {took:?}");
+    let log = house.log(Pid(1));
+    let results = log.check().results();
+    assert_eq!(results[0].status.as_str(), "interrupted", "{results:?}");
+    let words = "Not run: the call was stopped while the agent's MCP servers started.";
+    assert_eq!(results[0].text, words);
+    assert_eq!(house.logs().len(), 1, "there is no session of it");
+    until("the agent's servers to end", || {
+        (running(&count) == 2).then_some(())
+    });
 }

@@ -68,6 +68,7 @@ mod model_lists;
 mod models;
 mod money;
 mod outside;
+mod planner;
 mod plans;
 mod policy_e2e;
 mod power;

@@ -1,7 +1,8 @@
-//! `pause --tree`: a session and the sub-agents below it, also those that come during the pause.
+//! A session and the sub-agents below it: `pause --tree` and `resume --tree`, also of those that come meanwhile or have left
+//! memory, and what a rewind says of the agents' work.
 
 use proto::hello::Role;
-use proto::state::State;
+use proto::state::{ApprovalMode, Kind, State};
 use proto::{Body, Pid};
 use serde_json::{Value, json};
 use testkit::model::{Answer, Gate, Model, Place, Request, Script};
@@ -182,4 +183,81 @@ fn only_a_pause_is_for_a_whole_tree() {
         refused.message.contains("only for `PAUSE` and `RESUME`"),
         "{refused:?}"
     );
+}
+
+/// A parent whose agent writes a file and is then given more work by a person.
+fn with_agent() -> Model {
+    Model::start(Script::by(|request| {
+        let first = first_message(request);
+        match (first.contains("PARENT"), request.results().is_empty()) {
+            (true, true) => Answer::call("task", task("CHILD")),
+            (true, false) => Answer::text("All is done."),
+            (false, true) => Answer::call(
+                "write_file",
+                json!({"path": "made.txt", "content": "by the agent\n"}),
+            ),
+            (false, false) => Answer::text("The child is done."),
+        }
+    }))
+}
+
+/// An interactive parent that has had an agent, by its client.
+fn with_one_agent(house: &House) -> tests::Raw {
+    let mut params = house.create("PARENT");
+    params.options.kind = Some(Kind::Interactive);
+    params.options.approval_mode = Some(ApprovalMode::Yolo);
+    let mut raw = house.raw_as(Role::Drive);
+    let params = serde_json::to_value(params).expect("JSON");
+    raw.call("session.create", &params).expect("create");
+    let _ = house.reasonix(&["wait", "1"]).expect_code(0);
+    raw
+}
+
+#[test]
+fn resume_of_a_tree_reaches_agents_that_have_left_memory() {
+    let model = with_agent();
+    let house = house(&model);
+    let mut raw = with_one_agent(&house);
+    let more = json!({"session": "2", "text": "CHILD, once more."});
+    raw.call("session.prompt", &more).expect("prompt");
+    let _ = house.reasonix(&["wait", "2"]).expect_code(0);
+    drop(raw);
+    let _ = house.reasonix(&["pause", "--tree", "1"]).expect_code(0);
+    assert_eq!(paused(&house), [1, 2]);
+    // The next daemon has neither of them in memory: nothing of them is unfinished.
+    house.kill_daemon();
+    house.wait_for_daemon();
+    assert_eq!(paused(&house), [1, 2]);
+    let done = house
+        .reasonix(&["resume", "--tree", "--json", "1"])
+        .expect_code(0);
+    let sent: Value = serde_json::from_str(&done.out).expect("JSON");
+    assert_eq!(sent["agents"], json!([2]), "{done:?}");
+    assert_eq!(paused(&house), [0_u64; 0]);
+}
+
+#[test]
+fn rewind_names_what_agents_have_changed_and_leaves_it() {
+    let model = with_agent();
+    let house = house(&model);
+    let _raw = with_one_agent(&house);
+    assert_eq!(house.read("made.txt"), "by the agent\n");
+    let rewind = |arguments: &[&str]| {
+        let line = [&["rewind", "1", "0", "--json"], arguments].concat();
+        house.reasonix(&line).json()
+    };
+    let note = "The sub-agent `general` (session 2) changed `made.txt`, and that stays. To take it back: `reasonix rewind 2 0 --code`.";
+    assert_eq!(
+        rewind(&["--conversation", "--dry-run"])["notes"],
+        Value::Null
+    );
+    assert_eq!(rewind(&["--dry-run"])["notes"], json!([note]));
+    assert_eq!(rewind(&[])["notes"], json!([note]));
+    assert_eq!(house.read("made.txt"), "by the agent\n", "it stays");
+    let _ = house
+        .reasonix(&["rewind", "2", "0", "--code"])
+        .expect_code(0);
+    assert!(!house.project().join("made.txt").exists());
+    // Of a session that has nothing left to take back, nothing is named.
+    assert_eq!(rewind(&["--dry-run"])["notes"], Value::Null);
 }

@@ -441,6 +441,8 @@ impl Story {
             | Body::CacheReset(_)
             | Body::MessagePinned(_)
             | Body::AgentFinished(_)
+            | Body::PlannerStarted(_)
+            | Body::PlannerFinished(_)
             | Body::Usage(_)
             | Body::HookFinished(_)
             | Body::CallsRepaired(_)

@@ -207,6 +207,7 @@ pub fn state(session: &SessionSummary) -> String {
         }
         (State::Idle, _, _) => idle(session),
         (State::Running, _, _) => match session.silent_since {
+            None if session.planning => say!(Msg::Planning).to_owned(),
             None => say!(Msg::Running).to_owned(),
             Some(since) => say!(Msg::NoData, output::ago(since)),
         },

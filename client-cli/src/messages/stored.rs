@@ -65,6 +65,7 @@ client::catalog! {
     Idle = "idle", "空闲";
     StateReadOnly = "read-only", "只读";
     Compacting = "compacting", "压缩上下文中";
+    Planning = "planning", "制定计划中";
     Running = "running", "运行中";
     Waiting = "waiting", "等待";
     Paused = "paused", "已暂停";

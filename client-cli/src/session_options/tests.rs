@@ -18,6 +18,8 @@ fn flags_name_options_and_nothing_else_is_set() {
         "x",
         "--model",
         "p/m",
+        "--planner-model",
+        "p/n",
         "--effort",
         "high",
         "--approval-mode",
@@ -52,6 +54,7 @@ fn flags_name_options_and_nothing_else_is_set() {
     let options = Command::parse_from(flags).options.options();
     let expected = SessionOptions {
         model: Some("p/m".into()),
+        planner_model: Some("p/n".into()),
         effort: Some("high".into()),
         approval_mode: Some(ApprovalMode::Auto),
         mode: Some(Mode::Plan),

@@ -38,6 +38,7 @@ super::catalog! {
     Idle = "idle", "空闲";
     IdleQueued = "idle, {0} queued", "空闲，{0} 条排队";
     Running = "running", "运行中";
+    Planning = "planning", "制定计划中";
     Compacting = "compacting", "压缩上下文中";
     RunningSilent = "running, no data for {0}", "运行中，{0}无数据";
     Waiting = "waiting", "等待";

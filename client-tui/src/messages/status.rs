@@ -3,6 +3,7 @@
 super::catalog! {
     Idle = "idle", "空闲";
     Working = "working", "工作中";
+    Planning = "planning", "制定计划中";
     /// Its first line; its turn, and why that started.
     Goal = "goal: {0} · {1}", "目标：{0} · {1}";
     GoalTurn = "turn {0}", "第 {0} 回合";

@@ -42,6 +42,8 @@ pub struct Session {
     pub read_only: Option<String>,
     /// Its context is being compacted.
     pub compacting: bool,
+    /// The planner works on the prompt of the running turn.
+    pub planning: bool,
     pub usage: UsageTotals,
     /// Tokens of the newest request and its answer.
     pub context_tokens: u64,
@@ -101,6 +103,7 @@ impl Session {
             cause: String::new(),
             read_only: None,
             compacting: false,
+            planning: false,
             usage: UsageTotals::default(),
             context_tokens: 0,
             context_window: 0,
@@ -210,6 +213,7 @@ impl Session {
         self.enter(summary.state, summary.waiting_for, &summary.cause, at);
         self.read_only.clone_from(&summary.read_only);
         self.compacting = summary.compacting;
+        self.planning = summary.planning;
         self.goal = summary.goal.as_deref().map(Goal::from);
         self.usage = summary.usage;
         self.context_tokens = summary.context_tokens;
@@ -374,7 +378,12 @@ impl Session {
         match body {
             // The last command started is the running one.
             Body::TurnStarted(_) if self.busy() => self.began = Some(at),
-            Body::TurnEnded(_) => self.running.clear(),
+            Body::TurnEnded(_) => {
+                self.running.clear();
+                self.planning = false;
+            }
+            Body::PlannerStarted(_) => self.planning = true,
+            Body::PlannerFinished(_) => self.planning = false,
             Body::ToolStarted(started) => self.running.push((started.call, started.tool)),
             Body::ToolBlocked(blocked) => {
                 self.running.retain(|(call, _)| *call != blocked.call);

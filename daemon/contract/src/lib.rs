@@ -20,7 +20,7 @@ pub mod tool;
 pub mod tool_set;
 pub mod tool_spec;
 
-pub use agents::{AgentSkill, AgentTask, Agents};
+pub use agents::{AgentSkill, AgentTask, Agents, PlanRequest};
 pub use codec::{
     Asked, Codec, Fragment, InstructionText, Prefix, PrefixText, SkillText, ToolChoice,
 };

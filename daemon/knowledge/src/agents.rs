@@ -38,6 +38,8 @@ const BUILT_IN: [(&str, &str); 4] = [
     ("plan", include_str!("agents/plan.md")),
     ("review", include_str!("agents/review.md")),
 ];
+/// The planner, which is no agent that a model can start.
+const PLANNER: &str = include_str!("agents/planner.md");
 /// Keys that are understood.
 const KEYS: [&str; 11] = [
     "name",
@@ -291,6 +293,17 @@ pub fn find_agents(workspace: &Workspace, user_dir: &Path) -> AgentDefinitions {
     AgentDefinitions {
         agents,
         problems: files.problems,
+    }
+}
+
+/// The definition of the planner.
+#[must_use]
+pub fn planner_definition() -> AgentDefinition {
+    let parsed = parse("planner", PLANNER).map(|parsed| parsed.agent);
+    // A test reads it.
+    AgentDefinition {
+        source: CommandSource::BuiltIn,
+        ..parsed.unwrap_or_default()
     }
 }
 

@@ -21,7 +21,7 @@ mod skills;
 
 pub use agents::{
     AgentDefinition, AgentDefinitions, AgentSource, agent_directories, find_agents,
-    is_parents_model,
+    is_parents_model, planner_definition,
 };
 pub use command_rendering::{FILLED_MAX, command_block, command_call, fill_in};
 pub use commands::{CustomCommand, CustomCommands, find_commands};

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
+use contract::tool::Cancel;
 use contract::{Secret, Tool};
 use sha2::{Digest as _, Sha256};
 
@@ -157,7 +158,8 @@ impl Pool {
         found
     }
 
-    /// Starts servers for one session alone, one after the other, and waits until each is ready. Blocks.
+    /// Starts servers for one session alone, one after the other, and waits until each is ready, or until it is cancelled.
+    /// Blocks.
     ///
     /// # Errors
     /// One did not get ready: those before it were stopped. Why, as a text for the user.
@@ -166,6 +168,7 @@ impl Pool {
         configs: &[ServerConfig],
         cwd: &Path,
         choice: ToolsChoice,
+        cancel: &dyn Cancel,
     ) -> Result<SessionTools, String> {
         let mut mounted: Vec<Arc<Server>> = Vec::new();
         for config in configs {
@@ -173,8 +176,14 @@ impl Pool {
             let expanded = config.expanded(&|name| std::env::var(name).ok());
             let (server, secrets) = self.start(&config, cwd, expanded);
             self.lock().mounted.push((Arc::downgrade(&server), secrets));
+            let ready = self.block_on(async {
+                tokio::select! {
+                    ready = server.connection() => ready,
+                    () = cancel.cancelled() => Err("it was stopped".to_owned()),
+                }
+            });
             // Those before it end when they are dropped here.
-            self.block_on(server.connection()).map_err(|reason| {
+            ready.map_err(|reason| {
                 format!("the MCP server `{}` did not start: {reason}", config.name)
             })?;
             mounted.push(server);

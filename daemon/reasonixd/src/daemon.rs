@@ -109,7 +109,7 @@ impl Daemon {
     }
 
     /// The variables that hold the keys of the user's providers. Of those that come with the program, the one that the
-    /// user's `default_model` and `agent.fallback_model` name; all of them if nothing is configured: no key is asked for without need.
+    /// user's `default_model`, `agent.fallback_model` and `agent.planner_model` name; all of them if nothing is configured: no key is asked for without need.
     pub fn key_variables(&self) -> Vec<String> {
         let loaded = self.settings(None);
         let configured = &loaded.settings.providers;
@@ -120,6 +120,7 @@ impl Daemon {
         let models = [
             &loaded.settings.default_model,
             &loaded.settings.fallback_model,
+            &loaded.settings.options.planner_model,
         ];
         for wanted in models.into_iter().flatten() {
             if let Ok((entry, _)) = settings::shipped::find_any(configured, wanted) {

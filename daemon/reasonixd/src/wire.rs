@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use broker::{Brokered, Brokers};
+use contract::tool::Cancel;
 use contract::{Codec, Family, Spawn, Tool, ToolMemory, ToolSet, ToolSpec, UserShell};
 use knowledge::memory::FactStores;
 use proto::record::SessionCreated;
@@ -421,7 +422,12 @@ impl Assembly for Wire {
         }
     }
 
-    fn mount_servers(&self, cwd: &Path, names: &[String]) -> Result<Vec<Arc<dyn Tool>>, Failure> {
+    fn mount_servers(
+        &self,
+        cwd: &Path,
+        names: &[String],
+        cancel: &dyn Cancel,
+    ) -> Result<Vec<Arc<dyn Tool>>, Failure> {
         let loaded = self.load(cwd);
         let configured = |name: &String| {
             let mut servers = loaded.servers.servers.iter();
@@ -434,7 +440,7 @@ impl Assembly for Wire {
         };
         let servers: Vec<_> = names.iter().map(configured).collect::<Result<_, _>>()?;
         let choice = tools_choice(&loaded.settings, mcp::FirstListing::Wait);
-        let mounted = self.mcp.mount(&servers, cwd, choice).map_err(|reason| {
+        let mounted = self.mcp.mount(&servers, cwd, choice, cancel).map_err(|reason| {
             let hint = "Repair it (`reasonix mcp test NAME`, `reasonix mcp logs NAME`), or leave it out of `mcp_servers`.";
             Failure::new(ErrorName::InvalidConfig, contract::scrub(&sentence(&reason)), hint)
         })?;
@@ -511,6 +517,10 @@ impl Assembly for Wire {
 
     fn agent_models(&self, cwd: &Path) -> AgentModels {
         self.load(cwd).settings.agent_models
+    }
+
+    fn planner_max_steps(&self, cwd: &Path) -> u64 {
+        self.load(cwd).settings.planner_max_steps
     }
 
     fn hooks(&self, cwd: &Path) -> hooks::Hooks {

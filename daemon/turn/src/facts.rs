@@ -32,6 +32,7 @@ mod goal;
 mod interactions;
 mod limits;
 mod open;
+mod planner;
 mod queue;
 mod resets;
 mod stand_in;
@@ -53,6 +54,7 @@ pub use interactions::{
 };
 pub(crate) use interactions::{elicitation_answer, recorded_answer};
 pub use open::{Answerer, CallStage, OpenCall, OpenTurn, UserEdit};
+pub use planner::{PlannerHistory, Planning};
 pub use resets::UndoableCompaction;
 pub use stand_in::FallbackInUse;
 pub use user_commands::UserResult;
@@ -136,6 +138,8 @@ pub struct Facts {
     pub spared: u64,
     /// The most recently edited files, newest first.
     pub edited: VecDeque<EditedFile>,
+    /// What the planner of the next turn depends on.
+    pub planner: PlannerHistory,
     /// The most recently approved plan.
     pub plan_in_force: Option<String>,
     /// Messages that compaction must keep verbatim.
@@ -295,6 +299,8 @@ impl Facts {
                 self.agents.insert(agent.session, agent.spent);
                 self.background_agents.remove(&agent.session);
             }
+            Body::PlannerStarted(started) => self.apply_planner_started(started),
+            Body::PlannerFinished(finished) => self.apply_planner_finished(finished),
             proto::reports!() => {}
             Body::CacheReset(reset) => {
                 self.cache.reset();

@@ -80,7 +80,8 @@ impl Machine {
 impl Phase {
     fn is_quiet(&self) -> bool {
         match self {
-            Self::Idle | Self::Held => true,
+            // The planner is a session by itself, and is suspended like the others.
+            Self::Idle | Self::Held | Self::Planning => true,
             Self::Asking(asking) => !asking.waits.is_in_flight(),
             Self::Calls(calls) => calls.running.is_empty(),
             Self::Compacting(compacting) => compacting.is_quiet(),
@@ -202,6 +203,11 @@ impl Step<'_> {
                 self.run_clock();
                 self.continue_turn()
             }
+            Phase::Planning => {
+                self.state(State::Running, None, cause, None);
+                self.run_clock();
+                phase
+            }
             Phase::Stopping { .. } | Phase::Ending { .. } => {
                 self.state(State::Running, None, cause, None);
                 phase
@@ -282,6 +288,7 @@ impl Step<'_> {
             }
             Phase::Idle
             | Phase::Held
+            | Phase::Planning
             | Phase::Rewinding { .. }
             | Phase::Asking(_)
             | Phase::Stopping { .. } => phase,

@@ -2,15 +2,16 @@
 
 use contract::provider::{ProviderError, Reported};
 use contract::{
-    CallAction, Decision, EffectivePermissions, ElicitationAnswer, Outcome, ToolChoice,
+    CallAction, Decision, EffectivePermissions, ElicitationAnswer, Outcome, PlanRequest, ToolChoice,
 };
 use proto::item::{Finish, Thought, ToolCall, ToolKind};
 use proto::params::elicitation::Elicitation;
 use proto::params::interaction::{Approval, InteractionAnswer};
 use proto::params::session::When;
 use proto::record::{
-    CallEdit, CheckpointCreated, ChildExited, ChildSpawned, GoalChanged, GoalStarted, PromptEdited,
-    PromptMoved, PromptQueued, Purpose, SessionRewound, SessionSet, Usage,
+    CallEdit, CheckpointCreated, ChildExited, ChildSpawned, GoalChanged, GoalStarted,
+    PlannerFinished, PromptEdited, PromptMoved, PromptQueued, Purpose, SessionRewound, SessionSet,
+    Usage,
 };
 use proto::{CallId, InteractionId, ItemId, PromptId, Record, RequestId, Seq, Stamp};
 
@@ -64,6 +65,8 @@ pub enum Input {
     ChildExited(ChildExited),
     /// Settings change.
     Set(Box<SessionSet>),
+    /// The planner has ended.
+    Planned(Box<PlannerFinished>),
     /// A complete answer of the model.
     Answered(Box<Answer>),
     /// A request failed; `partial` is the part of its answer that was shown.
@@ -330,6 +333,10 @@ pub enum Effect {
     Reset(ResetJob),
     /// Send the summary request that the newest planning job built. Its answer arrives like any other.
     AskSummary { item: ItemId, attempt: u32 },
+    /// Have the planner work on the turn once all records so far are durable, then send `Planned`.
+    Plan(PlanRequest),
+    /// Stop the planner. No `Planned` is awaited.
+    CancelPlan,
     /// Drop the request in flight.
     CancelAsk,
     /// Discard the text streamed under this item: another try follows.

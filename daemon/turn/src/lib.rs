@@ -19,6 +19,7 @@ pub mod input;
 pub mod loop_detector;
 pub mod machine;
 mod next;
+mod planning;
 mod recover;
 pub mod repair;
 mod rewinding;

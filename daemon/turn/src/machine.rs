@@ -16,6 +16,7 @@
 //! | `Asking`, waiting | a new wait for another try | a try that is due, a key that arrived | the try is made; otherwise it keeps waiting |
 //! | `Compacting` | a job, and the awaited summary; the whole compaction if a user requested it while the session was idle | the request for a summary, its next try; then the next request → `Held` | the request for the summary is sent |
 //! | `Calls` | running calls; denials, answers to the model's questions | judging (a call judged meanwhile is judged again), approved calls, the next request | the calls continue |
+//! | `Planning` | the planner (it is paused by itself, or with the tree) | the first request → `Held` | – |
 //! | `Held` | – | the next request | it is made, or the turn ends if the steering was withdrawn |
 //! | `Rewinding` | the whole rewind | the queue | as in `Idle`, after the rewind |
 //! | `Stopping` | everything; then the turn ends | the queue | – |
@@ -360,6 +361,7 @@ impl Step<'_> {
             Input::Close { request_id } => match phase {
                 Phase::Idle => self.exit(Exit::closed(), request_id),
                 Phase::Asking(_)
+                | Phase::Planning
                 | Phase::Compacting(_)
                 | Phase::Calls(_)
                 | Phase::Held
@@ -377,6 +379,7 @@ impl Step<'_> {
             Input::Rewind => self.rewind(phase),
             Input::Rewound(rewound) => self.rewound(phase, rewound),
             Input::NotRewound => self.not_rewound(phase),
+            Input::Planned(finished) => self.planned(phase, *finished),
             Input::Answered(answer) => self.answered(phase, *answer),
             Input::Broke {
                 error,
@@ -416,6 +419,7 @@ impl Step<'_> {
         match phase {
             Phase::Idle => self.continue_idle(None),
             Phase::Asking(_)
+            | Phase::Planning
             | Phase::Compacting(_)
             | Phase::Calls(_)
             | Phase::Held

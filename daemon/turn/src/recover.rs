@@ -9,6 +9,8 @@
 //! | in a request without kept text | the same request again, with steering that arrived since | the turn ends `interrupted` |
 //! | in a request with kept text | the text becomes an interrupted answer; a message tells the model to continue from it; steering; asks | the text is kept; the turn ends `interrupted` |
 //! | after that text, without that message | the message follows; asks | the turn ends `interrupted` |
+//! | while the planner works, by the log | a kept text is left; the planner, which is found again, works on; then as usual | the planner is stopped; the turn ends `interrupted` |
+//! | with a plan that the model does not have | the model gets it; asks | the turn ends `interrupted` |
 //! | before a request, in a compaction or a change of the model | nothing of it was logged: handled as in a request, and done again before it | the turn ends `interrupted` |
 //! | in a compaction, with no open turn | nothing has changed and nothing is done; as without a turn | the same |
 //! | with a complete answer without calls | the turn ends or continues as usual | the turn ends `interrupted` |
@@ -41,11 +43,12 @@
 use contract::Outcome;
 use proto::item::{CallStatus, Finish, ToolKind, Voice};
 use proto::outcome::{OutcomeKind, Reason};
+use proto::params::session::QueuedPrompt;
 use proto::record::{ChildExited, Level, SessionReopened, SessionSet};
 use proto::state::State;
 use proto::{Body, ItemId};
 
-use crate::facts::CallStage;
+use crate::facts::{CallStage, Planning};
 use crate::input::{Answer, Effect, Now};
 use crate::machine::{Asking, CallsInProgress, Machine, Phase, RequestWait, Step};
 use crate::next::DecisionMoment;
@@ -111,6 +114,7 @@ impl Step<'_> {
                 }
                 self.state(State::Running, None, "recovered", None);
                 self.arm_timeout();
+                self.decide_missing_planning();
                 self.say_missing_prompt();
                 self.continue_turn_with(calls)
             }
@@ -182,6 +186,8 @@ impl Step<'_> {
         };
         let awaited =
             !self.lacks_prompt_message() && !open.unanswered() && open.plain_answer.is_none();
+        // The planner's end is lost with what followed from it: the model is asked again, as then.
+        let awaited = awaited && open.planning == Planning::None;
         if !awaited || open.next_item() != item || answer.text.trim().is_empty() {
             return false;
         }
@@ -227,7 +233,7 @@ impl Step<'_> {
             }
             // The request was answered; only the next records did not reach the disk.
             Some(finish) => self.settle(finish),
-            None if open.calls.is_empty() => self.ask_again(),
+            None if open.calls.is_empty() => self.continue_planning(),
             None => self.begin_calls(calls),
         }
     }
@@ -264,12 +270,26 @@ impl Step<'_> {
         turn_prompt.is_some_and(|prompt| self.facts.is_queued(prompt))
     }
 
-    /// Appends the message of the turn's own prompt if it is missing.
-    fn say_missing_prompt(&mut self) {
+    /// The turn's own prompt, if its message is missing.
+    fn missing_prompt(&self) -> Option<QueuedPrompt> {
         let turn_prompt = self.facts.open.as_ref().and_then(|open| open.prompt_id);
         let mut waiting = self.facts.queue.iter();
-        if let Some(prompt) = waiting.find(|queued| Some(queued.prompt_id) == turn_prompt) {
-            let prompt = prompt.clone();
+        waiting
+            .find(|queued| Some(queued.prompt_id) == turn_prompt)
+            .cloned()
+    }
+
+    /// Decides whether the turn is planned, if that did not reach the disk.
+    fn decide_missing_planning(&mut self) {
+        if let Some(prompt) = self.missing_prompt() {
+            let voice = self.prompt_voice(prompt.prompt_id);
+            self.decide_planning(&prompt, voice);
+        }
+    }
+
+    /// Appends the message of the turn's own prompt if it is missing.
+    fn say_missing_prompt(&mut self) {
+        if let Some(prompt) = self.missing_prompt() {
             let context = self.first_message_context();
             let voice = self.prompt_voice(prompt.prompt_id);
             self.say_prompt(prompt, context, voice);
@@ -282,6 +302,7 @@ impl Step<'_> {
         let own = usize::from(self.lacks_prompt_message());
         let queued = self.facts.queue.len().saturating_sub(own);
         self.notice(Level::Warning, words::was_ended(queued));
+        self.stop_planning();
         self.say_missing_prompt();
         self.close_all(&mut calls);
         self.end_turn(OutcomeKind::Interrupted, Some(Reason::Shutdown), None)

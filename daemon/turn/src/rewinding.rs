@@ -16,6 +16,7 @@ impl Step<'_> {
             }
             Phase::Idle
             | Phase::Asking(_)
+            | Phase::Planning
             | Phase::Compacting(_)
             | Phase::Calls(_)
             | Phase::Held

@@ -34,7 +34,15 @@ impl Step<'_> {
                 None => self.end_stopped(reason),
             },
             Phase::Calls(calls) => self.stop_calls(calls, reason),
-            Phase::Held => self.end_stopped(reason),
+            Phase::Held => {
+                // The planner of an earlier daemon process is waited for again after a pause.
+                self.stop_planning();
+                self.end_stopped(reason)
+            }
+            Phase::Planning => {
+                self.stop_planning();
+                self.end_stopped(reason)
+            }
             // Files are being restored. That takes little time, and its outcome must be logged.
             Phase::Rewinding { stop } => Phase::Rewinding {
                 stop: Some(stop.map_or(reason, |before| stronger(before, reason))),

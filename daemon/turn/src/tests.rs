@@ -20,6 +20,7 @@ mod loop_detector;
 mod loops;
 pub(crate) mod made;
 mod pausing;
+mod planner;
 mod plans;
 mod questions;
 mod queueing;

@@ -43,9 +43,13 @@ impl Step<'_> {
             self.first_message_context()
         };
         let voice = self.prompt_voice(prompt.prompt_id);
+        self.decide_planning(&prompt, voice);
         self.say_prompt(prompt, context, voice);
         self.report_added_limits();
-        self.ask()
+        match self.facts.is_planning() {
+            true => self.continue_planning(),
+            false => self.ask(),
+        }
     }
 
     /// Appends a prompt as a message, after what the session works on, the output of users' commands and with the contents of its references.

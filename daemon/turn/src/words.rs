@@ -87,6 +87,26 @@ pub const LOG_WAS_BROKEN: &str = "The log contained calls without a result; resu
 pub const HALF_REWOUND: &str = "A rewind was interrupted while restoring files: some files may be restored, others not. Rewind again to finish it, or undo it to restore the previous state.";
 /// The cause that recovery logs for the end of a background command.
 pub const CHILD_LOST: &str = "the daemon stopped";
+/// The start of `plan`. Also a marker: the message that has it hands over the plan.
+const PLAN: &str = "Another model has read the user's message above and the project, and made this plan for you. Work by it; where you see that it is wrong, do better and say so. The user has not seen or approved it.";
+
+/// For the model: the plan of the planner, in a block that it cannot close.
+pub fn plan(text: &str) -> String {
+    let text = text.trim().replace("</plan", "<\\/plan");
+    format!("{PLAN}\n\n<plan>\n{text}\n</plan>")
+}
+
+/// Whether this message of the daemon was made by `plan`.
+pub fn is_plan(words: &str) -> bool {
+    words.starts_with(PLAN)
+}
+
+/// For users: the turn goes on without a plan.
+pub fn without_plan(why: &str) -> String {
+    let why = why.trim().trim_end_matches('.');
+    format!("There is no plan for this turn, and the session's model works without one: {why}.")
+}
+
 /// To the model, before what users' commands printed.
 pub(crate) const USER_COMMANDS: &str = "The user ran these shell commands themselves before this prompt, in the session's directory and outside your sandbox. They are no calls of yours:";
 

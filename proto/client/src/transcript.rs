@@ -279,6 +279,17 @@ pub enum Status {
     CacheReset(CacheReset),
     Pinned(Pinned),
     ReasoningExtracted(ReasoningExtracted),
+    /// The planner works on the prompt.
+    Planning {
+        /// As the options of the session name it.
+        model: String,
+    },
+    /// The planner has made a plan for the model.
+    Planned {
+        pid: Option<Pid>,
+        plan: String,
+        duration_ms: u64,
+    },
     /// So many samples of a request have come.
     Samples {
         is_in: u64,

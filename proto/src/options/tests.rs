@@ -7,6 +7,7 @@ use crate::state::{ApprovalMode, Kind, Mode, OnAsk};
 fn all() -> SessionOptions {
     SessionOptions {
         model: Some("bench/large".into()),
+        planner_model: Some("bench/deep".into()),
         effort: Some("high".into()),
         approval_mode: Some(ApprovalMode::Yolo),
         mode: Some(Mode::Plan),

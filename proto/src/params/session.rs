@@ -142,6 +142,9 @@ pub struct SessionSummary {
     /// Its context is being compacted, or rendered for another model.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub compacting: bool,
+    /// The planner works on the prompt of the running turn.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub planning: bool,
     /// Whether lists are extracted from the reasoning, for display.
     #[serde(default)]
     pub extract_reasoning: bool,

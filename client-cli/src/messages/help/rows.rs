@@ -380,6 +380,7 @@ rows! {
     "Print JSON: one outcome per session, one per line" => "输出 JSON：每个会话一个结果，每行一个";
     "Use the whole screen, with its own scrolling" => "使用整个屏幕，自带滚动";
     "Draw below the shell's output, even if `tui.fullscreen` is set" => "在 shell 输出的下方绘制，即使设置了 `tui.fullscreen`";
+    "Model that plans each turn in a session of its own; empty: no planner [default: from the config]" => "为每个回合制定计划的模型，在单独的会话中运行；为空则不用 [默认：取自配置]";
     "Model to use: a provider, a model, or `provider/model`" => "要使用的模型：服务商、模型或 `服务商/模型`";
     "Reasoning effort, in the model's terms: `low`, `high`, …; empty: the model's default [default: from the config]" => "推理强度，使用模型自己的名称：`low`、`high`……；留空：模型的默认强度 [默认：取自配置]";
     "Preset of model, effort and samples: `fast`, `smart`, `max`, or one from the config" => "模型、推理强度和采样的预设：`fast`、`smart`、`max` 或配置中的预设";

@@ -190,6 +190,7 @@ pub fn summary(pid: u64, line: &str, minutes: i64) -> SessionSummary {
         children: 0,
         silent_since: None,
         compacting: false,
+        planning: false,
         extract_reasoning: false,
         samples: 1,
         read_only: None,

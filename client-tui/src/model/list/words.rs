@@ -187,6 +187,7 @@ pub fn state(language: Language, session: &SessionSummary, now: Stamp) -> String
         }
         (State::Idle, _, _) => say(Msg::Idle),
         (State::Running, _, _) => match session.silent_since {
+            None if session.planning => say(Msg::Planning),
             None => say(Msg::Running),
             Some(since) => language.fill(Msg::RunningSilent, &[&ago(language, now, since)]),
         },

@@ -123,7 +123,10 @@ fn turn(model: &Model, session: &Session, width: usize) -> Option<Vec<(u8, Ink, 
             pieces.extend(stop());
         }
         (State::Running, _) => {
-            let words = language.say(Msg::Working);
+            let words = language.say(match session.planning {
+                true => Msg::Planning,
+                false => Msg::Working,
+            });
             pieces.push((0, Ink::Accent, format!("{} {words}", spinner(model))));
             pieces.extend(time());
             if !session.running.is_empty() {

@@ -55,6 +55,16 @@ fn built_in_agents_are_there_and_explore_only_looks() {
 }
 
 #[test]
+fn planner_only_looks_and_is_no_agent() {
+    let planner = planner_definition();
+    assert_eq!((&*planner.name, planner.read_only), ("planner", true));
+    let tools = planner.tools.expect("tools");
+    assert_eq!(tools, ["read_file", "grep", "glob", "ls"]);
+    assert!(planner.body.contains("<last-answer>"), "{}", planner.body);
+    assert_eq!(found(&[], &[]).named("planner"), None);
+}
+
+#[test]
 fn project_counts_before_user_and_user_before_program() {
     let project = [(".claude/agents/look.md", BARE)];
     let user = [

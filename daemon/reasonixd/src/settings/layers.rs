@@ -115,9 +115,14 @@ pub fn load(home: &Path, cwd: Option<&Path>, user_home: &Path, tools: &ToolSet) 
     }
     loaded.hooks = found.finish(hooks_trusted);
     loaded.problems.extend(loaded.hooks.problems.clone());
-    for key in ["default_model", "agent.fallback_model"] {
+    for key in [
+        "default_model",
+        "agent.fallback_model",
+        "agent.planner_model",
+    ] {
         let wanted = match key {
             "default_model" => loaded.settings.default_model.as_deref(),
+            "agent.planner_model" => loaded.settings.options.planner_model.as_deref(),
             _ => loaded.settings.fallback_model.as_deref(),
         };
         let unknown = wanted.and_then(|wanted| {

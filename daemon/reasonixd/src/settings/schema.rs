@@ -114,6 +114,10 @@ settings! {
         "Model of sub-agents whose file names none: a provider, a model, or `provider/model`. Unset: the model of the session that starts them.";
     "agent.subagent_models", Kind::AgentModels, Trusted, "{}":
         "Models of single agents and of skills that run as one, by name: `{ explore = \"deepseek-v4-flash\" }`. They count before the model in the agent's file.";
+    "agent.planner_model", Kind::Text, Trusted, "":
+        "Model that plans the work of each turn, in a session of its own that only reads, before the session's model does it: a provider, a model, or `provider/model`. Applies to new sessions. Unset: nothing is planned.";
+    "agent.planner_max_steps", number(0, 1_000), Trusted, "12":
+        "Maximum number of requests that the planner makes for one plan; 0: no limit. The last one sums up what it has found.";
     "agent.system_prompt", Kind::Text, Trusted, "":
         "System prompt of new sessions, instead of the shipped one. Instruction files (AGENTS.md …) still follow it. Unset: the shipped prompt.";
     "agent.system_prompt_file", Kind::File, Trusted, "":

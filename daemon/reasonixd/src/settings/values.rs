@@ -92,6 +92,8 @@ pub struct Settings {
     pub fast_model: Option<String>,
     /// Who writes summaries; `None`: the session's own model.
     pub compaction_model: Option<String>,
+    /// Requests of a planner for one plan; 0: no limit.
+    pub planner_max_steps: u64,
     /// Who works as a sub-agent.
     pub agent_models: AgentModels,
     /// What the config says of presets.
@@ -243,6 +245,7 @@ impl Values {
             compaction_model: self
                 .text("agent.compaction_model")
                 .filter(|model| !model.is_empty()),
+            planner_max_steps: self.number("agent.planner_max_steps"),
             agent_models: AgentModels {
                 of_all: self
                     .text("agent.subagent_model")
@@ -262,6 +265,9 @@ impl Values {
         SessionOptions {
             approval_mode: approval_mode.as_deref().and_then(ApprovalMode::named),
             max_steps: Some(self.number("agent.max_steps")),
+            planner_model: self
+                .text("agent.planner_model")
+                .filter(|model| !model.is_empty()),
             extract_reasoning: self.is_on("reasoning.extract").then_some(true),
             budget: Some(self.budget("budget.session")),
             ..SessionOptions::default()

@@ -46,6 +46,8 @@ impl Actor {
                 } => self.ask(upto, item, attempt, tool_choice),
                 Effect::Reset(job) => self.begin_reset(job),
                 Effect::AskSummary { item, attempt } => self.ask_summary(item, attempt),
+                Effect::Plan(request) => self.begin_plan(request),
+                Effect::CancelPlan => self.cancel_plan(),
                 Effect::CancelAsk => spent.extend(self.requests.cancel()),
                 Effect::Supersede { item } => self.live(&Live::Partial(Partial {
                     item,

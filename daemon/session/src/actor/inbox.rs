@@ -6,7 +6,7 @@ use hooks::{HookChain, Hooks};
 use proto::hook::HookFinished;
 use proto::item::ToolCall;
 use proto::params::hook::ListOutput;
-use proto::record::ReasoningExtracted;
+use proto::record::{PlannerFinished, ReasoningExtracted};
 use proto::{CallId, Failure, InteractionId, ItemId, Pid, Seq};
 use store::log::LogFile;
 use tokio::sync::mpsc;
@@ -68,6 +68,8 @@ pub enum Happened {
         read: Box<Hooks>,
         reply: Reply<ListOutput>,
     },
+    /// The planner has ended.
+    Planned(Box<PlannerFinished>),
     RetryDue {
         item: ItemId,
         attempt: u32,

@@ -8,6 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::actor::departure::UnloadedState;
 use crate::actor::handle::Activity;
+use crate::calls::call::Stop;
 
 /// See the module.
 pub(crate) struct Life {
@@ -23,6 +24,8 @@ pub(crate) struct Life {
     pub(super) handed_over: bool,
     /// The session leaves memory; gets what the next life needs.
     pub(super) parting: Option<oneshot::Sender<Box<UnloadedState>>>,
+    /// Stops the planner of the open turn.
+    pub(super) planning: Option<Arc<Stop>>,
     /// A warning for the first turn of this life.
     pub(super) warning: Option<String>,
 }
@@ -37,6 +40,7 @@ impl Life {
             suspending: Vec::new(),
             handed_over: false,
             parting: None,
+            planning: None,
             warning,
         }
     }

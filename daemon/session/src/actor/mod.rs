@@ -10,6 +10,7 @@ pub(crate) mod handle;
 pub(crate) mod hooks;
 pub(crate) mod inbox;
 pub(crate) mod life;
+pub(crate) mod planner;
 pub(crate) mod publish;
 pub(crate) mod quarantine;
 pub(crate) mod reasoning;
@@ -206,6 +207,7 @@ impl Actor {
             Happened::PromptAsked(chain) => self.prompt_asked(chain),
             Happened::EndTold(finished) => self.end_told(finished),
             Happened::HooksRead { read, reply } => self.hooks_read(*read, reply),
+            Happened::Planned(finished) => self.step(Input::Planned(finished)),
             Happened::RetryDue { item, attempt } => self.step(Input::RetryDue { item, attempt }),
             Happened::TimeUp { turn } => {
                 let partial = self.partial();

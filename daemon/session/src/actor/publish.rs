@@ -169,6 +169,7 @@ fn as_listed(summary: SessionSummary) -> SessionSummary {
         activity: String::new(),
         silent_since: None,
         compacting: false,
+        planning: false,
         ..summary
     }
 }

@@ -1,9 +1,12 @@
 //! Which options a session may have.
 
+use std::path::Path;
+
 use proto::budget::{Budget, Dimension};
 use proto::{ErrorName, Failure, SessionOptions};
 
 use crate::assembly::names;
+use crate::assembly::setup::{Assembly, Effort};
 
 /// Samples of a request at most: they run side by side.
 pub const SAMPLES_MAX: u32 = 8;
@@ -45,6 +48,24 @@ pub fn check_budget(budget: Option<Budget>, model: &str, is_priced: bool) -> Res
             "Set `price = {{ input = DOLLARS, output = DOLLARS }}` (for a million tokens) in the `[[providers]]` entry of `{provider}`, or limit tokens instead."
         ),
     ))
+}
+
+/// Refuses a planner that cannot be asked, or that a budget in money cannot limit. An empty name means that there is none.
+/// Blocks: reads files.
+///
+/// # Errors
+/// As [`Assembly::switch`] and [`check_budget`].
+pub fn check_planner(
+    assembly: &dyn Assembly,
+    cwd: &Path,
+    planner: Option<&str>,
+    budget: Option<Budget>,
+) -> Result<(), Failure> {
+    let Some(planner) = planner.filter(|planner| !planner.is_empty()) else {
+        return Ok(());
+    };
+    let found = assembly.switch(cwd, planner, Effort::Configured)?;
+    check_budget(budget, &found.full_name(), found.price.is_some())
 }
 
 /// Checks a change of options. An empty name removes the name.

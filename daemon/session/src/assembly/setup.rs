@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use contract::tool::Cancel;
 use contract::{Codec, Provider, Secret, Spawn, Tool, ToolMemory, ToolSet, ToolSpec, UserShell};
 use proto::params::profile::ProfileParams;
 use proto::record::{Rules, SessionCreated};
@@ -306,9 +307,14 @@ pub trait Assembly: Send + Sync {
     /// Starts MCP servers for one session in this directory alone, and waits until they are ready. Blocks.
     ///
     /// # Errors
-    /// There is no such server, or one of them did not get ready: then none of them runs.
-    fn mount_servers(&self, cwd: &Path, names: &[String]) -> Result<Vec<Arc<dyn Tool>>, Failure> {
-        let (_, _) = (cwd, names);
+    /// There is no such server, one of them did not get ready, or it was cancelled: then none of them runs.
+    fn mount_servers(
+        &self,
+        cwd: &Path,
+        names: &[String],
+        cancel: &dyn Cancel,
+    ) -> Result<Vec<Arc<dyn Tool>>, Failure> {
+        let (_, _, _) = (cwd, names, cancel);
         Ok(Vec::new())
     }
 
@@ -373,6 +379,12 @@ pub trait Assembly: Send + Sync {
     fn agent_models(&self, cwd: &Path) -> AgentModels {
         let _ = cwd;
         AgentModels::default()
+    }
+
+    /// How many requests a planner may make for one plan; 0: no limit. Blocks: reads files.
+    fn planner_max_steps(&self, cwd: &Path) -> u64 {
+        let _ = cwd;
+        0
     }
 
     /// The hooks of a session that works in this directory. Blocks: reads files.

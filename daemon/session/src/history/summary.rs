@@ -64,6 +64,7 @@ pub fn of(facts: &Facts, attached: u64, read_only: Option<String>) -> Option<Ses
         children: 0,
         silent_since: None,
         compacting: false,
+        planning: facts.is_planning(),
         exit_code: facts.exited.map(|exited| exited.exit_code),
         cut_off: facts.cut_off.filter(|_| facts.open.is_none()),
         at_limit: facts.at_limit,

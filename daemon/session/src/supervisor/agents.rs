@@ -5,27 +5,30 @@
 //! had: nothing is done twice.
 
 mod background;
+mod changes;
 mod life;
 mod listing;
 mod messages;
 mod narrowing;
 mod places;
+mod planner;
 mod tree_pause;
 
 use std::sync::{Arc, Weak};
 
 use contract::tool::{Cancel, Progress};
-use contract::{AgentTask, Agents, Outcome, Tool, ToolSet, ToolSpec};
+use contract::{AgentTask, Agents, Outcome, PlanRequest, Tool, ToolSet, ToolSpec};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use knowledge::{AgentDefinition, AgentDefinitions, find_agents};
 use proto::budget::Budget;
 use proto::params::profile::ProfileParams;
 use proto::params::session::CreateParams;
-use proto::record::{AgentOf, PromptReferences};
+use proto::record::{AgentOf, PlannerFinished, PromptReferences};
 use proto::state::Kind;
 use proto::{CallId, Failure, Pid, SessionId, SessionOptions};
 use sha2::{Digest, Sha256};
+use uuid::Uuid;
 
 use crate::actor::commands::agents::AgentTerms;
 use crate::assembly::agent_models::AgentModels;
@@ -70,6 +73,22 @@ impl Agents for SessionAgents {
             match supervisor.upgrade() {
                 Some(supervisor) => supervisor.run_agent(call).await,
                 None => life::interrupted("Not run: the daemon is stopping."),
+            }
+        }
+        .boxed()
+    }
+
+    fn plan(
+        &self,
+        request: PlanRequest,
+        cancel: Arc<dyn Cancel>,
+    ) -> BoxFuture<'static, PlannerFinished> {
+        let supervisor = self.supervisor.clone();
+        let parent = (self.session, self.reporter.clone());
+        async move {
+            match supervisor.upgrade() {
+                Some(supervisor) => supervisor.plan(parent, &request, cancel).await,
+                None => request.failed("the daemon is stopping"),
             }
         }
         .boxed()
@@ -136,16 +155,22 @@ pub(crate) fn starts_agents(spec: &ToolSpec) -> bool {
 
 /// The id of the session that works for a call.
 fn session_of(parent: SessionId, call: &CallId) -> SessionId {
+    SessionId(hashed(&[parent.0.as_bytes(), call.0.as_bytes()]))
+}
+
+/// An id that follows from these parts.
+fn hashed(parts: &[&[u8]]) -> Uuid {
     let mut hasher = Sha256::new();
-    hasher.update(parent.0.as_bytes());
-    hasher.update(call.0.as_bytes());
+    for part in parts {
+        hasher.update(part);
+    }
     let digest: [u8; 32] = hasher.finalize().into();
     let mut bytes = [0; 16];
     bytes
         .iter_mut()
         .zip(digest)
         .for_each(|(to, from)| *to = from);
-    SessionId(uuid::Builder::from_random_bytes(bytes).into_uuid())
+    uuid::Builder::from_random_bytes(bytes).into_uuid()
 }
 
 /// What is wrong with a call, for the model.

@@ -470,6 +470,8 @@ fn prepare(
     if params.prompt.is_some() {
         has_key(model, &brought)?;
     }
+    let planner = params.options.planner_model.as_deref();
+    options::check_planner(&*services.assembly, &cwd, planner, budget)?;
     let rules = params.options.rules.clone().unwrap_or_default();
     check_rules(&rules, &setup.profile.tools)?;
     let root = first_message::workspace_root(&setup, &cwd, &services.assembly.user_home());

@@ -62,6 +62,7 @@ impl Supervisor {
             }
             None => params,
         };
+        self.check_planner(&summary, params).await?;
         if params.options.model.is_none() && params.options.effort.is_none() {
             let samples = params.options.samples;
             return Ok(Chosen {
@@ -106,6 +107,21 @@ impl Supervisor {
             samples: params.options.samples,
             notice,
         })
+    }
+
+    /// Refuses a planner that cannot be asked.
+    async fn check_planner(
+        &self,
+        summary: &SessionSummary,
+        params: &SetParams,
+    ) -> Result<(), Failure> {
+        let Some(planner) = params.options.planner_model.clone() else {
+            return Ok(());
+        };
+        let assembly = Arc::clone(&self.services.assembly);
+        let cwd = PathBuf::from(&summary.cwd);
+        let budget = params.options.budget;
+        blocking(move || options::check_planner(&*assembly, &cwd, Some(&planner), budget)).await?
     }
 
     /// What asking the other model takes.

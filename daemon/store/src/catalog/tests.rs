@@ -63,6 +63,7 @@ fn session(pid: u64, name: Option<&str>) -> SessionSummary {
         children: 0,
         silent_since: None,
         compacting: false,
+        planning: false,
         extract_reasoning: false,
         samples: 1,
         exit_code: None,

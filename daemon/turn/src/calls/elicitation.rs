@@ -42,6 +42,7 @@ impl Step<'_> {
             }
             Phase::Idle
             | Phase::Asking(_)
+            | Phase::Planning
             | Phase::Compacting(_)
             | Phase::Held
             | Phase::Rewinding { .. }

@@ -8,6 +8,7 @@ use proto::record::{AddedLimits, CallEdit, GoalCheck, SkillUse, ToolBlocked, Too
 use proto::state::OnAsk;
 use proto::{CallId, InteractionId, ItemId, PromptId, Stamp};
 
+use super::Planning;
 use crate::loop_detector::{self, CallAndResult, Counting, RecentCalls};
 use crate::words;
 
@@ -39,6 +40,10 @@ pub struct OpenTurn {
     pub plan_approved: bool,
     /// A plan that no client was attached to approve: the turn ends with it.
     pub unapproved: Option<String>,
+    /// The text of the prompt that started it, once its message is logged.
+    pub prompt: String,
+    /// Whether the planner works on it, or has.
+    pub planning: Planning,
     /// The calls of the newest answer.
     pub calls: Vec<OpenCall>,
     /// Files whose original contents the turn has saved, by absolute path.

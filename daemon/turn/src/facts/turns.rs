@@ -8,7 +8,7 @@ use proto::{PromptId, Record, Stamp};
 
 use contract::first_line;
 
-use super::{CallStage, Facts, OpenCall, OpenTurn, UnfinishedRewind};
+use super::{CallStage, Facts, OpenCall, OpenTurn, Planning, UnfinishedRewind};
 use crate::words;
 
 impl Facts {
@@ -83,6 +83,7 @@ impl Facts {
         self.over_budget = ended.outcome == OutcomeKind::BudgetExceeded;
         self.at_limit = ended.limit();
         self.ended = Some(ended.clone());
+        self.planner.last_answer.clone_from(&ended.text);
         self.cut_off = Some(ended.outcome).filter(|outcome| *outcome != OutcomeKind::Completed);
         // In an edited log the exit may come before the end of its turn.
         self.unsettled = self.exited.is_none();
@@ -113,6 +114,11 @@ impl Facts {
         if let Some(open) = &mut self.open {
             open.put_skill(skill.as_ref());
             open.items += 1;
+            if message.prompt_id.is_some() && message.prompt_id == open.prompt_id {
+                open.prompt.clone_from(&message.text);
+            } else if message.voice == Voice::Daemon && words::is_plan(&message.text) {
+                open.planning = Planning::None;
+            }
             open.calls.clear();
             open.plain_answer = None;
             open.cut_off = false;

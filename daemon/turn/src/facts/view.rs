@@ -364,6 +364,9 @@ impl Facts {
             Some(rewind.counts.clone())
         });
         self.rewinds.push(before);
+        if rewound.shown.is_some() {
+            self.begin_planner_round();
+        }
         // Only an edited log rewinds during a turn. An open turn must be shown completely, or its requests are invalid (I2).
         let Some(shown) = rewound.shown.as_ref().filter(|_| self.open.is_none()) else {
             return;

@@ -28,6 +28,7 @@ impl Step<'_> {
         match phase {
             Phase::Idle => self.continue_idle(None),
             Phase::Asking(_)
+            | Phase::Planning
             | Phase::Compacting(_)
             | Phase::Calls(_)
             | Phase::Held

@@ -4,6 +4,7 @@
 //! |---|---|---|---|---|---|---|---|
 //! | `Idle` | starts a turn | – | – | – | – | – | nothing (TERM, KILL: exits) |
 //! | `Asking` | queued | → `Calls`, ends, or asks again / waits and tries again, or ends `failed` | tries again | – | – | – | drops the request, keeps its text, ends |
+//! | `Planning` | queued | – | – | – | – | – | stops the planner, ends |
 //! | `Compacting` | queued | the summary replaces the old messages; if it failed, nothing changes; then the pending request is sent | asks for the summary again | – | – | – | drops the request, changes nothing, ends; at rest as `Idle`, the queue goes on (a shutdown leaves it) |
 //! | `Calls` | queued | – | – | runs, asks, or closes the call | runs or closes the call | closes it; all closed → `Asking` | closes what has not started; → `Stopping` or ends |
 //! | `Held` | queued | – | – | – | – | – | ends |
@@ -25,6 +26,9 @@
 //! continues. If a rewind went back past a change of provider, the messages for the other provider are rendered again
 //! first. The work outside is done in jobs (`JobEnded`), with the request for a summary between two jobs. A compaction
 //! is not a session state, and is logged only when it is complete.
+//!
+//! `Planning` comes before the first request of a turn, if the session has a planner (see `planning`). Its end, with or
+//! without a plan, leads to that request.
 //!
 //! A rewind starts while the session is idle, paused or exited, but not in a hand-over. It is not a session state: the
 //! session stays idle, paused or exited, and clients see `session.rewound`. Queued prompts start when it is finished.
@@ -50,6 +54,8 @@ pub(crate) enum Phase {
     Asking(Asking),
     /// Earlier bytes of requests change: before the next request, or because a user asked for it while idle.
     Compacting(Compacting),
+    /// The planner, a session of its own, works on the prompt of the turn.
+    Planning,
     /// The calls of the newest answer are judged, approved and run.
     Calls(CallsInProgress),
     /// A turn is open, and nothing runs: its next request waits for the end of a pause. The log defines that request.

@@ -122,6 +122,9 @@ fn recover_and_prompt_with(
                         ..Answer::default()
                     })));
                 }
+                Effect::Plan(request) => {
+                    happens.push(Input::Planned(Box::new(request.failed("it is down"))));
+                }
                 Effect::Reset(job) => happens.push(reset(&machine, &job)),
                 Effect::Judge { call } => {
                     let mut judgement =

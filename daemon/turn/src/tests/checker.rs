@@ -165,6 +165,8 @@ pub struct Open {
     pub window: bool,
     /// A plan was presented while no client was attached.
     unapproved: bool,
+    /// The planner works on it.
+    planning: bool,
 }
 
 impl Checker {
@@ -387,6 +389,19 @@ impl Checker {
                 );
                 self.mode = options.mode.unwrap_or_default();
                 self.read_only = options.read_only.unwrap_or_default();
+            }
+            Body::PlannerStarted(_) => {
+                let open = self.open.as_mut().expect("a turn is planned");
+                assert!(open.items == 0, "a turn is planned before anything is said");
+                assert!(
+                    !std::mem::replace(&mut open.planning, true),
+                    "it is planned once"
+                );
+            }
+            Body::PlannerFinished(finished) => {
+                let open = self.open.as_mut().expect("a turn is planned");
+                assert_eq!(open.number, finished.turn, "a plan is for its turn");
+                assert!(std::mem::take(&mut open.planning), "a planner ends once");
             }
             Body::HookFinished(_)
             | Body::AgentFinished(_)
@@ -872,6 +887,7 @@ impl Checker {
                 "the session's own model did not find the request too long"
             );
         }
+        assert!(!open.planning, "a planner does not outlive its turn");
         assert!(
             open.unanswered.is_empty(),
             "I2: every call has its result when the turn ends"

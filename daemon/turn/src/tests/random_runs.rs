@@ -50,12 +50,14 @@ proptest! {
 }
 
 /// Simulations that a default run meets once in ten thousand: a compaction fails in a session that became headless while
-/// idle; a goal is replaced whose next turn waits in the queue; a goal is complete in a turn that a shutdown stops.
+/// idle; a goal is replaced whose next turn waits in the queue; a goal is complete in a turn that a shutdown stops; an
+/// answer is kept whose plan did not reach the disk.
 #[test]
 fn rare_simulations_survive() {
     play(0xde6e_ffac_bd34_dcd8, 99);
     play(0xc10e_2793_47e5_e950, 77);
     play(0xc7c1_09e7_3aff_731c, 16);
+    play(0x51ae_022f_3b4d_de1e, 36);
 }
 
 /// Checks that the simulations cover all cases.

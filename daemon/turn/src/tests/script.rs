@@ -1,7 +1,7 @@
 //! Scenarios as text: lines with `>` are events; the lines below are the machine's effects, separated by `|`.
 //!
 //! ```text
-//! > session headless repair mode=plan read_only=true max_steps=2 timeout_ms=9 tries=2 parallel=1 window=1000 fallback=q/n      (first, unless the default session is used)
+//! > session headless repair mode=plan read_only=true max_steps=2 timeout_ms=9 tries=2 parallel=1 window=1000 fallback=q/n planner=q/n      (first, unless the default session is used)
 //! > user TEXT            > steer TEXT             > agent TEXT            (the result of a sub-agent)            > adds steps=2|ms=9   > unqueue TEXT            > set kind=headless|max_steps=2|paused=true|mode=plan|read_only=true|model=q/m|budget=9
 //! > model says TEXT [using 850]      > model thinks TEXT      > model cut TEXT          > model filtered TEXT
 //! > model calls read a, write b, x:write b, read c!       (ids `a`, `b`, `x`, `c`; `!`: cut by the output limit)
@@ -27,6 +27,7 @@
 //! > goal TEXT [turns 3] [check COMMAND]            > ungoal                          (a user stops it)
 //! > regoal [turns 3] [tokens 100]                   (a user changes the goal's limits)
 //! > policy a reports complete|complete-unproven|continue|blocked WORDS     (the model's report about the goal)
+//! > planner plans TEXT | fails WHY
 //! > crash continue|idle [before KIND | after KIND] [showing TEXT | showing TEXT of ITEM]
 //! ```
 //!
@@ -58,7 +59,7 @@ mod goal;
 mod happens;
 mod reported;
 
-use happens::{answer, asks, child, ends, kind, model, number, set, stop, withdraws};
+use happens::{answer, asks, child, ends, kind, model, number, planner, set, stop, withdraws};
 use reported::reported;
 
 /// Plays a scenario, and compares the effects of each line.
@@ -179,6 +180,7 @@ impl CallStage {
                 Some(("max_steps", steps)) => options.max_steps = Some(number(steps)),
                 Some(("timeout_ms", ms)) => options.timeout_ms = Some(number(ms)),
                 Some(("window", tokens)) => record.context_window = number(tokens),
+                Some(("planner", model)) => options.planner_model = Some(model.to_owned()),
                 Some(("fallback", model)) => self.fallback = Some(fallback(model)),
                 Some(("tries", tries)) => {
                     self.limits.retry_tries = tries.parse().expect("a number")
@@ -304,6 +306,7 @@ impl CallStage {
             },
             "sent" => Input::RequestSent,
             "hooks" => Input::TurnEndNotified,
+            "planner" => planner(what, self.machine.facts().turns),
             "key" => Input::CredentialsArrived,
             "close" => Input::Close { request_id: None },
             other => panic!("nobody is called `{other}`"),

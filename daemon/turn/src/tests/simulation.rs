@@ -5,7 +5,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use contract::ToolChoice;
+use contract::{PlanRequest, ToolChoice};
 use proto::hook::{HookEvent, HookFinished, HookOutcome};
 use proto::item::{CallStatus, ToolCall};
 use proto::outcome::Reason;
@@ -29,6 +29,7 @@ mod goals;
 mod going_back;
 mod holds;
 mod others;
+mod planning;
 
 /// After this many steps without trouble, a simulation must be idle.
 const PEACE: usize = 5_000;
@@ -77,6 +78,8 @@ pub struct Simulation {
     reported: bool,
     /// The model that answers if the session's own model is down.
     fallback: Option<Fallback>,
+    /// Decides what the planner does. A separate generator, as for `asking`.
+    planning: Chance,
 }
 
 /// The work outside the machine. Lost in a crash.
@@ -93,6 +96,8 @@ struct Outside {
     held: Vec<(Seq, ToolCall)>,
     running: Vec<Running>,
     retries: Vec<(ItemId, u32)>,
+    /// The planner works on this.
+    planning: Option<PlanRequest>,
     /// A rewind in progress, and its result; an inner `None` means that it fails.
     rewinding: Option<Option<SessionRewound>>,
     /// The `Stop` hooks run.
@@ -157,6 +162,7 @@ impl Simulation {
             .once_in(2)
             .then(|| fallback(separate.one_of(&["p/n", "q/m", "q/m"])));
         let asking = Chance::new(seed.rotate_left(17));
+        let planning = Chance::new(seed.rotate_left(29));
         let limits = Limits {
             parallel: 1 + chance.below(4),
             retry_tries: 1 + u32::try_from(chance.below(3)).expect("small"),
@@ -194,6 +200,7 @@ impl Simulation {
             story: Vec::new(),
             reported,
             fallback,
+            planning,
         }
     }
 
@@ -210,6 +217,7 @@ impl Simulation {
             self.chance.one_of(&[0, 60_000]),
         );
         created.context_window = self.chance.one_of(&[0, 1_000, 1_000, 1_000]);
+        created.options.planner_model = self.planning.once_in(4).then(|| "p/planner".into());
         let effects = self.machine.record(Body::SessionCreated(created), self.now);
         self.perform(effects);
         self.durable = self.seq();
@@ -268,6 +276,7 @@ impl Simulation {
         kinds.extend(self.outside.rewinding.is_some().then_some(5));
         kinds.extend(self.outside.notifying.then_some(6));
         kinds.extend(self.outside.job.is_some().then_some(7));
+        kinds.extend(self.outside.planning.is_some().then_some(8));
         match kinds.is_empty() {
             true => self.disk(),
             false => match self.chance.one_of(&kinds) {
@@ -278,6 +287,7 @@ impl Simulation {
                 4 => self.person_answers(),
                 6 => self.stop_hooks_finish(),
                 7 => self.job_ends(),
+                8 => self.planner_ends(),
                 _ => self.rewinding_ends(),
             },
         }
@@ -521,7 +531,7 @@ impl Simulation {
             self.send(|_| format!("  {}", short(&effect)));
             let starts = matches!(
                 effect,
-                Effect::Ask { .. } | Effect::Judge { .. } | Effect::Run { .. }
+                Effect::Ask { .. } | Effect::Judge { .. } | Effect::Run { .. } | Effect::Plan(_)
             );
             let in_turn = self.check.open.is_some();
             let resets = match &effect {
@@ -570,6 +580,9 @@ impl Simulation {
                     tool_choice,
                     ..
                 } => self.ask(upto, item, tool_choice),
+                Effect::Plan(request) => self.planner_begins(request),
+                // The planner of an earlier daemon process may not have been waited for yet.
+                Effect::CancelPlan => self.outside.planning = None,
                 Effect::Reset(job) => self.job_begins(job),
                 Effect::AskSummary { item, .. } => {
                     assert!(self.outside.request.is_none(), "one request at a time");
@@ -624,6 +637,8 @@ impl Simulation {
     fn ask(&mut self, upto: Seq, item: ItemId, tool_choice: ToolChoice) {
         assert_eq!(upto.0, self.seq(), "the whole conversation is sent");
         assert!(self.outside.request.is_none(), "one request at a time");
+        let planned = self.outside.planning.is_none();
+        assert!(planned, "no request while the planner works");
         assert!(
             self.outside.running.is_empty() && self.outside.held.is_empty(),
             "no request while calls run"
@@ -763,6 +778,7 @@ impl Simulation {
                 && outside.retries.is_empty()
                 && outside.rewinding.is_none()
                 && outside.job.is_none()
+                && outside.planning.is_none()
                 && !outside.notifying
                 && !self.is_asked()
             {

@@ -122,6 +122,10 @@ crate::catalog! {
     Hypotheses = "hypotheses", "假设";
     Uncertainties = "uncertainties", "不确定之处";
     RejectedPaths = "rejected paths", "已放弃的思路";
+    /// The planner's model.
+    Planning = "planning with `{0}`", "正在用 `{0}` 制定计划";
+    /// The planner's session; how long it took; the plan.
+    Planned = "plan by session {0} ({1} s):\n{2}", "会话 {0} 的计划（{1} 秒）：\n{2}";
     Paused = "paused: nothing new starts until it is resumed", "已暂停：恢复之前不会开始新的步骤";
     PausedBy = "{0} paused the session: nothing new starts until it is resumed", "{0} 已暂停：恢复之前不会开始新的步骤";
     Resumed = "resumed", "已恢复";

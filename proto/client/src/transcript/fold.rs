@@ -233,6 +233,15 @@ impl<T: AnswerText> Transcript<T> {
             Body::SessionSuspended(_) => Status::Suspended,
             Body::CacheReset(reset) => Status::CacheReset(reset.clone()),
             Body::ReasoningExtracted(found) => Status::ReasoningExtracted(found.clone()),
+            Body::PlannerStarted(started) => Status::Planning {
+                model: started.model.clone(),
+            },
+            // Why there is none is said by a notice.
+            Body::PlannerFinished(finished) if !finished.plan.is_empty() => Status::Planned {
+                pid: finished.pid,
+                plan: finished.plan.clone(),
+                duration_ms: finished.duration_ms,
+            },
             Body::MessagePinned(pinned) => Status::Pinned(pinned.clone()),
             Body::HookFinished(finished) => {
                 // A call that was blocked says so itself.

@@ -109,7 +109,7 @@ fn goal_changed(language: Language, changed: &GoalChanged) -> String {
         None => Msg::GoalChanged,
     };
     let limits = goal_limits(language, changed.max_turns, changed.budget);
-    language.fill(message, &[&changed.by, &limits])
+    language.fill(message, &[&who(language, &changed.by), &limits])
 }
 
 /// Limits of a goal, in words: `turns: 80 · money: $5.00`. Only those that are given.
@@ -195,6 +195,15 @@ pub fn status(language: Language, status: &Status) -> String {
         Status::CacheReset(reset) => fill(Msg::CacheReset, &[&self::reset(language, reset)]),
         Status::Pinned(pinned) => pin(language, pinned),
         Status::ReasoningExtracted(found) => extraction(language, found),
+        Status::Planning { model } => fill(Msg::Planning, &[model]),
+        Status::Planned {
+            pid,
+            plan,
+            duration_ms,
+        } => {
+            let pid = pid.map_or_else(String::new, |pid| pid.to_string());
+            fill(Msg::Planned, &[&pid, &seconds(*duration_ms), plan])
+        }
         Status::Samples { is_in, of } => fill(Msg::Samples, &[&is_in.to_string(), &of.to_string()]),
         Status::Behind(events) => fill(Msg::Behind, &[&events.to_string()]),
         Status::Paused { by: name } => by(name, Msg::Paused, Msg::PausedBy),

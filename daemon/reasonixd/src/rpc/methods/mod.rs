@@ -188,7 +188,8 @@ fn add_history_methods(to: &mut RpcModule<Daemon>) {
     });
     add::<m::SessionRewind, _, _>(to, |d, peer, p| async move {
         let _guest = d.admit()?;
-        d.session(&p.session).await?.rewind(p, peer.name()).await
+        let handle = d.session(&p.session).await?;
+        d.supervisor.rewind(&handle, p, peer.name()).await
     });
     add::<m::SessionCheckpoints, _, _>(to, |d, _, p| async move {
         d.session(&p.session).await?.checkpoints().await

@@ -57,6 +57,8 @@ impl Actor {
             labels: None,
             timeout_ms: None,
             budget: None,
+            // Whose work is planned is the session that the user sees.
+            planner_model: Some(String::new()),
             samples: Some(1),
             extract_reasoning: Some(false),
             ..own

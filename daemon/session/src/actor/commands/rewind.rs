@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use proto::params::history::{CheckpointsOutput, RewindOutput, RewindParams, TurnCheckpoint, What};
 use proto::record::{CheckpointCreated, RewoundFile, SessionCreated, SessionRewound};
-use proto::{ErrorName, Failure, Seq};
+use proto::{ErrorName, Failure, Seq, Stamp};
 use tokio::sync::mpsc::UnboundedSender;
 use turn::Input;
 use turn::facts::{TurnMark, content_of_rewind};
@@ -183,6 +183,18 @@ impl Actor {
         output.seq = Some(seq);
         self.step(Input::Rewound(record));
         self.reply_when(seq, reply, output);
+    }
+
+    /// When the first turn after this one began.
+    pub(crate) fn began_after(&self, turn: u64) -> Option<Stamp> {
+        let mut marks = self.machine.facts().marks.iter();
+        marks.find(|mark| mark.turn > turn).map(|mark| mark.at)
+    }
+
+    /// The workspace root of the session.
+    pub(crate) fn root(&self) -> Option<String> {
+        let created = self.machine.facts().created.as_ref();
+        created.map(|created| created.root.clone())
     }
 
     pub(crate) fn marks(&self) -> Marks {

@@ -209,7 +209,7 @@ impl Supervisor {
     }
 
     /// Whether this life of a session is over.
-    fn is_gone(&self, handle: &crate::actor::handle::SessionHandle) -> bool {
+    pub(super) fn is_gone(&self, handle: &crate::actor::handle::SessionHandle) -> bool {
         let loaded = self.handles();
         !loaded.iter().any(|other| other.is(handle))
     }

@@ -147,11 +147,14 @@ impl Supervisor {
             let cwd = made.map_err(|why| failed(&why))?;
             order.params.cwd = cwd.to_string_lossy().into_owned();
         }
-        let created = match self.mount_servers_of(&order).await {
+        let created = match self.mount_servers_of(&order, &call.cancel).await {
             Ok(tools) => {
                 let place = Arc::new(place);
                 self.create_agent(call, &terms, order, (place, tools)).await
             }
+            Err(_) if call.cancel.is_cancelled() => Err(interrupted(
+                "Not run: the call was stopped while the agent's MCP servers started.",
+            )),
             Err(failure) => Err(failed(&failure)),
         };
         if created.is_err() && matches!(self.exists(session).await, Ok(false)) {
@@ -161,17 +164,22 @@ impl Supervisor {
     }
 
     /// Starts the MCP servers of a new sub-agent alone. `None`: it has none of its own.
-    async fn mount_servers_of(&self, order: &Order) -> Result<Option<Vec<Arc<dyn Tool>>>, Failure> {
+    async fn mount_servers_of(
+        &self,
+        order: &Order,
+        cancel: &Arc<dyn Cancel>,
+    ) -> Result<Option<Vec<Arc<dyn Tool>>>, Failure> {
         if order.mcp_servers.is_empty() {
             return Ok(None);
         }
         let assembly = Arc::clone(&self.services.assembly);
         let (cwd, names) = (PathBuf::from(&order.params.cwd), order.mcp_servers.clone());
-        let mounted = blocking(move || assembly.mount_servers(&cwd, &names)).await?;
+        let cancel = Arc::clone(cancel);
+        let mounted = blocking(move || assembly.mount_servers(&cwd, &names, &*cancel)).await?;
         mounted.map(Some)
     }
 
-    async fn create_agent(
+    pub(super) async fn create_agent(
         &self,
         call: &AgentCall,
         terms: &AgentTerms,
@@ -344,7 +352,9 @@ impl Supervisor {
                 Ok(parent) => {
                     let (call, session) = (agent.call, handle.id());
                     let awaits = move |actor: &mut Actor| {
-                        actor.has_open_call(&call) || actor.has_background_agent(session)
+                        actor.has_open_call(&call)
+                            || actor.has_background_agent(session)
+                            || actor.awaits_planner(&call)
                     };
                     parent.read(awaits).await.unwrap_or(false)
                 }
@@ -421,7 +431,7 @@ pub(super) fn outcome_of(agent: &str, waited: &WaitOutput) -> Outcome {
     }
 }
 
-fn why_ended(ended: &TurnEnded) -> String {
+pub(super) fn why_ended(ended: &TurnEnded) -> String {
     if let Some(error) = &ended.error {
         return error.message.trim_end_matches('.').to_owned();
     }

@@ -2,8 +2,10 @@
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
+use proto::params::process::ListParams;
 use proto::params::session::Signal;
 use proto::params::session::{SignalOutput, SignalParams};
+use proto::state::State;
 use proto::{ErrorName, Failure, Pid, SessionId};
 
 use crate::supervisor::Supervisor;
@@ -32,12 +34,31 @@ impl Supervisor {
         let top = self.find(&params.session).await?;
         let answer = top.pause_for_tree(paused, params.request_id, by.clone());
         let answer = answer.await?;
+        if !paused {
+            self.load_paused_below(top.pid()).await?;
+        }
         let mut agents = self.pause_agents(top.id(), paused, by).await;
         agents.sort_unstable();
         Ok(SignalOutput {
             delivered: answer.delivered || !agents.is_empty(),
             agents,
         })
+    }
+
+    /// Loads the sub-agents below a session that are paused and have left memory: they are resumed as well.
+    async fn load_paused_below(&self, top: Pid) -> Result<(), Failure> {
+        let below = ListParams {
+            all: true,
+            below: Some(top),
+            ..ListParams::default()
+        };
+        let agents = self.processes(below).await?.into_iter();
+        for agent in agents.filter(|agent| agent.state == State::Paused) {
+            if let Err(failure) = self.load(agent.session).await {
+                tracing::warn!(agent = %agent.session, %failure, "a paused sub-agent was not loaded");
+            }
+        }
+        Ok(())
     }
 
     /// Pauses the sub-agents below a session, or ends that. Returns those that it changed.

@@ -7,7 +7,8 @@ use proto::item::{CallStatus, Finish, ToolCall};
 use proto::params::elicitation::ElicitationDecision;
 use proto::params::interaction::{ApprovalDecision, InteractionAnswer, PlanDecision};
 use proto::record::{
-    CallEdit, Changed, ChildExited, ChildKind, ChildSpawned, FileState, SessionSet, UserCommand,
+    CallEdit, Changed, ChildExited, ChildKind, ChildSpawned, FileState, PlannerFinished,
+    PlanningOutcome, SessionSet, UserCommand,
 };
 use proto::state::Kind;
 use proto::state::Mode;
@@ -244,6 +245,24 @@ pub fn withdraws(what: &str) -> Input {
         call: CallId::from(call),
         number: number(count),
     }
+}
+
+/// `plans TEXT`, `fails WHY`.
+pub fn planner(what: &str, turn: u64) -> Input {
+    let (does, words) = what.split_once(' ').expect("planner DOES WORDS");
+    let planned = does == "plans";
+    Input::Planned(Box::new(PlannerFinished {
+        turn,
+        outcome: match planned {
+            true => PlanningOutcome::Planned,
+            false => PlanningOutcome::Failed,
+        },
+        session: None,
+        pid: Some(Pid(8)),
+        plan: if planned { words } else { "" }.to_owned(),
+        why: (!planned).then(|| words.to_owned()),
+        duration_ms: 5,
+    }))
 }
 
 pub fn ends(what: &str) -> Input {

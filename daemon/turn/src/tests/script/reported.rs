@@ -33,6 +33,16 @@ pub fn reported(effect: &Effect) -> Option<String> {
         }
         Effect::Reset(job) => format!("reset, job {}: {:?}", job.number, job.summary),
         Effect::AskSummary { attempt, .. } => format!("ask for a summary, try {attempt}"),
+        Effect::Plan(request) => {
+            let round = match request.round {
+                0 => String::new(),
+                round => format!(" in round {round}"),
+            };
+            let task = request.task.replace("\n\n<last-answer>\n", ", after: ");
+            let task = task.replace("\n</last-answer>", "");
+            format!("{} plans{round}: {task}", request.model)
+        }
+        Effect::CancelPlan => "stop the planner".into(),
         Effect::CancelAsk => "drop the request".into(),
         Effect::Supersede { .. } => "discard the shown part".into(),
         Effect::Retry { in_ms, .. } => format!("try again in {in_ms} ms"),
@@ -140,6 +150,8 @@ fn recorded(body: &Body) -> Option<String> {
             child.pid,
             child.cause.as_deref().unwrap_or("by itself")
         ),
+        Body::PlannerStarted(_) => "planning".into(),
+        Body::PlannerFinished(finished) => finished.outcome.as_str().into(),
         Body::PromptUnqueued(_) => "taken back".into(),
         Body::TurnStarted(_) => "turn starts".into(),
         Body::TurnEnded(ended) => turn_ended(ended),
@@ -276,6 +288,7 @@ fn user(message: &UserMessage) -> String {
             let first = other.split([':', '.']).next().unwrap_or_default();
             format!("daemon: {first}")
         }
+        (Voice::Daemon, other) if words::is_plan(other) => "daemon: plan".into(),
         (Voice::Daemon, other) if words::is_invalid_call(other) => "daemon: invalid call".into(),
         (Voice::Daemon, other) if other.starts_with("Continue with the goal") => {
             "daemon: continue".into()

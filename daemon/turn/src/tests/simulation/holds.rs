@@ -21,6 +21,7 @@ impl Simulation {
             || (outside.job.is_some() && self.machine.is_compacting());
         if self.machine.is_idle() {
             assert!(!works, "idle, and something runs");
+            assert!(outside.planning.is_none(), "idle, and the planner works");
             assert!(!self.is_asked(), "idle, and a question is open");
             self.check.shown.agrees_with(self.machine.facts());
         }
@@ -64,7 +65,10 @@ impl Simulation {
             self.machine.wants_credentials(),
             "people see whether a key is missing"
         );
-        let comes = works || !outside.judging.is_empty() || !outside.retries.is_empty();
+        let comes = works
+            || outside.planning.is_some()
+            || !outside.judging.is_empty()
+            || !outside.retries.is_empty();
         if !comes && !self.is_asked() && !self.handing {
             assert!(
                 self.machine.is_idle() || self.machine.wants_credentials(),
