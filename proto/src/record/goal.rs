@@ -104,6 +104,8 @@ words! {
         StepLimit = "step_limit",
         /// The daemon was restarted.
         Restarted = "restarted",
+        /// The turn failed, and the session's restart policy lets it go on.
+        Failed = "failed",
     }
 }
 

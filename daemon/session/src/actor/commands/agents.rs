@@ -59,6 +59,8 @@ impl Actor {
             budget: None,
             samples: Some(1),
             extract_reasoning: Some(false),
+            // Its call reports how it ended, and its parent decides what follows.
+            restart: None,
             ..own
         };
         let environment = self.calls.environment();
