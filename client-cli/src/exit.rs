@@ -161,6 +161,7 @@ pub fn failure_code(name: ErrorName) -> u8 {
         ErrorName::Busy
         | ErrorName::AlreadyResolved
         | ErrorName::ProviderFailed
+        | ErrorName::OutOfCredit
         | ErrorName::ConfirmNeeded
         | ErrorName::Limit
         | ErrorName::CursorStale

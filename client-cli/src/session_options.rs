@@ -6,7 +6,7 @@ use proto::SessionOptions;
 use proto::budget::Budget;
 use proto::params::profile::ProfileParams;
 use proto::record::Rules;
-use proto::state::{ApprovalMode, Mode, OnAsk};
+use proto::state::{ApprovalMode, Mode, OnAsk, RestartPolicy};
 
 use crate::exit::Error;
 use crate::reach;
@@ -80,6 +80,9 @@ pub struct SessionArgs {
     /// then exits with code 2.
     #[arg(long, value_name = "N", value_parser = client::amounts::count)]
     budget_tokens: Option<u64>,
+    /// When a run or a goal goes on by itself after the end of a turn [default: never].
+    #[arg(long, value_name = "POLICY", value_parser = one_of!(RestartPolicy))]
+    restart: Option<RestartPolicy>,
     /// Set the name of the session.
     #[arg(long)]
     name: Option<String>,
@@ -135,6 +138,7 @@ impl SessionArgs {
             kind: None,
             extract_reasoning: self.extract_reasoning.then_some(true),
             samples: self.samples,
+            restart: self.restart,
         }
     }
 

@@ -69,6 +69,8 @@ names! {
     Blocked = -31017, "blocked";
     /// A budget is used up; nothing was sent.
     BudgetExceeded = -31018, "budget_exceeded";
+    /// The account of the key has no credit at the provider.
+    OutOfCredit = -31019, "out_of_credit";
     /// A parameter has an invalid value (data: which). JSON-RPC's own "invalid params".
     InvalidParams = -32602, "invalid_params";
     /// A bug in Reasonix. JSON-RPC's own "internal error".

@@ -83,6 +83,15 @@ uuid_id! {
     /// A session for ever. Made by the client that creates it, so that a repeated create is the same session.
     SessionId
 }
+
+impl SessionId {
+    /// The id of the prompt that starts the turn after restart `number` of the session.
+    #[must_use]
+    pub fn restart_prompt(self, number: u64) -> PromptId {
+        numbered_prompt(self.0, number)
+    }
+}
+
 uuid_id! {
     /// A prompt, from the moment it is accepted.
     PromptId
@@ -96,13 +105,19 @@ impl GoalId {
     /// The id of the prompt that starts its turn `number`.
     #[must_use]
     pub fn prompt(self, number: u64) -> PromptId {
-        // The low 48 bits are random in a UUID of version 7: version and variant stay.
-        const RANDOM: u128 = (1 << 48) - 1;
-        PromptId(Uuid::from_u128(
-            self.0.as_u128() ^ (u128::from(number) & RANDOM),
-        ))
+        numbered_prompt(self.0, number)
     }
 }
+
+/// The id of a prompt that follows from another id and a number.
+fn numbered_prompt(of: Uuid, number: u64) -> PromptId {
+    // The low 48 bits are random in a UUID of version 7: version and variant stay.
+    const RANDOM: u128 = (1 << 48) - 1;
+    PromptId(Uuid::from_u128(
+        of.as_u128() ^ (u128::from(number) & RANDOM),
+    ))
+}
+
 uuid_id! {
     /// Chosen by a client for one request; repeating the request with the same id has no further effect.
     RequestId

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::budget::Budget;
 use crate::record::Rules;
-use crate::state::{ApprovalMode, Kind, Mode, OnAsk};
+use crate::state::{ApprovalMode, Kind, Mode, OnAsk, RestartPolicy};
 
 /// Options of a session. An absent one keeps its value, or its default in a new session.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -64,6 +64,9 @@ pub struct SessionOptions {
     /// Sample N answers and keep the least uncertain one (1 to 8).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub samples: Option<u32>,
+    /// When a headless session, or one with a goal, goes on by itself after the end of a turn; absent: never.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub restart: Option<RestartPolicy>,
 }
 
 impl SessionOptions {
@@ -89,6 +92,7 @@ impl SessionOptions {
             kind,
             extract_reasoning,
             samples,
+            restart,
         } = change;
         set(&mut self.model, model);
         set(&mut self.planner_model, planner_model);
@@ -113,6 +117,7 @@ impl SessionOptions {
         set(&mut self.kind, kind);
         set(&mut self.extract_reasoning, extract_reasoning);
         set(&mut self.samples, samples);
+        set(&mut self.restart, restart);
     }
 
     /// Whether no option is given.

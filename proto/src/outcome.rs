@@ -123,6 +123,9 @@ pub struct TurnEnded {
     /// Whether `Stop` hooks run; work after the turn starts when they have ended.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub hooks: bool,
+    /// Whether the session has a restart policy that decides what follows; after the decision comes its next state.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub supervised: bool,
 }
 
 impl TurnEnded {

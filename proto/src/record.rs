@@ -8,6 +8,7 @@ mod planner;
 mod queue;
 mod session;
 mod skill;
+mod supervision;
 mod used;
 
 use schemars::JsonSchema;
@@ -46,6 +47,7 @@ pub use session::{
     SessionShortened, SessionState, SessionSuspended,
 };
 pub use skill::SkillUse;
+pub use supervision::{GaveUpReason, RestartPrompt, SessionGaveUp, SessionRestarted};
 pub use used::{CacheMiss, MissCause, Purpose, ReasoningExtracted, Usage};
 
 /// A record of a session's log, without its place in the file.
@@ -119,6 +121,8 @@ bodies! {
     SessionReopened(SessionReopened) = "session.reopened";
     SessionSuspended(SessionSuspended) = "session.suspended";
     SessionShortened(SessionShortened) = "session.shortened";
+    SessionRestarted(SessionRestarted) = "session.restarted";
+    SessionGaveUp(SessionGaveUp) = "session.gave_up";
     PromptQueued(PromptQueued) = "prompt.queued";
     PromptUnqueued(PromptUnqueued) = "prompt.unqueued";
     PromptEdited(PromptEdited) = "prompt.edited";

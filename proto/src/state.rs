@@ -117,5 +117,17 @@ words! {
     }
 }
 
+words! {
+    /// When a headless session, or one with a goal, goes on by itself after the end of a turn (contract, chapter 70).
+    RestartPolicy default Never {
+        /// Never: the end of the work is final.
+        Never = "never",
+        /// After a turn that failed.
+        OnFailure = "on-failure",
+        /// After a turn that failed; a session without a goal also after one that was completed.
+        Always = "always",
+    }
+}
+
 #[cfg(test)]
 mod tests;

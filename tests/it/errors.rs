@@ -130,8 +130,12 @@ fn produce(name: ErrorName) -> Production {
                 .raw_as(Role::Drive)
                 .call("session.create", &create(&house, "allow"))
         }
-        ErrorName::ProviderFailed => {
-            let house = House::playing(&Script::new().fails("http:401"));
+        ErrorName::ProviderFailed | ErrorName::OutOfCredit => {
+            let fault = match name {
+                ErrorName::OutOfCredit => "http:402",
+                _ => "http:401",
+            };
+            let house = House::playing(&Script::new().fails(fault));
             house.daemon();
             let done = house
                 .reasonix(&["run", "--output-format", "json", "x"])

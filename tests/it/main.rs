@@ -104,6 +104,7 @@ mod skills;
 mod small_client;
 mod soak;
 mod structured;
+mod supervision;
 mod tightened;
 mod tree_pause;
 mod tui;

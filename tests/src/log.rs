@@ -424,6 +424,10 @@ impl Story {
                 "record {seq}: child {} ends, and did not run",
                 child.pid
             ),
+            Body::SessionRestarted(_) | Body::SessionGaveUp(_) => assert_eq!(
+                self.open, None,
+                "record {seq}: supervision decides in the middle of a turn"
+            ),
             Body::SessionSet(_)
             | Body::SessionSuspended(_)
             | Body::SessionShortened(_)

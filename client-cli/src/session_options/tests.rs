@@ -1,6 +1,6 @@
 use clap::Parser;
 use proto::record::Rules;
-use proto::state::{ApprovalMode, Mode, OnAsk};
+use proto::state::{ApprovalMode, Mode, OnAsk, RestartPolicy};
 
 use super::*;
 use crate::args::Cli;
@@ -50,6 +50,8 @@ fn flags_name_options_and_nothing_else_is_set() {
         "--extract-reasoning",
         "--samples",
         "3",
+        "--restart",
+        "on-failure",
     ];
     let options = Command::parse_from(flags).options.options();
     let expected = SessionOptions {
@@ -78,6 +80,7 @@ fn flags_name_options_and_nothing_else_is_set() {
         kind: None,
         extract_reasoning: Some(true),
         samples: Some(3),
+        restart: Some(RestartPolicy::OnFailure),
     };
     assert_eq!(options, expected);
 }

@@ -348,6 +348,7 @@ fn failure(error: &ProviderError) -> Option<RequestFailure> {
         ErrorKind::NotRunning => return Some(RequestFailure::NotRunning),
         ErrorKind::ContextLength
         | ErrorKind::Credentials
+        | ErrorKind::OutOfCredit
         | ErrorKind::Permanent
         | ErrorKind::InvalidCall
         | ErrorKind::Budget => return None,

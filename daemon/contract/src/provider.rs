@@ -134,6 +134,8 @@ pub enum ErrorKind {
     ContextLength,
     /// The key is missing or refused.
     Credentials,
+    /// The account of the key has nothing left to pay with.
+    OutOfCredit,
     /// Another try gives the same.
     Permanent,
     /// The vendor refused the model's own answer, because a call in it is badly formed: the model may do better when it

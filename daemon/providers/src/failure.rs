@@ -174,7 +174,6 @@ impl ErrorContext {
             None => format!("answered with an error: {words}"),
         };
         let hint = match kind {
-            ErrorKind::Permanent if is_out_of_credit(meant, vendor) => self.credit_hint(),
             ErrorKind::Permanent if demands_alternation(vendor) => ALTERNATION_HINT.to_owned(),
             _ => self.hint(model, kind, meant),
         };
@@ -224,6 +223,7 @@ impl ErrorContext {
             (ErrorKind::NotRunning, _) => "start the server on this machine, or check the port in `base_url`".to_owned(),
             // Nothing was sent. The budget's owner provides the hint.
             (ErrorKind::Budget, _) => String::new(),
+            (ErrorKind::OutOfCredit, _) => self.credit_hint(),
             (ErrorKind::Permanent, _) => format!("the request was refused: check the model `{model}`, `extra` and `headers` of this provider (key: {variable})"),
         }
     }
@@ -351,7 +351,7 @@ pub(crate) fn classify(status: Option<u16>, vendor: &VendorError) -> ErrorKind {
     }
     // OpenAI also sends 429 for an empty account, where waiting does not help.
     if is_out_of_credit(status, vendor) {
-        return ErrorKind::Permanent;
+        return ErrorKind::OutOfCredit;
     }
     match status {
         Some(401) => ErrorKind::Credentials,

@@ -313,6 +313,7 @@ fn limits(settings: &Settings, facts: &facts::Facts, codec: &dyn Codec) -> Limit
             Some(seconds) => seconds.saturating_mul(1_000),
             None => codec.cache_ttl_ms(),
         },
+        restarts: settings.restarts,
         ..Limits::default()
     }
 }

@@ -261,6 +261,7 @@ fn cut(text: &str, bytes: usize) -> Vec<String> {
 fn refusal(status: u16, retry_after: Option<u64>) -> ProviderError {
     let kind = match status {
         401 => ErrorKind::Credentials,
+        402 => ErrorKind::OutOfCredit,
         413 => ErrorKind::ContextLength,
         408 | 409 | 429 | 500..=599 => ErrorKind::Transient,
         _ => ErrorKind::Permanent,

@@ -323,7 +323,7 @@ impl Step<'_> {
             ErrorKind::Permanent if unsent && self.may_fall_back() => {
                 self.fall_back(failure_of(&error))
             }
-            ErrorKind::Permanent => self.give_up(asking, &error, partial),
+            ErrorKind::Permanent | ErrorKind::OutOfCredit => self.give_up(asking, &error, partial),
             ErrorKind::InvalidCall => self.ask_for_valid_call(asking, &error, partial),
             ErrorKind::Transient | ErrorKind::NotRunning => {
                 self.try_again(asking, &error, partial, jitter)
@@ -516,6 +516,7 @@ pub(crate) fn backoff(base: u64, cap: u64, attempt: u32, jitter: f64) -> u64 {
 pub(crate) fn failure_of(error: &ProviderError) -> Failure {
     let name = match error.kind {
         ErrorKind::Budget => ErrorName::BudgetExceeded,
+        ErrorKind::OutOfCredit => ErrorName::OutOfCredit,
         _ => ErrorName::ProviderFailed,
     };
     let mut failure = Failure::new(name, error.message.clone(), error.hint.clone());

@@ -37,6 +37,7 @@ mod queue;
 mod resets;
 mod stand_in;
 mod standing;
+mod supervision;
 mod turns;
 mod used;
 mod user_commands;
@@ -57,6 +58,7 @@ pub use open::{Answerer, CallStage, OpenCall, OpenTurn, UserEdit};
 pub use planner::{PlannerHistory, Planning};
 pub use resets::UndoableCompaction;
 pub use stand_in::FallbackInUse;
+pub use supervision::RestartHistory;
 pub use user_commands::UserResult;
 pub use view::{ConversationCounts, ConversationView, Rewind, RewindPlan, TurnMark};
 
@@ -199,6 +201,8 @@ pub struct Facts {
     pub last_goal: Option<LastGoal>,
     /// Set if the fallback model answers for the rest of the open turn.
     pub stand_in: Option<FallbackInUse>,
+    /// Restarts of the session by its restart policy.
+    pub supervision: RestartHistory,
 }
 
 /// A rewind of files that started but did not finish: the files that it was about to change are saved.
@@ -282,6 +286,8 @@ impl Facts {
             Body::PolicyDecided(decided) => self.apply_decided(decided),
             Body::SessionSuspended(_) => self.suspended = true,
             Body::SessionShortened(shortened) => self.shortened = Some(shortened.clone()),
+            Body::SessionRestarted(restarted) => self.apply_restarted(restarted, record.at),
+            Body::SessionGaveUp(gave_up) => self.apply_gave_up(gave_up),
             Body::ChildSpawned(child) => self.apply_child_spawned(child, record),
             Body::ChildExited(child) => self.apply_child_exited(child),
             Body::Notice(notice) => {

@@ -9,6 +9,7 @@
 //! | was cut off by the end of the daemon | continues: the daemon was restarted |
 //! | was interrupted, killed or out of time (asked in a headless session only: elsewhere the goal is paused) | ends, stopped |
 //! | was out of budget | ends, out of budget |
+//! | failed, or the context is full, and the session was restarted (`supervision`) | continues: the last turn failed |
 //! | failed, or the context is full | ends, failed |
 //! | was blocked (a denied approval, a loop, a hook) | ends, blocked |
 //! | reported the same block as two turns before it | ends, blocked |
@@ -79,6 +80,11 @@ pub(crate) fn next_after_turn(goal: &Goal, ended: Option<&TurnEnded>) -> GoalSte
         }
         (OutcomeKind::BudgetExceeded, _) => {
             return end(GoalOutcome::OutOfBudget, words::OUT_OF_BUDGET);
+        }
+        (OutcomeKind::Failed | OutcomeKind::ContextFull, _) if turn.restarted => {
+            let error = ended.error.as_ref();
+            let text = error.map_or(words::TURN_FAILED, |error| &error.message);
+            return go_on(ContinueReason::Failed, text);
         }
         (OutcomeKind::Failed, _) => {
             let text = ended.error.as_ref().map(|error| error.message.as_str());

@@ -25,6 +25,7 @@ pub mod repair;
 mod rewinding;
 mod stopping;
 mod stopwatch;
+mod supervision;
 mod turns;
 mod words;
 
@@ -36,6 +37,7 @@ pub use input::{
 };
 pub use machine::{Limits, Machine};
 pub use recover::RecoverPolicy;
+pub use supervision::RestartLimits;
 pub use words::{CONTINUE_AFTER_LIMIT, no_summary_writer};
 
 #[cfg(any(test, fuzzing))]

@@ -43,6 +43,7 @@ use crate::hold::Hold;
 use crate::input::{Effect, Input, Now};
 use crate::next::Exit;
 use crate::repair::RepairTools;
+use crate::supervision::RestartLimits;
 
 mod phase;
 
@@ -68,6 +69,8 @@ pub struct Limits {
     pub cache_block: u64,
     /// How long the provider's cache keeps an entry after its last use; 0: unknown.
     pub cache_ttl_ms: u64,
+    /// How often the session may go on by its restart policy.
+    pub restarts: RestartLimits,
 }
 
 impl Default for Limits {
@@ -84,6 +87,7 @@ impl Default for Limits {
             // The block size of OpenAI and most others (their documentation, 2026; measured with DeepSeek).
             cache_block: 128,
             cache_ttl_ms: 0,
+            restarts: RestartLimits::default(),
         }
     }
 }

@@ -258,6 +258,9 @@ impl Step<'_> {
     }
 
     fn recover_between_turns(&mut self, policy: RecoverPolicy) -> Phase {
+        if policy == RecoverPolicy::Continue {
+            self.supervise(None);
+        }
         self.settle_goal();
         let next = self.next(DecisionMoment::Recovered(policy), None);
         let cause = self.facts.exited.is_none().then_some("recovered");

@@ -30,5 +30,6 @@ mod repair;
 mod scenarios;
 mod script;
 mod simulation;
+mod supervision;
 mod trouble;
 mod user_commands;

@@ -114,6 +114,7 @@ impl Step<'_> {
             duration_ms,
             denied: open.denied,
             hooks: notify,
+            supervised: self.facts.is_supervised(),
         };
         self.report_limit(&ended);
         if notify && self.facts.state.state == State::Waiting {
@@ -160,6 +161,7 @@ impl Step<'_> {
 
     /// Continues after the end of a turn. `stop`: a request to stop the session that arrived meanwhile.
     pub(crate) fn after_turn(&mut self, stop: Option<StopReason>) -> Phase {
+        self.supervise(stop);
         self.settle_goal();
         let next = self.next(DecisionMoment::TurnEnded, stop);
         let cause = match next {

@@ -26,6 +26,8 @@ const INVALID_CALL: &str =
 /// For the model: the prompt that continues the work of a turn which a limit ended.
 pub const CONTINUE_AFTER_LIMIT: &str =
     "The limit that stopped you has been raised. Continue with the task where you stopped.";
+/// For the model: the prompt of a turn that follows one which was completed, by the restart policy `always`.
+const AFTER_COMPLETION: &str = "The last turn was completed, and this session is set to start again after each end. Go on with the task from where it is now, or do its next round.";
 pub const SUM_UP: &str = "The step limit of this turn is reached; no more tools can be called. Say briefly what was done, what is left and what to do next.";
 /// For users.
 pub const MECHANICAL_SUMMARY: &str = "The model could not write a summary, so older messages were replaced by a plain list. To restore them, use `/compact undo` or `reasonix compact --undo`.";
@@ -132,6 +134,22 @@ pub fn invalid_call(refusal: &str) -> String {
     let refusal = refusal.trim_end_matches('.');
     format!(
         "{INVALID_CALL}{refusal}. Make the call again by the name of one of the tools, with its arguments as one JSON object, or answer in words."
+    )
+}
+
+/// The prompt of the turn after a restart. `reason`: why the last one failed; empty: it did not.
+pub fn after_restart(reason: &str) -> String {
+    match reason {
+        "" => AFTER_COMPLETION.to_owned(),
+        reason => format!("Continue with the task. {}", turn_failed(reason)),
+    }
+}
+
+/// That the last turn failed, for the turn that continues its work.
+pub fn turn_failed(reason: &str) -> String {
+    let reason = reason.trim_end_matches('.');
+    format!(
+        "The last turn failed: {reason}. What it did stays: go on from the results above, and do not repeat what is done."
     )
 }
 

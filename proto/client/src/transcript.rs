@@ -17,7 +17,7 @@ use proto::outcome::{OutcomeKind, Reason, TurnEnded};
 use proto::params::interaction::Interaction;
 use proto::record::{
     Changed, ChildExited, GoalChanged, GoalContinued, GoalEnded, InteractionResolved, Origin,
-    ReasoningExtracted, SessionRewound, Todo,
+    ReasoningExtracted, SessionGaveUp, SessionRestarted, SessionRewound, Todo,
 };
 use proto::reset::{CacheReset, Pinned};
 use proto::state::Mode;
@@ -320,6 +320,10 @@ pub enum Status {
     GoalChanged(GoalChanged),
     GoalContinued(GoalContinued),
     GoalEnded(GoalEnded),
+    /// The session goes on by its restart policy.
+    Restarted(SessionRestarted),
+    /// It does not go on, although it has such a policy.
+    GaveUp(SessionGaveUp),
     /// A rule that was allowed in the session was taken back.
     Revoked {
         by: String,

@@ -1,7 +1,7 @@
 use super::SessionOptions;
 use crate::budget::Budget;
 use crate::record::Rules;
-use crate::state::{ApprovalMode, Kind, Mode, OnAsk};
+use crate::state::{ApprovalMode, Kind, Mode, OnAsk, RestartPolicy};
 
 /// Every option with a value that is not its default.
 fn all() -> SessionOptions {
@@ -29,6 +29,7 @@ fn all() -> SessionOptions {
         kind: Some(Kind::Headless),
         extract_reasoning: Some(true),
         samples: Some(3),
+        restart: Some(RestartPolicy::Always),
     }
 }
 

@@ -136,6 +136,8 @@ words! {
         Restarted = "restarted",
         /// A user raised the limit that had ended it.
         LimitRaised = "limit_raised",
+        /// The turn failed, and the session's restart policy lets it go on.
+        Failed = "failed",
     }
 }
 

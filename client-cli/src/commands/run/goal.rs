@@ -50,6 +50,7 @@ impl GoalRun {
                 }
             }
             Body::GoalEnded(ended) => return self.ended(ended, report),
+            Body::SessionRestarted(_) => report.restarted(),
             // Its turn ran out of time, and the goal has not ended: it is paused until a user adds time.
             Body::SessionState(state)
                 if state.state == State::Idle && self.turn.is_none() && self.out_of_time =>

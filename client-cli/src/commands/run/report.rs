@@ -31,6 +31,8 @@ pub struct Report {
     error: Option<Value>,
     /// How the goal ended, if the run had one.
     goal: Option<GoalEnded>,
+    /// How often the session was restarted by its restart policy.
+    pub restarts: u64,
     /// The answer as a value, if it had to fit a schema and does.
     pub structured: Option<Value>,
     /// The git worktree that the session works in.
@@ -55,6 +57,11 @@ impl Report {
     pub fn exited(&mut self, exited: &SessionExited) {
         self.outcome = outcome(exited.outcome);
         self.reason = exited.reason;
+    }
+
+    /// The session goes on by its restart policy.
+    pub fn restarted(&mut self) {
+        self.restarts += 1;
     }
 
     /// The goal of the run has ended.
@@ -125,6 +132,7 @@ impl Report {
             denied: &self.denied,
             structured: self.structured.as_ref(),
             goal: self.goal.as_ref(),
+            restarts: (self.restarts > 0).then_some(self.restarts),
             worktree: self.worktree.as_ref(),
             error: self.error.as_ref(),
         }
@@ -158,6 +166,9 @@ pub struct RunResult<'a> {
     /// How the goal ended, with `reasonix goal`.
     #[serde(skip_serializing_if = "Option::is_none")]
     goal: Option<&'a GoalEnded>,
+    /// How often the session was restarted by its restart policy (`--restart`); absent: never.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    restarts: Option<u64>,
     /// The git worktree of the session, if it has one: what changed, and how to take it over or delete it.
     #[serde(skip_serializing_if = "Option::is_none")]
     worktree: Option<&'a WorktreeReport>,

@@ -109,10 +109,7 @@ impl Run {
     ) -> Result<u8, Error> {
         // The daemon ends the turn when its time is up. Should it not, we do not wait for ever.
         let mut leaving = Leaving::new(self.ephemeral);
-        leaving.limit = timeout.map(|ms| {
-            let due = Instant::now() + Duration::from_millis(ms) + GRACE;
-            (due, exit::TIMEOUT)
-        });
+        leaving.limit = limit_of_turn(timeout);
         let mut log_change = LogChange::default();
         follow.bear(BEARS);
         loop {
@@ -121,8 +118,12 @@ impl Run {
                     if self.is_our_end(&event) && ended::lacks_outcome(&event) {
                         *event = ended::with_outcome(&self.client, &self.session.to_string(), &event).await?;
                     }
+                    let restarts = report.restarts;
                     if let Some(code) = self.take(*event, report)? {
                         return Ok(leaving.code(code));
+                    }
+                    if report.restarts > restarts && leaving.limit.is_none_or(|(_, code)| code == exit::TIMEOUT) {
+                        leaving.limit = limit_of_turn(timeout);
                     }
                 },
                 line = typed(&mut self.questions) => if let Some(questions) = &mut self.questions {
@@ -247,9 +248,18 @@ impl Run {
             Body::TurnEnded(ended) if turn.is_some() && turn == self.turn => {
                 let code = code(ended.exit_code());
                 self.turn = None;
-                self.ended = ended.hooks.then_some(code);
+                self.ended = (ended.hooks || ended.supervised).then_some(code);
                 report.ended(ended);
                 self.ended.is_none().then_some(code)
+            }
+            // The run goes on with another turn.
+            Body::SessionRestarted(restarted) if self.ended.is_some() => {
+                if let Some(prompt) = restarted.prompt {
+                    self.ended = None;
+                    self.waiting.push(prompt.prompt_id);
+                }
+                report.restarted();
+                None
             }
             // A session that rests exits between prompts.
             Body::SessionExited(exited) if newest && self.is_busy() => {
@@ -340,6 +350,12 @@ async fn typed(questions: &mut Option<Questions>) -> String {
         Some(questions) => questions.typed().await,
         None => std::future::pending().await,
     }
+}
+
+/// When a turn that starts now is left, with the exit code that goes with it.
+fn limit_of_turn(timeout: Option<u64>) -> Option<(Instant, u8)> {
+    let due = |ms| Instant::now() + Duration::from_millis(ms) + GRACE;
+    timeout.map(|ms| (due(ms), exit::TIMEOUT))
 }
 
 /// When a time is reached: the exit code that goes with it.

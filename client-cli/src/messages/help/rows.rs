@@ -399,6 +399,7 @@ rows! {
     "Set the name of the session" => "设置会话的名称";
     "Add a label to the session; repeatable" => "给会话添加标签；可重复";
     "Extract subgoals, hypotheses and doubts from the model's reasoning, with a separate request" => "用单独的请求从模型的推理中提取子目标、假设和疑点";
+    "When a run or a goal goes on by itself after the end of a turn [default: never]" => "运行或目标在回合结束后何时自动继续 [默认：never]";
     "Sample N answers and keep the least uncertain one (1–8). Every sample is billed" => "采样 N 个回答并保留最确定的一个（1–8）。每个采样都计费";
     "Add text to the end of the system prompt of a new session" => "在新会话的系统提示词末尾添加文本";
     "Give the model of a new session only these tools, separated by commas: `read_file,grep` [default: all]" => "只给新会话的模型这些工具，用逗号分隔：`read_file,grep` [默认：全部]";
@@ -415,6 +416,8 @@ rows! {
     "Cost and models" => "费用与模型";
     "Setup and maintenance" => "设置与维护";
     "A turn is in progress" => "有回合正在进行";
+    "After a turn that failed" => "回合失败之后";
+    "After a turn that failed; a session without a goal also after one that was completed" => "回合失败之后；没有目标的会话在回合完成之后也继续";
     "All stored events, one per line" => "全部已保存的事件，每行一个";
     "Allow everything that no `deny` rule matches" => "允许未被 `deny` 规则匹配的一切";
     "Allow everything that no deny rule matches" => "允许未被拒绝规则匹配的一切";
@@ -427,6 +430,7 @@ rows! {
     "Ask before every call that changes anything and that no rule allows" => "凡有改动且没有规则允许的调用都先询问";
     "Closed; the next prompt opens it again" => "已关闭；下一条提示词会重新打开";
     "Deny every request" => "拒绝所有请求";
+    "Never: the end of the work is final" => "从不：工作结束就是结束";
     "Paused before its next step; `resume` continues it" => "在下一步之前暂停；`resume` 继续";
     "Read only" => "只读";
     "Ready for the next prompt" => "可接受下一条提示词";

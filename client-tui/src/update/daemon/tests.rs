@@ -45,6 +45,7 @@ fn ended() -> Body {
         duration_ms: 10,
         denied: Vec::new(),
         hooks: false,
+        supervised: false,
     })
 }
 

@@ -613,6 +613,7 @@ fn another_model_shows_with_its_window_and_for_a_stand_in_until_the_turn_ends() 
         duration_ms: 10,
         denied: Vec::new(),
         hooks: false,
+        supervised: false,
     };
     let row = take(&mut model, Body::TurnEnded(ended));
     assert!(row.contains("other"), "{row}");

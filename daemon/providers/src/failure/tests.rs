@@ -24,11 +24,11 @@ fn refused(status: u16, body: &str) -> ProviderError {
 
 #[test]
 fn a_status_says_whether_a_retry_helps() {
-    use ErrorKind::{ContextLength, Credentials, Permanent, Transient};
+    use ErrorKind::{ContextLength, Credentials, OutOfCredit, Permanent, Transient};
     for (status, kind) in [
         (400, Permanent),
         (401, Credentials),
-        (402, Permanent),
+        (402, OutOfCredit),
         (403, Permanent),
         (404, Permanent),
         (408, Transient),
@@ -103,7 +103,7 @@ fn an_empty_account_is_named_wherever_it_is_told() {
         ),
         refused(403, r#"{"error":{"message":"Insufficient Balance"}}"#),
     ] {
-        assert_eq!(error.kind, ErrorKind::Permanent, "{}", error.message);
+        assert_eq!(error.kind, ErrorKind::OutOfCredit, "{}", error.message);
         assert!(error.hint.contains("add credit"), "{}", error.hint);
     }
     // Gemini says so of a rate, which passes.
@@ -188,7 +188,7 @@ fn too_long_a_request_is_recognised_by_code_and_by_words() {
 fn an_empty_account_is_not_retried() {
     let body = r#"{"error":{"message":"You exceeded your current quota","type":"insufficient_quota","code":"insufficient_quota"}}"#;
     let error = refused(429, body);
-    assert_eq!(error.kind, ErrorKind::Permanent);
+    assert_eq!(error.kind, ErrorKind::OutOfCredit);
     assert!(error.hint.contains("add credit"), "{}", error.hint);
 }
 

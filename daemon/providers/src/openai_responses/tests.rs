@@ -59,7 +59,7 @@ async fn statuses_become_errors_with_the_vendors_words() {
             "slow down",
             ErrorKind::Transient,
         ),
-        (429, "insufficient_quota", "empty", ErrorKind::Permanent),
+        (429, "insufficient_quota", "empty", ErrorKind::OutOfCredit),
         (503, "server_error", "later", ErrorKind::Transient),
         (401, "invalid_api_key", "no", ErrorKind::Credentials),
         (404, "model_not_found", "none", ErrorKind::Permanent),

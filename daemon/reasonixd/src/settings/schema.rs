@@ -198,6 +198,10 @@ settings! {
         "Number of turns after which a goal ends that is not reached; 0: no limit.";
     "goal.check", Kind::Commands, Trusted, "[]":
         "Shell commands that must succeed before a goal counts as complete, beside those that it is started with. Each runs in the session's directory, by the rules and in the sandbox of the session.";
+    "supervision.max_restarts", number(0, 1_000), User, "3":
+        "Restarts of a session with a restart policy (`--restart`) within `supervision.window_seconds`, after which it gives up; 0: none.";
+    "supervision.window_seconds", number(1, 86_400), User, "60":
+        "Length of the window in which restarts of a session are counted, in seconds.";
     "memory.enabled", Kind::Flag, User, "true":
         "Give new sessions the facts that earlier ones saved: a line each in the prefix, and the tools to look up, save and forget them. `false`: neither; `reasonix memory` and `/memory` still list and change the facts.";
     "memory.recall", Kind::Flag, User, "false":

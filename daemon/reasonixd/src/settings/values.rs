@@ -13,7 +13,7 @@ use proto::state::ApprovalMode;
 use serde_json::Value;
 use session::{AgentModels, MemorySettings, SandboxDemand, SandboxSettings, SkillSettings};
 use toml_edit::Document;
-use turn::RecoverPolicy;
+use turn::{RecoverPolicy, RestartLimits};
 
 use super::presets::Preset;
 use super::providers::ProviderEntry;
@@ -63,6 +63,8 @@ pub struct Settings {
     pub mcp_deferred_above: usize,
     /// Of goals.
     pub goals: session::GoalSettings,
+    /// How often sessions go on by their restart policy.
+    pub restarts: RestartLimits,
     /// Days without activity after which a session may be pruned; 0: never.
     pub keep_days: u64,
     pub log: String,
@@ -213,6 +215,11 @@ impl Values {
             goals: session::GoalSettings {
                 max_turns: self.number("goal.max_turns"),
                 check: self.texts("goal.check"),
+            },
+            restarts: RestartLimits {
+                max_restarts: u32::try_from(self.number("supervision.max_restarts"))
+                    .unwrap_or(u32::MAX),
+                window_ms: self.seconds_in_ms("supervision.window_seconds"),
             },
             keep_days: self.number("sessions.keep_days"),
             credentials_store: match self.text("credentials_store").as_deref() {

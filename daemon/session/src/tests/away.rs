@@ -26,6 +26,7 @@ fn ended(outcome: OutcomeKind) -> Body {
         duration_ms: 0,
         denied: Vec::new(),
         hooks: false,
+        supervised: false,
     })
 }
 

@@ -71,6 +71,8 @@ pub struct GoalTurn {
     pub accepted: bool,
     /// What that report lacks as a claim of completion.
     pub missing: Vec<String>,
+    /// It has failed, and the session's restart policy lets the goal go on.
+    pub(crate) restarted: bool,
     /// Something new was read, run or finished.
     progressed: bool,
 }

@@ -50,6 +50,7 @@ impl Facts {
         // Only an edited log starts a turn within a turn. The calls of the first one must get results before any message.
         let waiting = self.queue.iter().find(|queued| queued.prompt_id == prompt);
         let on_ask = waiting.and_then(|queued| queued.on_ask);
+        self.supervised_turn_started(prompt, on_ask);
         let before = self.open.take().map(|open| open.calls).unwrap_or_default();
         self.open = Some(OpenTurn {
             number: self.turns,
@@ -88,6 +89,7 @@ impl Facts {
         // In an edited log the exit may come before the end of its turn.
         self.unsettled = self.exited.is_none();
         self.asked_since = false;
+        self.supervised_turn_ended(ended);
         self.goal_turn_ended();
     }
 

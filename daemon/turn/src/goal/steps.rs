@@ -139,7 +139,8 @@ impl Step<'_> {
         // A user may have changed its text, and then it is the user's.
         let added = self.facts.added.contains_key(&prompt)
             && queued.is_some_and(|queued| queued.text == CONTINUE_AFTER_LIMIT);
-        match added || self.facts.is_continuation(prompt) {
+        let restart = queued.is_some_and(|queued| self.facts.is_restart(queued));
+        match added || restart || self.facts.is_continuation(prompt) {
             true => Voice::Daemon,
             false => Voice::Prompt,
         }

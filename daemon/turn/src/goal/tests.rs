@@ -87,6 +87,7 @@ impl Run {
             duration_ms: 0,
             denied: Vec::new(),
             hooks: false,
+            supervised: false,
         }));
         self.next()
     }

@@ -96,6 +96,12 @@ pub(super) fn prompt(goal: &Goal, why: ContinueReason, detail: &str) -> String {
         ContinueReason::StepLimit => STEP_LIMIT.to_owned(),
         ContinueReason::Restarted => RESTARTED.to_owned(),
         ContinueReason::LimitRaised => LIMIT_RAISED.to_owned(),
+        ContinueReason::Failed => {
+            format!(
+                "Continue with the goal. {}",
+                crate::words::turn_failed(detail)
+            )
+        }
     }
 }
 

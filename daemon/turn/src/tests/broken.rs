@@ -332,6 +332,7 @@ fn turn_ends(number: u64) -> (Option<u64>, Body) {
         duration_ms: 1,
         denied: Vec::new(),
         hooks: false,
+        supervised: false,
     };
     (Some(number), Body::TurnEnded(ended))
 }

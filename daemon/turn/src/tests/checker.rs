@@ -74,6 +74,8 @@ pub struct Checker {
     pub shown: ShownConversation,
     /// The prompt of the goal's newest turn but its first.
     continued: Option<PromptId>,
+    /// The prompt of the newest restart, with its own text.
+    restarted: Option<(PromptId, String)>,
     /// Queued prompts, in their order, and all prompts ever accepted.
     pub queued: Vec<Queued>,
     /// The session is paused: nothing may start.
@@ -296,6 +298,18 @@ impl Checker {
                     added: false,
                 });
             }
+            Body::SessionRestarted(restarted) => {
+                if let Some(prompt) = &restarted.prompt {
+                    self.restarted = Some((prompt.prompt_id, prompt.text.clone()));
+                    let queued = Queued {
+                        id: prompt.prompt_id,
+                        text: prompt.text.clone(),
+                        steer: false,
+                        added: false,
+                    };
+                    self.queued.insert(0, queued);
+                }
+            }
             Body::PromptUnqueued(prompt) => {
                 self.queue_index(prompt.prompt_id);
                 self.queued.retain(|queued| queued.id != prompt.prompt_id);
@@ -404,6 +418,7 @@ impl Checker {
                 assert!(std::mem::take(&mut open.planning), "a planner ends once");
             }
             Body::HookFinished(_)
+            | Body::SessionGaveUp(_)
             | Body::AgentFinished(_)
             | Body::Usage(_)
             | Body::Notice(_)
@@ -575,8 +590,12 @@ impl Checker {
         if let Some(prompt) = &message.prompt_id {
             self.said(*prompt, message);
         }
+        let restart = self
+            .restarted
+            .as_ref()
+            .is_some_and(|(id, text)| Some(*id) == message.prompt_id && *text == message.text);
         assert_eq!(
-            message.prompt_id.is_none() || self.continued == message.prompt_id || added,
+            message.prompt_id.is_none() || self.continued == message.prompt_id || added || restart,
             message.voice == Voice::Daemon,
             "people speak through prompts"
         );

@@ -23,7 +23,7 @@ pub fn created(kind: Kind, max_steps: u64, timeout_ms: u64) -> SessionCreated {
     SessionCreated {
         origin: None,
         agent: None,
-        session: "00000000-0000-0000-0000-000000000007"
+        session: "00000007-0000-0000-0000-000000000000"
             .parse::<SessionId>()
             .expect("it is a UUID"),
         pid: Pid(7),

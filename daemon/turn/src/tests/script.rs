@@ -41,7 +41,7 @@ use proto::record::{
     AddedLimits, PromptEdited, PromptMoved, PromptQueued, SessionRewound, Verdict,
 };
 use proto::reset::{CacheReset, Compaction, Piece, Wire};
-use proto::state::{Kind, Mode};
+use proto::state::{Kind, Mode, RestartPolicy};
 use proto::{Body, ItemId, Pid, Record, Seq, Stamp};
 use proto::{ErrorName, Failure};
 
@@ -179,6 +179,9 @@ impl CallStage {
                 Some(("read_only", only)) => options.read_only = Some(only == "true"),
                 Some(("max_steps", steps)) => options.max_steps = Some(number(steps)),
                 Some(("timeout_ms", ms)) => options.timeout_ms = Some(number(ms)),
+                Some(("restart", policy)) => {
+                    options.restart = Some(RestartPolicy::named(policy).expect("a policy"));
+                }
                 Some(("window", tokens)) => record.context_window = number(tokens),
                 Some(("planner", model)) => options.planner_model = Some(model.to_owned()),
                 Some(("fallback", model)) => self.fallback = Some(fallback(model)),

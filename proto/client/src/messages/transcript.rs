@@ -156,6 +156,7 @@ crate::catalog! {
     LimitSteps = "steps: {0}", "步数：{0}";
     LimitMinutes = "minutes: {0}", "分钟：{0}";
     NoLimit = "no limit", "不限";
+    GoalWhyFailed = "the last turn failed", "上一回合失败";
     GoalComplete = "goal complete after {0} turns: {1}", "目标已完成，共 {0} 个回合：{1}";
     GoalBlocked = "goal blocked after {0} turns: {1}", "目标受阻，共 {0} 个回合：{1}";
     GoalStopped = "goal stopped after {0} turns: {1}", "目标已停止，共 {0} 个回合：{1}";
@@ -163,6 +164,17 @@ crate::catalog! {
     GoalOutOfTurns = "goal out of turns: {1}", "目标回合用尽：{1}";
     GoalFailed = "goal failed after {0} turns: {1}", "目标失败，共 {0} 个回合：{1}";
     GoalBy = "{1} by {0}", "{0} {1}";
+    Restarted = "restart {0}: the session starts again", "第 {0} 次重启：会话再次开始";
+    RestartedAfter = "restart {0}: the session goes on after a failure: {1}", "第 {0} 次重启：会话在失败后继续：{1}";
+    /// Number of restarts; why.
+    GaveUp = "gave up after {0} restarts: {1}", "重启 {0} 次后放弃：{1}";
+    GaveUpTooMany = "too many restarts in a short time", "短时间内重启过多";
+    GaveUpSameFailure = "the same failure came three times in a row", "同样的失败连续出现了三次";
+    GaveUpOutOfCredit = "the provider's account has no credit", "服务商账户余额不足";
+    GaveUpBudget = "a budget is used up", "预算已用尽";
+    GaveUpDenied = "a call needed an approval that nobody was there to give", "某个调用需要批准，但无人在场";
+    GaveUpLimit = "the turn reached its limit of steps or time", "回合达到步数或时间上限";
+    GaveUpBlocked = "the turn was blocked", "回合受阻";
     Reopened = "session reopened by {0}", "{0} 重新打开了会话";
     Suspended = "the daemon is being replaced; the session continues in the new one", "守护进程正在交接给新进程，会话将继续";
     ReadOnly = "the session is read-only: {0}", "会话只读：{0}";

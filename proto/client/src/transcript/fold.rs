@@ -231,6 +231,8 @@ impl<T: AnswerText> Transcript<T> {
                 by: reopened.by.clone(),
             },
             Body::SessionSuspended(_) => Status::Suspended,
+            Body::SessionRestarted(restarted) => Status::Restarted(restarted.clone()),
+            Body::SessionGaveUp(gave_up) => Status::GaveUp(gave_up.clone()),
             Body::CacheReset(reset) => Status::CacheReset(reset.clone()),
             Body::ReasoningExtracted(found) => Status::ReasoningExtracted(found.clone()),
             Body::PlannerStarted(started) => Status::Planning {

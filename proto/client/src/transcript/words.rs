@@ -14,8 +14,9 @@ use proto::params::history::{MessageRole, What as Back};
 use proto::params::interaction::Reply;
 use proto::params::reload::ReloadOutput;
 use proto::record::{
-    ChildExited, ContinueReason, GoalChanged, GoalContinued, GoalEnded, GoalOutcome, Origin,
-    ReasoningExtracted, RewoundFile, RewoundResult, SessionRewound,
+    ChildExited, ContinueReason, GaveUpReason, GoalChanged, GoalContinued, GoalEnded, GoalOutcome,
+    Origin, ReasoningExtracted, RewoundFile, RewoundResult, SessionGaveUp, SessionRestarted,
+    SessionRewound,
 };
 use proto::reset::{CacheReset, Compaction, Pinned};
 use proto::state::Mode;
@@ -99,6 +100,7 @@ pub fn goal_reason(language: Language, why: ContinueReason) -> &'static str {
         ContinueReason::StepLimit => Msg::GoalWhyStepLimit,
         ContinueReason::Restarted => Msg::GoalWhyRestarted,
         ContinueReason::LimitRaised => Msg::GoalWhyLimitRaised,
+        ContinueReason::Failed => Msg::GoalWhyFailed,
     })
 }
 
@@ -168,6 +170,30 @@ fn goal_ended(language: Language, ended: &GoalEnded) -> String {
     language.fill(message, &[&ended.turns.to_string(), &reason])
 }
 
+/// That the session goes on by its restart policy, and after which failure.
+fn restarted(language: Language, restarted: &SessionRestarted) -> String {
+    let number = restarted.number.to_string();
+    match language.translate(&restarted.reason) {
+        reason if reason.is_empty() => language.fill(Msg::Restarted, &[&number]),
+        reason => language.fill(Msg::RestartedAfter, &[&number, &reason]),
+    }
+}
+
+/// Why a session with a restart policy does not go on.
+fn gave_up(language: Language, gave_up: &SessionGaveUp) -> String {
+    let restarts = gave_up.restarts.to_string();
+    let reason = language.say(match gave_up.reason {
+        GaveUpReason::TooMany => Msg::GaveUpTooMany,
+        GaveUpReason::SameFailure => Msg::GaveUpSameFailure,
+        GaveUpReason::OutOfCredit => Msg::GaveUpOutOfCredit,
+        GaveUpReason::Budget => Msg::GaveUpBudget,
+        GaveUpReason::Denied => Msg::GaveUpDenied,
+        GaveUpReason::Limit => Msg::GaveUpLimit,
+        GaveUpReason::Blocked => Msg::GaveUpBlocked,
+    });
+    language.fill(Msg::GaveUp, &[&restarts, reason])
+}
+
 /// The line of a status.
 #[must_use]
 pub fn status(language: Language, status: &Status) -> String {
@@ -224,6 +250,8 @@ pub fn status(language: Language, status: &Status) -> String {
         Status::GoalContinued(continued) => goal_continued(language, continued),
         Status::GoalEnded(ended) => goal_ended(language, ended),
         Status::Revoked { by, rule } => fill(Msg::Revoked, &[&who(language, by), rule]),
+        Status::Restarted(restarted) => self::restarted(language, restarted),
+        Status::GaveUp(gave_up) => self::gave_up(language, gave_up),
         Status::Retry { in_ms, cause } => match in_ms {
             Some(ms) => fill(Msg::RetryIn, &[&seconds(*ms), &language.translate(cause)]),
             None => fill(Msg::Retry, &[&language.translate(cause)]),

@@ -164,7 +164,7 @@ fn an_error_inside_the_stream_discards_its_content() {
         ("timeout_error", ErrorKind::Transient),
         ("authentication_error", ErrorKind::Credentials),
         ("permission_error", ErrorKind::Permanent),
-        ("billing_error", ErrorKind::Permanent),
+        ("billing_error", ErrorKind::OutOfCredit),
         ("invalid_request_error", ErrorKind::Permanent),
     ] {
         let came = event(kind);

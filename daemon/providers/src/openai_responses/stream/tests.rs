@@ -94,7 +94,7 @@ fn failures_have_their_forms() {
         ),
         (
             r#"{"type":"response.failed","response":{"status":"failed","error":{"code":"insufficient_quota","message":"empty"}}}"#,
-            ErrorKind::Permanent,
+            ErrorKind::OutOfCredit,
             "empty",
         ),
         (

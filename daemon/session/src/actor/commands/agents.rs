@@ -61,6 +61,8 @@ impl Actor {
             planner_model: Some(String::new()),
             samples: Some(1),
             extract_reasoning: Some(false),
+            // Its call reports how it ended, and its parent decides what follows.
+            restart: None,
             ..own
         };
         let environment = self.calls.environment();

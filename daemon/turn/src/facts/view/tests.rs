@@ -265,6 +265,7 @@ fn ended() -> TurnEnded {
         duration_ms: 0,
         denied: Vec::new(),
         hooks: false,
+        supervised: false,
     }
 }
 

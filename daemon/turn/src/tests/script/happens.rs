@@ -142,6 +142,7 @@ pub fn breaks(what: &str) -> Input {
         "not-running" => ErrorKind::NotRunning,
         "too-long" => ErrorKind::ContextLength,
         "unpaid" => ErrorKind::Budget,
+        "no-credit" => ErrorKind::OutOfCredit,
         "no-key" | "lost-key" => ErrorKind::Credentials,
         other => panic!("nothing breaks `{other}`"),
     };

@@ -143,6 +143,12 @@ fn recorded(body: &Body) -> Option<String> {
         },
         Body::SessionExited(exited) => format!("exited {}", exited.exit_code),
         Body::SessionReopened(_) => "reopened".into(),
+        Body::SessionRestarted(restarted) => {
+            format!("restart {}: {}", restarted.number, restarted.reason)
+                .trim_end_matches(": ")
+                .to_owned()
+        }
+        Body::SessionGaveUp(gave_up) => format!("gave up: {}", gave_up.reason.as_str()),
         Body::SessionSuspended(_) => "suspended".into(),
         Body::ChildSpawned(child) => format!("child {} runs", child.pid),
         Body::ChildExited(child) => format!(
@@ -292,6 +298,12 @@ fn user(message: &UserMessage) -> String {
         (Voice::Daemon, other) if words::is_invalid_call(other) => "daemon: invalid call".into(),
         (Voice::Daemon, other) if other.starts_with("Continue with the goal") => {
             "daemon: continue".into()
+        }
+        (Voice::Daemon, other) if other.starts_with("Continue with the task") => {
+            "daemon: go on after the failure".into()
+        }
+        (Voice::Daemon, other) if other.starts_with("The last turn was completed") => {
+            "daemon: start again".into()
         }
         (Voice::Daemon, other) => panic!("the daemon never says `{other}`"),
         (Voice::Prompt, text) => format!("prompt: {text}"),

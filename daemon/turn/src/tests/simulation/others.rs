@@ -16,7 +16,7 @@ use proto::record::{
     Purpose, ReasoningExtracted, SessionSet, Usage, UserCommand, Verdict,
 };
 use proto::reset::Pinned;
-use proto::state::{Kind, Mode};
+use proto::state::{Kind, Mode, RestartPolicy};
 use proto::{Body, CallId, InteractionId, ItemId, Pid, PromptId, SessionId, SessionOptions};
 
 use super::{Running, Simulation};
@@ -288,6 +288,10 @@ impl Simulation {
                 .once_in(6)
                 .then(|| self.chance.one_of(&["", "high"]).to_owned()),
             budget: self.chance.once_in(3).then(Budget::default),
+            restart: (self.chance.once_in(3)).then(|| {
+                self.chance
+                    .one_of(&[RestartPolicy::Never, RestartPolicy::OnFailure])
+            }),
             ..SessionOptions::default()
         };
         let set = SessionSet {

@@ -1,0 +1,120 @@
+//! Supervision as a fold: restarts of the session, and the failures of turns in a row.
+
+use std::collections::VecDeque;
+
+use proto::outcome::TurnEnded;
+use proto::params::session::QueuedPrompt;
+use proto::record::{RestartPrompt, SessionGaveUp, SessionRestarted};
+use proto::state::OnAsk;
+use proto::{PromptId, Stamp};
+
+use super::Facts;
+use crate::supervision::fingerprint;
+
+/// How many of the newest restarts are remembered: more than any window may have.
+const REMEMBERED: usize = 1_000;
+
+/// What supervision knows about a session.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RestartHistory {
+    /// Number of restarts of the session.
+    pub restarts: u64,
+    /// When the newest restarts were, oldest first. A prompt of a user clears them.
+    recent: VecDeque<Stamp>,
+    /// How many turns in a row ended with the same failure.
+    pub same_failures: u32,
+    /// What that failure was.
+    failure: Option<String>,
+    /// The newest restart.
+    pub newest: Option<SessionRestarted>,
+    /// That the session gave up after its newest turn.
+    pub gave_up: Option<SessionGaveUp>,
+    /// A turn has ended, and neither a restart nor the giving up is logged yet.
+    pub(crate) undecided: bool,
+    /// How the newest turn handled approval requests, if its prompt said so.
+    pub(crate) on_ask: Option<OnAsk>,
+}
+
+impl RestartHistory {
+    /// Number of restarts within `window_ms` before this moment.
+    pub(crate) fn restarts_since(&self, at: Stamp, window_ms: u64) -> u64 {
+        let window_ms = i64::try_from(window_ms).unwrap_or(i64::MAX);
+        let recent = self.recent.iter();
+        let within = recent.filter(|restart| at.0.saturating_sub(restart.0) < window_ms);
+        within.count() as u64
+    }
+
+    /// The prompt of the newest restart.
+    fn prompt(&self) -> Option<&RestartPrompt> {
+        self.newest.as_ref()?.prompt.as_ref()
+    }
+}
+
+impl Facts {
+    /// Whether this prompt is that of a restart, with its own text.
+    pub(crate) fn is_restart(&self, prompt: &QueuedPrompt) -> bool {
+        let restart = self.supervision.prompt();
+        restart.is_some_and(|own| own.prompt_id == prompt.prompt_id && own.text == prompt.text)
+    }
+
+    /// The prompt goes before those that wait: the work that failed continues first.
+    pub(super) fn apply_restarted(&mut self, restarted: &SessionRestarted, at: Stamp) {
+        let history = &mut self.supervision;
+        history.undecided = false;
+        history.restarts = restarted.number.max(history.restarts + 1);
+        history.recent.push_back(at);
+        if history.recent.len() > REMEMBERED {
+            history.recent.pop_front();
+        }
+        history.newest = Some(restarted.clone());
+        if let Some(prompt) = &restarted.prompt {
+            self.queue.push_front(QueuedPrompt {
+                prompt_id: prompt.prompt_id,
+                text: prompt.text.clone(),
+                steer: false,
+                on_ask: prompt.on_ask,
+                by: "reasonix".to_owned(),
+            });
+        }
+        if let Some(goal) = &mut self.goal {
+            goal.turn.restarted = true;
+        }
+    }
+
+    pub(super) fn apply_gave_up(&mut self, gave_up: &SessionGaveUp) {
+        self.supervision.undecided = false;
+        self.supervision.gave_up = Some(gave_up.clone());
+    }
+
+    /// A turn starts. One that a user has asked for starts with no restarts and failures counted.
+    pub(super) fn supervised_turn_started(&mut self, prompt: PromptId, on_ask: Option<OnAsk>) {
+        let restart = self.supervision.prompt();
+        let by_restart = restart.is_some_and(|own| own.prompt_id == prompt);
+        let by_goal = self
+            .goal
+            .as_ref()
+            .and_then(|goal| goal.continued.as_ref())
+            .is_some_and(|continued| continued.prompt_id == prompt);
+        let by_session = self.sent_by_sessions.contains(&prompt);
+        let history = &mut self.supervision;
+        history.undecided = false;
+        history.gave_up = None;
+        history.on_ask = on_ask;
+        if !(by_restart || by_goal || by_session) {
+            history.recent.clear();
+            (history.same_failures, history.failure) = (0, None);
+        }
+    }
+
+    pub(super) fn supervised_turn_ended(&mut self, ended: &TurnEnded) {
+        let history = &mut self.supervision;
+        history.undecided = true;
+        let failure = fingerprint(ended);
+        history.same_failures = match &failure {
+            None => 0,
+            Some(_) if failure == history.failure => history.same_failures.saturating_add(1),
+            Some(_) => 1,
+        };
+        history.failure = failure;
+    }
+}

@@ -1,0 +1,176 @@
+use proptest::prelude::*;
+use proto::outcome::{Denied, UsageTotals};
+use proto::record::TurnStarted;
+use proto::{CallId, Failure, PromptId, Record};
+
+use super::*;
+
+fn ended(outcome: OutcomeKind, reason: Option<Reason>, error: Option<&str>) -> TurnEnded {
+    TurnEnded {
+        outcome,
+        reason,
+        text: String::new(),
+        error: error.map(|words| Failure::new(ErrorName::ProviderFailed, words, "")),
+        usage: UsageTotals::default(),
+        steps: 0,
+        tool_calls: 0,
+        duration_ms: 0,
+        denied: Vec::new(),
+        hooks: false,
+        supervised: true,
+    }
+}
+
+fn apply(facts: &mut Facts, at: i64, body: Body) {
+    let record = Record {
+        seq: facts.seq.next(),
+        at: Stamp(at),
+        turn: None,
+        body,
+    };
+    facts.apply(&record);
+}
+
+fn restart(number: u64) -> Body {
+    Body::SessionRestarted(SessionRestarted {
+        number,
+        outcome: OutcomeKind::Failed,
+        reason: "it broke".into(),
+        prompt: Some(RestartPrompt {
+            prompt_id: proto::SessionId::default().restart_prompt(number),
+            text: "go on".into(),
+            on_ask: None,
+        }),
+    })
+}
+
+fn any_outcome() -> impl Strategy<Value = (OutcomeKind, Option<Reason>)> {
+    let reasons = [
+        None,
+        Some(Reason::User),
+        Some(Reason::Timeout),
+        Some(Reason::Shutdown),
+        Some(Reason::Term),
+        Some(Reason::Denied),
+        Some(Reason::Loop),
+    ];
+    (
+        prop::sample::select(OutcomeKind::ALL.to_vec()),
+        prop::sample::select(reasons.to_vec()),
+    )
+}
+
+proptest! {
+    /// Whatever has happened before: these ends are never followed by a restart.
+    #[test]
+    fn nothing_restarts_after_a_stop_a_budget_a_denial_or_an_empty_account(
+        (outcome, reason) in any_outcome(),
+        always in any::<bool>(),
+        denied in any::<bool>(),
+        no_credit in any::<bool>(),
+        of_goal in any::<bool>(),
+        max_restarts in 0..5_u32,
+    ) {
+        let mut ended = ended(outcome, reason, Some("it broke"));
+        if denied {
+            ended.denied.push(Denied {
+                call: CallId::from("a"),
+                tool: "write".into(),
+                subject: String::new(),
+                why: String::new(),
+            });
+        }
+        if no_credit && let Some(error) = &mut ended.error {
+            error.name = ErrorName::OutOfCredit;
+        }
+        let policy = if always { RestartPolicy::Always } else { RestartPolicy::OnFailure };
+        let limits = RestartLimits { max_restarts, window_ms: 60_000 };
+        let turn = TurnEnd { ended: &ended, of_goal, at: Stamp(0) };
+        let step = decide(policy, limits, &RestartHistory::default(), turn);
+        let failed = matches!(outcome, OutcomeKind::Failed | OutcomeKind::ContextFull);
+        if step == Some(Supervised::Restart) {
+            prop_assert!(failed || outcome == OutcomeKind::Completed && always && !of_goal);
+            prop_assert!(!denied && max_restarts > 0);
+            prop_assert!(!(failed && no_credit));
+        }
+        let never = decide(RestartPolicy::Never, limits, &RestartHistory::default(), turn);
+        prop_assert_eq!(never, None);
+    }
+
+    /// Turns that fail at any times, with any of a few failures: no window ever has more restarts than are allowed, and no
+    /// failure comes more than three times in a row.
+    #[test]
+    fn restarts_stay_within_every_window(
+        turns in prop::collection::vec((0..40_000_i64, 0..3_usize), 1..60),
+        max_restarts in 0..5_u32,
+        window_ms in 1..100_000_u64,
+    ) {
+        let limits = RestartLimits { max_restarts, window_ms };
+        let mut facts = Facts::default();
+        let (mut at, mut restarts, mut row) = (0_i64, Vec::new(), Vec::new());
+        let mut prompt = PromptId::new();
+        for (wait, failure) in turns {
+            at += wait;
+            apply(&mut facts, at, Body::TurnStarted(TurnStarted { prompt_id: prompt }));
+            let words = ["no key", "the server is down", "bad answer"][failure];
+            let ended = ended(OutcomeKind::Failed, None, Some(words));
+            apply(&mut facts, at, Body::TurnEnded(ended.clone()));
+            row.push(words);
+            let turn = TurnEnd { ended: &ended, of_goal: false, at: Stamp(at) };
+            let same = row.iter().rev().take_while(|before| **before == words).count();
+            let window = i64::try_from(window_ms).unwrap();
+            let within = restarts.iter().filter(|then| at - **then < window).count();
+            match decide(RestartPolicy::OnFailure, limits, &facts.supervision, turn) {
+                Some(Supervised::Restart) => {
+                    prop_assert!(same < 3);
+                    prop_assert!(within < max_restarts as usize);
+                    restarts.push(at);
+                    let number = restarts.len() as u64;
+                    let body = restart(number);
+                    if let Body::SessionRestarted(SessionRestarted { prompt: Some(own), .. }) = &body {
+                        prompt = own.prompt_id;
+                    }
+                    apply(&mut facts, at, body);
+                }
+                Some(Supervised::GiveUp(GaveUpReason::SameFailure)) => {
+                    prop_assert_eq!(same, 3);
+                    return Ok(());
+                }
+                step => {
+                    prop_assert_eq!(step, Some(Supervised::GiveUp(GaveUpReason::TooMany)));
+                    prop_assert_eq!(within, max_restarts as usize);
+                    return Ok(());
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn failures_are_the_same_whatever_their_numbers_and_ids() {
+    let print = |words| fingerprint(&ended(OutcomeKind::Failed, None, Some(words)));
+    assert_eq!(
+        print("`p` answered: overloaded (request req_011CSx7, try 3 of 8)"),
+        print("`p` answered: Overloaded (request req_9f, try 8 of 8)."),
+    );
+    assert_ne!(print("no key"), print("no answer"));
+    let with_status = |status: u64| {
+        let mut ended = ended(OutcomeKind::Failed, None, Some("it broke"));
+        ended.error = ended.error.map(|error| error.with("status", status));
+        fingerprint(&ended)
+    };
+    assert_ne!(with_status(500), with_status(503));
+    assert_eq!(
+        fingerprint(&ended(OutcomeKind::Completed, None, None)),
+        None
+    );
+}
+
+#[test]
+fn ids_of_restart_prompts_differ() {
+    let session = proto::SessionId::new();
+    let ids: std::collections::BTreeSet<_> = (0..100)
+        .map(|number| session.restart_prompt(number))
+        .collect();
+    assert_eq!(ids.len(), 100);
+}
