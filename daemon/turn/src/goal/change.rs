@@ -111,6 +111,7 @@ impl Step<'_> {
             Phase::Idle => self.end_goal_without_turns(),
             Phase::Asking(_)
             | Phase::Compacting(_)
+            | Phase::Planning
             | Phase::Calls(_)
             | Phase::Held
             | Phase::Rewinding { .. }
