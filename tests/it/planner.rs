@@ -449,7 +449,7 @@ fn limit_of_steps_makes_the_planner_sum_up_and_a_rewind_begins_another() {
     let planners = pair.planners(Pid(1));
     assert_eq!(planners.len(), 2, "the first knows a prompt that is gone");
     let last = &pair.planner.requests()[steps];
-    assert_eq!(said(last, "user").join("\n").contains("Fix it."), false);
+    assert!(!said(last, "user").join("\n").contains("Fix it."));
     let state = pair
         .house
         .reasonix(&["ps", "-a", "--json"])
