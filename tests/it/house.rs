@@ -368,7 +368,7 @@ fn no_vendor_is_named_in_the_engine() {
         "kimi",
         "zhipu",
     ];
-    const HOMES: [&str; 11] = [
+    const HOMES: [&str; 12] = [
         // The instruction file, the commands, the skills and the agents of that product are read too.
         "daemon/knowledge/src/instructions.rs",
         "daemon/knowledge/src/commands.rs",
@@ -376,6 +376,8 @@ fn no_vendor_is_named_in_the_engine() {
         "daemon/knowledge/src/skills.rs",
         "daemon/knowledge/src/skill_rendering.rs",
         "client-cli/src/messages/help/",
+        // Its permission rules are not read, and the user is told so.
+        "client-cli/src/unread_rules.rs",
         // The names that tools have in another agent, whose hooks run here: no model's vendor is meant.
         "daemon/hooks/",
         "daemon/providers/",
