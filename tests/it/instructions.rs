@@ -117,6 +117,7 @@ fn changed_instructions_come_with_the_next_prompt_and_change_no_byte_before() {
         Answer::text("One."),
         Answer::text("Two."),
         Answer::text("Three."),
+        Answer::text("After a restart."),
         Answer::text("Four."),
     ]);
     house.files("//- AGENTS.md\nUse tabs.\nBe brief.\n");
@@ -124,6 +125,9 @@ fn changed_instructions_come_with_the_next_prompt_and_change_no_byte_before() {
     house.files("//- AGENTS.md\nUse blanks.\nBe brief.\n");
     run(&house, &["-s", &session], "Two.").expect(0, "completed");
     run(&house, &["-s", &session], "Three.").expect(0, "completed");
+    house.stop_daemon();
+    house.daemon();
+    run(&house, &["-s", &session], "After a restart.").expect(0, "completed");
     house.stop_daemon();
     house.files("//- AGENTS.md\nUse nothing.\nBe brief.\n");
     house.daemon();
@@ -140,7 +144,8 @@ fn changed_instructions_come_with_the_next_prompt_and_change_no_byte_before() {
         "{last:#?}"
     );
     assert!(!last[2].contains("AGENTS.md"), "reported once: {last:#?}");
-    assert!(last[3].contains("+Use nothing."), "{last:#?}");
+    assert!(!last[3].contains("AGENTS.md"), "reported once: {last:#?}");
+    assert!(last[4].contains("+Use nothing."), "{last:#?}");
     assert!(
         requests
             .iter()

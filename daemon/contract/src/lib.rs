@@ -28,7 +28,7 @@ pub use decision::{Basis, Confinement, Decision, EffectivePermissions};
 pub use first_line::first_line;
 pub use held_keys::{HeldKeyFilter, without_held_keys};
 pub use history::PastMessages;
-pub use memory::{KnownState, MemorySnapshot, ToolMemory};
+pub use memory::{ExternalChanges, KnownState, MemorySnapshot, ToolMemory};
 pub use proto::record::Quarantined;
 pub use provider::{Ground, Part, Permit, Provider, ProviderError, Request, Unbounded};
 pub use sandbox_spec::{SandboxSpec, SandboxStrength};

@@ -272,7 +272,7 @@ impl Step<'_> {
             let prompt = prompt.clone();
             let context = self.first_message_context();
             let voice = self.prompt_voice(prompt.prompt_id);
-            self.say_prompt(prompt, context, voice);
+            self.say_prompt(prompt, context, Vec::new(), voice);
         }
     }
 

@@ -78,6 +78,7 @@ pub fn known_files(text: &PrefixText) -> Vec<KnownState> {
         Some(KnownState {
             file: file.file.clone()?,
             left: None,
+            reported: None,
             content: Some(file.text.as_bytes().into()),
         })
     };

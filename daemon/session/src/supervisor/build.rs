@@ -95,9 +95,7 @@ pub fn build(
         &environment,
         &to.happened,
     );
-    let mut known = log.prefix.known_files();
-    known.extend(log.known);
-    call_environment.memory.note_known_files(&known);
+    call_environment.memory.note_known_files(&log.known);
     let hooks = services.assembly.hooks(Path::new(&created.cwd));
     let machine = machine(log.facts, &setup.profile, &hooks, &created);
     let mut journal = Journal::new(

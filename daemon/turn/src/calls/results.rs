@@ -61,6 +61,7 @@ impl Step<'_> {
             spill,
             changed,
             known,
+            reported,
             blocked: _,
             quarantined: _,
             skill,
@@ -76,6 +77,7 @@ impl Step<'_> {
             spill: spill.map(|path| path.to_string_lossy().into_owned()),
             changed,
             known,
+            reported,
             skill,
             agent,
         }));
@@ -106,6 +108,7 @@ impl Step<'_> {
             spill,
             changed: Vec::new(),
             known: Vec::new(),
+            reported: Vec::new(),
             skill: None,
             agent: None,
         }));
