@@ -10,6 +10,7 @@ mod ephemeral;
 pub(crate) mod eviction;
 pub(crate) mod export;
 pub(crate) mod fork;
+mod instructions;
 pub(crate) mod listing;
 pub(crate) mod load;
 mod memory;
