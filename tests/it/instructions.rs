@@ -167,6 +167,70 @@ fn instruction_files_that_cannot_be_read_are_reported_and_the_turn_goes_on() {
 }
 
 #[test]
+fn doctor_lists_faults_of_instruction_files_with_file_and_line() {
+    let (_model, house) = answering([]);
+    git(&house);
+    house.files("//- AGENTS.md\nRules.\n@docs/none.md\n@../out.md \n//- service/CLAUDE.md\nAPI.\n");
+    let project = house.project();
+    std::fs::write(project.join("../out.md"), "Out.").expect("file");
+    std::fs::write(project.join("service/CLAUDE.md"), b"Tabs.\nCaf\xe9.\n").expect("file");
+    std::fs::create_dir_all(project.join("service/api")).expect("directory");
+    let long = "a rule\n".repeat(6000);
+    std::fs::write(project.join("service/api/AGENTS.md"), long).expect("file");
+    std::fs::write(house.home_file("REASONIX.md"), b"a\0b").expect("file");
+    let mut command = house.command(&["doctor"]);
+    command.current_dir(project.join("service/api"));
+    let said = tests::program::run(&mut command).out;
+    for fault in [
+        "REASONIX.md` is not used as instructions: it is not a text file.",
+        "`AGENTS.md:2`: the import `@docs/none.md` is left out: it does not exist.",
+        "`AGENTS.md:3`: the import `@../out.md` is left out: it leads out of the workspace.",
+        "`service/CLAUDE.md:2`: it is not UTF-8",
+        "`service/api/AGENTS.md:4681`: only its first 32768 bytes are used, up to this line.",
+    ] {
+        assert!(said.contains(fault), "{fault}: {said}");
+    }
+    assert!(said.contains("The other instructions work."), "{said}");
+    command.env("REASONIX_LANG", "zh");
+    let said = tests::program::run(&mut command).out;
+    let chinese = "`AGENTS.md:2`：已略过导入 `@docs/none.md`：它不存在。";
+    assert!(said.contains(chinese), "{said}");
+}
+
+#[test]
+fn instructions_of_an_untrusted_project_are_marked_where_they_are_shown() {
+    let (_model, house) = answering([Answer::text("One."), Answer::text("Two.")]);
+    git(&house);
+    house.files(
+        "//- AGENTS.md\nRules. @docs/a.md\n//- docs/a.md\nMore.\n//- reasonix.toml\n[permissions]\nallow = [\"Bash(make:*)\"]\n",
+    );
+    std::fs::write(house.home_file("REASONIX.md"), "Mine.\n").expect("user file");
+    let mark = "(the project is not trusted: they permit nothing)";
+    let notice = "Instructions from a project that is not trusted: `AGENTS.md`, `docs/a.md`. The model reads them; they permit nothing.";
+    let shown = |arguments: &[&str]| house.reasonix(arguments).expect_code(0).out;
+    let listed = shown(&["prompt"]);
+    assert!(listed.contains(&format!("instructions AGENTS.md {mark}")));
+    assert_eq!(listed.matches(mark).count(), 2, "{listed}");
+    let json = house.reasonix(&["prompt", "--json"]).json();
+    let parts = json["parts"].as_array().expect("parts");
+    let untrusted = parts.iter().filter(|part| part["untrusted"] == true);
+    assert_eq!(untrusted.count(), 2, "{json:#}");
+    let ran = run(&house, &[], "One.").expect(0, "completed");
+    assert!(format!("{:?}", ran.all("notice")).contains(notice));
+    let session = ran.pid();
+    assert!(shown(&["prompt", &session]).contains(mark));
+    let trust = shown(&["trust", "--show"]);
+    assert!(
+        trust.contains("instructions all the same (AGENTS.md, docs/a.md); they permit nothing.")
+    );
+    let _ = house.reasonix(&["trust", "--yes"]).expect_code(0);
+    assert!(!shown(&["prompt"]).contains(mark));
+    assert!(!shown(&["trust", "--show"]).contains("AGENTS.md"));
+    let ran = run(&house, &[], "Two.").expect(0, "completed");
+    assert!(!format!("{:?}", ran.all("notice")).contains("Instructions from"));
+}
+
+#[test]
 fn instructions_that_ask_for_more_rights_change_no_verdict() {
     let (model, house) = answering([
         Answer::call("bash", json!({"command": "touch ../outside"})),

@@ -529,6 +529,10 @@ fn held_back(model: &mut Model, cwd: String, trust: TrustOutput) {
     let directory = trust.directory.clone().unwrap_or_default();
     let mut words = vec![language.fill(Msg::TrustWhat, &[&client::text::line(&directory)])];
     words.extend(trust.held_back.iter().map(|line| client::text::exact(line)));
+    if !trust.instructions.is_empty() {
+        let names = client::text::line(&trust.instructions.join(", "));
+        words.push(language.fill(Msg::TrustInstructions, &[&names]));
+    }
     words.push(language.say(Msg::TrustSure).to_owned());
     let yes = Call::SetTrust(TrustSetParams {
         cwd,

@@ -3,6 +3,8 @@
 //! Pure. One implementation per provider kind. Called by `session` when a record is appended (render)
 //! and when a request is sent (assemble).
 
+use std::path::Path;
+
 use proto::item::Item;
 use proto::record::KnownFile;
 use serde::{Deserialize, Serialize};
@@ -61,6 +63,14 @@ pub struct InstructionText {
     /// The file with exactly this text. `None`: the text is only the start of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<KnownFile>,
+}
+
+impl InstructionText {
+    /// Whether it is in the workspace, so that the project's authors wrote it.
+    #[must_use]
+    pub fn is_of_project(&self) -> bool {
+        Path::new(&self.name).is_relative()
+    }
 }
 
 /// A skill, as the model reads of it before it loads it.

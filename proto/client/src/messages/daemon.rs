@@ -178,6 +178,7 @@ crate::catalog! {
     NoExamples = "The model gets no examples: `agent.examples_file` names `{0}`: {1}.", "模型没有得到示例：`agent.examples_file` 指定的是 `{0}`：{1}。";
     ShippedPrompt = "The shipped system prompt is used: `agent.system_prompt_file` names `{0}`: {1}.", "使用内置系统提示词：`agent.system_prompt_file` 指定的是 `{0}`：{1}。";
     NotTrusted = "`{0}` is not trusted; these settings have no effect until it is: {1}", "`{0}` 未受信任；以下设置在受信任之前不生效：{1}";
+    UntrustedInstructions = "Instructions from a project that is not trusted: {0}. The model reads them; they permit nothing.", "来自未受信任项目的指令：{0}。模型会读取它们；它们不授予任何权限。";
     MovedAway = "`{0}` appeared while a command ran. It can configure or run something, so it was moved to `{1}`. To take it back: mv {2} {3}", "命令运行期间出现了 `{0}`。它可以更改配置或运行程序，因此已移到 `{1}`。如需取回：mv {2} {3}";
     NotMovedAway = "`{0}` appeared while a command ran. It can configure or run something, and could not be moved away ({1}): look at it.", "命令运行期间出现了 `{0}`。它可以更改配置或运行程序，但无法移走（{1}）：请检查。";
     NoFallback = "No fallback model: {0}", "没有备用模型：{0}";
