@@ -40,6 +40,9 @@ pub struct PrefixText {
     /// A line for each fact from earlier sessions. Rendered behind the instruction files.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub memory: Vec<String>,
+    /// The session has no tool that reads one of these facts whole.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub lacks_memory_tool: bool,
     /// What the session's creator adds to the system prompt, after the blocks above.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub appended: Option<String>,

@@ -36,9 +36,9 @@ pub use scrub::scrub;
 pub use secret::Secret;
 pub use spawn::{Child, ChildEvent, ChildExit, Command, STDIN_MAX, Spawn, SpawnError, Stdin};
 pub use tool::{
-    CallAction, CallContext, CheckCall, ElicitationAnswer, Outcome, Preview, Questions, SKILL_TOOL,
-    SamplingAnswer, SamplingMessage, SamplingRequest, SamplingRole, SkillLibrary, Tool, Touch,
-    UserShell,
+    CallAction, CallContext, CheckCall, ElicitationAnswer, MEMORY_TOOL, Outcome, Preview,
+    Questions, SKILL_TOOL, SamplingAnswer, SamplingMessage, SamplingRequest, SamplingRole,
+    SkillLibrary, Tool, Touch, UserShell,
 };
 pub use tool_set::ToolSet;
 pub use tool_spec::{ArgumentUse, Family, ToolDeclaration, ToolSpec};

@@ -177,6 +177,9 @@ pub trait Shells: Send + Sync {
     fn quarantined(&self, items: Vec<Quarantined>);
 }
 
+/// Name of the tool that reads facts from earlier sessions.
+pub const MEMORY_TOOL: &str = "memory";
+
 /// Name of the tool that loads skills. Only sessions that list skills have it.
 pub const SKILL_TOOL: &str = "skill";
 

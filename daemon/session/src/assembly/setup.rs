@@ -121,7 +121,11 @@ impl ProfileChoice {
     ///
     /// # Errors
     /// `invalid_params`: there is no such tool.
-    pub(crate) fn apply(&self, profile: &mut Profile) -> Result<(), Failure> {
+    pub(crate) fn apply(
+        &self,
+        profile: &mut Profile,
+        assembly: &dyn Assembly,
+    ) -> Result<(), Failure> {
         if let Some(system_prompt) = &self.system_prompt {
             profile.system_prompt = Arc::clone(system_prompt);
         }
@@ -150,7 +154,7 @@ impl ProfileChoice {
                 format!("The tools are: {}.", known.join(", ")),
             ));
         }
-        profile.tools = profile.tools.restricted_to(names);
+        profile.tools = assembly.restricted(&profile.tools, names);
         Ok(())
     }
 }
@@ -310,6 +314,11 @@ pub trait Assembly: Send + Sync {
     fn mount_servers(&self, cwd: &Path, names: &[String]) -> Result<Vec<Arc<dyn Tool>>, Failure> {
         let (_, _) = (cwd, names);
         Ok(Vec::new())
+    }
+
+    /// The tools of a set that have these names. The one that finds deferred tools names only those that are left.
+    fn restricted(&self, tools: &ToolSet, names: &[String]) -> ToolSet {
+        tools.restricted_to(names)
     }
 
     /// Whether a tool is one of an MCP server.
