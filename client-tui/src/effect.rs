@@ -19,7 +19,7 @@ use proto::params::session::{
     OneParams, PromptParams, QueuedPrompt, ReorderParams, ResumeParams, SessionSummary, SetParams,
     ShellParams, SignalParams, UnqueueParams,
 };
-use proto::params::{command, goal, history, hook, mcp, memory, process, rules, skill};
+use proto::params::{command, goal, history, hook, mcp, memory, process, rules, skill, symbol};
 use proto::{CallId, Pid, Seq};
 
 /// An effect to perform.
@@ -116,6 +116,8 @@ pub enum Call {
     Stats(StatsParams),
     /// For the menu.
     Commands(command::ListParams),
+    /// For the menu of files: definitions in source files.
+    Symbols(symbol::ListParams),
     /// For the menu of files: resources of MCP servers.
     Resources(mcp::ListParams),
     Memory(memory::ListParams),
@@ -205,6 +207,7 @@ pub enum Answer {
         output: Box<StatsOutput>,
     },
     Commands(command::ListOutput),
+    Symbols(symbol::ListOutput),
     Resources(mcp::ResourcesOutput),
     Memory(memory::ListOutput),
     Skills(skill::ListOutput),

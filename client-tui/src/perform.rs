@@ -11,8 +11,8 @@ use proto::methods::{
     ProcessList, ProviderList, RulesList, RulesRevoke, SessionCheckpoints, SessionCompact,
     SessionCreate, SessionDelete, SessionEdit, SessionFork, SessionInspect, SessionInterrupt,
     SessionList, SessionPin, SessionReload, SessionReorder, SessionResume, SessionRewind,
-    SessionSet, SessionShell, SessionSignal, SessionUnqueue, SkillList, StatsQuery, TrustGet,
-    TrustSet,
+    SessionSet, SessionShell, SessionSignal, SessionUnqueue, SkillList, StatsQuery, SymbolList,
+    TrustGet, TrustSet,
 };
 use proto::params::compact::CompactParams;
 use proto::params::process::KillParams;
@@ -89,6 +89,7 @@ async fn answer(client: &Client, call: Call, language: Language) -> Result<Answe
             }
             Answer::Commands(output)
         }
+        Call::Symbols(params) => Answer::Symbols(client.call::<SymbolList>(&params).await?),
         Call::Resources(params) => Answer::Resources(client.call::<McpResources>(&params).await?),
         Call::Skills(params) => Answer::Skills(client.call::<SkillList>(&params).await?),
         Call::Search(params) => Answer::Hits(client.call::<HistorySearch>(&params).await?),

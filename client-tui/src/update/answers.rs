@@ -123,6 +123,7 @@ fn of_session(model: &mut Model, answer: Answer) -> Vec<Effect> {
         Answer::Rules(rules) => return permissions::show(model, &rules),
         Answer::Stats { params, output } => return stats(model, &params, &output),
         Answer::Commands(output) => return composer::commands_came(model, output.commands),
+        Answer::Symbols(output) => composer::symbols_came(model, output.symbols),
         Answer::Resources(output) => composer::resources_came(model, output.resources),
         Answer::Memory(output) => return memory::shown(model, &output),
         Answer::Hooks { reloaded, output } => return hooks::shown(model, reloaded, &output),
@@ -235,7 +236,7 @@ fn failed(model: &mut Model, here: bool, call: Call, trouble: Trouble) {
             }
         }
         // The menu has the files.
-        Call::Resources(_) => {}
+        Call::Symbols(_) | Call::Resources(_) => {}
         Call::Earlier { session, .. } if here => pager::take(model, &session, Err(trouble)),
         // They would have shown something of a session that was left.
         Call::Earlier { .. }

@@ -24,6 +24,7 @@ pub(crate) mod search;
 mod skills;
 pub(crate) mod slots;
 pub(crate) mod stats;
+mod symbols;
 mod unrecovered;
 pub(crate) mod views;
 pub(crate) mod worktrees;

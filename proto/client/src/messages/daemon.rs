@@ -154,11 +154,17 @@ crate::catalog! {
     NotAttachedDisk = "What the prompt refers to is not attached: the disk does not answer.", "提示词引用的内容没有附上：磁盘没有响应。";
     NotAttachedMany = "{0} references are not attached: a prompt may have {1}.", "有 {0} 个引用没有附上：一条提示词最多可有 {1} 个。";
     AttachedLines = "`{0}` is attached only up to line {1}.", "`{0}` 只附上了前 {1} 行。";
+    AttachedCutLines = "`{0}` is attached with its lines cut after {1} bytes.", "`{0}` 的行在 {1} 字节之后被截断。";
     AttachedBytes = "`@{0}` is attached only up to byte {1}.", "`@{0}` 只附上了前 {1} 字节。";
     ListedPart = "`{0}` is listed only in part: {1} entries.", "`{0}` 只列出了一部分：{1} 项。";
     AttachedFull = "the files of this prompt have more than 64000 tokens", "此提示词的文件超过 64000 个词元";
     AttachedMissing = "there is no such file or directory", "没有这个文件或目录";
     AttachedOutside = "its links lead out of the workspace, to `{0}`; refer to that path if you mean it", "其链接指向工作区之外的 `{0}`；若确有此意，请直接引用该路径";
+    AttachedReversed = "line {0} is behind line {1}: write `:{2}`", "第 {0} 行在第 {1} 行之后：请写 `:{2}`";
+    AttachedLineZero = "lines count from 1", "行号从 1 开始";
+    AttachedLinkToNothing = "it is a link to nothing", "它是指向不存在目标的链接";
+    AttachedNoSymbol = "`{0}` defines no `{1}`", "`{0}` 没有定义 `{1}`";
+    AttachedPlaces = "`@{0}` is defined in {1} places; the first {2} are attached. Name one as `@{3}#{4}`.", "`@{0}` 有 {1} 处定义；已附上前 {2} 处。请用 `@{3}#{4}` 指定一处。";
     AttachedShort = "it has {0} lines", "它只有 {0} 行";
     AttachedDenied = "`{0}` denies it", "规则 `{0}` 禁止读取";
     AttachedNoTool = "the session has no tool that reads, to check it by", "会话没有可用来检查它的读取工具";
