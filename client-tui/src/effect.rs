@@ -120,6 +120,8 @@ pub enum Call {
     Symbols(symbol::ListParams),
     /// For the menu of files: resources of MCP servers.
     Resources(mcp::ListParams),
+    /// For the list of custom commands.
+    CustomCommands(command::ListParams),
     Memory(memory::ListParams),
     Skills(skill::ListParams),
     Search(history::SearchParams),
@@ -209,6 +211,7 @@ pub enum Answer {
     Commands(command::ListOutput),
     Symbols(symbol::ListOutput),
     Resources(mcp::ResourcesOutput),
+    CustomCommands(command::ListOutput),
     Memory(memory::ListOutput),
     Skills(skill::ListOutput),
     Hits(history::SearchOutput),

@@ -93,6 +93,9 @@ async fn answer(client: &Client, call: Call, language: Language) -> Result<Answe
         Call::Resources(params) => Answer::Resources(client.call::<McpResources>(&params).await?),
         Call::Skills(params) => Answer::Skills(client.call::<SkillList>(&params).await?),
         Call::Search(params) => Answer::Hits(client.call::<HistorySearch>(&params).await?),
+        Call::CustomCommands(params) => {
+            Answer::CustomCommands(client.call::<CommandList>(&params).await?)
+        }
         Call::Memory(params) => Answer::Memory(client.call::<MemoryList>(&params).await?),
         Call::GoalStatus(params) => {
             Answer::Goal(Box::new(client.call::<GoalStatus>(&params).await?))

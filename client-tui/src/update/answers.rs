@@ -19,8 +19,8 @@ use proto::record::RewoundResult;
 use proto::{ErrorName, RequestId};
 
 use super::{
-    commands, composer, daemon, goal, hooks, interaction, list, mcp, memory, pager, permissions,
-    submit,
+    commands, composer, custom, daemon, goal, hooks, interaction, list, mcp, memory, pager,
+    permissions, submit,
 };
 use crate::effect::{Answer, Call, Copied, Effect, Trouble};
 use crate::messages::app::Msg;
@@ -125,6 +125,7 @@ fn of_session(model: &mut Model, answer: Answer) -> Vec<Effect> {
         Answer::Commands(output) => return composer::commands_came(model, output.commands),
         Answer::Symbols(output) => composer::symbols_came(model, output.symbols),
         Answer::Resources(output) => composer::resources_came(model, output.resources),
+        Answer::CustomCommands(output) => return custom::shown(model, &output),
         Answer::Memory(output) => return memory::shown(model, &output),
         Answer::Hooks { reloaded, output } => return hooks::shown(model, reloaded, &output),
         Answer::Servers(output) => return mcp::shown(model, &output),
@@ -245,6 +246,7 @@ fn failed(model: &mut Model, here: bool, call: Call, trouble: Trouble) {
         | Call::Inspect(_)
         | Call::Stats(_)
         | Call::Hooks(_)
+        | Call::CustomCommands(_)
         | Call::Memory(_)
         | Call::ReloadHooks(_)
         | Call::Servers(_)
