@@ -369,6 +369,18 @@ fn tools_of_a_session_are_chosen_by_the_config_and_by_a_run() {
 }
 
 #[test]
+fn directory_to_add_that_does_not_exist_is_named_with_its_option() {
+    let (_model, house) = answering([]);
+    let refused = house.reasonix(&["run", "--add-dir", "/nonexist", "Go."]);
+    let refused = refused.expect_code(64);
+    assert!(
+        refused.err.contains("/nonexist") && refused.err.contains("`--add-dir` needs a directory"),
+        "{refused:?}"
+    );
+    assert!(!refused.err.contains("--cwd"), "{refused:?}");
+}
+
+#[test]
 fn added_directories_can_be_written_in() {
     let other = tempfile::tempdir().expect("directory");
     let path = other.path().join("made.txt");
