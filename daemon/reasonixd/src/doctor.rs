@@ -165,6 +165,13 @@ async fn store(daemon: &Daemon, rebuild: bool) -> Vec<Check> {
         ),
         Err(failure) => failed("store", failure.message, &failure.hint),
     });
+    if let Ok(Some(reason)) = daemon.supervisor.history_problem().await {
+        checks.push(warning(
+            "history",
+            format!("The history index cannot be used: {reason}"),
+            "Rebuild it from the logs with `reasonix doctor --rebuild-index`.",
+        ));
+    }
     let closed = daemon
         .supervisor
         .handles()
