@@ -178,6 +178,7 @@ crate::catalog! {
     CommandEmpty = "it says nothing to the model", "其中没有给模型的内容";
     CommandName = "its name has letters that a command cannot have", "名称中含有命令不能使用的字符";
     FileTooLong = "it has more than {0} bytes", "超过 {0} 字节";
+    FactElsewhere = "facts of the type `{0}` belong in `{1}`", "类型为 `{0}` 的记忆应放在 `{1}`";
     FileNoText = "it is not a text file", "不是文本文件";
     FileOutside = "it leads out of the workspace", "指向工作区之外";
     CommandModel = "`{0}`: `model` has no effect in a command. Choose the model with `/model` or `--model`.", "`{0}`：`model` 在命令中不起作用。请用 `/model` 或 `--model` 选择模型。";
