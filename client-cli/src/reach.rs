@@ -103,22 +103,19 @@ pub fn say_none(paths: &Paths) {
 pub fn cwd(asked: Option<&Path>) -> Result<PathBuf, Error> {
     match asked {
         None => std::env::current_dir().map_err(|source| Error::io(say!(Msg::DoCwd), source)),
-        Some(path) => {
-            let real = path.canonicalize().map_err(|_| {
-                Error::usage(
-                    say!(Msg::NotDirectory, path.display()),
-                    say!(Msg::CwdExists),
-                )
-            })?;
-            if real.is_dir() {
-                Ok(real)
-            } else {
-                Err(Error::usage(
-                    say!(Msg::NotDirectory, path.display()),
-                    say!(Msg::CwdDirectory),
-                ))
-            }
-        }
+        Some(path) => directory(path, "--cwd"),
+    }
+}
+
+/// A directory, absolute and without links. `option`: where the user named it.
+pub fn directory(path: &Path, option: &str) -> Result<PathBuf, Error> {
+    let refused = |hint| Error::usage(say!(Msg::NotDirectory, path.display()), hint);
+    let real = path
+        .canonicalize()
+        .map_err(|_| refused(say!(Msg::DirectoryExists, option)))?;
+    match real.is_dir() {
+        true => Ok(real),
+        false => Err(refused(say!(Msg::NeedsDirectory, option))),
     }
 }
 

@@ -154,7 +154,7 @@ impl SessionArgs {
     /// A directory does not exist, or its path is not valid UTF-8.
     pub fn profile(&self) -> Result<ProfileParams, Error> {
         let dirs = self.add_dir.iter().map(|dir| {
-            let dir = reach::cwd(Some(dir))?;
+            let dir = reach::directory(dir, "--add-dir")?;
             reach::utf8(&dir)
         });
         Ok(ProfileParams {

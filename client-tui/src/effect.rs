@@ -19,7 +19,7 @@ use proto::params::session::{
     OneParams, PromptParams, QueuedPrompt, ReorderParams, ResumeParams, SessionSummary, SetParams,
     ShellParams, SignalParams, UnqueueParams,
 };
-use proto::params::{command, goal, history, hook, mcp, memory, process, rules, skill};
+use proto::params::{command, goal, history, hook, mcp, memory, process, rules, skill, symbol};
 use proto::{CallId, Pid, Seq};
 
 /// An effect to perform.
@@ -117,8 +117,12 @@ pub enum Call {
     Stats(StatsParams),
     /// For the menu.
     Commands(command::ListParams),
+    /// For the menu of files: definitions in source files.
+    Symbols(symbol::ListParams),
     /// For the menu of files: resources of MCP servers.
     Resources(mcp::ListParams),
+    /// For the list of custom commands.
+    CustomCommands(command::ListParams),
     Memory(memory::ListParams),
     Skills(skill::ListParams),
     Search(history::SearchParams),
@@ -206,7 +210,9 @@ pub enum Answer {
         output: Box<StatsOutput>,
     },
     Commands(command::ListOutput),
+    Symbols(symbol::ListOutput),
     Resources(mcp::ResourcesOutput),
+    CustomCommands(command::ListOutput),
     Memory(memory::ListOutput),
     Skills(skill::ListOutput),
     Hits(history::SearchOutput),

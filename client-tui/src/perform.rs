@@ -12,7 +12,7 @@ use proto::methods::{
     SessionCompact, SessionCreate, SessionDelete, SessionEdit, SessionFork, SessionInspect,
     SessionInterrupt, SessionList, SessionPin, SessionReload, SessionReorder, SessionResume,
     SessionRewind, SessionSet, SessionShell, SessionSignal, SessionUnqueue, SkillList, StatsQuery,
-    TrustGet, TrustSet,
+    SymbolList, TrustGet, TrustSet,
 };
 use proto::params::compact::CompactParams;
 use proto::params::process::KillParams;
@@ -89,9 +89,13 @@ async fn answer(client: &Client, call: Call, language: Language) -> Result<Answe
             }
             Answer::Commands(output)
         }
+        Call::Symbols(params) => Answer::Symbols(client.call::<SymbolList>(&params).await?),
         Call::Resources(params) => Answer::Resources(client.call::<McpResources>(&params).await?),
         Call::Skills(params) => Answer::Skills(client.call::<SkillList>(&params).await?),
         Call::Search(params) => Answer::Hits(client.call::<HistorySearch>(&params).await?),
+        Call::CustomCommands(params) => {
+            Answer::CustomCommands(client.call::<CommandList>(&params).await?)
+        }
         Call::Memory(params) => Answer::Memory(client.call::<MemoryList>(&params).await?),
         Call::GoalStatus(params) => {
             Answer::Goal(Box::new(client.call::<GoalStatus>(&params).await?))

@@ -1,6 +1,7 @@
 //! The table of slash commands: what can be said beside prompts. The menu, help and the tests are made from it.
 
 use proto::hello::Role;
+use proto::params::command::{CommandInfo, CommandSource};
 
 use crate::messages::Words;
 
@@ -92,6 +93,7 @@ commands! {
     Cost "cost" [] "" WATCH_SESSION = "show the usage of this session", "本会话的用量";
     Stats "stats" [] "" WATCH = "show the usage of all sessions", "所有会话的用量";
     Memory "memory" [] "" WATCH = "show facts that sessions remember", "查看会话记住的事实";
+    Commands "commands" [] "" WATCH = "list custom commands and where they come from", "查看自定义命令及其来源";
     Skills "skills" [] "" WATCH = "list skills; Enter uses one", "查看技能，回车使用";
     Hooks "hooks" [] "[reload]" WATCH = "list hooks; `reload` reads them again", "查看钩子；reload 重新读取";
     Mcp "mcp" [] "[restart NAME]" WATCH = "list MCP servers; `restart NAME` starts one again", "查看 MCP 服务器；restart NAME 重新启动一个";
@@ -128,6 +130,13 @@ impl Row {
     pub fn is_named(&self, word: &str) -> bool {
         self.name == word || self.aliases.contains(&word)
     }
+}
+
+/// Whether a command of this interface runs instead of a custom one of the same name.
+#[must_use]
+pub fn is_own(command: &CommandInfo) -> bool {
+    let is_own = COMMANDS.iter().any(|row| row.is_named(&command.name));
+    is_own && command.source != CommandSource::BuiltIn
 }
 
 /// Parses a submitted line.

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::record::ReportedFile;
 use crate::words::words;
 use crate::{CallId, ItemId, PromptId};
 
@@ -34,6 +35,9 @@ pub struct UserMessage {
     /// What its references (`@path`) led to. For display: the contents are in `context`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub attached: Vec<Attachment>,
+    /// Files that others changed, as `context` tells the model. They are not reported again.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reported: Vec<ReportedFile>,
 }
 
 /// Something that was attached to a prompt, because the prompt refers to it.

@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 use crate::hello::{HelloOutput, HelloParams, Role};
 use crate::params::{
     Empty, agent, cache, command, compact, config, daemon, goal, history, hook, interaction, mcp,
-    memory, process, reload, rules, session, skill, worktree,
+    memory, process, reload, rules, session, skill, symbol, worktree,
 };
 
 /// One method of the protocol.
@@ -188,6 +188,8 @@ methods! {
         "Lists the sub-agents of a directory or a session, and what is wrong with their files.";
     SkillList = "skill.list", Watch, false, skill::ListParams => skill::ListOutput,
         "Lists the skills of a directory or a session, and the files that are left out.";
+    SymbolList = "symbol.list", Watch, false, symbol::ListParams => symbol::ListOutput,
+        "Lists definitions in the source files of a directory, for references in prompts. Takes at most 2 s.";
     MemoryList = "memory.list", Watch, false, memory::ListParams => memory::ListOutput,
         "Lists the facts that a directory or a session reaches, and the files that are left out.";
     MemoryRead = "memory.read", Watch, false, memory::ReadParams => memory::FactOutput,

@@ -31,8 +31,8 @@ pub use children::{
     UserCommandResult,
 };
 pub use files::{
-    Changed, CheckpointCreated, FileState, Kept, KnownFile, RewoundFile, RewoundResult,
-    SessionRewound,
+    Changed, CheckpointCreated, FileState, Kept, KnownFile, ReportedFile, RewoundFile,
+    RewoundResult, SessionRewound,
 };
 pub use goal::{
     ContinueReason, GoalChanged, GoalCheck, GoalContinued, GoalEnded, GoalOutcome, GoalReport,

@@ -111,6 +111,27 @@ fn commands_are_listed_with_what_is_left_out() {
 }
 
 #[test]
+fn command_with_the_name_of_one_of_the_interface_is_listed_so() {
+    let (_model, house) = answering([]);
+    house.files(
+        "//- .reasonix/commands/help.md\nHelp.\n//- .reasonix/commands/deploy.md\nDeploy.\n",
+    );
+    let listed = house.reasonix(&["commands"]).out;
+    let row = |name: &str| {
+        let mut rows = listed.lines();
+        rows.find(|row| row.starts_with(name))
+            .expect("a row")
+            .to_owned()
+    };
+    assert!(
+        row("/help").contains("the interface runs its own `/help`"),
+        "{listed}"
+    );
+    assert!(!row("/deploy").contains("interface"), "{listed}");
+    assert!(!row("/init").contains("interface"), "{listed}");
+}
+
+#[test]
 fn init_writes_a_first_instruction_file_after_an_approval_of_its_diff() {
     let text = "# Work here\n\nTest with `cargo test`.\n";
     let write = Answer::call("write_file", json!({"path": "AGENTS.md", "content": text}));

@@ -122,6 +122,30 @@ fn history_survives_a_killed_daemon_a_damaged_index_and_forgets_what_is_deleted(
 }
 
 #[test]
+fn index_that_cannot_be_used_is_reported_and_not_said_to_be_built() {
+    let house = House::new();
+    let index = house.home().join("history.db");
+    std::fs::create_dir_all(index.join("in the way")).expect("a directory");
+    let searched = house.reasonix(&["search", "anything"]);
+    assert_ne!(searched.code(), Some(0), "{searched:?}");
+    assert!(
+        searched.err.contains("The history index cannot be used")
+            && !searched.err.contains("being built"),
+        "{searched:?}"
+    );
+    let doctor = house.reasonix(&["doctor"]).out;
+    assert!(
+        doctor.contains("history: The history index cannot be used"),
+        "{doctor}"
+    );
+    house.stop_daemon();
+    std::fs::remove_dir_all(&index).expect("out of the way");
+    let nothing = house.reasonix(&["search", "anything"]).expect_code(0);
+    assert!(!nothing.err.contains("being built"), "{nothing:?}");
+    assert!(!house.reasonix(&["doctor"]).out.contains("history index"));
+}
+
+#[test]
 fn ephemeral_sessions_are_not_found_and_chinese_words_are() {
     let house = House::playing(&Script::new().says("数据库连接失败").says("数据库"));
     let _ = house

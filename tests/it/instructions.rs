@@ -117,6 +117,7 @@ fn changed_instructions_come_with_the_next_prompt_and_change_no_byte_before() {
         Answer::text("One."),
         Answer::text("Two."),
         Answer::text("Three."),
+        Answer::text("After a restart."),
         Answer::text("Four."),
     ]);
     house.files("//- AGENTS.md\nUse tabs.\nBe brief.\n");
@@ -124,6 +125,9 @@ fn changed_instructions_come_with_the_next_prompt_and_change_no_byte_before() {
     house.files("//- AGENTS.md\nUse blanks.\nBe brief.\n");
     run(&house, &["-s", &session], "Two.").expect(0, "completed");
     run(&house, &["-s", &session], "Three.").expect(0, "completed");
+    house.stop_daemon();
+    house.daemon();
+    run(&house, &["-s", &session], "After a restart.").expect(0, "completed");
     house.stop_daemon();
     house.files("//- AGENTS.md\nUse nothing.\nBe brief.\n");
     house.daemon();
@@ -140,7 +144,8 @@ fn changed_instructions_come_with_the_next_prompt_and_change_no_byte_before() {
         "{last:#?}"
     );
     assert!(!last[2].contains("AGENTS.md"), "reported once: {last:#?}");
-    assert!(last[3].contains("+Use nothing."), "{last:#?}");
+    assert!(!last[3].contains("AGENTS.md"), "reported once: {last:#?}");
+    assert!(last[4].contains("+Use nothing."), "{last:#?}");
     assert!(
         requests
             .iter()
@@ -159,6 +164,70 @@ fn instruction_files_that_cannot_be_read_are_reported_and_the_turn_goes_on() {
         "{notices}"
     );
     assert!(!system(&model.requests()[0]).contains("<instructions"));
+}
+
+#[test]
+fn doctor_lists_faults_of_instruction_files_with_file_and_line() {
+    let (_model, house) = answering([]);
+    git(&house);
+    house.files("//- AGENTS.md\nRules.\n@docs/none.md\n@../out.md \n//- service/CLAUDE.md\nAPI.\n");
+    let project = house.project();
+    std::fs::write(project.join("../out.md"), "Out.").expect("file");
+    std::fs::write(project.join("service/CLAUDE.md"), b"Tabs.\nCaf\xe9.\n").expect("file");
+    std::fs::create_dir_all(project.join("service/api")).expect("directory");
+    let long = "a rule\n".repeat(6000);
+    std::fs::write(project.join("service/api/AGENTS.md"), long).expect("file");
+    std::fs::write(house.home_file("REASONIX.md"), b"a\0b").expect("file");
+    let mut command = house.command(&["doctor"]);
+    command.current_dir(project.join("service/api"));
+    let said = tests::program::run(&mut command).out;
+    for fault in [
+        "REASONIX.md` is not used as instructions: it is not a text file.",
+        "`AGENTS.md:2`: the import `@docs/none.md` is left out: it does not exist.",
+        "`AGENTS.md:3`: the import `@../out.md` is left out: it leads out of the workspace.",
+        "`service/CLAUDE.md:2`: it is not UTF-8",
+        "`service/api/AGENTS.md:4681`: only its first 32768 bytes are used, up to this line.",
+    ] {
+        assert!(said.contains(fault), "{fault}: {said}");
+    }
+    assert!(said.contains("The other instructions work."), "{said}");
+    command.env("REASONIX_LANG", "zh");
+    let said = tests::program::run(&mut command).out;
+    let chinese = "`AGENTS.md:2`：已略过导入 `@docs/none.md`：它不存在。";
+    assert!(said.contains(chinese), "{said}");
+}
+
+#[test]
+fn instructions_of_an_untrusted_project_are_marked_where_they_are_shown() {
+    let (_model, house) = answering([Answer::text("One."), Answer::text("Two.")]);
+    git(&house);
+    house.files(
+        "//- AGENTS.md\nRules. @docs/a.md\n//- docs/a.md\nMore.\n//- reasonix.toml\n[permissions]\nallow = [\"Bash(make:*)\"]\n",
+    );
+    std::fs::write(house.home_file("REASONIX.md"), "Mine.\n").expect("user file");
+    let mark = "(the project is not trusted: they permit nothing)";
+    let notice = "Instructions from a project that is not trusted: `AGENTS.md`, `docs/a.md`. The model reads them; they permit nothing.";
+    let shown = |arguments: &[&str]| house.reasonix(arguments).expect_code(0).out;
+    let listed = shown(&["prompt"]);
+    assert!(listed.contains(&format!("instructions AGENTS.md {mark}")));
+    assert_eq!(listed.matches(mark).count(), 2, "{listed}");
+    let json = house.reasonix(&["prompt", "--json"]).json();
+    let parts = json["parts"].as_array().expect("parts");
+    let untrusted = parts.iter().filter(|part| part["untrusted"] == true);
+    assert_eq!(untrusted.count(), 2, "{json:#}");
+    let ran = run(&house, &[], "One.").expect(0, "completed");
+    assert!(format!("{:?}", ran.all("notice")).contains(notice));
+    let session = ran.pid();
+    assert!(shown(&["prompt", &session]).contains(mark));
+    let trust = shown(&["trust", "--show"]);
+    assert!(
+        trust.contains("instructions all the same (AGENTS.md, docs/a.md); they permit nothing.")
+    );
+    let _ = house.reasonix(&["trust", "--yes"]).expect_code(0);
+    assert!(!shown(&["prompt"]).contains(mark));
+    assert!(!shown(&["trust", "--show"]).contains("AGENTS.md"));
+    let ran = run(&house, &[], "Two.").expect(0, "completed");
+    assert!(!format!("{:?}", ran.all("notice")).contains("Instructions from"));
 }
 
 #[test]
@@ -297,6 +366,18 @@ fn tools_of_a_session_are_chosen_by_the_config_and_by_a_run() {
         "{refused:?}"
     );
     assert_eq!(model.count(), 2);
+}
+
+#[test]
+fn directory_to_add_that_does_not_exist_is_named_with_its_option() {
+    let (_model, house) = answering([]);
+    let refused = house.reasonix(&["run", "--add-dir", "/nonexist", "Go."]);
+    let refused = refused.expect_code(64);
+    assert!(
+        refused.err.contains("/nonexist") && refused.err.contains("`--add-dir` needs a directory"),
+        "{refused:?}"
+    );
+    assert!(!refused.err.contains("--cwd"), "{refused:?}");
 }
 
 #[test]

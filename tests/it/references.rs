@@ -285,3 +285,43 @@ fn files_are_attached_by_an_option_too() {
         "{refused:?}"
     );
 }
+
+#[test]
+fn lines_of_a_file_are_attached_by_an_option_too() {
+    let (model, house) = answering([Answer::text("Done.")]);
+    house.files("//- my notes.txt\none\ntwo\nthree\n//- a:1\nliteral\n");
+    let arguments = ["--file", "my notes.txt:1-2", "--file", "a:1"];
+    run(&house, &arguments, "Read.").expect(0, "completed");
+    let prompts = prompts(&model.requests()[0]);
+    for block in [
+        "<file path=\"my notes.txt:1-2\">\none\ntwo\n</file>",
+        "<file path=\"a:1\">\nliteral\n</file>",
+    ] {
+        assert!(prompts[0].contains(block), "{block}: {prompts:#?}");
+    }
+}
+
+#[test]
+fn symbols_of_a_prompt_are_the_lines_of_their_definitions() {
+    let (model, house) = answering([Answer::text("Done.")]);
+    house.files("//- src/cart.rs\nuse a;\n\n/// Sums.\nfn total() {\n    1\n}\n//- lib/b.py\ndef total():\n    pass\n");
+    let ran = run(&house, &[], "Compare @src/cart.rs#total, ask @bob.").expect(0, "completed");
+    let prompts = prompts(&model.requests()[0]);
+    assert!(
+        prompts[0].contains(
+            "<file path=\"src/cart.rs:3-6\">\n/// Sums.\nfn total() {\n    1\n}\n</file>"
+        ),
+        "{prompts:#?}"
+    );
+    assert!(!prompts[0].contains("def total"), "{prompts:#?}");
+    assert!(ran.all("notice").is_empty(), "{:?}", ran.all("notice"));
+    let params = serde_json::json!({"cwd": house.project()}).to_string();
+    let listed = house.reasonix(&["rpc", "symbol.list", &params]).json();
+    assert_eq!(
+        listed["symbols"],
+        serde_json::json!([
+            {"path": "lib/b.py", "line": 1, "name": "total"},
+            {"path": "src/cart.rs", "line": 4, "name": "total"},
+        ])
+    );
+}

@@ -12,8 +12,8 @@ use crate::{reach, text};
 
 /// List custom commands: Markdown files, run as `/name ARGUMENTS`.
 ///
-/// They are read from `.reasonix/commands` and `.claude/commands` of the project, then from `$REASONIX_HOME/commands`
-/// and `~/.claude/commands`; the first of a name counts. `git/commit.md` is `/git:commit`. In a file `$ARGUMENTS` is all
+/// They are read from `$REASONIX_HOME/commands` and `~/.claude/commands`, then from `.reasonix/commands` and
+/// `.claude/commands` of the project; the first of a name counts. `git/commit.md` is `/git:commit`. In a file `$ARGUMENTS` is all
 /// that follows the name, and `$1` its first word.
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -52,6 +52,10 @@ fn row(command: &CommandInfo) -> [String; 3] {
         (Some(file), _) => text::line(file),
         (None, CommandSource::BuiltIn) => say!(Msg::BuiltIn).to_owned(),
         (None, source) => source.as_str().to_owned(),
+    };
+    let from = match (&command.hidden_by, client_tui::is_own_command(command)) {
+        (None, true) => format!("{from}, {}", say!(Msg::OwnCommand, command.name)),
+        _ => from,
     };
     let from = match (&command.hidden_by, command.trusted) {
         (Some(file), _) => say!(Msg::HiddenBy, from, text::line(file)),

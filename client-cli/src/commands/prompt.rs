@@ -89,6 +89,9 @@ fn table(answer: &PrefixOutput) -> Result<(), Error> {
 fn row(part: &PrefixPart) -> [String; 3] {
     let what = match (part.kind, part.name.as_str()) {
         (PrefixKind::System, _) => say!(Msg::SystemPrompt).to_owned(),
+        (PrefixKind::Instructions, name) if part.untrusted => {
+            say!(Msg::UntrustedInstructionFile, name)
+        }
         (PrefixKind::Instructions, name) => say!(Msg::InstructionFile, name),
         (PrefixKind::Skills, _) => say!(Msg::SkillIndex).to_owned(),
         (PrefixKind::Memory, _) => say!(Msg::MemoryIndex).to_owned(),

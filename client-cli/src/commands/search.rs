@@ -114,7 +114,11 @@ fn notes(found: &SearchOutput) {
 
 /// Reports that the index is being built.
 pub(super) fn indexing(progress: IndexingProgress) {
-    output::progress(&say!(Msg::Indexing, progress.sessions, progress.of));
+    match progress.of {
+        // Nobody has counted them yet.
+        0 => output::progress(say!(Msg::IndexingUnknown)),
+        of => output::progress(&say!(Msg::Indexing, progress.sessions, of)),
+    }
 }
 
 /// The session of a group.

@@ -40,7 +40,11 @@ const HOW: Msg = Msg::TrustYes;
 /// Shows, asks, sets.
 pub async fn run(args: Args) -> Result<u8, Error> {
     let asks = !(args.show || args.yes || args.no || args.json) && terminal::is_interactive();
-    let cwd = reach::utf8(&reach::cwd(args.directory.as_deref())?)?;
+    let cwd = match &args.directory {
+        Some(directory) => reach::directory(directory, "reasonix trust")?,
+        None => reach::cwd(None)?,
+    };
+    let cwd = reach::utf8(&cwd)?;
     let client = reach::daemon("trust").await?;
     let shown = client
         .call::<TrustGet>(&TrustGetParams { cwd: cwd.clone() })
@@ -110,5 +114,10 @@ fn show(shown: &TrustOutput) -> Result<(), Error> {
     lines.try_for_each(|stretch| match stretch {
         Stretch::Line(line) => output::line(&format!("  {}", text::exact(line))),
         Stretch::Blank(_) => output::line(&stretch.folded(language()).unwrap_or_default()),
-    })
+    })?;
+    if shown.instructions.is_empty() {
+        return Ok(());
+    }
+    let names = text::exact(&shown.instructions.join(", ")).replace('\n', "⏎");
+    output::line(&say!(Msg::TrustInstructions, names))
 }

@@ -82,6 +82,8 @@ client::catalog! {
     DirTrustedEffect = "{0}: trusted; this has effect:", "{0}：已信任；以下设置生效：";
     DirNothing = "{0}: not trusted, and there is nothing to trust", "{0}：未受信任，也没有需要信任的内容";
     DirNotTrusted = "{0}: not trusted; this has no effect:", "{0}：未受信任；以下设置不生效：";
+    OwnCommand = "the interface runs its own `/{0}` instead", "界面会改为运行自带的 `/{0}`";
+    TrustInstructions = "The model reads the project's instructions all the same ({0}); they permit nothing.", "模型仍会读取项目的指令（{0}）；它们不授予任何权限。";
     BuiltIn = "comes with Reasonix", "内置";
     /// The file; how many.
     UnreadRules = "`{0}` has permission rules of another agent, which have no effect here: {1}. They have the same form: copy those that you want to `permissions` in `reasonix.toml`", "`{0}` 中有其他代理的权限规则，在此无效：{1} 条。格式相同：可将所需规则复制到 `reasonix.toml` 的 `permissions`";

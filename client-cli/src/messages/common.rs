@@ -41,10 +41,10 @@ client::catalog! {
     StartContinues = "  `reasonix daemon start` continues them", "  `reasonix daemon start` 会继续它们";
     DoCwd = "find the working directory", "获取工作目录";
     NotDirectory = "`{0}` is not a directory", "`{0}` 不是目录";
-    CwdExists = "`--cwd` needs a directory that exists", "`--cwd` 需要一个存在的目录";
+    DirectoryExists = "`{0}` needs a directory that exists", "`{0}` 需要一个存在的目录";
     CouldNot = "could not {0}", "无法{0}";
     StdoutClosed = "standard output is closed", "标准输出已关闭";
-    CwdDirectory = "`--cwd` needs a directory", "`--cwd` 需要一个目录";
+    NeedsDirectory = "`{0}` needs a directory", "`{0}` 需要一个目录";
     PathNotUtf8 = "the path `{0}` is not UTF-8", "路径 `{0}` 不是 UTF-8";
     PathNotUtf8Hint = "use a directory whose path is UTF-8", "请使用路径为 UTF-8 的目录";
     NoSessionHere = "there is no session in `{0}` yet", "`{0}` 中还没有会话";

@@ -33,6 +33,7 @@ client::catalog! {
     PromptSum = "{0} and {1} tokens ({2}) for {3}/{4}", "{3}/{4}：{0}，{1} 词元（{2}）";
     SystemPrompt = "system prompt", "系统提示词";
     InstructionFile = "instructions {0}", "指令文件 {0}";
+    UntrustedInstructionFile = "instructions {0} (the project is not trusted: they permit nothing)", "指令文件 {0}（项目未受信任：不授予任何权限）";
     SkillIndex = "list of skills", "技能列表";
     MemoryIndex = "memory", "记忆";
     Tool = "tool {0}", "工具 {0}";

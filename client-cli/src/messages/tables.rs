@@ -108,6 +108,8 @@ client::catalog! {
     Store = "store", "存储";
     Logs = "logs", "日志";
     Index = "index", "索引";
+    Instructions = "instructions", "指令";
+    History = "history", "历史";
     Config = "config", "配置";
     Credentials = "credentials", "密钥";
     Trust = "trust", "信任";

@@ -80,6 +80,7 @@ super::catalog! {
     Trusted = "this project's settings are now in effect", "本项目的设置从现在起生效";
     TrustNothing = "this project has no settings that need trust", "本项目没有需要信任才能生效的设置";
     TrustWhat = "These settings in {0} have no effect until you trust them:", "{0} 中的以下设置在你信任之前不会生效：";
+    TrustInstructions = "The model reads the project's instructions all the same ({0}); they permit nothing.", "模型仍会读取项目的指令（{0}）；它们不授予任何权限。";
     TrustSure = "Trust these settings?", "信任这些设置？";
     Context = "context: {0} tokens{1} · {2} messages of {3} · prefix {4}", "上下文：{0} 词元{1} · {2} 条消息，共 {3} · 前缀 {4}";
     OfWindow = " of {0} ({1} %)", " / {0}（{1} %）";

@@ -13,7 +13,13 @@ super::catalog! {
     HiddenBy = "hidden by `{0}`", "被 `{0}` 遮蔽";
     IsCommand = "`/{0}` runs the command of this name", "`/{0}` 会运行同名命令";
     NotTrusted = "from a project that is not trusted", "来自未受信任的项目";
+    CommandsTitle = "Custom commands", "自定义命令";
+    NoCommands = "no custom commands", "没有自定义命令";
+    OfServer = "MCP server", "MCP 服务器";
+    OfProgram = "comes with Reasonix", "内置";
+    OwnCommand = "`/{0}` is a command of this interface, which runs instead", "`/{0}` 是界面自带的命令，会改为运行它";
     OnlyTools = "only these tools while in force: {0}", "生效期间只能用这些工具：{0}";
+    IndexingUnknown = "the index is being built", "索引正在建立";
     /// How many sessions are in the index, of how many.
     Indexing = "the index has {0} of {1} sessions so far", "索引目前有 {1} 个会话中的 {0} 个";
     /// How many are listed, of how many.

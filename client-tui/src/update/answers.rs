@@ -19,8 +19,8 @@ use proto::record::RewoundResult;
 use proto::{ErrorName, RequestId};
 
 use super::{
-    commands, composer, daemon, goal, hooks, interaction, list, mcp, memory, pager, permissions,
-    submit,
+    commands, composer, custom, daemon, goal, hooks, interaction, list, mcp, memory, pager,
+    permissions, submit,
 };
 use crate::effect::{Answer, Call, Copied, Effect, Trouble};
 use crate::messages::app::Msg;
@@ -123,7 +123,9 @@ fn of_session(model: &mut Model, answer: Answer) -> Vec<Effect> {
         Answer::Rules(rules) => return permissions::show(model, &rules),
         Answer::Stats { params, output } => return stats(model, &params, &output),
         Answer::Commands(output) => return composer::commands_came(model, output.commands),
+        Answer::Symbols(output) => composer::symbols_came(model, output.symbols),
         Answer::Resources(output) => composer::resources_came(model, output.resources),
+        Answer::CustomCommands(output) => return custom::shown(model, &output),
         Answer::Memory(output) => return memory::shown(model, &output),
         Answer::Hooks { reloaded, output } => return hooks::shown(model, reloaded, &output),
         Answer::Servers(output) => return mcp::shown(model, &output),
@@ -235,7 +237,7 @@ fn failed(model: &mut Model, here: bool, call: Call, trouble: Trouble) {
             }
         }
         // The menu has the files.
-        Call::Resources(_) => {}
+        Call::Symbols(_) | Call::Resources(_) => {}
         Call::Earlier { session, .. } if here => pager::take(model, &session, Err(trouble)),
         // They would have shown something of a session that was left.
         Call::Earlier { .. }
@@ -244,6 +246,7 @@ fn failed(model: &mut Model, here: bool, call: Call, trouble: Trouble) {
         | Call::Inspect(_)
         | Call::Stats(_)
         | Call::Hooks(_)
+        | Call::CustomCommands(_)
         | Call::Memory(_)
         | Call::ReloadHooks(_)
         | Call::Servers(_)
@@ -529,6 +532,10 @@ fn held_back(model: &mut Model, cwd: String, trust: TrustOutput) {
     let directory = trust.directory.clone().unwrap_or_default();
     let mut words = vec![language.fill(Msg::TrustWhat, &[&client::text::line(&directory)])];
     words.extend(trust.held_back.iter().map(|line| client::text::exact(line)));
+    if !trust.instructions.is_empty() {
+        let names = client::text::line(&trust.instructions.join(", "));
+        words.push(language.fill(Msg::TrustInstructions, &[&names]));
+    }
     words.push(language.say(Msg::TrustSure).to_owned());
     let yes = Call::SetTrust(TrustSetParams {
         cwd,

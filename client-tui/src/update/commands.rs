@@ -19,7 +19,9 @@ use proto::state::{ApprovalMode, Mode};
 use proto::{RequestId, SessionId, SessionOptions};
 
 use super::submit::First;
-use super::{copy, daemon, everywhere, hooks, list, mcp, memory, pager, permissions, submit};
+use super::{
+    copy, custom, daemon, everywhere, hooks, list, mcp, memory, pager, permissions, submit,
+};
 use crate::effect::{Call, Effect};
 use crate::keymap::Action;
 use crate::messages::Language;
@@ -173,6 +175,7 @@ pub fn run(model: &mut Model, row: &'static Row, arguments: &str) -> Vec<Effect>
         Command::Stats => stats(None),
         Command::Skills => list::open(model, ListOf::Skills),
         Command::Search => list::search(model, arguments),
+        Command::Commands => custom::asked(model),
         Command::Memory => memory::asked(model),
         Command::Hooks => hooks::asked(model, arguments),
         Command::Mcp => mcp::asked(here(model), arguments),

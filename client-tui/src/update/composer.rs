@@ -8,6 +8,7 @@ use proto::params::session::When;
 use super::{everywhere, submit};
 use proto::params::command::{CommandInfo, ListParams};
 use proto::params::mcp::McpResource;
+use proto::params::symbol::SymbolInfo;
 
 use crate::effect::{Call, Effect};
 use crate::keymap::{self, Action, Context};
@@ -61,6 +62,11 @@ pub fn commands_of(model: &Model) -> ListParams {
             .then(|| model.place.cwd.to_string_lossy().into_owned()),
         session: id,
     }
+}
+
+/// The definitions in source files have come, for the menu of files.
+pub fn symbols_came(model: &mut Model, symbols: Vec<SymbolInfo>) {
+    model.composer.menu.symbols_came(symbols);
 }
 
 /// The resources of MCP servers have come, for the menu of files.
@@ -287,6 +293,9 @@ fn refresh(model: &mut Model) -> Vec<Effect> {
             Reads::Directory(directory) => Effect::Directory(directory),
             Reads::Resources => Effect::Call(Call::Resources(proto::params::mcp::ListParams {
                 cwd: Some(around.cwd.to_string_lossy().into_owned()),
+            })),
+            Reads::Symbols => Effect::Call(Call::Symbols(proto::params::symbol::ListParams {
+                cwd: around.cwd.to_string_lossy().into_owned(),
             })),
             Reads::Tree(root) => Effect::Tree(root),
         })

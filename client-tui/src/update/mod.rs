@@ -6,6 +6,7 @@ pub mod commands;
 pub mod composer;
 pub mod confirm;
 mod copy;
+mod custom;
 pub mod daemon;
 pub mod everywhere;
 mod goal;

@@ -420,6 +420,10 @@ fn said(command: Command) {
             assert!(matches!(call(&effects), Call::Search(params) if params.query == "two words"));
             assert!(is_list(&model, |of| matches!(of, ListOf::Search)));
         }
+        Command::Commands => {
+            let effects = say(&mut model, "/commands");
+            assert!(matches!(call(&effects), Call::CustomCommands(_)));
+        }
         Command::Memory => {
             let effects = say(&mut model, "/memory");
             assert!(

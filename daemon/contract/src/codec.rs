@@ -3,6 +3,8 @@
 //! Pure. One implementation per provider kind. Called by `session` when a record is appended (render)
 //! and when a request is sent (assemble).
 
+use std::path::Path;
+
 use proto::item::Item;
 use proto::record::KnownFile;
 use serde::{Deserialize, Serialize};
@@ -38,6 +40,9 @@ pub struct PrefixText {
     /// A line for each fact from earlier sessions. Rendered behind the instruction files.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub memory: Vec<String>,
+    /// The session has no tool that reads one of these facts whole.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub lacks_memory_tool: bool,
     /// What the session's creator adds to the system prompt, after the blocks above.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub appended: Option<String>,
@@ -61,6 +66,14 @@ pub struct InstructionText {
     /// The file with exactly this text. `None`: the text is only the start of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<KnownFile>,
+}
+
+impl InstructionText {
+    /// Whether it is in the workspace, so that the project's authors wrote it.
+    #[must_use]
+    pub fn is_of_project(&self) -> bool {
+        Path::new(&self.name).is_relative()
+    }
 }
 
 /// A skill, as the model reads of it before it loads it.

@@ -28,7 +28,7 @@ pub use decision::{Basis, Confinement, Decision, EffectivePermissions};
 pub use first_line::first_line;
 pub use held_keys::{HeldKeyFilter, without_held_keys};
 pub use history::PastMessages;
-pub use memory::{KnownState, MemorySnapshot, ToolMemory};
+pub use memory::{ExternalChanges, KnownState, MemorySnapshot, ToolMemory};
 pub use proto::record::Quarantined;
 pub use provider::{Ground, Part, Permit, Provider, ProviderError, Request, Unbounded};
 pub use sandbox_spec::{SandboxSpec, SandboxStrength};
@@ -36,9 +36,9 @@ pub use scrub::scrub;
 pub use secret::Secret;
 pub use spawn::{Child, ChildEvent, ChildExit, Command, STDIN_MAX, Spawn, SpawnError, Stdin};
 pub use tool::{
-    CallAction, CallContext, CheckCall, ElicitationAnswer, Outcome, Preview, Questions, SKILL_TOOL,
-    SamplingAnswer, SamplingMessage, SamplingRequest, SamplingRole, SkillLibrary, Tool, Touch,
-    UserShell,
+    CallAction, CallContext, CheckCall, ElicitationAnswer, MEMORY_TOOL, Outcome, Preview,
+    Questions, SKILL_TOOL, SamplingAnswer, SamplingMessage, SamplingRequest, SamplingRole,
+    SkillLibrary, Tool, Touch, UserShell,
 };
 pub use tool_set::ToolSet;
 pub use tool_spec::{ArgumentUse, Family, ToolDeclaration, ToolSpec};

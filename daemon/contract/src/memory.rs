@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::sync::Arc;
 
-use proto::record::{FileState, KnownFile};
+use proto::record::{FileState, KnownFile, ReportedFile};
 
 /// A file that the model knows.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -11,8 +11,19 @@ pub struct KnownState {
     pub file: KnownFile,
     /// What the session itself has left there since, if that is something else.
     pub left: Option<FileState>,
+    /// The state that the model was told of since: others left it.
+    pub reported: Option<ReportedFile>,
     /// The content, if it is at hand: a later change is shown as a diff.
     pub content: Option<Arc<[u8]>>,
+}
+
+/// What others have changed in files that the model knows.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ExternalChanges {
+    /// In words for the model.
+    pub text: String,
+    /// The files, at the states that the text is about.
+    pub files: Vec<ReportedFile>,
 }
 
 /// What a memory keeps while its session is not loaded. Only the implementation that took it reads it.
@@ -41,8 +52,8 @@ pub trait ToolMemory: Any + Send + Sync {
         let _ = paths;
     }
 
-    /// What others have changed in known files, in words for the model. Reports each change once.
-    fn describe_external_changes(&self) -> Option<String> {
+    /// What others have changed in known files. Reports each change once.
+    fn describe_external_changes(&self) -> Option<ExternalChanges> {
         None
     }
 

@@ -9,8 +9,8 @@ use proto::item::{CallStatus, Display, Finish};
 use proto::params::elicitation::Elicitation;
 use proto::params::interaction::Question;
 use proto::record::{
-    AgentStarted, Changed, ChildExited, ChildSpawned, GoalReport, KnownFile, Quarantined, SkillUse,
-    Todo,
+    AgentStarted, Changed, ChildExited, ChildSpawned, GoalReport, KnownFile, Quarantined,
+    ReportedFile, SkillUse, Todo,
 };
 use proto::{CallId, Pid, SessionId};
 use serde_json::{Map, Value};
@@ -87,6 +87,8 @@ pub struct Outcome {
     pub changed: Vec<Changed>,
     /// Files that the model knows by it, absolute.
     pub known: Vec<KnownFile>,
+    /// Files that others changed, as `text` tells the model.
+    pub reported: Vec<ReportedFile>,
     /// Why the sandbox seems to have stopped it, as a text for users. It may work unsandboxed.
     pub blocked: Option<String>,
     /// Protected names that its command made, and that were moved away.
@@ -122,6 +124,7 @@ impl Outcome {
             spill: None,
             changed: Vec::new(),
             known: Vec::new(),
+            reported: Vec::new(),
             blocked: None,
             quarantined: Vec::new(),
             skill: None,
@@ -174,6 +177,9 @@ pub trait Shells: Send + Sync {
     fn quarantined(&self, items: Vec<Quarantined>);
 }
 
+/// Name of the tool that reads facts from earlier sessions.
+pub const MEMORY_TOOL: &str = "memory";
+
 /// Name of the tool that loads skills. Only sessions that list skills have it.
 pub const SKILL_TOOL: &str = "skill";
 
@@ -190,7 +196,7 @@ pub trait SkillLibrary: Send + Sync {
 #[derive(Clone, Debug, PartialEq)]
 pub enum SkillLoad {
     /// Its instructions are the text of the outcome.
-    Inline(Outcome),
+    Inline(Box<Outcome>),
     /// A sub-agent works by it.
     Subagent(AgentTask),
 }

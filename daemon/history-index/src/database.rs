@@ -217,6 +217,18 @@ pub(crate) fn open_to_read(home: &Home) -> Result<Connection, IndexError> {
     Ok(connection)
 }
 
+/// Looks whether the index can be used. One that does not exist yet can be made. Blocks.
+///
+/// # Errors
+/// It is damaged, or cannot be read.
+pub fn look(home: &Home) -> Result<(), IndexError> {
+    match open_to_read(home) {
+        Ok(connection) => check(&connection, &home.history()),
+        Err(IndexError::Missing) => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
 /// Removes the database. The next `open` creates a new one.
 ///
 /// # Errors

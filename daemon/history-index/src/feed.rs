@@ -67,6 +67,8 @@ struct State {
     rebuild: bool,
     waiters: Vec<Sender<()>>,
     progress: IndexProgress,
+    /// Why the newest round failed. `None`: it did not.
+    failure: Option<String>,
     has_thread: bool,
     is_closed: bool,
 }
@@ -131,6 +133,12 @@ impl HistoryFeed {
         self.note(|state| state.waiters.push(done));
         // It was dropped, or too slow: the search says what it knows.
         wait.recv_timeout(patience).ok();
+    }
+
+    /// Why the index cannot be fed now. `None`: it can, as far as is known.
+    #[must_use]
+    pub fn failure(&self) -> Option<String> {
+        self.0.0.lock().failure.clone()
     }
 
     /// How much of the past is in the index.
@@ -223,13 +231,14 @@ impl Feeder {
         while let Some(mut work) = self.wait() {
             self.durable.extend(&work.written);
             match self.round(&mut work) {
-                Ok(()) => {}
+                Ok(()) => self.shared.lock().failure = None,
                 Err(error) if error.is_damage() => {
                     let error = store::reason(&error);
                     tracing::warn!(%error, "the history index is damaged and made again");
                     self.index = None;
                     if let Err(error) = database::remove(&self.shared.home) {
                         tracing::warn!(error = %store::reason(&error), "the damaged history index stays");
+                        self.note_failure(&error);
                         self.put_back(work);
                         self.pause();
                         continue;
@@ -240,6 +249,7 @@ impl Feeder {
                 Err(error) => {
                     tracing::warn!(error = %store::reason(&error), "the history index is behind");
                     self.index = None;
+                    self.note_failure(&error);
                     work.waiters.clear();
                     self.waiting.clear();
                     self.put_back(work);
@@ -247,6 +257,10 @@ impl Feeder {
                 }
             }
         }
+    }
+
+    fn note_failure(&self, error: &IndexError) {
+        self.shared.lock().failure = Some(store::reason(error));
     }
 
     /// Waits for work. `None`: there will be none.

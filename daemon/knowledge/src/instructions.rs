@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use contract::InstructionText;
 use proto::record::KnownFile;
-use workspace::{Access, FileError, FileStamp, PathError, ResolvedPath, Workspace};
+use workspace::{Access, FileError, FileKind, FileStamp, PathError, ResolvedPath, Workspace};
 
 use crate::imports::{Import, imports};
 
@@ -82,10 +82,21 @@ enum Scope {
 /// A search in progress.
 struct Search<'a> {
     workspace: &'a Workspace,
-    /// Files that were read, resolved.
+    /// Files that were read, or left out with a report, resolved.
     seen: HashSet<PathBuf>,
     bytes: usize,
     found: Instructions,
+}
+
+/// What names a file: the search itself, or the import in another file.
+#[derive(Clone, Copy)]
+enum Origin<'a> {
+    Search,
+    Import {
+        /// The file that imports, and the line.
+        place: &'a str,
+        import: &'a Import,
+    },
 }
 
 impl Search<'_> {
@@ -100,37 +111,41 @@ impl Search<'_> {
             None => return self.report(&name, "its path is not valid UTF-8"),
         };
         match resolved {
-            Ok(at) => self.add_resolved(&at, &name, scope, 0),
+            Ok(at) => self.add_resolved(&at, &name, Origin::Search, scope, 0),
             Err(error) => self.report(&name, &error.to_string()),
         }
     }
 
-    fn add_resolved(&mut self, at: &ResolvedPath, name: &str, scope: Scope, depth: usize) {
-        if scope == Scope::Project && !at.path().starts_with(self.workspace.root()) {
-            return self.report(name, "it leads out of the workspace");
-        }
+    fn add_resolved(
+        &mut self,
+        at: &ResolvedPath,
+        name: &str,
+        origin: Origin<'_>,
+        scope: Scope,
+        depth: usize,
+    ) {
         if !self.seen.insert(at.path().to_owned()) {
             return;
         }
-        if self.found.files.len() == FILES_MAX {
-            return self.report(name, &format!("there are more than {FILES_MAX} files"));
+        if scope == Scope::Project && !at.path().starts_with(self.workspace.root()) {
+            return self.leave_out(name, origin, "it leads out of the workspace");
         }
-        let (text, file) = match self.read(at) {
+        if self.found.files.len() == FILES_MAX {
+            let limit = format!("there are more than {FILES_MAX} files");
+            return self.leave_out(name, origin, &limit);
+        }
+        let (text, file) = match self.read(at, name) {
             Ok(read) => read,
-            Err(reason) => return self.report(name, &reason),
+            Err(reason) => return self.leave_out(name, origin, &reason),
         };
         if text.trim().is_empty() {
             return;
         }
         if self.bytes + text.len() > ALL_BYTES_MAX {
             let limit = format!("all files together have more than {ALL_BYTES_MAX} bytes");
-            return self.report(name, &limit);
+            return self.leave_out(name, origin, &limit);
         }
         self.bytes += text.len();
-        if file.is_none() {
-            let cut = format!("only its first {FILE_BYTES_MAX} bytes are used");
-            self.found.problems.push(format!("`{name}`: {cut}."));
-        }
         let imported = imports(&text);
         self.found.files.push(InstructionText {
             name: name.to_owned(),
@@ -151,31 +166,44 @@ impl Search<'_> {
         depth: usize,
     ) {
         let place = format!("{name}:{}", import.line);
-        let directory = importing.path().parent().unwrap_or(Path::new("/"));
-        let resolved = self.workspace.locate(directory, &import.path);
-        let missing = |at: &ResolvedPath| at.kind().is_none();
-        let resolved = match resolved {
-            Ok(at) if missing(&at) && !import.is_clearly_a_path() => return,
-            Err(_) if !import.is_clearly_a_path() => return,
-            Ok(at) if missing(&at) => {
-                return self.report_import(&place, import, "it does not exist");
-            }
-            Ok(at) => at,
-            Err(error) => return self.report_import(&place, import, &error.to_string()),
+        let origin = Origin::Import {
+            place: &place,
+            import,
         };
-        if resolved.kind() != Some(workspace::FileKind::File) && !import.is_clearly_a_path() {
+        let directory = importing.path().parent().unwrap_or(Path::new("/"));
+        let resolved = match self.workspace.locate(directory, &import.path) {
+            Ok(at) => at,
+            Err(error) => {
+                let is_new = self.seen.insert(directory.join(&import.path));
+                if import.is_clearly_a_path() && is_new {
+                    self.leave_out(name, origin, &error.to_string());
+                }
+                return;
+            }
+        };
+        if resolved.kind() != Some(FileKind::File) && !import.is_clearly_a_path() {
+            return;
+        }
+        if resolved.kind().is_none() {
+            if self.seen.insert(resolved.path().to_owned()) {
+                self.leave_out(name, origin, "it does not exist");
+            }
             return;
         }
         if depth > IMPORT_DEPTH_MAX {
             let reason = format!("imports end at depth {IMPORT_DEPTH_MAX}");
-            return self.report_import(&place, import, &reason);
+            return self.leave_out(name, origin, &reason);
         }
         let name = self.name_of(resolved.path());
-        self.add_resolved(&resolved, &name, scope, depth);
+        self.add_resolved(&resolved, &name, origin, scope, depth);
     }
 
-    /// The text that goes into the prefix, and the state of the file if that is all of it.
-    fn read(&self, at: &ResolvedPath) -> Result<(String, Option<KnownFile>), String> {
+    /// The text that goes into the prefix, and the state of the file if that is all of it. Reports what is cut or replaced.
+    fn read(
+        &mut self,
+        at: &ResolvedPath,
+        name: &str,
+    ) -> Result<(String, Option<KnownFile>), String> {
         let start = self.workspace.read_start(at, FILE_BYTES_MAX);
         let (mut bytes, stamp) = start.map_err(|error| reason(&error))?;
         if bytes.contains(&0) {
@@ -184,6 +212,20 @@ impl Search<'_> {
         if stamp.is_none() {
             let last_line = bytes.iter().rposition(|byte| *byte == b'\n');
             bytes.truncate(last_line.map_or(bytes.len(), |end| end + 1));
+        }
+        if let Err(error) = std::str::from_utf8(&bytes) {
+            let line = 1 + newlines(&bytes[..error.valid_up_to()]);
+            let invalid = "it is not UTF-8; the model gets `\u{fffd}` for each wrong byte";
+            self.found
+                .problems
+                .push(format!("`{name}:{line}`: {invalid}."));
+        }
+        if stamp.is_none() {
+            let cut = format!("only its first {FILE_BYTES_MAX} bytes are used");
+            let line = newlines(&bytes).max(1);
+            self.found
+                .problems
+                .push(format!("`{name}:{line}`: {cut}, up to this line."));
         }
         let text = String::from_utf8_lossy(&bytes).into_owned();
         Ok((text, stamp.and_then(|stamp| known(at.path(), &stamp))))
@@ -195,8 +237,11 @@ impl Search<'_> {
         short.to_string_lossy().into_owned()
     }
 
-    /// `place`: the file that imports, and the line.
-    fn report_import(&mut self, place: &str, import: &Import, reason: &str) {
+    /// Reports a file that is left out: at the import that names it, if one does.
+    fn leave_out(&mut self, name: &str, origin: Origin<'_>, reason: &str) {
+        let Origin::Import { place, import } = origin else {
+            return self.report(name, reason);
+        };
         let problem = format!(
             "`{place}`: the import `@{}` is left out: {reason}.",
             import.path
@@ -219,6 +264,10 @@ fn reason(error: &FileError) -> String {
         }
         other => other.to_string(),
     }
+}
+
+fn newlines(bytes: &[u8]) -> usize {
+    bytes.iter().filter(|byte| **byte == b'\n').count()
 }
 
 fn known(path: &Path, stamp: &FileStamp) -> Option<KnownFile> {

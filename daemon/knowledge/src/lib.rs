@@ -18,6 +18,8 @@ pub mod research;
 mod skill_fields;
 mod skill_rendering;
 mod skills;
+mod symbol_syntax;
+mod symbols;
 
 pub use agents::{
     AgentDefinition, AgentDefinitions, AgentSource, agent_directories, find_agents,
@@ -29,3 +31,4 @@ pub use instructions::{Instructions, find_instructions};
 pub use references::{ReferringText, ResolvedReferences, resolve_references};
 pub use skill_rendering::{skill_index, skill_text};
 pub use skills::{LoadedSkill, Skill, SkillPlaces, Skills, find_skills};
+pub use symbols::{Symbol, Symbols, find_symbols};

@@ -1,4 +1,4 @@
-//! Finds the references in a prompt: `@path`, `@path:10-40`, `@"a path with blanks"`. Pure.
+//! Finds the references in a prompt: `@path`, `@path:10-40`, `@"a path with blanks":10-40`, `@name`, `@path#name`. Pure.
 //!
 //! The clients' menu inserts them; `references` resolves them. `@` inside a word is text: an e-mail address, a
 //! package version.
@@ -10,13 +10,15 @@ pub(crate) struct Reference {
     pub text: String,
     /// Whether it stands in quotes: then it is exactly the path.
     pub quoted: bool,
+    /// The lines behind the quotes.
+    pub quoted_lines: Option<(u64, u64)>,
 }
 
 /// A way to read a reference: a path, and the lines that are wanted of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Reading {
     pub path: String,
-    /// First and last line, from 1, both included.
+    /// First and last line as written: from 1, both included, unless they were written wrongly.
     pub lines: Option<(u64, u64)>,
 }
 
@@ -27,6 +29,11 @@ impl Reference {
             true => &self.text,
             false => trim_punctuation(&self.text),
         }
+    }
+
+    /// The name in source code that it may stand for: without the brackets of a call.
+    pub fn symbol(&self) -> &str {
+        self.name().split('(').next().unwrap_or_default()
     }
 
     /// The server and the URI, if it can name a resource: `server:scheme:…`.
@@ -54,10 +61,12 @@ impl Reference {
         texts.dedup();
         let whole = |text: &&str| Reading {
             path: (*text).to_owned(),
-            lines: None,
+            lines: self.quoted_lines,
         };
         let mut readings: Vec<_> = texts.iter().map(whole).collect();
-        readings.extend(texts.iter().filter_map(|text| with_lines(text)));
+        if !self.quoted {
+            readings.extend(texts.iter().filter_map(|text| with_lines(text)));
+        }
         readings.retain(|reading| !reading.path.is_empty());
         readings
     }
@@ -92,9 +101,14 @@ pub(crate) fn find_references(prompt: &str) -> Vec<Reference> {
             None => (rest.split(char::is_whitespace).next().unwrap_or(""), false),
         };
         at += text.len() + if quoted { 2 } else { 0 };
+        let quoted_lines = match quoted {
+            true => lines_after_quotes(&prompt[at..]),
+            false => None,
+        };
         let reference = Reference {
             text: text.to_owned(),
             quoted,
+            quoted_lines,
         };
         if !trim_punctuation(text).is_empty() && !references.contains(&reference) {
             references.push(reference);
@@ -119,19 +133,41 @@ fn may_begin_after(before: &str) -> bool {
     })
 }
 
+/// Without the punctuation that follows a reference in a sentence. `.` and `..` alone are directories.
 fn trim_punctuation(text: &str) -> &str {
+    let dots = text.len() - text.trim_start_matches('.').len();
+    let trimmed = trim_end(text);
+    match trimmed.is_empty() && matches!(dots, 1 | 2) {
+        true => &text[..dots],
+        false => trimmed,
+    }
+}
+
+fn trim_end(text: &str) -> &str {
     text.trim_end_matches([
         '.', ',', ';', ':', '!', '?', ')', ']', '}', '>', '"', '\'', '`', '，', '。', '；', '：',
         '！', '？', '）', '」', '』', '”', '’', '、',
     ])
 }
 
+/// `"path":10` and `"path":10-40`: the lines behind the quotes.
+fn lines_after_quotes(rest: &str) -> Option<(u64, u64)> {
+    let rest = rest.strip_prefix(':')?;
+    let end = rest.find(|c: char| !c.is_ascii_digit() && c != '-');
+    line_range(rest[..end.unwrap_or(rest.len())].trim_end_matches('-'))
+}
+
+/// `10` and `10-40`.
+fn line_range(text: &str) -> Option<(u64, u64)> {
+    let (first, last) = text.split_once('-').unwrap_or((text, text));
+    Some((first.parse().ok()?, last.parse().ok()?))
+}
+
 /// `path:10` and `path:10-40`.
 fn with_lines(text: &str) -> Option<Reading> {
     let (path, lines) = text.rsplit_once(':')?;
-    let (first, last) = lines.split_once('-').unwrap_or((lines, lines));
-    let (first, last): (u64, u64) = (first.parse().ok()?, last.parse().ok()?);
-    (first > 0 && first <= last && !path.is_empty()).then(|| Reading {
+    let (first, last) = line_range(lines)?;
+    (!path.is_empty()).then(|| Reading {
         path: path.to_owned(),
         lines: Some((first, last)),
     })

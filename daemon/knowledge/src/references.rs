@@ -9,6 +9,8 @@ use workspace::{
 };
 
 use crate::reference_syntax::{Reading, Reference, find_references};
+use crate::symbol_syntax::is_name;
+use crate::symbols::{Symbol, Symbols, find_symbols, lines_of, path_and_name, symbols_in};
 
 /// Tokens of all files together (contract, chapter 60), in bytes: 4 a token.
 const BYTES_MAX: usize = 64_000 * 4;
@@ -18,6 +20,8 @@ const ENTRIES_MAX: usize = 500;
 const DEPTH_MAX: usize = 16;
 /// References of one prompt.
 const REFERENCES_MAX: usize = 64;
+/// Definitions of one name.
+const PLACES_MAX: usize = 3;
 /// Bytes of one line.
 const LINE_BYTES_MAX: usize = 16 * 1024;
 
@@ -58,6 +62,7 @@ pub fn resolve_references(
 ) -> ResolvedReferences {
     let mut reader = Reader {
         workspace,
+        symbols: None,
         left: BYTES_MAX,
         blocks: Vec::new(),
         files: Vec::new(),
@@ -98,6 +103,8 @@ pub fn resolve_references(
 /// Reads one reference after the other.
 struct Reader<'a> {
     workspace: &'a Workspace,
+    /// The definitions below the working directory, once a reference may name one.
+    symbols: Option<Symbols>,
     /// Bytes that may still be attached.
     left: usize,
     blocks: Vec<String>,
@@ -115,23 +122,36 @@ impl Reader<'_> {
             return self.add_resource(reference.name(), &content?);
         }
         let Some((reading, at)) = self.locate(reference)? else {
-            return match reference.is_clearly_a_path() {
-                true => Err("there is no such file or directory".to_owned()),
-                false => Ok(()),
+            return match self.add_symbol(reference, text)? {
+                false if reference.is_clearly_a_path() => {
+                    Err("there is no such file or directory".to_owned())
+                }
+                false | true => Ok(()),
             };
         };
-        if self.leads_out(&reading, &at) {
+        self.check(&reading.path, &at, text)?;
+        match at.kind() {
+            Some(FileKind::Directory) => self.add_directory(&at),
+            _ => self.add_file(&at, reading.lines),
+        }
+    }
+
+    /// Whether what a path leads to may be attached. The error says why not.
+    fn check(
+        &self,
+        written: &str,
+        at: &ResolvedPath,
+        text: &ReferringText<'_>,
+    ) -> Result<(), String> {
+        if self.leads_out(written, at) {
             return Err(format!(
                 "its links lead out of the workspace, to `{}`; refer to that path if you mean it",
                 at.path().display()
             ));
         }
-        if let Some(rule) = (text.denied)(at.path()) {
-            return Err(rule);
-        }
-        match at.kind() {
-            Some(FileKind::Directory) => self.add_directory(&at),
-            _ => self.add_file(&at, reading.lines),
+        match (text.denied)(at.path()) {
+            Some(rule) => Err(rule),
+            None => Ok(()),
         }
     }
 
@@ -140,26 +160,111 @@ impl Reader<'_> {
         for reading in reference.readings() {
             match self.workspace.resolve(&reading.path, Access::Read) {
                 Ok(at) if at.kind().is_some() => return Ok(Some((reading, at))),
+                Ok(_) if self.is_link(&reading.path) => {
+                    return Err("it is a link to nothing".to_owned());
+                }
                 Ok(_) => {}
-                Err(error) if reference.is_clearly_a_path() => return Err(error.to_string()),
-                Err(_) => {}
+                Err(error) if reference.is_clearly_a_path() || self.is_link(&reading.path) => {
+                    return Err(error.to_string());
+                }
+                Err(error) => match self.workspace.locate(self.workspace.cwd(), &reading.path) {
+                    Ok(at) if at.kind().is_some() => return Err(error.to_string()),
+                    Ok(_) | Err(_) => {}
+                },
             }
         }
         Ok(None)
     }
 
+    /// Whether there is a link of this name, wherever it leads.
+    fn is_link(&self, path: &str) -> bool {
+        let entry = self.workspace.entry(path, Access::Read);
+        entry.is_ok_and(|at| at.kind() == Some(FileKind::Link))
+    }
+
+    /// Attaches what a name in source code stands for: `name`, or `path#name`. False: it is no such name.
+    fn add_symbol(
+        &mut self,
+        reference: &Reference,
+        text: &ReferringText<'_>,
+    ) -> Result<bool, String> {
+        let name = reference.symbol();
+        let (path, name) = match path_and_name(name) {
+            Some((path, name)) => (Some(path), name),
+            None if is_name(name) && name.chars().count() > 1 && !reference.quoted => (None, name),
+            None => return Ok(false),
+        };
+        let symbols = match path {
+            Some(path) => match self.workspace.resolve(path, Access::Read) {
+                Ok(at) if at.kind() == Some(FileKind::File) => {
+                    let found = symbols_in(self.workspace, &at).symbols;
+                    let named: Vec<_> = found.into_iter().filter(|it| it.name == name).collect();
+                    if named.is_empty() {
+                        return Err(format!("`{path}` defines no `{name}`"));
+                    }
+                    named
+                }
+                Ok(_) | Err(_) => return Ok(false),
+            },
+            None => {
+                let workspace = self.workspace;
+                let all = self.symbols.get_or_insert_with(|| find_symbols(workspace));
+                let named = all.symbols.iter().filter(|symbol| symbol.name == name);
+                named.cloned().collect()
+            }
+        };
+        for symbol in symbols.iter().take(PLACES_MAX) {
+            if let Err(reason) = self.add_definition(symbol, text) {
+                let Symbol { path, name, .. } = symbol;
+                self.problems
+                    .push(format!("`@{path}#{name}` is not attached: {reason}."));
+            }
+        }
+        if symbols.len() > PLACES_MAX {
+            self.problems.push(format!(
+                "`@{}` is defined in {} places; the first {PLACES_MAX} are attached. Name one as `@{}#{name}`.",
+                reference.name(),
+                symbols.len(),
+                symbols[0].path,
+            ));
+        }
+        Ok(!symbols.is_empty())
+    }
+
+    /// Attaches one definition. The error says why it cannot be attached.
+    fn add_definition(&mut self, symbol: &Symbol, text: &ReferringText<'_>) -> Result<(), String> {
+        let at = self.workspace.resolve(&symbol.path, Access::Read);
+        let at = at.map_err(|error| error.to_string())?;
+        self.check(&symbol.path, &at, text)?;
+        let (first, last) = lines_of(self.workspace, &at, symbol.line);
+        let shown = format!("{}:{first}-{last}", symbol.path);
+        match self.attached.iter().any(|known| known.name == shown) {
+            true => Ok(()),
+            false => self.add_file(&at, Some((first, last))),
+        }
+    }
+
     /// Whether the path as written is in the workspace, and what it leads to is not.
-    fn leads_out(&self, reading: &Reading, at: &ResolvedPath) -> bool {
+    fn leads_out(&self, written: &str, at: &ResolvedPath) -> bool {
         let roots = self.workspace.writable_roots();
         let inside = |path: &Path| roots.iter().any(|root| path.starts_with(root));
-        let written = Path::new(&reading.path);
-        let is_plain = written.is_relative() && !reading.path.starts_with('~');
+        let is_home = written.starts_with('~');
+        let written = Path::new(written);
+        let is_plain = written.is_relative() && !is_home;
         let goes_up = written.components().any(|part| part.as_os_str() == "..");
         is_plain && !goes_up && !inside(at.path())
     }
 
     fn add_file(&mut self, at: &ResolvedPath, lines: Option<(u64, u64)>) -> Result<(), String> {
         let (first, last) = lines.unwrap_or((1, u64::MAX));
+        if first == 0 || last == 0 {
+            return Err("lines count from 1".to_owned());
+        }
+        if first > last {
+            return Err(format!(
+                "line {first} is behind line {last}: write `:{last}-{first}`"
+            ));
+        }
         let window = LineWindow {
             first,
             lines_max: last - first + 1,
@@ -202,9 +307,16 @@ impl Reader<'_> {
             .left
             .saturating_sub(text.iter().map(|line| line.len() + 1).sum());
         let count = Some(text.len() as u64);
-        let cut =
-            end < last.min(content.total) || content.lines.iter().any(|line| line.left_out > 0);
-        if cut {
+        let is_short = end < last.min(content.total);
+        let has_cut_lines = content.lines.iter().any(|line| line.left_out > 0);
+        let cut = is_short || has_cut_lines;
+        if has_cut_lines {
+            text.push(format!("[lines are cut after {LINE_BYTES_MAX} bytes]"));
+            self.problems.push(format!(
+                "`{name}` is attached with its lines cut after {LINE_BYTES_MAX} bytes."
+            ));
+        }
+        if is_short {
             text.push(format!("[cut here: the file has {} lines]", content.total));
             self.problems
                 .push(format!("`{name}` is attached only up to line {end}."));

@@ -19,10 +19,7 @@ pub async fn run(daemon: &Daemon, params: &DoctorParams) -> Vec<Check> {
     checks.extend(store(daemon, params.rebuild_index).await);
     checks.extend(damage::check(daemon).await);
     checks.extend(config(daemon, params.cwd.as_deref().map(Path::new)));
-    checks.extend(commands(daemon, params.cwd.as_deref()).await);
-    checks.extend(skills(daemon, params.cwd.as_deref()).await);
-    checks.extend(memory(daemon, params.cwd.as_deref()).await);
-    checks.extend(agents(daemon, params.cwd.as_deref()).await);
+    checks.extend(project_files(daemon, params.cwd.as_deref()).await);
     checks.push(confinement(daemon, params.cwd.as_deref().map(Path::new)));
     for check in &mut checks {
         check.text = contract::scrub(&check.text);
@@ -80,81 +77,42 @@ fn held(demand: SandboxDemand, strength: SandboxStrength, text: String, open: bo
     }
 }
 
-/// Files of custom commands that are left out in a directory.
-async fn commands(daemon: &Daemon, cwd: Option<&str>) -> Vec<Check> {
+/// Faults of the files that tell the model about a directory: instructions, commands, skills, facts, agents.
+async fn project_files(daemon: &Daemon, cwd: Option<&str>) -> Vec<Check> {
     let Some(cwd) = cwd else {
         return Vec::new();
     };
     let scope = session::PermissionScope::Directory(cwd.into());
-    match daemon.supervisor.commands(&scope).await {
-        Ok(list) => list
-            .problems
-            .into_iter()
-            .map(|problem| {
-                let hint = "Correct the file, or remove it. The other commands work.";
-                warning("commands", problem, hint)
-            })
-            .collect(),
+    let supervisor = &daemon.supervisor;
+    let instructions = supervisor.instructions(Path::new(cwd)).await;
+    let commands = supervisor.commands(&scope).await;
+    let skills = supervisor.skills(&scope).await;
+    let facts = supervisor.with_facts(&scope, |facts| Ok(facts.load()));
+    let facts = facts.await.map(|loaded| loaded.problems);
+    let agents = supervisor.agents(&scope).await;
+    let found = [
+        ("instructions", instructions.map(|found| found.problems)),
+        ("commands", commands.map(|list| list.problems)),
+        ("skills", skills.map(|list| list.problems)),
+        ("memory", facts),
+        ("agents", agents.map(|list| list.problems)),
+    ];
+    let mut checks = Vec::new();
+    for (name, problems) in found {
         // Other checks report problems of the directory.
-        Err(_) => Vec::new(),
+        let problems = problems.unwrap_or_default().into_iter();
+        checks.extend(problems.map(|problem| warning(name, problem, file_hint(name))));
     }
+    checks
 }
 
-/// Files of skills that are left out in a directory.
-async fn skills(daemon: &Daemon, cwd: Option<&str>) -> Vec<Check> {
-    let Some(cwd) = cwd else {
-        return Vec::new();
-    };
-    let scope = session::PermissionScope::Directory(cwd.into());
-    match daemon.supervisor.skills(&scope).await {
-        Ok(list) => list
-            .problems
-            .into_iter()
-            .map(|problem| {
-                let hint = "Correct the file, or remove it. The other skills work.";
-                warning("skills", problem, hint)
-            })
-            .collect(),
-        // Other checks report problems of the directory.
-        Err(_) => Vec::new(),
-    }
-}
-
-/// Files of facts that are left out in a directory.
-async fn memory(daemon: &Daemon, cwd: Option<&str>) -> Vec<Check> {
-    let Some(cwd) = cwd else {
-        return Vec::new();
-    };
-    let scope = session::PermissionScope::Directory(cwd.into());
-    let loaded = daemon
-        .supervisor
-        .with_facts(&scope, |facts| Ok(facts.load()));
-    let problems = loaded.await.map(|loaded| loaded.problems);
-    // Other checks report problems of the directory.
-    let problems = problems.unwrap_or_default().into_iter();
-    let hint = "Correct the file, or remove it. The other facts work.";
-    problems
-        .map(|problem| warning("memory", problem, hint))
-        .collect()
-}
-
-/// Problems of the files of sub-agents in a directory.
-async fn agents(daemon: &Daemon, cwd: Option<&str>) -> Vec<Check> {
-    let Some(cwd) = cwd else {
-        return Vec::new();
-    };
-    let scope = session::PermissionScope::Directory(cwd.into());
-    match daemon.supervisor.agents(&scope).await {
-        Ok(list) => list
-            .problems
-            .into_iter()
-            .map(|problem| {
-                let hint = "Correct the file, or remove it. The other agents work.";
-                warning("agents", problem, hint)
-            })
-            .collect(),
-        // Other checks report problems of the directory.
-        Err(_) => Vec::new(),
+fn file_hint(name: &str) -> &'static str {
+    match name {
+        "instructions" => "Correct the file, or remove it. The other instructions work.",
+        "commands" => "Correct the file, or remove it. The other commands work.",
+        "skills" => "Correct the file, or remove it. The other skills work.",
+        "memory" => "Correct the file, or remove it. The other facts work.",
+        _ => "Correct the file, or remove it. The other agents work.",
     }
 }
 
@@ -207,6 +165,13 @@ async fn store(daemon: &Daemon, rebuild: bool) -> Vec<Check> {
         ),
         Err(failure) => failed("store", failure.message, &failure.hint),
     });
+    if let Ok(Some(reason)) = daemon.supervisor.history_problem().await {
+        checks.push(warning(
+            "history",
+            format!("The history index cannot be used: {reason}"),
+            "Rebuild it from the logs with `reasonix doctor --rebuild-index`.",
+        ));
+    }
     let closed = daemon
         .supervisor
         .handles()

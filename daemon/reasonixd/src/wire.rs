@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use broker::{Brokered, Brokers};
 use contract::tool::Cancel;
-use contract::{Codec, Family, Spawn, Tool, ToolMemory, ToolSet, ToolSpec, UserShell};
+use contract::{Codec, Family, MEMORY_TOOL, Spawn, Tool, ToolMemory, ToolSet, ToolSpec, UserShell};
 use knowledge::memory::FactStores;
 use proto::record::SessionCreated;
 use proto::{ErrorName, Failure};
@@ -365,7 +365,11 @@ impl Assembly for Wire {
         }
         if !setup.memory.enabled {
             let specs = setup.profile.tools.specs();
-            let others = specs.filter(|spec| spec.family != Family::Memory);
+            // Looking up earlier conversations is another matter.
+            let is_of_facts = |spec: &ToolSpec| {
+                spec.family == Family::Memory && (!spec.read_only || *spec.name == *MEMORY_TOOL)
+            };
+            let others = specs.filter(|spec| !is_of_facts(spec));
             let names: Vec<String> = others.map(|spec| spec.name.to_string()).collect();
             setup.profile.tools = tools::restricted(&setup.profile.tools, &names);
         }
@@ -446,6 +450,10 @@ impl Assembly for Wire {
             Failure::new(ErrorName::InvalidConfig, contract::scrub(&sentence(&reason)), hint)
         })?;
         Ok(mounted.tools)
+    }
+
+    fn restricted(&self, tools: &ToolSet, names: &[String]) -> ToolSet {
+        tools::restricted(tools, names)
     }
 
     fn is_server_tool(&self, spec: &ToolSpec) -> bool {

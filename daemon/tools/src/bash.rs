@@ -396,6 +396,7 @@ async fn outcome(
         spill,
         changed: Vec::new(),
         known: Vec::new(),
+        reported: Vec::new(),
         blocked: stopped.and_then(SandboxDenial::offer),
         quarantined: Vec::new(),
         skill: None,

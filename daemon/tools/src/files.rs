@@ -240,6 +240,7 @@ pub(crate) fn done(text: String, display: Display) -> Outcome {
         spill: None,
         changed: Vec::new(),
         known: Vec::new(),
+        reported: Vec::new(),
         blocked: None,
         quarantined: Vec::new(),
         skill: None,

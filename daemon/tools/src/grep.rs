@@ -162,6 +162,7 @@ fn search(call: &Call<'_>, at: &ResolvedPath, query: &SearchQuery) -> Result<Out
             spill: None,
             changed: Vec::new(),
             known: Vec::new(),
+            reported: Vec::new(),
             blocked: None,
             quarantined: Vec::new(),
             skill: None,

@@ -168,10 +168,13 @@ fn hits(found: &SearchOutput, scope: SearchScope) -> String {
         let _ = writeln!(text, "{}", hit_line(hit, scope));
     }
     if let Some(progress) = found.indexing {
+        let how_far = match progress.of {
+            0 => String::new(),
+            of => format!(" ({} of {of} sessions)", progress.sessions),
+        };
         let _ = writeln!(
             text,
-            "The index is being built ({} of {} sessions): some messages are not found yet. Try again later.",
-            progress.sessions, progress.of
+            "The index is being built{how_far}: some messages are not found yet. Try again later."
         );
     } else if found.hits.is_empty() {
         text.push_str("No message has these words. Try fewer or rarer words or other spellings");

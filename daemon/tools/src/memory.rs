@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use contract::{CallContext, KnownState, MemorySnapshot, Outcome, ToolMemory};
+use contract::{CallContext, ExternalChanges, KnownState, MemorySnapshot, Outcome, ToolMemory};
 use knowledge::memory::FactStores;
 use proto::CallId;
 use proto::record::KnownFile;
@@ -281,7 +281,7 @@ impl ToolMemory for Memory {
         }
     }
 
-    fn describe_external_changes(&self) -> Option<String> {
+    fn describe_external_changes(&self) -> Option<ExternalChanges> {
         self.report_changes()
     }
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use contract::{Family, Outcome, ToolSpec};
+use contract::{Family, MEMORY_TOOL, Outcome, ToolSpec};
 use knowledge::memory::{FactStores, SavedFact, day, search};
 use proto::Stamp;
 use proto::item::Display;
@@ -62,7 +62,7 @@ pub(crate) fn spec() -> ToolSpec {
     ToolSpec {
         read_only: true,
         deferred: true,
-        ..arguments::spec::<Args>("memory", DESCRIPTION, Family::Memory)
+        ..arguments::spec::<Args>(MEMORY_TOOL, DESCRIPTION, Family::Memory)
     }
 }
 

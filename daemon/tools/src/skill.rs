@@ -59,7 +59,7 @@ impl TypedTool for Skill {
         let loaded = tokio::task::spawn_blocking(load).await;
         let unread = |_| Err(Outcome::failed("the skill could not be read"));
         match loaded.unwrap_or_else(unread)? {
-            SkillLoad::Inline(outcome) => Ok(outcome),
+            SkillLoad::Inline(outcome) => Ok(*outcome),
             SkillLoad::Subagent(task) => Ok(run_agent(task, context).await),
         }
     }

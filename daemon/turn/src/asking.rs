@@ -111,7 +111,7 @@ impl Step<'_> {
             .collect();
         let steers = !steering.is_empty();
         for prompt in steering {
-            self.say_prompt(prompt, None, Voice::Steer);
+            self.say_prompt(prompt, None, Vec::new(), Voice::Steer);
         }
         steers
     }

@@ -29,6 +29,7 @@
 
 use std::sync::Arc;
 
+use contract::ExternalChanges;
 use proto::item::{UserMessage, Voice};
 use proto::record::{
     CheckpointCreated, Level, Notice, PromptQueued, PromptUnqueued, SessionSet, SessionState,
@@ -101,7 +102,7 @@ pub struct Machine {
     /// Text to put before the session's first message, which consumes it.
     pub(crate) context: Option<String>,
     /// Text to put before the next prompt, which consumes it.
-    pub(crate) note: Option<String>,
+    pub(crate) note: Option<ExternalChanges>,
     pub(crate) hold: Hold,
     /// The tools' schemas for repairing calls; `None`: calls are not repaired.
     pub(crate) repair_tools: Option<Arc<RepairTools>>,
@@ -114,7 +115,7 @@ pub(crate) struct Step<'a> {
     pub facts: &'a mut Facts,
     pub limits: Limits,
     pub context: &'a mut Option<String>,
-    pub note: &'a mut Option<String>,
+    pub note: &'a mut Option<ExternalChanges>,
     pub hold: &'a mut Hold,
     pub repair_tools: Option<Arc<RepairTools>>,
     pub effects: Vec<Effect>,
@@ -143,11 +144,15 @@ impl Machine {
         self.context = Some(context);
     }
 
-    /// Adds a line to the text before the next prompt, unless that is the session's first message.
-    pub fn add_note(&mut self, note: &str) {
-        let before = self.note.take();
-        self.note =
-            Some(before.map_or_else(|| note.to_owned(), |before| format!("{before}\n{note}")));
+    /// Adds what others changed to the text before the next prompt, unless that is the session's first message.
+    pub fn add_note(&mut self, note: ExternalChanges) {
+        match &mut self.note {
+            Some(before) => {
+                before.text = format!("{}\n{}", before.text, note.text);
+                before.files.extend(note.files);
+            }
+            None => self.note = Some(note),
+        }
     }
 
     /// Turns the repair of malformed calls on (`Some`) or off (`None`).
@@ -501,17 +506,30 @@ impl Step<'_> {
         context: Option<String>,
         voice: Voice,
     ) {
+        let message = self.user_message(text, prompt_id, context, voice);
+        self.append(Body::User(message));
+    }
+
+    /// The next user message.
+    pub fn user_message(
+        &self,
+        text: String,
+        prompt_id: Option<PromptId>,
+        context: Option<String>,
+        voice: Voice,
+    ) -> UserMessage {
         let item = self.next_item();
         let attached = prompt_id.and_then(|id| self.facts.attached.get(&id).cloned());
         let attached = attached.unwrap_or_default();
-        self.append(Body::User(UserMessage {
+        UserMessage {
             item,
             prompt_id,
             text,
             context,
             voice,
             attached,
-        }));
+            reported: Vec::new(),
+        }
     }
 
     /// The id of the open turn's next message.

@@ -1,9 +1,9 @@
 //! The start and the end of a turn. `next` decides what follows its end.
 
-use proto::item::Voice;
+use proto::item::{UserMessage, Voice};
 use proto::outcome::{OutcomeKind, Reason, TurnEnded, TurnLimit};
 use proto::params::session::QueuedPrompt;
-use proto::record::{Level, SessionExited, SessionReopened, TurnStarted};
+use proto::record::{Level, ReportedFile, SessionExited, SessionReopened, TurnStarted};
 use proto::state::State;
 use proto::{Body, Failure, Pid, PromptId, RequestId};
 
@@ -37,14 +37,16 @@ impl Step<'_> {
         self.state(State::Running, None, "prompt", None);
         self.arm_timeout();
         let spoken = self.facts.spoken > 0;
-        let context = if spoken {
-            self.note.take()
-        } else {
-            self.first_message_context()
+        let (context, reported) = match spoken {
+            true => {
+                let note = self.note.take().unwrap_or_default();
+                (Some(note.text).filter(|text| !text.is_empty()), note.files)
+            }
+            false => (self.first_message_context(), Vec::new()),
         };
         let voice = self.prompt_voice(prompt.prompt_id);
         self.decide_planning(&prompt, voice);
-        self.say_prompt(prompt, context, voice);
+        self.say_prompt(prompt, context, reported, voice);
         self.report_added_limits();
         match self.facts.is_planning() {
             true => self.continue_planning(),
@@ -52,11 +54,12 @@ impl Step<'_> {
         }
     }
 
-    /// Appends a prompt as a message, after what the session works on, the output of users' commands and with the contents of its references.
+    /// Appends a prompt as a message, after what the session works on (`context`, which tells of the files `reported`), the output of users' commands and with the contents of its references.
     pub(crate) fn say_prompt(
         &mut self,
         prompt: QueuedPrompt,
         context: Option<String>,
+        reported: Vec<ReportedFile>,
         voice: Voice,
     ) {
         let references = self.facts.references.get(&prompt.prompt_id);
@@ -65,7 +68,11 @@ impl Step<'_> {
         let parts = [context, goal, self.facts.user_results(), references];
         let parts: Vec<String> = parts.into_iter().flatten().collect();
         let context = (!parts.is_empty()).then(|| parts.join("\n\n"));
-        self.say(prompt.text, Some(prompt.prompt_id), context, voice);
+        let message = self.user_message(prompt.text, Some(prompt.prompt_id), context, voice);
+        self.append(Body::User(UserMessage {
+            reported,
+            ..message
+        }));
     }
 
     /// The context to put before the conversation's first message; `None` for later messages. After a rewind to the

@@ -146,6 +146,9 @@ pub struct PrefixPart {
     pub tokens: u64,
     /// The exact bytes that are sent.
     pub text: String,
+    /// Instructions from a project that is not trusted. They permit nothing.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub untrusted: bool,
 }
 
 /// What a part is.

@@ -20,6 +20,7 @@ pub mod reload;
 pub mod rules;
 pub mod session;
 pub mod skill;
+pub mod symbol;
 pub mod worktree;
 
 use schemars::JsonSchema;

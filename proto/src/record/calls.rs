@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{AgentStarted, Changed, KnownFile, SkillUse};
+use super::{AgentStarted, Changed, KnownFile, ReportedFile, SkillUse};
 
 use crate::item::{CallStatus, Display, ToolKind};
 use crate::params::interaction::InteractionAnswer;
@@ -129,6 +129,9 @@ pub struct ToolFinished {
     /// of the daemon.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub known: Vec<KnownFile>,
+    /// Files that others changed, as the result tells the model. They are not reported again.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reported: Vec<ReportedFile>,
     /// The skill that the call loaded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skill: Option<SkillUse>,

@@ -52,6 +52,22 @@ pub struct KnownFile {
     pub inode: u64,
 }
 
+/// A file that others changed, at the state that a message told the model about.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ReportedFile {
+    /// Absolute.
+    pub path: String,
+    /// Absent: it was deleted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<u64>,
+    /// Nanoseconds since 1970; 0 if it was deleted.
+    #[serde(default)]
+    pub modified_ns: i64,
+    /// Hash of the content, hexadecimal; absent if it was deleted, or too long to be read for the report.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sha256: Option<String>,
+}
+
 /// A place in the file system.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "is", rename_all = "snake_case")]

@@ -2,7 +2,7 @@
 
 use std::io::{self, IsTerminal, Read};
 use std::os::fd::AsFd;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use proto::frame;
@@ -62,25 +62,48 @@ fn expect_input(piped: Option<&str>) -> Result<(), Error> {
 pub fn with_files(prompt: String, files: &[PathBuf]) -> Result<String, Error> {
     let mut references = Vec::new();
     for file in files {
-        let real = file.canonicalize().map_err(|source| {
-            Error::usage(
-                say!(Msg::NoFile, file.display(), source),
-                say!(Msg::NoFileHint),
-            )
-        })?;
-        let path = reach::utf8(&real)?;
-        if path.contains(['"', '\n']) {
-            return Err(Error::usage(
-                say!(Msg::FileName, file.display()),
-                say!(Msg::FileNameHint),
-            ));
-        }
-        references.push(format!("@\"{path}\""));
+        references.push(reference(file)?);
     }
     match references.is_empty() {
         true => Ok(prompt),
         false => Ok(format!("{prompt}\n\n{}", references.join("\n"))),
     }
+}
+
+/// A file as a reference, with its lines if it is written as `PATH:FIRST-LAST`.
+fn reference(file: &Path) -> Result<String, Error> {
+    let (file, lines) = match file.to_str().and_then(with_lines) {
+        Some((path, lines)) if !file.exists() => (Path::new(path), Some(lines)),
+        Some(_) | None => (file, None),
+    };
+    let real = file.canonicalize().map_err(|source| {
+        Error::usage(
+            say!(Msg::NoFile, file.display(), source),
+            say!(Msg::NoFileHint),
+        )
+    })?;
+    let path = reach::utf8(&real)?;
+    if path.contains(['"', '\n']) {
+        return Err(Error::usage(
+            say!(Msg::FileName, file.display()),
+            say!(Msg::FileNameHint),
+        ));
+    }
+    Ok(match lines {
+        Some(lines) => format!("@\"{path}\":{lines}"),
+        None => format!("@\"{path}\""),
+    })
+}
+
+/// A path and its lines: `10` or `10-40`.
+fn with_lines(text: &str) -> Option<(&str, &str)> {
+    let (path, lines) = text.rsplit_once(':')?;
+    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    let is_lines = match lines.split_once('-') {
+        Some((first, last)) => is_number(first) && is_number(last),
+        None => is_number(lines),
+    };
+    (is_lines && !path.is_empty()).then_some((path, lines))
 }
 
 fn join(typed: &str, piped: Option<String>, hint: &str) -> Result<String, Error> {

@@ -1,4 +1,4 @@
-//! The menus below the text: commands after a `/`, files and resources of MCP servers after an `@`.
+//! The menus below the text: commands after a `/`; files, symbols and resources of MCP servers after an `@`.
 //!
 //! No I/O: names are requested and arrive later. A menu is rebuilt only if its inputs have changed.
 
@@ -9,11 +9,13 @@ use nucleo_matcher::{Config, Matcher, Utf32Str};
 use proto::hello::Role;
 use proto::params::command::CommandInfo;
 use proto::params::mcp::McpResource;
+use proto::params::symbol::SymbolInfo;
 
 use super::text::{Class, class};
 use crate::slash::COMMANDS;
 
 mod choices;
+mod symbols;
 mod tree;
 
 pub use choices::{CommandChoice, of_skills};
@@ -43,6 +45,8 @@ pub struct Menu {
     asked: Option<PathBuf>,
     /// The paths below the session's directory.
     tree: tree::Tree,
+    /// The definitions that came last.
+    symbols: symbols::MenuSymbols,
     /// The resources of servers that came last, as references name them: `server:uri`.
     resources: Vec<String>,
     /// The custom commands that came last. `None`: none have come yet.
@@ -56,7 +60,7 @@ pub enum Entries {
     None,
     Commands(Vec<CommandChoice>),
     /// Files and directories: those of one directory first, then matches anywhere below the session's directory, then
-    /// resources of servers.
+    /// symbols, then resources of servers. Names that begin as the typed one come before other files and symbols.
     Files(Vec<FileEntry>),
 }
 
@@ -78,6 +82,8 @@ pub enum Reads {
     Directory(PathBuf),
     /// The paths of all that is below one.
     Tree(PathBuf),
+    /// The definitions in source files.
+    Symbols,
     /// The resources of MCP servers.
     Resources,
 }
@@ -127,6 +133,7 @@ impl Menu {
         tree.left();
         *self = Self {
             tree,
+            symbols: std::mem::take(&mut self.symbols),
             resources: std::mem::take(&mut self.resources),
             custom: std::mem::take(&mut self.custom),
             ..Self::default()
@@ -202,7 +209,7 @@ impl Menu {
         let mut reads = Vec::new();
         // A server that gets ready has new ones.
         if self.typed.is_none() {
-            reads.push(Reads::Resources);
+            reads.extend([Reads::Symbols, Reads::Resources]);
         }
         self.typed = Some(typed);
         self.filter(known);
@@ -253,6 +260,12 @@ impl Menu {
         self.filter(true);
     }
 
+    /// The definitions in source files have arrived. The selection stays.
+    pub fn symbols_came(&mut self, symbols: Vec<SymbolInfo>) {
+        self.symbols.came(symbols);
+        self.filter_again();
+    }
+
     /// The resources of servers have arrived. The selection stays.
     pub fn resources_came(&mut self, resources: &[McpResource]) {
         let names = resources.iter();
@@ -300,6 +313,7 @@ impl Menu {
                 let found = self.tree.find(typed);
                 let elsewhere = |entry: &FileEntry| entry.parent != typed.parent;
                 entries.extend(found.into_iter().filter(elsewhere));
+                entries.extend(self.symbols.find(typed));
                 if !typed.name.is_empty() {
                     let wanted = typed.name.to_lowercase();
                     entries.sort_by_key(|it| !it.name.to_lowercase().starts_with(&wanted));

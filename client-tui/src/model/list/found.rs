@@ -146,7 +146,10 @@ pub fn excerpt(hit: &Hit) -> Cell {
 pub fn note(found: &SearchOutput, language: Language) -> Option<String> {
     let progress = found.indexing.map(|progress| {
         let (sessions, of) = (progress.sessions.to_string(), progress.of.to_string());
-        language.fill(Msg::Indexing, &[&sessions, &of])
+        match progress.of {
+            0 => language.say(Msg::IndexingUnknown).to_owned(),
+            _ => language.fill(Msg::Indexing, &[&sessions, &of]),
+        }
     });
     let more = found.too_many || !found.complete;
     let (listed, all) = (found.hits.len().to_string(), found.matches.to_string());

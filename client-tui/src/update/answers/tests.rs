@@ -128,6 +128,7 @@ fn a_confirmation_over_a_question_keeps_its_text() {
         trusted: false,
         held_back: vec!["a hook".to_owned()],
         hash: "00".to_owned(),
+        instructions: vec!["AGENTS.md".to_owned()],
     };
     let answer = Answer::Trust {
         params: TrustGetParams {
@@ -137,7 +138,12 @@ fn a_confirmation_over_a_question_keeps_its_text() {
         output: trust,
     };
     answered(&mut scene.model, 0, answer);
-    assert!(matches!(scene.model.dialog, Some(Dialog::Confirm(_))));
+    let Some(Dialog::Confirm(confirm)) = &scene.model.dialog else {
+        panic!("{:?}", scene.model.dialog)
+    };
+    let shown = confirm.words.join("\n");
+    let instructions = "The model reads the project's instructions all the same (AGENTS.md)";
+    assert!(shown.contains(instructions), "{shown}");
     scene.press(&["esc"]);
     let Some(Dialog::Interaction(dialog)) = &scene.model.dialog else {
         panic!("{:?}", scene.model.dialog)

@@ -244,7 +244,11 @@ fn files_are_completed_a_level_at_a_time() {
     let resources = proto::params::mcp::ListParams {
         cwd: Some("/proj".to_owned()),
     };
+    let symbols = proto::params::symbol::ListParams {
+        cwd: "/proj".to_owned(),
+    };
     let with_tree = vec![
+        Effect::Call(Call::Symbols(symbols)),
         Effect::Call(Call::Resources(resources)),
         Effect::Tree(PathBuf::from("/proj")),
         Effect::Directory(PathBuf::from("/proj/")),
@@ -369,6 +373,47 @@ fn enter_sends_a_path_that_is_written_in_full() {
     list(&mut model, "/proj/", &names);
     press(&mut model, "'\"my_file.txt enter");
     assert_eq!(shown(&model), "@\"my file.txt\" |");
+}
+
+#[test]
+fn symbols_are_completed_behind_the_files_that_begin_so() {
+    let mut model = model();
+    press(&mut model, "'@");
+    list(&mut model, "/proj/", &["subtotal.txt", "total.md"]);
+    let symbol = |path: &str, name: &str, line| SymbolInfo {
+        path: path.to_owned(),
+        line,
+        name: name.to_owned(),
+    };
+    symbols_came(
+        &mut model,
+        vec![
+            symbol("src/cart.rs", "total", 3),
+            symbol("src/cart.rs", "total", 9),
+            symbol("src/other.rs", "Cart", 1),
+            symbol("src/\u{1b}.rs", "total", 1),
+        ],
+    );
+    let shown = |model: &Model| match &model.composer.menu.entries {
+        Entries::Files(files) => files
+            .iter()
+            .map(|file| format!("{}{}", file.parent, file.name))
+            .collect(),
+        _ => Vec::new(),
+    };
+    assert_eq!(shown(&model), ["subtotal.txt", "total.md"]);
+    press(&mut model, "'total");
+    assert_eq!(
+        shown(&model),
+        ["total.md", "src/cart.rs#total", "subtotal.txt"]
+    );
+    press(&mut model, "down enter");
+    assert_eq!(self::shown(&model), "@src/cart.rs#total |");
+    // Also by the path.
+    model.composer.take();
+    press(&mut model, "'@src/other.rs#C");
+    list(&mut model, "/proj/src/", &["cart.rs", "other.rs"]);
+    assert_eq!(shown(&model), ["src/other.rs#Cart"]);
 }
 
 #[test]

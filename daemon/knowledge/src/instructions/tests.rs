@@ -152,12 +152,44 @@ fn missing_import_is_reported_with_its_line() {
 }
 
 #[test]
+fn import_that_is_left_out_is_reported_once_where_it_is_first_named() {
+    let project = Project::new();
+    project
+        .put("secret.md", "secret")
+        .put(
+            "root/AGENTS.md",
+            "Rules.\n@../secret.md\n@../secret.md @docs/none.md\n@docs/more.md\n",
+        )
+        .put("root/docs/more.md", "@none.md and @../../secret.md");
+    assert_eq!(
+        project.find("root").problems,
+        [
+            "`AGENTS.md:2`: the import `@../secret.md` is left out: it leads out of the workspace.",
+            "`AGENTS.md:3`: the import `@docs/none.md` is left out: it does not exist.",
+        ]
+    );
+}
+
+#[test]
+fn file_that_is_not_utf8_is_reported_with_its_first_wrong_line() {
+    let project = Project::new();
+    project.put("root/AGENTS.md", b"Use tabs.\nCaf\xe9.\n");
+    let found = project.find("root");
+    assert_eq!(found.files[0].text, "Use tabs.\nCaf\u{fffd}.\n");
+    assert_eq!(
+        only_problem(&found),
+        "`AGENTS.md:2`: it is not UTF-8; the model gets `\u{fffd}` for each wrong byte."
+    );
+}
+
+#[test]
 fn nothing_is_read_from_outside_of_the_workspace() {
     let project = Project::new();
     project
         .put("secret.md", "secret")
         .link("root/AGENTS.md", "../secret.md")
-        .put("root/src/AGENTS.md", "@../../secret.md")
+        .put("private.md", "private")
+        .put("root/src/AGENTS.md", "@../../private.md")
         .link("root/src/core/AGENTS.md", "../AGENTS.md");
     let found = project.find("root/src/core");
     let names: Vec<_> = found.files.iter().map(|file| &*file.name).collect();
@@ -222,7 +254,7 @@ fn long_file_is_cut_at_a_line_and_reported() {
     assert_eq!(file.file, None);
     assert_eq!(
         only_problem(&found),
-        "`AGENTS.md`: only its first 32768 bytes are used."
+        "`AGENTS.md:2048`: only its first 32768 bytes are used, up to this line."
     );
 }
 

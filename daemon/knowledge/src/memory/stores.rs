@@ -117,7 +117,7 @@ impl FactStores {
             });
             for name in &names.names {
                 let path = files.path(name);
-                match read(files.read(name), name) {
+                match self.read_active(scope, name) {
                     Ok(Some(fact)) => loaded.facts.push(SavedFact { scope, fact }),
                     // It was there a moment ago.
                     Ok(None) => {}
@@ -131,6 +131,29 @@ impl FactStores {
             }
         }
         loaded
+    }
+
+    /// The fact of this name in a store. One whose type belongs in the other store cannot be used.
+    fn read_active(
+        &self,
+        scope: FactScope,
+        name: &str,
+    ) -> Result<Option<Fact>, (Option<u64>, String)> {
+        let text = self.files(scope).read(name);
+        let text = text.map_err(|error| (None, error.to_string()))?;
+        let Some(text) = text else { return Ok(None) };
+        let fact = read(Ok(Some(text.clone())), name)?;
+        let belongs = |fact: &Fact| fact.fact_type.scope();
+        match fact {
+            Some(fact) if belongs(&fact) != scope && says_type(&text).is_some() => {
+                let directory = self.files(belongs(&fact)).path("*");
+                let directory = directory.parent().unwrap_or(&directory).display();
+                let type_name = fact.fact_type.as_str();
+                let reason = format!("facts of the type `{type_name}` belong in `{directory}`");
+                Err((says_type(&text), reason))
+            }
+            fact => Ok(fact),
+        }
     }
 
     /// Reads all archived versions that can be read.
@@ -164,7 +187,7 @@ impl FactStores {
     fn find_any(&self, name: &str) -> Result<Option<SavedFact>, MemoryError> {
         fact::check_name(name)?;
         for scope in [FactScope::Project, FactScope::User] {
-            match read(self.files(scope).read(name), name) {
+            match self.read_active(scope, name) {
                 Ok(Some(fact)) => return Ok(Some(SavedFact { scope, fact })),
                 Ok(None) => {}
                 Err((_, reason)) => {
@@ -247,6 +270,12 @@ impl FactStores {
         files.restore(&saved.fact.name, version, &text)?;
         Ok(saved)
     }
+}
+
+/// The line that says of which type a fact is, from 1.
+fn says_type(text: &str) -> Option<u64> {
+    let line = text.lines().position(|line| line.starts_with("type:"));
+    line.map(|line| line as u64 + 1)
 }
 
 /// A file as a fact. The error has the line, where one is wrong.

@@ -53,7 +53,17 @@ fn readings_go_from_the_literal_to_the_probable() {
     );
     assert_eq!(readings("@a.rs:7")[1], ("a.rs".to_owned(), Some((7, 7))));
     assert_eq!(readings("@a.rs里的代码").last(), Some(&path("a.rs")));
-    assert_eq!(readings("@a.rs:4-2").len(), 1);
+    assert_eq!(
+        readings("@\"b c.txt\":1-3, and"),
+        [("b c.txt".to_owned(), Some((1, 3)))]
+    );
+    assert_eq!(readings("@\"b c.txt\": see"), [path("b c.txt")]);
+    // Refused, but not without a word.
+    assert_eq!(readings("@a.rs:4-2")[1], ("a.rs".to_owned(), Some((4, 2))));
+    for (prompt, directory) in [("@.", "."), ("look at @. now", "."), ("@..", "..")] {
+        assert_eq!(readings(prompt)[0], path(directory));
+    }
+    assert_eq!(find_references("Wait @... what?"), []);
     assert_eq!(readings("@\"b c.\""), [path("b c.")]);
 }
 

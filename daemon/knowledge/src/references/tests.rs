@@ -113,6 +113,119 @@ fn what_does_not_exist_stays_text() {
 }
 
 #[test]
+fn references_that_lead_nowhere_say_so() {
+    let project = Project::new();
+    let root = project.dir.path().join("root");
+    project.put("root/src/l.txt", "a\nb\n");
+    symlink("loop", root.join("loop")).expect("link");
+    symlink("gone", root.join("dangling")).expect("link");
+    for (prompt, problem) in [
+        (
+            "@src/l.txt:2-1",
+            "`@src/l.txt:2-1` is not attached: line 2 is behind line 1: write `:1-2`.",
+        ),
+        (
+            "@src/l.txt:0",
+            "`@src/l.txt:0` is not attached: lines count from 1.",
+        ),
+        (
+            "@dangling",
+            "`@dangling` is not attached: it is a link to nothing.",
+        ),
+    ] {
+        assert_eq!(only_problem(&project.attach(prompt)), problem, "{prompt}");
+    }
+    let looping = project.attach("@loop");
+    assert!(
+        only_problem(&looping).contains("symbolic links"),
+        "{looping:?}"
+    );
+}
+
+#[test]
+fn long_lines_are_cut_and_told() {
+    let project = Project::new();
+    project.put("root/one.txt", "y".repeat(20_000));
+    let attached = project.attach("@one.txt");
+    assert!(text(&attached).ends_with("y\n[lines are cut after 16384 bytes]\n</file>"));
+    assert_eq!(
+        only_problem(&attached),
+        "`one.txt` is attached with its lines cut after 16384 bytes."
+    );
+    assert_eq!(attached.found.expect("references").files, []);
+}
+
+#[test]
+fn dot_is_the_working_directory() {
+    let project = Project::new();
+    project.put("root/a.txt", "");
+    let attached = project.attach("List @. please");
+    assert_eq!(
+        text(&attached),
+        "<directory path=\".\">\nsrc/\na.txt\n</directory>"
+    );
+    assert_eq!(attached.problems, [""; 0]);
+}
+
+#[test]
+fn symbol_is_the_lines_of_its_definition() {
+    let project = Project::new();
+    project
+        .put(
+            "root/src/a.rs",
+            "struct Cart;\n\n/// Sums.\nfn total() {\n    1\n}\nfn other() {}\n",
+        )
+        .put("root/lib/b.py", "def other():\n    pass\n");
+    let block = "<file path=\"src/a.rs:3-6\">\n/// Sums.\nfn total() {\n    1\n}\n</file>";
+    for prompt in [
+        "See @total.",
+        "Why does @total() fail?",
+        "See @src/a.rs#total, please",
+        "Is @total the same as @src/a.rs#total?",
+    ] {
+        let attached = project.attach(prompt);
+        assert_eq!(text(&attached), block, "{prompt}");
+        assert_eq!(attached.problems, [""; 0]);
+        assert_eq!(attached.found.expect("references").files, []);
+    }
+    let both = project.attach("@other");
+    assert!(text(&both).contains("lib/b.py:1-2") && text(&both).contains("src/a.rs:7-7"));
+    let one = project.attach("@lib/b.py#other");
+    assert_eq!(
+        text(&one),
+        "<file path=\"lib/b.py:1-2\">\ndef other():\n    pass\n</file>"
+    );
+    assert_eq!(
+        only_problem(&project.attach("@src/a.rs#none")),
+        "`@src/a.rs#none` is not attached: `src/a.rs` defines no `none`."
+    );
+    for prompt in ["Ask @alice", "@none#total", "@src/none.rs#", "mail a@total"] {
+        assert_eq!(project.attach(prompt).found, None, "{prompt}");
+    }
+}
+
+#[test]
+fn symbol_in_many_places_or_in_a_denied_file_is_told() {
+    let project = Project::new();
+    for n in 0..5 {
+        project.put(&format!("root/src/{n}.rs"), "fn new() {}\n");
+    }
+    let attached = project.attach("@new");
+    assert_eq!(text(&attached).matches("<file ").count(), 3);
+    assert_eq!(
+        only_problem(&attached),
+        "`@new` is defined in 5 places; the first 3 are attached. Name one as `@src/0.rs#new`."
+    );
+    let denied = |_: &Path| Some("`Read(src/**)` denies it".to_owned());
+    let attached = project.attach_unless("@src/1.rs#new", &denied);
+    assert_eq!(
+        only_problem(&attached),
+        "`@src/1.rs#new` is not attached: `Read(src/**)` denies it."
+    );
+    assert_eq!(attached.found, None);
+}
+
+#[test]
 fn directory_is_listed_with_what_is_below_it() {
     let project = Project::new();
     project

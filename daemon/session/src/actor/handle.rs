@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
+use contract::ExternalChanges;
 use futures::future::BoxFuture;
 use knowledge::ResolvedReferences;
 use proto::hello::Role;
@@ -267,7 +268,7 @@ impl SessionHandle {
     }
 
     /// Files that others have changed while the session rested. During a turn, results report them.
-    async fn note(&self) -> Option<String> {
+    async fn note(&self) -> Option<ExternalChanges> {
         let rests = {
             let seen = self.shared.seen.borrow();
             !seen.in_turn && seen.summary.queued == 0 && seen.closed.is_none()

@@ -3,18 +3,22 @@
 use std::collections::HashMap;
 
 use contract::KnownState;
-use proto::record::{FileState, KnownFile, PromptReferences};
+use proto::record::{FileState, KnownFile, PromptReferences, ReportedFile};
 use proto::{Body, CallId, PromptId, Record, Seq};
 
 /// See the module.
 #[derive(Debug, Default)]
 pub struct Knowledge {
     /// By calls that have ended and whose results the model has not got: it may never get them.
-    ended: HashMap<CallId, Vec<KnownFile>>,
+    ended: HashMap<CallId, EndedCall>,
     /// By prompts that wait.
     referenced: HashMap<PromptId, Vec<KnownFile>>,
     /// By path.
     files: HashMap<String, Entry>,
+    /// What calls have left at paths since.
+    left: HashMap<String, (Seq, FileState)>,
+    /// What messages have told of changes by others, the oldest first.
+    reports: Vec<(Seq, ReportedFile)>,
 }
 
 #[derive(Debug)]
@@ -22,7 +26,13 @@ struct Entry {
     /// The message by which the model knows it.
     seq: Seq,
     file: KnownFile,
-    left: Option<FileState>,
+}
+
+/// What the model is told of files by the result of a call.
+#[derive(Debug, Default)]
+struct EndedCall {
+    known: Vec<KnownFile>,
+    reported: Vec<ReportedFile>,
 }
 
 impl Knowledge {
@@ -31,17 +41,22 @@ impl Knowledge {
         match &record.body {
             Body::ToolFinished(finished) => {
                 for changed in &finished.changed {
-                    match &changed.now {
-                        FileState::Absent => drop(self.files.remove(&changed.path)),
-                        left => {
-                            if let Some(entry) = self.files.get_mut(&changed.path) {
-                                entry.left = Some(left.clone());
-                            }
-                        }
+                    if changed.now == FileState::Absent {
+                        self.files.remove(&changed.path);
                     }
+                    let left = (record.seq, changed.now.clone());
+                    self.left.insert(changed.path.clone(), left);
                 }
-                self.ended
-                    .insert(finished.call.clone(), finished.known.clone());
+                // What the call itself left is newer than what was reported before it.
+                let is_changed =
+                    |path: &str| finished.changed.iter().any(|changed| changed.path == path);
+                let reported = finished.reported.iter();
+                let reported = reported.filter(|file| !is_changed(&file.path));
+                let ended = EndedCall {
+                    known: finished.known.clone(),
+                    reported: reported.cloned().collect(),
+                };
+                self.ended.insert(finished.call.clone(), ended);
             }
             Body::PromptQueued(prompt) => {
                 self.note_references(prompt.prompt_id, prompt.references.as_ref())
@@ -50,13 +65,16 @@ impl Knowledge {
                 self.note_references(prompt.prompt_id, prompt.references.as_ref())
             }
             Body::User(message) => {
+                self.note_reports(record.seq, &message.reported);
                 let files = message.prompt_id.and_then(|id| self.referenced.remove(&id));
                 for file in files.unwrap_or_default() {
                     self.insert(record.seq, file);
                 }
             }
             Body::Tool(message) => {
-                for file in self.ended.remove(&message.call).unwrap_or_default() {
+                let ended = self.ended.remove(&message.call).unwrap_or_default();
+                self.note_reports(record.seq, &ended.reported);
+                for file in ended.known {
                     self.insert(record.seq, file);
                 }
             }
@@ -68,7 +86,14 @@ impl Knowledge {
     pub fn forget<'a>(&mut self, paths: impl IntoIterator<Item = &'a String>) {
         for path in paths {
             self.files.remove(path);
+            self.left.remove(path);
+            self.reports.retain(|(_, file)| file.path != *path);
         }
+    }
+
+    fn note_reports(&mut self, seq: Seq, reported: &[ReportedFile]) {
+        let reports = reported.iter().map(|file| (seq, file.clone()));
+        self.reports.extend(reports);
     }
 
     /// Notes what a prompt that waits brings along.
@@ -78,25 +103,49 @@ impl Knowledge {
     }
 
     fn insert(&mut self, seq: Seq, file: KnownFile) {
-        let left = None;
-        let entry = Entry { seq, file, left };
+        let entry = Entry { seq, file };
         self.files.insert(entry.file.path.clone(), entry);
     }
 
-    /// The files, the oldest first, of messages that are shown: between these records, both included.
-    pub fn shown(self, runs: &[(Seq, Seq)]) -> Vec<KnownState> {
-        let is_shown = |entry: &Entry| {
+    /// The files of the prefix, and then, the oldest first, those of messages that are shown: between these records, both
+    /// included. Each has what the session left there since, or what the model was told of it, whichever is newer.
+    pub fn shown(self, runs: &[(Seq, Seq)], prefix: Vec<KnownState>) -> Vec<KnownState> {
+        let is_shown = |seq: Seq| {
             let mut runs = runs.iter();
-            runs.any(|(first, last)| (*first..=*last).contains(&entry.seq))
+            runs.any(|(first, last)| (*first..=*last).contains(&seq))
         };
-        let mut shown: Vec<_> = self.files.into_values().filter(is_shown).collect();
-        shown.sort_by(|a, b| (a.seq, &a.file.path).cmp(&(b.seq, &b.file.path)));
-        let known = |entry: Entry| KnownState {
-            file: entry.file,
-            left: entry.left,
-            content: None,
+        let mut reports: HashMap<String, (Seq, ReportedFile)> = HashMap::new();
+        for (seq, file) in self.reports.into_iter().filter(|(seq, _)| is_shown(*seq)) {
+            reports.insert(file.path.clone(), (seq, file));
+        }
+        let mut files: Vec<_> = self.files.into_values().collect();
+        files.retain(|entry| is_shown(entry.seq));
+        files.sort_by(|a, b| (a.seq, &a.file.path).cmp(&(b.seq, &b.file.path)));
+        let of_messages = files.into_iter().map(|Entry { seq, file }| {
+            let (left, reported, content) = (None, None, None);
+            let known = KnownState {
+                file,
+                left,
+                reported,
+                content,
+            };
+            (seq, known)
+        });
+        let of_prefix = prefix.into_iter().map(|known| (Seq(0), known));
+        let with_newest = |(seq, known): (Seq, KnownState)| {
+            let path = &known.file.path;
+            let left = self.left.get(path).filter(|(at, _)| *at > seq);
+            let report = reports.get(path).filter(|(at, _)| *at > seq);
+            let is_left_newer = left.map(|(at, _)| *at) > report.map(|(at, _)| *at);
+            KnownState {
+                left: left.filter(|_| is_left_newer).map(|(_, left)| left.clone()),
+                reported: report
+                    .filter(|_| !is_left_newer)
+                    .map(|(_, file)| file.clone()),
+                ..known
+            }
         };
-        shown.into_iter().map(known).collect()
+        of_prefix.chain(of_messages).map(with_newest).collect()
     }
 }
 

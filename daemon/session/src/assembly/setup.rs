@@ -122,7 +122,11 @@ impl ProfileChoice {
     ///
     /// # Errors
     /// `invalid_params`: there is no such tool.
-    pub(crate) fn apply(&self, profile: &mut Profile) -> Result<(), Failure> {
+    pub(crate) fn apply(
+        &self,
+        profile: &mut Profile,
+        assembly: &dyn Assembly,
+    ) -> Result<(), Failure> {
         if let Some(system_prompt) = &self.system_prompt {
             profile.system_prompt = Arc::clone(system_prompt);
         }
@@ -151,7 +155,7 @@ impl ProfileChoice {
                 format!("The tools are: {}.", known.join(", ")),
             ));
         }
-        profile.tools = profile.tools.restricted_to(names);
+        profile.tools = assembly.restricted(&profile.tools, names);
         Ok(())
     }
 }
@@ -316,6 +320,11 @@ pub trait Assembly: Send + Sync {
     ) -> Result<Vec<Arc<dyn Tool>>, Failure> {
         let (_, _, _) = (cwd, names, cancel);
         Ok(Vec::new())
+    }
+
+    /// The tools of a set that have these names. The one that finds deferred tools names only those that are left.
+    fn restricted(&self, tools: &ToolSet, names: &[String]) -> ToolSet {
+        tools.restricted_to(names)
     }
 
     /// Whether a tool is one of an MCP server.

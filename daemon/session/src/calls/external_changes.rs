@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use contract::ToolMemory;
+use contract::{ExternalChanges, ToolMemory};
 use tokio::sync::Mutex;
 
 /// Access to the file knowledge of one session.
@@ -27,7 +27,7 @@ impl Notes {
 
     /// Files that others have changed since the last report. The calls of one answer share a look: whoever comes while one is
     /// under way waits for its end, and the first reports.
-    pub async fn of_others(&self) -> Option<String> {
+    pub async fn of_others(&self) -> Option<ExternalChanges> {
         let Ok(_looking) = self.looking.try_lock() else {
             drop(self.looking.lock().await);
             return None;
@@ -35,14 +35,13 @@ impl Notes {
         let note = self
             .blocking(|notes| notes.memory.describe_external_changes())
             .await??;
-        let note = note.trim_end();
-        let (before, after) = match note.contains('\n') {
+        let text = note.text.trim_end();
+        let (before, after) = match text.contains('\n') {
             true => ("\n", "\n"),
             false => (" ", ""),
         };
-        Some(format!(
-            "[Changed by somebody else since you read it:{before}{note}{after}]"
-        ))
+        let text = format!("[Changed by somebody else since you read it:{before}{text}{after}]");
+        Some(ExternalChanges { text, ..note })
     }
 
     /// All changes until now were made by the session itself.

@@ -120,11 +120,11 @@ impl SkillLibrary for SessionSkills {
             }));
         }
         let line = format!("skill {}", used.name);
-        Ok(SkillLoad::Inline(Outcome {
+        Ok(SkillLoad::Inline(Box::new(Outcome {
             display: Display::Line { text: line },
             skill: Some(used),
             ..Outcome::with_status(CallStatus::Ok, text)
-        }))
+        })))
     }
 }
 

@@ -112,6 +112,7 @@ impl CallState {
         let known = |file: &KnownFile| KnownState {
             file: file.clone(),
             left: None,
+            reported: None,
             content: None,
         };
         let known: Vec<_> = files.iter().map(known).collect();

@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use contract::{
-    Codec, Family, InstructionText, KnownState, Prefix, PrefixText, SKILL_TOOL, SkillText,
-    ToolDeclaration, ToolSet, ToolSpec,
+    Codec, Family, InstructionText, KnownState, MEMORY_TOOL, Prefix, PrefixText, SKILL_TOOL,
+    SkillText, ToolDeclaration, ToolSet, ToolSpec,
 };
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -78,6 +78,7 @@ pub fn known_files(text: &PrefixText) -> Vec<KnownState> {
         Some(KnownState {
             file: file.file.clone()?,
             left: None,
+            reported: None,
             content: Some(file.text.as_bytes().into()),
         })
     };
@@ -156,7 +157,10 @@ fn text(profile: &Profile) -> PrefixText {
     };
     let specs = declared_specs(&profile.tools, &profile.pinned);
     PrefixText {
-        system: profile.system_prompt.trim_end().to_owned(),
+        lacks_memory_tool: profile.tools.get(MEMORY_TOOL).is_none(),
+        system: system_prompt::for_tools(&profile.system_prompt, &profile.tools)
+            .trim_end()
+            .to_owned(),
         appended: profile.append_system_prompt.clone(),
         examples: profile.examples.clone(),
         tools: specs.map(declaration).collect(),

@@ -2,7 +2,7 @@
 //!
 //! Pure. The bytes of a part are those that are sent; nothing is rendered again.
 
-use contract::{Prefix, PrefixText};
+use contract::{InstructionText, Prefix, PrefixText};
 use proto::params::cache::{PrefixKind, PrefixOutput, PrefixPart};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -26,15 +26,19 @@ const GUESS: Measure = Measure {
     tokens: 1,
 };
 
-/// The parts of a prefix after the first `after`, as many as a page holds.
+/// The parts of a prefix after the first `after`, as many as a page holds. `trusted`: the user trusts the project.
 pub fn page(
     provider: String,
-    FrozenPrefix { prefix, text }: &FrozenPrefix,
+    FrozenPrefix {
+        prefix,
+        text: text_of_prefix,
+    }: &FrozenPrefix,
     measured: Option<Measure>,
     after: u64,
+    trusted: bool,
 ) -> PrefixOutput {
     let measure = measured.unwrap_or(GUESS);
-    let all = parts(prefix, text);
+    let all = parts(prefix, text_of_prefix);
     let bytes = all.iter().map(|(_, _, text)| text.len() as u64).sum();
     let (mut page, mut size, mut next) = (Vec::new(), 0, None);
     let skipped = usize::try_from(after).unwrap_or(usize::MAX);
@@ -45,9 +49,14 @@ pub fn page(
         }
         size += text.len();
         let bytes = text.len() as u64;
+        let is_of_project = |file: &InstructionText| file.name == name && file.is_of_project();
+        let untrusted = !trusted
+            && kind == PrefixKind::Instructions
+            && text_of_prefix.instructions.iter().any(is_of_project);
         page.push(PrefixPart {
             kind,
             name,
+            untrusted,
             bytes,
             tokens: tokens(bytes, measure),
             text: text.to_owned(),
@@ -104,7 +113,7 @@ fn blocks(text: &PrefixText) -> Vec<Block> {
         name: file.name.clone(),
         text: system_prompt::instruction_block(file),
     });
-    let memory = system_prompt::memory_block(&text.memory).map(|text| Block {
+    let memory = system_prompt::memory_block(text).map(|text| Block {
         kind: PrefixKind::Memory,
         name: String::new(),
         text,

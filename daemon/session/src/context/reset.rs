@@ -306,6 +306,7 @@ fn said_by_daemon(text: String) -> Item {
         context: None,
         voice: Voice::Daemon,
         attached: Vec::new(),
+        reported: Vec::new(),
     })
 }
 

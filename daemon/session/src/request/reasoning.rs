@@ -187,6 +187,7 @@ impl Aide {
             context: None,
             voice: Voice::Daemon,
             attached: Vec::new(),
+            reported: Vec::new(),
         });
         let question = self.codec.render(&question).unwrap_or_default();
         let fragment = Fragment {

@@ -69,6 +69,7 @@ fn item(message: &SamplingMessage) -> Item {
             context: None,
             voice: Voice::Prompt,
             attached: Vec::new(),
+            reported: Vec::new(),
         }),
         SamplingRole::Assistant => Item::Assistant(AssistantMessage {
             item,

@@ -46,6 +46,7 @@ use crate::request::in_flight::Arrived;
 use crate::request::keys::Keys;
 use crate::request::route::ModelRoute;
 use crate::supervisor::agents::{self, SessionAgents};
+use crate::supervisor::instructions;
 use crate::supervisor::load::{SessionLog, SessionServices};
 use crate::supervisor::past_messages::SessionHistory;
 use crate::viewers::Viewers;
@@ -95,9 +96,7 @@ pub fn build(
         &environment,
         &to.happened,
     );
-    let mut known = log.prefix.known_files();
-    known.extend(log.known);
-    call_environment.memory.note_known_files(&known);
+    call_environment.memory.note_known_files(&log.known);
     let hooks = services.assembly.hooks(Path::new(&created.cwd));
     let machine = machine(log.facts, &setup.profile, &hooks, &created);
     let mut journal = Journal::new(
@@ -366,11 +365,14 @@ pub fn prefix_files(
 ) -> Result<PrefixFiles, Failure> {
     let workspace = bare_workspace(services, setup, root, cwd)?;
     let user_file = services.home.instructions();
-    let instructions = knowledge::find_instructions(&workspace, &user_file);
+    let found = knowledge::find_instructions(&workspace, &user_file);
     let places = setup.skills.places(services.home.skills());
     let skills = knowledge::find_skills(&workspace, &places);
     let (index, left_out) = knowledge::skill_index(&skills);
-    let mut problems = instructions.problems;
+    let mut problems = found.problems;
+    if !setup.trusted {
+        problems.extend(instructions::untrusted_notice(&found.files));
+    }
     problems.extend(skill_problems(skills.problems.clone(), left_out));
     let mut memory = Vec::new();
     if setup.memory.enabled {
@@ -379,7 +381,7 @@ pub fn prefix_files(
         problems.extend(facts.problems);
     }
     Ok(PrefixFiles {
-        instructions: instructions.files,
+        instructions: found.files,
         agents_of_the_user: skills.have_agents_of_the_user(),
         skills: index,
         memory,

@@ -450,11 +450,12 @@ fn prepare(
         let others = tools.filter(|tool| !services.assembly.is_server_tool(tool.spec()));
         setup.profile.tools = ToolSet::new(others.cloned().chain(own).collect());
     }
+    let assembly = &*services.assembly;
     match parent {
         Some(parent) => parent
             .narrow(profile, &setup.profile.tools)
-            .apply(&mut setup.profile)?,
-        None => profile.apply(&mut setup.profile)?,
+            .apply(&mut setup.profile, assembly)?,
+        None => profile.apply(&mut setup.profile, assembly)?,
     }
     let pace = bundle.as_ref().filter(|_| params.options.effort.is_none());
     let effort = pace.map(|bundle| bundle.pace.of(&setup.profile.model.efforts));

@@ -72,6 +72,7 @@ pub struct SessionLog {
 impl SessionLog {
     /// One without any record.
     pub fn new(file: LogFile, prefix: FrozenPrefix) -> Self {
+        let known = prefix.known_files();
         Self {
             file,
             index: LogIndex::new(),
@@ -82,7 +83,7 @@ impl SessionLog {
             read_only: None,
             elements: Vec::new(),
             missed: None,
-            known: Vec::new(),
+            known,
         }
     }
 }
@@ -108,8 +109,10 @@ pub fn read(services: &SessionServices, session: SessionId) -> Result<SessionLog
                     elements::update_prefix(raw, &mut frozen.prefix, &mut frozen.text)
             {
                 // Of these files the model knows what the new prefix says.
-                let files = [known_files(&before), frozen.known_files()].concat();
-                known.forget(files.iter().map(|known| &known.file.path));
+                let (before, after) = (known_files(&before), frozen.known_files());
+                let replaced = before.iter().filter(|file| !after.contains(file));
+                let new = after.iter().filter(|file| !before.contains(file));
+                known.forget(replaced.chain(new).map(|known| &known.file.path));
             }
             elements.push((raw.seq, elements::elements(raw)));
         }
@@ -159,6 +162,7 @@ pub fn read(services: &SessionServices, session: SessionId) -> Result<SessionLog
     });
     // A record that this build cannot read may matter: look, but do not touch.
     let read_only = refused.or(strange.map(|reason| Closed::new(Cause::Log, reason)));
+    let known = known.shown(&shown, prefix.known_files());
     Ok(SessionLog {
         file: opened.file,
         index: opened.index,
@@ -169,7 +173,7 @@ pub fn read(services: &SessionServices, session: SessionId) -> Result<SessionLog
         read_only,
         elements,
         missed,
-        known: known.shown(&shown),
+        known,
     })
 }
 

@@ -190,16 +190,25 @@ impl Supervisor {
                 answered => answered.map(Some),
             }
         });
-        answered.await?.map_err(|error| {
-            Failure::new(
-                ErrorName::Storage,
-                format!(
-                    "The history index cannot be used: {}",
-                    store::reason(&error)
-                ),
-                "Rebuild it from the logs with `reasonix doctor --rebuild-index`.",
-            )
-        })
+        let answered = answered.await?;
+        match (answered, self.services.history.failure()) {
+            (Ok(None), Some(reason)) => Err(unusable(&reason)),
+            (Ok(answered), _) => Ok(answered),
+            (Err(error), _) => Err(unusable(&store::reason(&error))),
+        }
+    }
+
+    /// Why the history index cannot be used. `None`: it can, or is not there yet.
+    ///
+    /// # Errors
+    /// The look at it failed.
+    pub async fn history_problem(&self) -> Result<Option<String>, Failure> {
+        if let Some(reason) = self.services.history.failure() {
+            return Ok(Some(reason));
+        }
+        let home = Arc::clone(&self.services.home);
+        let looked = blocking(move || history_index::database::look(&home)).await?;
+        Ok(looked.err().map(|error| store::reason(&error)))
     }
 
     fn indexing(&self) -> Option<IndexingProgress> {
@@ -287,4 +296,12 @@ fn around(
         later: window.has_later,
         indexing,
     }
+}
+
+fn unusable(reason: &str) -> Failure {
+    Failure::new(
+        ErrorName::Storage,
+        format!("The history index cannot be used: {reason}"),
+        "Rebuild it from the logs with `reasonix doctor --rebuild-index`.",
+    )
 }

@@ -34,6 +34,7 @@ fn finished(display: Display) -> Body {
     Body::ToolFinished(ToolFinished {
         changed: Vec::new(),
         known: Vec::new(),
+        reported: Vec::new(),
         skill: None,
         agent: None,
         call: CallId("c".into()),

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use contract::provider::{Part, Provider, ProviderError, Request};
-use contract::{MemorySnapshot, Spawn, Tool, ToolMemory, ToolSet};
+use contract::{ExternalChanges, MemorySnapshot, Spawn, Tool, ToolMemory, ToolSet};
 use futures::stream::BoxStream;
 use proto::params::session::{CreateParams, Until};
 use proto::record::SessionCreated;
@@ -108,8 +108,12 @@ impl ToolMemory for Notebook {
         self.restored.lock().unwrap().push(word);
     }
 
-    fn describe_external_changes(&self) -> Option<String> {
-        self.changed.lock().unwrap().take()
+    fn describe_external_changes(&self) -> Option<ExternalChanges> {
+        let text = self.changed.lock().unwrap().take()?;
+        Some(ExternalChanges {
+            text,
+            files: Vec::new(),
+        })
     }
 
     fn accept_changes(&self) {

@@ -1,17 +1,18 @@
 //! Reports what others have changed in the files that a session has read.
 //!
-//! Checks each file, and reads those that were touched. Each change is reported once. After a restart of the daemon it is
-//! reported once more, unless the session made it. A reported change does not count as read, even if the note had all of
+//! Checks each file, and reads those that were touched. Each change is reported once: the log has what was
+//! reported, for the time after a restart of the daemon. A reported change does not count as read, even if the note had all of
 //! the content: the note comes with the result of a call that the model decided on without it, like the other calls of
 //! that answer. An edit is refused until the file is read again.
 
 use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
 
+use contract::ExternalChanges;
 use workspace::{Access, FileCheck, FileKind};
 
-use super::Memory;
 use super::known::{CONTENT_MAX, Content, FileKnowledge, ReportedState, forget_contents};
+use super::{Memory, logged};
 use crate::truncate::tokens;
 
 /// Files that are looked at: those used last.
@@ -36,13 +37,13 @@ pub(super) enum ChangedBy {
 
 impl Memory {
     /// Changes by others since the last report, as text for the model. Blocks; does nothing if no file was read.
-    pub(super) fn report_changes(&self) -> Option<String> {
+    pub(super) fn report_changes(&self) -> Option<ExternalChanges> {
         let report = self.look(ChangedBy::Others);
-        (!report.is_empty()).then(|| report.join("\n"))
+        (!report.text.is_empty()).then_some(report)
     }
 
     /// Checks the known files, and reports changes by others. Blocks.
-    pub(super) fn look(&self, by: ChangedBy) -> Vec<String> {
+    pub(super) fn look(&self, by: ChangedBy) -> ExternalChanges {
         // One at a time: each change is reported once.
         let _looking = self.looking.lock().unwrap_or_else(PoisonError::into_inner);
         let mut changed = Vec::new();
@@ -70,7 +71,9 @@ impl Memory {
             .take_while(|name| take(&mut left, tokens(name) + 1))
             .count();
         let mut report = Vec::new();
+        let mut files = Vec::new();
         for (number, (path, before, mut after, change)) in changed.into_iter().enumerate() {
+            files.extend(logged::reported_file(&path, &after.reported));
             let Some(name) = names.get(number).filter(|_| number < count) else {
                 self.replace(&path, &before, after);
                 continue;
@@ -85,7 +88,10 @@ impl Memory {
         if names.len() > count {
             report.push(format!("and {} other files", names.len() - count));
         }
-        report
+        ExternalChanges {
+            text: report.join("\n"),
+            files,
+        }
     }
 
     /// The files used last, newest first.

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use contract::KnownState;
-use proto::record::{FileState, KnownFile};
+use proto::record::{FileState, KnownFile, ReportedFile};
 use workspace::FileStamp;
 
 use super::Memory;
@@ -29,9 +29,52 @@ fn sha256(text: &str) -> Option<[u8; 32]> {
     hex::decode_to_slice(text, &mut hash).ok().map(|()| hash)
 }
 
-/// The newest state of the file that needs no report: the one that the session itself left.
-fn reported(left: Option<&FileState>) -> ReportedState {
-    match left {
+/// The form for the log of a state that was reported. `None`: the path is not valid text, or the file is at the state that
+/// the model knows.
+pub(super) fn reported_file(path: &Path, state: &ReportedState) -> Option<ReportedFile> {
+    let file = ReportedFile {
+        path: path.to_str()?.to_owned(),
+        bytes: None,
+        modified_ns: 0,
+        sha256: None,
+    };
+    match state {
+        ReportedState::Stamp => None,
+        ReportedState::Gone => Some(file),
+        ReportedState::At {
+            size,
+            mtime_ns,
+            sha256,
+        } => Some(ReportedFile {
+            bytes: Some(*size),
+            modified_ns: i64::try_from(*mtime_ns).ok()?,
+            sha256: sha256.map(hex::encode),
+            ..file
+        }),
+    }
+}
+
+/// The newest state of the file that needs no report: the one that was reported, or that the session itself left.
+fn newest(known: &KnownState) -> ReportedState {
+    match &known.reported {
+        Some(ReportedFile { bytes: None, .. }) => ReportedState::Gone,
+        Some(ReportedFile {
+            bytes: Some(size),
+            modified_ns,
+            sha256: hash,
+            ..
+        }) => ReportedState::At {
+            size: *size,
+            mtime_ns: (*modified_ns).into(),
+            sha256: hash.as_deref().and_then(sha256),
+        },
+        None => left(known.left.as_ref()),
+    }
+}
+
+fn left(state: Option<&FileState>) -> ReportedState {
+    match state {
+        Some(FileState::Absent) => ReportedState::Gone,
         Some(FileState::File {
             sha256: hash,
             bytes,
@@ -54,7 +97,7 @@ impl Memory {
         for known in files.iter().rev().take(super::READ_MAX).rev() {
             if let Some(stamp) = stamp(&known.file) {
                 let knowledge = FileKnowledge {
-                    reported: reported(known.left.as_ref()),
+                    reported: newest(known),
                     ..FileKnowledge::new(kept.tick(), stamp, known.content.clone())
                 };
                 kept.read.insert(PathBuf::from(&known.file.path), knowledge);
@@ -76,6 +119,7 @@ mod tests {
         KnownState {
             file,
             left,
+            reported: None,
             content: None,
         }
     }
@@ -134,7 +178,45 @@ mod tests {
             .memory
             .note_known_files(&[state(known, left("our\n"))]);
         let report = scene.memory.describe_external_changes().expect("a change");
-        assert!(report.contains("changed"), "{report}");
+        assert!(report.text.contains("changed"), "{report:?}");
+    }
+
+    /// Reports the change of a file, and has another memory take over what the log says of it.
+    fn after_a_restart(scene: &Scene, known: &KnownFile) -> Option<contract::ExternalChanges> {
+        let files = [state(known.clone(), None)];
+        scene.memory.note_known_files(&files);
+        let told = scene.memory.describe_external_changes().expect("a change");
+        let [reported] = told.files.as_slice() else {
+            panic!("{told:?}");
+        };
+        let text = serde_json::to_string(reported).expect("JSON");
+        let logged = serde_json::from_str(&text).expect("a record");
+        scene.memory.note_known_files(&[KnownState {
+            reported: Some(logged),
+            ..state(known.clone(), None)
+        }]);
+        scene.memory.describe_external_changes()
+    }
+
+    #[test]
+    fn what_was_reported_according_to_the_log_is_not_reported_again() {
+        let scene = Scene::new();
+        let path = scene.put("a", "");
+        let known = KnownFile {
+            path: path.to_str().expect("text").to_owned(),
+            sha256: hash(&scene, "old\n"),
+            bytes: 4,
+            modified_ns: 0,
+            inode: 0,
+        };
+        for content in ["new\n".to_owned(), "long\n".repeat(100_000)] {
+            std::fs::write(&path, &content).expect("write");
+            assert_eq!(after_a_restart(&scene, &known), None, "{}", content.len());
+        }
+        std::fs::remove_file(&path).expect("remove");
+        assert_eq!(after_a_restart(&scene, &known), None);
+        std::fs::write(&path, "other\n").expect("write");
+        assert!(scene.memory.describe_external_changes().is_some());
     }
 
     #[test]

@@ -63,6 +63,10 @@ fn given_content_is_not_read_again() {
         sha256: [0; 32],
     };
     scene.memory.know_content(&path, stamp, b"old\n");
-    let note = scene.memory.describe_external_changes().unwrap();
+    let note = scene
+        .memory
+        .describe_external_changes()
+        .map(|told| told.text)
+        .unwrap();
     assert!(note.contains("-old\n+new"), "{note}");
 }

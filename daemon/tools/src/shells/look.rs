@@ -55,6 +55,7 @@ impl NewOutput {
                 .and_then(|kept| kept.file().map(std::path::Path::to_owned)),
             changed: Vec::new(),
             known: Vec::new(),
+            reported: Vec::new(),
             blocked: None,
             quarantined: Vec::new(),
             skill: None,

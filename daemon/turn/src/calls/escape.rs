@@ -61,6 +61,7 @@ impl OpenCall {
             spill: blocked.spill.as_ref().map(Into::into),
             changed: blocked.changed.clone(),
             known: Vec::new(),
+            reported: Vec::new(),
             blocked: None,
             quarantined: Vec::new(),
             skill: None,

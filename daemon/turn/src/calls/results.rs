@@ -62,6 +62,7 @@ impl Step<'_> {
             spill,
             changed,
             known,
+            reported,
             blocked: _,
             quarantined: _,
             skill,
@@ -77,6 +78,7 @@ impl Step<'_> {
             spill: spill.map(|path| path.to_string_lossy().into_owned()),
             changed,
             known,
+            reported,
             skill,
             agent,
         }));
@@ -107,6 +109,7 @@ impl Step<'_> {
             spill,
             changed: Vec::new(),
             known: Vec::new(),
+            reported: Vec::new(),
             skill: None,
             agent: None,
         }));

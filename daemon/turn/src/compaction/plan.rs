@@ -457,6 +457,7 @@ impl<'a> Sketch<'a> {
             context: None,
             voice: Voice::Daemon,
             attached: Vec::new(),
+            reported: Vec::new(),
         })
     }
 

@@ -153,6 +153,7 @@ mod tests {
                 context: Some(format!("Date: today\n\n{shown}")),
                 voice: Voice::Prompt,
                 attached: Vec::new(),
+                reported: Vec::new(),
             }),
         ));
         assert_eq!(facts.user_results(), None);

@@ -272,6 +272,7 @@ fn said(number: u64) -> (Option<u64>, Body) {
         context: None,
         voice: proto::item::Voice::Prompt,
         attached: Vec::new(),
+        reported: Vec::new(),
     };
     (Some(number), Body::User(message))
 }

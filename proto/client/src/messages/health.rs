@@ -3,6 +3,15 @@
 
 crate::catalog! {
     FactFileHint = "Correct the file, or remove it. The other facts work.", "请更正或删除该文件。其他记忆不受影响。";
+    InstructionFileHint = "Correct the file, or remove it. The other instructions work.", "请更正或删除该文件。其他指令不受影响。";
+    InstructionsNotUsed = "`{0}` is not used as instructions: {1}.", "`{0}` 未用作指令：{1}。";
+    ImportLeftOut = "`{0}`: the import `@{1}` is left out: {2}.", "`{0}`：已略过导入 `@{1}`：{2}。";
+    ImportMissing = "it does not exist", "它不存在";
+    ImportDepth = "imports end at depth {0}", "导入最多嵌套 {0} 层";
+    InstructionsCut = "`{0}`: only its first {1} bytes are used, up to this line.", "`{0}`：只使用前 {1} 字节，到此行为止。";
+    InstructionsNotUtf8 = "`{0}`: it is not UTF-8; the model gets `{1}` for each wrong byte.", "`{0}`：不是 UTF-8；模型会在每个错误字节处看到 `{1}`。";
+    InstructionsTooMany = "there are more than {0} files", "文件超过 {0} 个";
+    InstructionsTooLong = "all files together have more than {0} bytes", "所有文件合计超过 {0} 字节";
     HeldUnknown = "file tools: workspace only; commands: not known yet: no command was started; {0}", "文件工具：仅限工作区；命令：尚不可知，还没有启动过命令；{0}";
     Held = "file tools: workspace only; commands: {0}; memory {1}", "文件工具：仅限工作区；命令：{0}；内存{1}";
     HeldUnlimited = "file tools: workspace only; commands: {0}; memory not limited", "文件工具：仅限工作区；命令：{0}；内存不受限制";

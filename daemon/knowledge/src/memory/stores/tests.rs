@@ -25,6 +25,44 @@ fn draft(name: &str, fact_type: FactType, content: &str) -> FactDraft {
 }
 
 #[test]
+fn fact_in_the_store_of_another_type_is_left_out_with_its_line() {
+    let (top, stores) = stores();
+    let put = |file: &str, fact_type: &str| {
+        let path = top.path().join(file);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        let text = format!("---\ndescription: One\n{fact_type}---\n\nText.\n");
+        std::fs::write(path, text).unwrap();
+    };
+    put("memory/goal.md", "type: project\n");
+    put("memory/untyped.md", "");
+    put("projects/one/memory/tabs.md", "type: user\n");
+    put("projects/one/memory/untyped.md", "");
+    let loaded = stores.load();
+    let top = top.path().display();
+    assert_eq!(
+        loaded.problems,
+        [
+            format!(
+                "`{top}/memory/goal.md:3` is left out: facts of the type `project` belong in `{top}/projects/one/memory`."
+            ),
+            format!(
+                "`{top}/projects/one/memory/tabs.md:3` is left out: facts of the type `user` belong in `{top}/memory`."
+            ),
+        ]
+    );
+    assert_eq!(loaded.facts.len(), 2);
+    assert!(matches!(
+        stores.find("goal"),
+        Err(MemoryError::Unusable { .. })
+    ));
+    // Saving it puts it where it belongs.
+    stores
+        .save(draft("goal", FactType::Project, "ship"), NOW)
+        .unwrap();
+    assert_eq!(stores.find("goal").unwrap().scope, FactScope::Project);
+}
+
+#[test]
 fn fact_is_saved_by_its_type_found_forgotten_and_restored() {
     let (_top, stores) = stores();
     let saved = stores

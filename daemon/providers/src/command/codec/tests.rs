@@ -16,6 +16,7 @@ fn user(text: &str) -> Item {
         context: None,
         voice: Voice::Prompt,
         attached: Vec::new(),
+        reported: Vec::new(),
     })
 }
 

@@ -55,6 +55,7 @@ fn user(text: &str, context: Option<&str>, voice: Voice) -> Item {
         context,
         voice,
         attached: Vec::new(),
+        reported: Vec::new(),
     })
 }
 

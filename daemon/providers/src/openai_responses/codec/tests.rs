@@ -17,6 +17,7 @@ fn user(text: &str) -> Item {
         context: None,
         voice: Voice::Prompt,
         attached: Vec::new(),
+        reported: Vec::new(),
     })
 }
 

@@ -89,7 +89,17 @@ pub async fn trust_get(
     _peer: Arc<Peer>,
     params: p::TrustGetParams,
 ) -> Result<p::TrustOutput, Failure> {
-    blocking(move || trust_of(project_of(&daemon, &params.cwd))).await
+    let cwd = params.cwd.clone();
+    let read = Arc::clone(&daemon);
+    let trust = blocking(move || trust_of(project_of(&read, &cwd))).await?;
+    let instructions = match trust.trusted {
+        true => Vec::new(),
+        false => project_instructions(&daemon, &params.cwd).await,
+    };
+    Ok(p::TrustOutput {
+        instructions,
+        ..trust
+    })
 }
 
 pub async fn trust_set(
@@ -170,6 +180,14 @@ fn project_of(daemon: &Daemon, cwd: &str) -> Option<Project> {
     daemon.settings(Some(Path::new(cwd))).project
 }
 
+/// Names of the project's instruction files. Those of a directory that cannot be read are reported elsewhere.
+async fn project_instructions(daemon: &Daemon, cwd: &str) -> Vec<String> {
+    let found = daemon.supervisor.instructions(Path::new(cwd)).await;
+    let files = found.map(|found| found.files).unwrap_or_default();
+    let files = files.into_iter().filter(|file| file.is_of_project());
+    files.map(|file| file.name).collect()
+}
+
 fn trust_of(project: Option<Project>) -> p::TrustOutput {
     match project {
         Some(project) => p::TrustOutput {
@@ -177,12 +195,14 @@ fn trust_of(project: Option<Project>) -> p::TrustOutput {
             trusted: project.trusted,
             held_back: project.held_back,
             hash: project.hash,
+            instructions: Vec::new(),
         },
         None => p::TrustOutput {
             directory: None,
             trusted: true,
             held_back: Vec::new(),
             hash: String::new(),
+            instructions: Vec::new(),
         },
     }
 }

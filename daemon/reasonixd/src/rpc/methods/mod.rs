@@ -20,6 +20,7 @@ mod session;
 mod setting;
 mod skill;
 
+use std::path::Path;
 use std::sync::Arc;
 
 use ::session::{Client, ProfileChoice};
@@ -54,6 +55,9 @@ pub fn module(daemon: Arc<Daemon>) -> RpcModule<Daemon> {
     add::<m::CommandList, _, _>(to, command::list);
     add::<m::AgentList, _, _>(to, agent::list);
     add::<m::SkillList, _, _>(to, skill::list);
+    add::<m::SymbolList, _, _>(to, |d, _, p| async move {
+        d.supervisor.symbols(Path::new(&p.cwd)).await
+    });
     add_memory_methods(to);
     add::<m::GoalStart, _, _>(to, goal::start);
     add::<m::GoalStatus, _, _>(to, goal::status);

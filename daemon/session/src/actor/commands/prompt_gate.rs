@@ -3,6 +3,7 @@
 
 use std::collections::VecDeque;
 
+use contract::ExternalChanges;
 use hooks::{HookChain, HookPayload};
 use knowledge::ResolvedReferences;
 use proto::hook::HookEvent;
@@ -33,7 +34,7 @@ pub enum Gated {
         prompt: PromptQueued,
         when: When,
         /// What the model gets beside it.
-        note: Option<String>,
+        note: Option<ExternalChanges>,
         /// References that are not attached, in words for the user.
         problems: Vec<String>,
         reply: Reply<PromptOutput>,
@@ -67,7 +68,7 @@ impl Actor {
         &mut self,
         params: PromptParams,
         by: String,
-        note: Option<String>,
+        note: Option<ExternalChanges>,
         references: ResolvedReferences,
         reply: Reply<PromptOutput>,
     ) {
@@ -192,7 +193,7 @@ impl Actor {
                 reply,
             } => {
                 if let Some(note) = note {
-                    self.machine.add_note(&note);
+                    self.machine.add_note(note);
                 }
                 self.calls.note_references(prompt.references.as_ref());
                 self.prompt(prompt, when, problems, reply);

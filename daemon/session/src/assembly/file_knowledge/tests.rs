@@ -1,6 +1,6 @@
 //! A log in a few records.
 
-use proto::item::{CallStatus, Display, ToolMessage};
+use proto::item::{CallStatus, Display, ToolMessage, UserMessage, Voice};
 use proto::record::{Changed, ToolFinished};
 use proto::{ItemId, Stamp};
 
@@ -36,6 +36,7 @@ impl Log {
             spill: None,
             changed,
             known: known.iter().map(|path| file(path)).collect(),
+            reported: Vec::new(),
             skill: None,
             agent: None,
         }));
@@ -51,9 +52,23 @@ impl Log {
         }));
     }
 
+    /// A prompt that tells of a change by others.
+    fn told(&mut self, path: &str, sha256: &str) {
+        self.add(Body::User(UserMessage {
+            item: ItemId("m1.1".into()),
+            prompt_id: None,
+            text: String::new(),
+            context: None,
+            voice: Voice::Prompt,
+            attached: Vec::new(),
+            reported: vec![report(path, sha256)],
+        }));
+    }
+
     /// Files, and what the session left there.
     fn shown(self, first: u64, last: u64) -> Vec<(KnownFile, Option<FileState>)> {
-        let shown = self.knowledge.shown(&[(Seq(first), Seq(last))]);
+        let runs = [(Seq(first), Seq(last))];
+        let shown = self.knowledge.shown(&runs, Vec::new());
         let pair = |known: KnownState| (known.file, known.left);
         shown.into_iter().map(pair).collect()
     }
@@ -66,6 +81,15 @@ fn file(path: &str) -> KnownFile {
         bytes: 1,
         modified_ns: 2,
         inode: 3,
+    }
+}
+
+fn report(path: &str, sha256: &str) -> ReportedFile {
+    ReportedFile {
+        path: path.into(),
+        bytes: Some(1),
+        modified_ns: 4,
+        sha256: Some(sha256.into()),
     }
 }
 
@@ -130,4 +154,51 @@ fn what_is_not_shown_any_more_is_not_known() {
         log.reported(path);
     }
     assert_eq!(log.shown(1, 3), [(file("/a"), None)]);
+}
+
+/// What the prefix says of a file, the state that its session left, and the state that the model was told of.
+fn newest(log: Log, last: u64) -> (Option<FileState>, Option<ReportedFile>) {
+    let prefix = KnownState {
+        file: file("/AGENTS.md"),
+        left: None,
+        reported: None,
+        content: None,
+    };
+    let shown = log.knowledge.shown(&[(Seq(1), Seq(last))], vec![prefix]);
+    let [known] = <[KnownState; 1]>::try_from(shown).expect("one file");
+    (known.left, known.reported)
+}
+
+#[test]
+fn newest_change_that_the_model_was_told_of_is_known_if_its_message_is_shown() {
+    let mut log = Log::default();
+    log.told("/AGENTS.md", "one");
+    log.told("/AGENTS.md", "two");
+    assert_eq!(newest(log, 2), (None, Some(report("/AGENTS.md", "two"))));
+    let mut log = Log::default();
+    log.told("/AGENTS.md", "one");
+    log.told("/AGENTS.md", "two");
+    assert_eq!(newest(log, 1), (None, Some(report("/AGENTS.md", "one"))));
+}
+
+#[test]
+fn what_the_session_itself_left_is_newer_than_what_was_told_before() {
+    let mut log = Log::default();
+    log.told("/AGENTS.md", "one");
+    log.finished("run", &[], vec![now("/AGENTS.md", other())]);
+    log.reported("run");
+    assert_eq!(newest(log, 9), (Some(other()), None));
+    let mut log = Log::default();
+    log.finished("run", &[], vec![now("/AGENTS.md", other())]);
+    log.reported("run");
+    log.told("/AGENTS.md", "one");
+    assert_eq!(newest(log, 9), (None, Some(report("/AGENTS.md", "one"))));
+}
+
+#[test]
+fn a_new_prefix_is_newer_than_what_was_told_before() {
+    let mut log = Log::default();
+    log.told("/AGENTS.md", "one");
+    log.knowledge.forget([&"/AGENTS.md".to_owned()]);
+    assert_eq!(newest(log, 9), (None, None));
 }

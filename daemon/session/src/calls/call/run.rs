@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use contract::tool::{Cancel, Progress};
-use contract::{CallContext, Family, Outcome, Tool, UserShell};
+use contract::{CallContext, ExternalChanges, Family, Outcome, Tool, UserShell};
 use futures::FutureExt;
 use proto::hook::{HookEvent, HookFinished};
 use proto::item::{CallStatus, Display, ToolCall};
@@ -175,16 +175,17 @@ impl Run {
         if changes {
             notes.absorb().await;
         }
-        let mut reported: Vec<String> = note.into_iter().collect();
+        let mut notes_of_others: Vec<ExternalChanges> = note.into_iter().collect();
         if let Some(finished) = asked_behind(after, &outcome).await {
             // What a hook has made of the files belongs to the call when it is undone, and the model is
             // notified of it: it knows the files as they were before.
             take_anew(&mut outcome.changed, looked(&keeper, &watched).await);
-            reported.extend(notes.of_others().await);
+            notes_of_others.extend(notes.of_others().await);
             reporter.report(CallEvent::HooksRan(finished));
         }
-        for note in reported {
-            outcome.text = format!("{}\n\n{note}", outcome.text.trim_end_matches('\n'));
+        for note in notes_of_others {
+            outcome.text = format!("{}\n\n{}", outcome.text.trim_end_matches('\n'), note.text);
+            outcome.reported.extend(note.files);
         }
         // Logged, shown and sent text contains no key that is held (I11).
         outcome.text = contract::without_held_keys(outcome.text);

@@ -10,10 +10,13 @@ struct Slow {
 }
 
 impl ToolMemory for Slow {
-    fn describe_external_changes(&self) -> Option<String> {
+    fn describe_external_changes(&self) -> Option<ExternalChanges> {
         let number = self.looks.fetch_add(1, Ordering::SeqCst);
         self.let_go.lock().unwrap().recv().unwrap();
-        Some(format!("look {number}"))
+        Some(ExternalChanges {
+            text: format!("look {number}"),
+            files: Vec::new(),
+        })
     }
 }
 
@@ -32,10 +35,10 @@ async fn the_calls_of_one_answer_share_a_look_and_the_next_one_looks_again() {
         go.send(()).unwrap();
     };
     let (first, more, ()) = tokio::join!(biased; first, more, after);
-    assert!(first.is_some_and(|note| note.contains("look 0")));
+    assert!(first.is_some_and(|note| note.text.contains("look 0")));
     assert_eq!(more, [None, None, None]);
     assert_eq!(slow.looks.load(Ordering::SeqCst), 1);
     go.send(()).unwrap();
     let next = notes.of_others().await;
-    assert!(next.is_some_and(|note| note.contains("look 1")));
+    assert!(next.is_some_and(|note| note.text.contains("look 1")));
 }

@@ -18,7 +18,7 @@ fn prefix(system: &str, tools: &str) -> FrozenPrefix {
 }
 
 fn names(tools: &str) -> Vec<String> {
-    let reported = page("p".into(), &prefix("s", tools), None, 0);
+    let reported = page("p".into(), &prefix("s", tools), None, 0, true);
     let tools = reported.parts.into_iter().skip(1);
     tools.map(|part| part.name).collect()
 }
@@ -36,7 +36,8 @@ fn tools_are_found_in_the_forms_of_all_kinds() {
 
 #[test]
 fn tokens_are_measured_where_they_can_be() {
-    let of = |measured| page("p".into(), &prefix("12345678", ""), measured, 0).parts[0].tokens;
+    let of =
+        |measured| page("p".into(), &prefix("12345678", ""), measured, 0, true).parts[0].tokens;
     assert_eq!(of(None), 2);
     let measure = |bytes, tokens| Some(Measure { bytes, tokens });
     assert_eq!(of(measure(300, 100)), 3);
@@ -66,7 +67,7 @@ fn each_instruction_file_the_list_of_skills_and_the_facts_are_parts() {
     let system = serde_json::to_string(&system_prompt::render(&text)).unwrap();
     let mut frozen = prefix(&format!("{{\"role\":\"system\",\"content\":{system}}}"), "");
     frozen.text = text;
-    let parts = page("p".into(), &frozen, None, 0).parts;
+    let parts = page("p".into(), &frozen, None, 0, true).parts;
     let found: Vec<_> = parts
         .iter()
         .map(|part| (part.kind, part.name.as_str()))
@@ -104,7 +105,7 @@ proptest! {
         let prefix = prefix("be brief", &tools);
         let (mut parts, mut at) = (Vec::new(), Some(0));
         while let Some(after) = at {
-            let reported = page("p".into(), &prefix, None, after);
+            let reported = page("p".into(), &prefix, None, after, true);
             let bytes: usize = reported.parts.iter().map(|part| part.text.len()).sum();
             prop_assert!(reported.parts.len() == 1 || bytes <= PAGE_BYTES);
             at = reported.next;

@@ -84,6 +84,7 @@ impl Log {
         self.add(Body::ToolFinished(ToolFinished {
             changed: Vec::new(),
             known: Vec::new(),
+            reported: Vec::new(),
             skill: None,
             agent: None,
             call: CallId(call.into()),

@@ -61,14 +61,17 @@ impl Supervisor {
         match (params.session, params.cwd) {
             (Some(session), None) => {
                 let log = self.log_of(&session).await?;
+                let services = self.services.clone();
                 blocking(move || {
                     let frozen = frozen(&log, |_| ())?;
                     let provider = frozen.created.options.provider().to_owned();
+                    let terms = services.assembly.terms(Path::new(&frozen.created.cwd));
                     Ok(frozen::page(
                         provider,
                         &frozen.prefix,
                         frozen.measured,
                         after,
+                        terms.trusted,
                     ))
                 })
                 .await?
@@ -94,7 +97,7 @@ impl Supervisor {
                         first_message::workspace_root(&setup, cwd, &services.assembly.user_home());
                     let (prefix, _) = build::frozen_prefix(&services, &mut setup, &root, cwd)?;
                     let provider = setup.profile.model.provider_name;
-                    Ok(frozen::page(provider, &prefix, None, after))
+                    Ok(frozen::page(provider, &prefix, None, after, setup.trusted))
                 })
                 .await?
             }

@@ -26,18 +26,37 @@ async fn a_change_by_others_is_reported_once_with_its_diff_and_the_file_must_be_
     let scene = Scene::new();
     scene.put("a", TEN);
     assert_eq!(
-        scene.memory.describe_external_changes(),
+        scene
+            .memory
+            .describe_external_changes()
+            .map(|told| told.text),
         None,
         "nothing was read"
     );
     read(&scene, "a").await;
-    assert_eq!(scene.memory.describe_external_changes(), None);
+    assert_eq!(
+        scene
+            .memory
+            .describe_external_changes()
+            .map(|told| told.text),
+        None
+    );
     meddle(&scene, "a", &TEN.replace("6\n", "six\n"));
     assert_eq!(
-        scene.memory.describe_external_changes().unwrap(),
+        scene
+            .memory
+            .describe_external_changes()
+            .map(|told| told.text)
+            .unwrap(),
         "`a` changed:\n@@ -3,7 +3,7 @@\n 3\n 4\n 5\n-6\n+six\n 7\n 8\n 9"
     );
-    assert_eq!(scene.memory.describe_external_changes(), None);
+    assert_eq!(
+        scene
+            .memory
+            .describe_external_changes()
+            .map(|told| told.text),
+        None
+    );
     let edit = json!({"path": "a", "old_string": "six", "new_string": "6"});
     let text = scene.fails("edit_file", edit.clone()).await;
     assert!(
@@ -46,16 +65,27 @@ async fn a_change_by_others_is_reported_once_with_its_diff_and_the_file_must_be_
     );
     // The next change is compared with the reported state.
     meddle(&scene, "a", &TEN.replace("6\n", "six!\n"));
-    let note = scene.memory.describe_external_changes().unwrap();
+    let note = scene
+        .memory
+        .describe_external_changes()
+        .map(|told| told.text)
+        .unwrap();
     assert!(note.contains("-six\n+six!\n"), "{note}");
     meddle(&scene, "a", TEN);
-    let note = scene.memory.describe_external_changes().unwrap();
+    let note = scene
+        .memory
+        .describe_external_changes()
+        .map(|told| told.text)
+        .unwrap();
     assert!(note.contains("-six!\n+6\n"), "{note}");
     meddle(&scene, "a", &TEN.replace("6\n", "six\n"));
     read(&scene, "a").await;
     scene.ok("edit_file", edit).await;
     assert_eq!(
-        scene.memory.describe_external_changes(),
+        scene
+            .memory
+            .describe_external_changes()
+            .map(|told| told.text),
         None,
         "its own edit"
     );
@@ -91,7 +121,11 @@ async fn short_file_shown_completely_in_a_note_must_still_be_read_before_an_edit
         meddle(&scene, "a", "one\ntwo\n");
         // Checked before the call runs, and reported only with its result: the model decided without it.
         assert_eq!(
-            scene.memory.describe_external_changes().unwrap(),
+            scene
+                .memory
+                .describe_external_changes()
+                .map(|told| told.text)
+                .unwrap(),
             "`a` changed:\n@@ -1 +1,2 @@\n one\n+two"
         );
         let text = scene.fails(tool, arguments.clone()).await;
@@ -108,7 +142,13 @@ async fn new_modification_time_is_not_a_change() {
     scene.put("a", TEN);
     read(&scene, "a").await;
     meddle(&scene, "a", TEN);
-    assert_eq!(scene.memory.describe_external_changes(), None);
+    assert_eq!(
+        scene
+            .memory
+            .describe_external_changes()
+            .map(|told| told.text),
+        None
+    );
 }
 
 #[tokio::test]
@@ -118,12 +158,26 @@ async fn a_deleted_file_is_reported_once_and_once_more_when_it_is_back() {
     read(&scene, "a").await;
     std::fs::remove_file(path).unwrap();
     assert_eq!(
-        scene.memory.describe_external_changes().as_deref(),
+        scene
+            .memory
+            .describe_external_changes()
+            .map(|told| told.text)
+            .as_deref(),
         Some("`a` was deleted")
     );
-    assert_eq!(scene.memory.describe_external_changes(), None);
+    assert_eq!(
+        scene
+            .memory
+            .describe_external_changes()
+            .map(|told| told.text),
+        None
+    );
     meddle(&scene, "a", &TEN.replace("12\n", ""));
-    let note = scene.memory.describe_external_changes().unwrap();
+    let note = scene
+        .memory
+        .describe_external_changes()
+        .map(|told| told.text)
+        .unwrap();
     assert!(note.contains("-12"), "{note}");
 }
 
@@ -134,13 +188,29 @@ async fn a_change_of_a_long_file_is_reported_without_a_diff() {
     scene.put("a", &long);
     read(&scene, "a").await;
     meddle(&scene, "a", &long);
-    assert_eq!(scene.memory.describe_external_changes(), None);
+    assert_eq!(
+        scene
+            .memory
+            .describe_external_changes()
+            .map(|told| told.text),
+        None
+    );
     meddle(&scene, "a", &format!("{long}more\n"));
     assert_eq!(
-        scene.memory.describe_external_changes().as_deref(),
+        scene
+            .memory
+            .describe_external_changes()
+            .map(|told| told.text)
+            .as_deref(),
         Some("`a` changed")
     );
-    assert_eq!(scene.memory.describe_external_changes(), None);
+    assert_eq!(
+        scene
+            .memory
+            .describe_external_changes()
+            .map(|told| told.text),
+        None
+    );
 }
 
 #[tokio::test]
@@ -155,7 +225,11 @@ async fn many_changes_are_reported_briefly() {
     for name in &names {
         meddle(&scene, name, &text("new"));
     }
-    let note = scene.memory.describe_external_changes().unwrap();
+    let note = scene
+        .memory
+        .describe_external_changes()
+        .map(|told| told.text)
+        .unwrap();
     assert!(tokens(&note) <= 2000, "{}", tokens(&note));
     assert!(note.contains("more lines of the diff]"), "{note}");
     for name in &names {
@@ -164,7 +238,13 @@ async fn many_changes_are_reported_briefly() {
             "{name}: {note}"
         );
     }
-    assert_eq!(scene.memory.describe_external_changes(), None);
+    assert_eq!(
+        scene
+            .memory
+            .describe_external_changes()
+            .map(|told| told.text),
+        None
+    );
 }
 
 #[tokio::test]
@@ -181,7 +261,13 @@ async fn the_sessions_own_changes_are_not_reported_and_its_files_are_read_again(
         )
         .await;
     scene.memory.accept_changes();
-    assert_eq!(scene.memory.describe_external_changes(), None);
+    assert_eq!(
+        scene
+            .memory
+            .describe_external_changes()
+            .map(|told| told.text),
+        None
+    );
     let edit = json!({"path": "a", "old_string": "13", "new_string": "14"});
     let text = scene.fails("edit_file", edit).await;
     assert!(
@@ -189,7 +275,11 @@ async fn the_sessions_own_changes_are_not_reported_and_its_files_are_read_again(
         "{text}"
     );
     meddle(&scene, "a", &format!("{TEN}13\n14\n"));
-    let note = scene.memory.describe_external_changes().unwrap();
+    let note = scene
+        .memory
+        .describe_external_changes()
+        .map(|told| told.text)
+        .unwrap();
     assert!(note.ends_with(" 13\n+14"), "only what others did: {note}");
 }
 
@@ -201,6 +291,10 @@ async fn a_later_memory_tells_the_fact_without_the_content() {
     let remembered = old.memory.snapshot().unwrap();
     new.memory.restore(remembered);
     meddle(&old, "a", &TEN.replace('1', "one"));
-    let note = new.memory.describe_external_changes().unwrap();
+    let note = new
+        .memory
+        .describe_external_changes()
+        .map(|told| told.text)
+        .unwrap();
     assert!(note.ends_with("/ws/a` changed"), "{note}");
 }

@@ -44,6 +44,7 @@ impl Talk {
             context: None,
             voice,
             attached: Vec::new(),
+            reported: Vec::new(),
         });
         self.add(item, bytes);
     }

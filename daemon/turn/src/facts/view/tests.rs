@@ -89,6 +89,7 @@ impl Session {
             context: None,
             voice: Voice::Prompt,
             attached: Vec::new(),
+            reported: Vec::new(),
         }));
         for answer in 0..answers {
             let last = answer + 1 == answers;

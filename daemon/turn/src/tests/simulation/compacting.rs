@@ -280,5 +280,6 @@ fn summary(number: u64) -> Body {
         context: None,
         voice: Voice::Daemon,
         attached: Vec::new(),
+        reported: Vec::new(),
     })
 }

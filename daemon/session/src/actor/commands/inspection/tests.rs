@@ -21,6 +21,7 @@ fn finished(seq: u64, path: &str, status: CallStatus, added: u64) -> Record {
         body: Body::ToolFinished(ToolFinished {
             changed: vec![left(path, FileState::Directory)],
             known: Vec::new(),
+            reported: Vec::new(),
             skill: None,
             agent: None,
             call: CallId("a".into()),

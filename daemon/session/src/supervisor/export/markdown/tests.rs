@@ -47,6 +47,7 @@ impl Story {
             context: None,
             voice: Voice::Prompt,
             attached: Vec::new(),
+            reported: Vec::new(),
         }))
     }
 
@@ -94,6 +95,7 @@ impl Story {
         self.then(Body::ToolFinished(ToolFinished {
             changed: Vec::new(),
             known: Vec::new(),
+            reported: Vec::new(),
             skill: None,
             agent: None,
             call: CallId(id.into()),
