@@ -19,8 +19,9 @@ use crate::{output, reach, text};
 /// They are read from `.reasonix/agents` and `.claude/agents` of the project, then from `$REASONIX_HOME/agents` and
 /// `~/.claude/agents`; the first of a name counts. The front matter has `name` and `description`, and may have `tools`,
 /// `disallowedTools`, `model`, `effort`, `max_steps`, `read_only`, `isolation: worktree` (work in a separate git
-/// worktree) and `mcp_servers` (MCP servers to start for it alone); the body is the agent's system prompt. A directory
-/// with `agent.yaml` (the same keys) and `instructions.md` (the system prompt) also defines an agent.
+/// worktree), `mcp_servers` (MCP servers to start for it alone) and `fallback` (the agent that works on the same task if
+/// this one fails); the body is the agent's system prompt. A directory with `agent.yaml` (the same keys) and
+/// `instructions.md` (the system prompt) also defines an agent.
 #[derive(Debug, clap::Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub struct Args {

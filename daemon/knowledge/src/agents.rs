@@ -15,6 +15,8 @@ use workspace::Workspace;
 use crate::definition_files::{DefinitionFiles, Root};
 use crate::front_matter::{Document, split};
 
+mod fallbacks;
+
 /// Directories of a project that hold agents. The first that has a name counts.
 const PROJECT_DIRS: [&str; 2] = [".reasonix/agents", ".claude/agents"];
 /// The directory of the user's agents for all tools that know this form, from the user's home.
@@ -41,7 +43,7 @@ const BUILT_IN: [(&str, &str); 4] = [
 /// The planner, which is no agent that a model can start.
 const PLANNER: &str = include_str!("agents/planner.md");
 /// Keys that are understood.
-const KEYS: [&str; 11] = [
+const KEYS: [&str; 12] = [
     "name",
     "description",
     "tools",
@@ -53,6 +55,7 @@ const KEYS: [&str; 11] = [
     "read_only",
     "isolation",
     "mcp_servers",
+    "fallback",
 ];
 /// Other spellings of those, and of what only decorates.
 const OTHER_KEYS: [&str; 5] = [
@@ -89,6 +92,10 @@ pub struct AgentDefinition {
     pub worktree: bool,
     /// MCP servers that are started for it alone, by name. Empty: it uses those of the parent.
     pub mcp_servers: Vec<String>,
+    /// The agent that works on the same task if this one fails.
+    pub fallback: Option<String>,
+    /// The line of that in the file.
+    pub fallback_line: u64,
     pub source: AgentSource,
     /// From the workspace root, or absolute. `None`: it comes with the program.
     pub file: Option<String>,
@@ -164,6 +171,7 @@ struct Fields {
     isolation: Option<String>,
     #[serde(alias = "mcpServers")]
     mcp_servers: Option<ServerNames>,
+    fallback: Option<String>,
 }
 
 /// The model in the form of `agent.yaml`: a provider and the model of it that is preferred.
@@ -290,6 +298,7 @@ pub fn find_agents(workspace: &Workspace, user_dir: &Path) -> AgentDefinitions {
         })
     }));
     hide(&mut agents);
+    files.problems.extend(fallbacks::settle(&mut agents));
     AgentDefinitions {
         agents,
         problems: files.problems,
@@ -324,6 +333,7 @@ fn hide(agents: &mut [AgentDefinition]) {
             _ => {
                 let file = agent.file.clone().unwrap_or_default();
                 counting = Some((agent.name.clone(), file));
+                agent.hidden_by = None;
             }
         }
     }
@@ -459,6 +469,8 @@ fn read_document(stem: &str, mut document: Document<'_>) -> Result<Parsed, (u64,
             "it has no description".to_owned(),
         ));
     }
+    let fallback = fields.fallback.map(|name| name.trim().to_owned());
+    let fallback_line = line_of(&["fallback"]);
     let body = document.body.trim().to_owned();
     if body.is_empty() {
         return Err((1, "it says nothing to the model".to_owned()));
@@ -503,6 +515,8 @@ fn read_document(stem: &str, mut document: Document<'_>) -> Result<Parsed, (u64,
             read_only,
             worktree,
             mcp_servers,
+            fallback: fallback.filter(|name| !name.is_empty()),
+            fallback_line,
             source: CommandSource::default(),
             file: None,
             tools_line,

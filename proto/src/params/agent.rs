@@ -56,6 +56,9 @@ pub struct AgentInfo {
     /// Every call of it that changes something is refused.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub read_only: bool,
+    /// The agent that works on the same task if this one fails.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fallback: Option<String>,
     pub source: CommandSource,
     /// Absent: it comes with the program.
     #[serde(default, skip_serializing_if = "Option::is_none")]

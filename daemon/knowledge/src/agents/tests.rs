@@ -188,6 +188,7 @@ fn definition_in_yaml_gives_the_same_fields() {
     let same = AgentDefinition {
         file: of_markdown.file.clone(),
         tools_line: of_markdown.tools_line,
+        fallback_line: of_markdown.fallback_line,
         ..of_yaml
     };
     assert_eq!(same, of_markdown);
@@ -357,4 +358,76 @@ fn list_in_the_prefix_is_bounded() {
     let listed = found(&files, &[]).listed();
     assert!(listed.len() < LIST_BYTES_MAX + 40, "{}", listed.len());
     assert!(listed.contains("more"));
+}
+
+fn with_fallback(fallback: &str) -> String {
+    format!("---\ndescription: d\nfallback: {fallback}\n---\nWork.\n")
+}
+
+#[test]
+fn fallback_is_read_and_one_that_does_not_exist_is_reported_with_its_line() {
+    let (to_explore, to_none) = (with_fallback("explore"), with_fallback("nobody"));
+    let project = [
+        (".reasonix/agents/one.md", &*to_explore),
+        (".reasonix/agents/two.md", &*to_none),
+    ];
+    let found = found(&project, &[]);
+    let fallback = |name| found.named(name).expect(name).fallback.as_deref();
+    assert_eq!((fallback("one"), fallback("two")), (Some("explore"), None));
+    assert_eq!(
+        found.problems,
+        ["`.reasonix/agents/two.md:3`: there is no agent `nobody`, so the agent has no fallback."]
+    );
+}
+
+#[test]
+fn agents_whose_fallbacks_form_a_cycle_are_left_out_with_file_and_line() {
+    let (one, two, three) = (
+        with_fallback("two"),
+        with_fallback("three"),
+        with_fallback("one"),
+    );
+    let (own, outside) = (with_fallback("alone"), with_fallback("two"));
+    let project = [
+        (".reasonix/agents/one.md", &*one),
+        (".reasonix/agents/two.md", &*two),
+        (".reasonix/agents/three.md", &*three),
+        (".reasonix/agents/alone.md", &*own),
+        (".reasonix/agents/outside.md", &*outside),
+    ];
+    let found = found(&project, &[]);
+    for name in ["one", "two", "three", "alone"] {
+        assert!(found.named(name).is_none(), "{name}");
+    }
+    assert_eq!(found.problems.len(), 5, "{:?}", found.problems);
+    assert!(
+        found.problems.contains(
+            &"`.reasonix/agents/alone.md:3` is left out: its fallbacks lead back to it: `alone` → `alone`."
+                .to_owned()
+        ),
+        "{:?}",
+        found.problems
+    );
+    let of_one = found
+        .problems
+        .iter()
+        .find(|problem| problem.contains("/one.md"));
+    let of_one = of_one.expect("a problem of `one`");
+    assert!(
+        of_one.contains("`one` → `two` → `three` → `one`")
+            || of_one.contains("`three` → `one` → `two`"),
+        "{of_one}"
+    );
+    // Its fallback is gone with the cycle.
+    assert_eq!(found.named("outside").expect("outside").fallback, None);
+}
+
+#[test]
+fn agent_that_a_left_out_one_has_hidden_counts() {
+    let (own, plain) = (with_fallback("look"), BARE);
+    let project = [(".reasonix/agents/look.md", &*own)];
+    let user = [("own/agents/look.md", plain)];
+    let found = found(&project, &user);
+    let look = found.named("look").expect("the user's");
+    assert_eq!((look.source, &look.hidden_by), (CommandSource::User, &None));
 }

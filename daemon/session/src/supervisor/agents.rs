@@ -6,6 +6,7 @@
 
 mod background;
 mod changes;
+mod fallback;
 mod life;
 mod listing;
 mod messages;
@@ -40,7 +41,7 @@ use crate::supervisor::build;
 use crate::supervisor::load::SessionServices;
 use crate::supervisor::{Client, Supervisor};
 use crate::tasks::blocking;
-use life::AgentCall;
+use life::{AgentCall, AgentWork};
 
 pub(crate) use background::WatchedAgents;
 pub(crate) use places::{AgentPlaces, DEPTH_MAX, Place};
@@ -62,9 +63,12 @@ impl Agents for SessionAgents {
     ) -> BoxFuture<'static, Outcome> {
         let supervisor = self.supervisor.clone();
         let call = AgentCall {
-            parent: self.session,
-            call,
-            task,
+            work: AgentWork {
+                parent: self.session,
+                call,
+                task,
+                attempt: 0,
+            },
             progress,
             cancel,
             reporter: self.reporter.clone(),
@@ -171,6 +175,17 @@ fn hashed(parts: &[&[u8]]) -> Uuid {
         .zip(digest)
         .for_each(|(to, from)| *to = from);
     uuid::Builder::from_random_bytes(bytes).into_uuid()
+}
+
+/// The id of the session that works for a call at an attempt: at 0 the agent that the call names, then its fallbacks.
+fn session_at(parent: SessionId, call: &CallId, attempt: u32) -> SessionId {
+    match attempt {
+        0 => session_of(parent, call),
+        attempt => session_of(
+            session_of(parent, call),
+            &CallId(format!("fallback {attempt}")),
+        ),
+    }
 }
 
 /// What is wrong with a call, for the model.

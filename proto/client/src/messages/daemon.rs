@@ -170,6 +170,7 @@ crate::catalog! {
     BehindTurn = "{0} until you raise the session's budget or send another prompt.", "{0}，等待提高会话预算或发送新的提示词。";
     OnePromptWaits = "1 prompt is queued", "有 1 条提示词在排队";
     PromptsWait = "{0} prompts are queued", "有 {0} 条提示词在排队";
+    FallbackAgent = "The agent `{0}` failed, so its fallback `{1}` works on the task as session {2}: {3}.", "代理 `{0}` 失败，由其后备代理 `{1}` 以会话 {2} 处理该任务：{3}。";
     StandsIn = "`{0}` is not available, so `{1}` answers for the rest of this turn: {2}.", "`{0}` 不可用，本回合剩余部分由 `{1}` 应答：{2}。";
     NoStandIn = "`{0}` is not available ({1}), and its fallback `{2}` cannot be used: {3}", "`{0}` 不可用（{1}），其备用模型 `{2}` 也无法使用：{3}";
     EndedInCircles = "The turn was ended: the model kept repeating the same calls with the same results, even after a reminder.", "回合已结束：模型在提醒后仍反复发出相同的调用，结果也相同。";

@@ -96,9 +96,10 @@ impl Actor {
     }
 
     /// Whether the result of a sub-agent in the background is still to come.
-    pub(crate) fn has_background_agent(&self, session: SessionId) -> bool {
+    pub(crate) fn has_background_agent(&self, session: SessionId, call: &CallId) -> bool {
         let agents = &self.machine.facts().background_agents;
-        agents.contains_key(&session)
+        // Its fallback works for the same call.
+        agents.contains_key(&session) || agents.values().any(|(own, _)| own == call)
     }
 
     /// Takes in what another session says, like steering. A session that has exited does not go on for it.

@@ -7,13 +7,13 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use contract::Outcome;
-use contract::tool::Progress;
 use proto::item::CallStatus;
 use proto::params::session::Until;
 use proto::record::{AgentFinished, AgentStarted, PromptQueued};
 use proto::{Body, CallId, Failure, Pid, PromptId, RequestId, SessionId};
 
-use super::life::{AgentCall, Started, failed, outcome_of};
+use super::fallback::{AgentEnd, FailedAgent, NeverCancelled, Unseen, with_failures};
+use super::life::{AgentWork, Started};
 use super::{Place, client_of};
 use crate::supervisor::Supervisor;
 
@@ -45,20 +45,13 @@ struct BackgroundAgent {
     call: CallId,
     started: AgentStarted,
     /// Held until it has ended.
-    _place: Arc<Place>,
-}
-
-/// Nobody sees how far it has come but those who look at its session.
-struct Unseen;
-
-impl Progress for Unseen {
-    fn output(&self, _text: &str) {}
+    place: Option<Arc<Place>>,
 }
 
 impl Supervisor {
     /// The outcome of a call whose sub-agent goes on without it.
-    pub(super) fn leave_in_background(&self, call: &AgentCall, started: Started) -> Outcome {
-        let Started { handle, place } = started;
+    pub(super) fn leave_in_background(&self, call: &AgentWork, started: Started) -> Outcome {
+        let Started { handle, place, .. } = started;
         let (session, pid) = (handle.id(), handle.pid());
         let agent = call.task.agent.clone();
         let text = format!(
@@ -73,7 +66,7 @@ impl Supervisor {
             parent: call.parent,
             call: call.call.clone(),
             started: started.clone(),
-            _place: place,
+            place: Some(place),
         });
         Outcome {
             agent: Some(started),
@@ -100,7 +93,7 @@ impl Supervisor {
                     parent,
                     call,
                     started,
-                    _place: Arc::new(self.places.take_back(parent, depth)),
+                    place: Some(Arc::new(self.places.take_back(parent, depth))),
                 });
             }
         }
@@ -120,31 +113,93 @@ impl Supervisor {
         });
     }
 
-    /// Waits for the end of a sub-agent or of its parent, whichever comes first.
+    /// Waits for the end of a sub-agent or of its parent, whichever comes first. After a failure its fallback works.
     async fn follow_agent(&self, agent: BackgroundAgent) {
-        let session = agent.started.session;
-        let ended = tokio::select! {
-            ended = self.agent_ended(session, &Unseen) => Some(ended),
-            () = self.parent_exited(agent.parent) => None,
+        let (mut current, mut ended_before, mut failed_before) = (agent, Vec::new(), Vec::new());
+        let result = loop {
+            let Some(end) = self.follow_attempt(&current).await else {
+                break None;
+            };
+            let next = match &end.failure {
+                Some(_) => self.next_in_background(&mut current).await,
+                None => None,
+            };
+            let (Some(work), Some(why)) = (next, end.failure) else {
+                let name = &current.started.agent;
+                let outcome = with_failures(end.outcome, name, &failed_before);
+                break Some((outcome, end.worktree));
+            };
+            failed_before.push(FailedAgent {
+                agent: current.started.agent.clone(),
+                why,
+                worktree: end.worktree,
+            });
+            let started = match self.start_agent(&work, &NeverCancelled).await {
+                Ok(started) => started,
+                Err(outcome) => {
+                    let name = &work.task.agent;
+                    break Some((with_failures(outcome, name, &failed_before), None));
+                }
+            };
+            self.report_fallback(&work, &started, &failed_before).await;
+            self.narrow_agents(work.parent).await;
+            let next = BackgroundAgent {
+                parent: current.parent,
+                call: current.call.clone(),
+                started: AgentStarted {
+                    session: started.handle.id(),
+                    pid: started.handle.pid(),
+                    agent: work.task.agent,
+                },
+                place: Some(started.place),
+            };
+            ended_before.push(std::mem::replace(&mut current, next));
         };
-        let outcome = match ended {
-            Some(Ok(waited)) => Some(outcome_of(&agent.started.agent, &waited)),
-            Some(Err(failure)) => Some(failed(&failure)),
-            None => {
-                self.stop_agent(session, GRACE_MS).await;
-                None
-            }
-        };
-        self.exit_agent(session).await;
-        let worktree = self.end_worktree(session).await;
-        if let Some(outcome) = outcome
-            && let Err(failure) = self.bring_result(&agent, &outcome, worktree).await
+        if let Some((outcome, worktree)) = result
+            && let Err(failure) = self.bring_result(&current, &outcome, worktree).await
         {
             // The parent still awaits it: the next daemon tries again.
+            let session = current.started.session;
             return tracing::error!(%session, %failure, "the result of a sub-agent was not delivered");
         }
-        self.note_finished(agent).await;
+        for agent in ended_before.into_iter().chain([current]) {
+            self.note_finished(agent).await;
+        }
+    }
+
+    /// Waits for the end of one sub-agent. `None`: its parent has exited, and it was stopped.
+    async fn follow_attempt(&self, agent: &BackgroundAgent) -> Option<AgentEnd> {
+        let session = agent.started.session;
+        let mut end = tokio::select! {
+            ended = self.agent_ended(session, &Unseen) => {
+                Some(AgentEnd::of(&agent.started.agent, ended))
+            }
+            () = self.parent_exited(agent.parent) => None,
+        };
+        if end.is_none() {
+            self.stop_agent(session, GRACE_MS).await;
+        }
+        self.exit_agent(session).await;
+        let worktree = self.end_worktree(session).await;
+        if let Some(end) = &mut end {
+            end.worktree = worktree;
+        }
         self.release_servers_of(session);
+        end
+    }
+
+    /// The work of the fallback of an agent in the background that failed, which gives back its place.
+    async fn next_in_background(&self, agent: &mut BackgroundAgent) -> Option<AgentWork> {
+        let BackgroundAgent {
+            parent,
+            call,
+            started,
+            ..
+        } = &*agent;
+        let work = self.work_of((*parent, call), started.session, &started.agent);
+        let next = self.fallback_of(&work.await?).await?;
+        agent.place = None;
+        Some(next)
     }
 
     /// Returns when the parent has exited, or is gone.

@@ -17,7 +17,8 @@ use proto::record::{AgentFinished, AgentOf, PromptReferences};
 use proto::{CallId, Failure, SessionId};
 use tokio::time::{Instant, sleep};
 
-use super::{Order, Parent, Place, client_of, no_such_agent, order, session_of};
+use super::fallback::{AgentEnd, FailedAgent, with_failures};
+use super::{Order, Parent, Place, client_of, no_such_agent, order, session_at};
 use crate::actor::Actor;
 use crate::actor::commands::agents::{AgentProgress, AgentTerms};
 use crate::actor::handle::SessionHandle;
@@ -34,11 +35,19 @@ const STOPPING: Duration = Duration::from_millis(2_000);
 const SETTLES: Duration = Duration::from_secs(2);
 const LOOK: Duration = Duration::from_millis(10);
 
-/// A call that has a sub-agent do its work.
-pub(crate) struct AgentCall {
+/// What a sub-agent is to do, and for which call.
+#[derive(Clone)]
+pub(crate) struct AgentWork {
     pub parent: SessionId,
     pub call: CallId,
     pub task: AgentTask,
+    /// 0: the agent that the call names works; then its fallbacks, one after the other.
+    pub attempt: u32,
+}
+
+/// A call that has a sub-agent do its work.
+pub(crate) struct AgentCall {
+    pub work: AgentWork,
     pub progress: Arc<dyn Progress>,
     pub cancel: Arc<dyn Cancel>,
     pub reporter: Reporter<CallEvent>,
@@ -47,6 +56,8 @@ pub(crate) struct AgentCall {
 /// A sub-agent that is there.
 pub(super) struct Started {
     pub handle: SessionHandle,
+    /// It was not there before.
+    pub is_new: bool,
     /// Held as long as it works.
     pub place: Arc<Place>,
 }
@@ -64,55 +75,86 @@ pub(super) fn failed(failure: &Failure) -> Outcome {
 }
 
 impl Supervisor {
-    /// Runs the sub-agent of a call to its end.
+    /// Runs the sub-agent of a call to its end, and after a failure its fallbacks.
     pub(super) async fn run_agent(&self, call: AgentCall) -> Outcome {
-        let started = match self.start_agent(&call).await {
+        let mut work = call.work.clone();
+        let mut failed_before = Vec::new();
+        loop {
+            let end = self.run_attempt(&call, &work, &failed_before).await;
+            let next = match &end.failure {
+                Some(_) => self.fallback_of(&work).await,
+                None => None,
+            };
+            let (Some(next), Some(why)) = (next, end.failure) else {
+                let outcome = with_failures(end.outcome, &work.task.agent, &failed_before);
+                let text = match end.worktree {
+                    Some(worktree) => format!("{}\n\n{worktree}", outcome.text),
+                    None => outcome.text,
+                };
+                return Outcome { text, ..outcome };
+            };
+            failed_before.push(FailedAgent {
+                agent: work.task.agent,
+                why,
+                worktree: end.worktree,
+            });
+            work = next;
+        }
+    }
+
+    /// Runs one sub-agent of a call to its end.
+    async fn run_attempt(
+        &self,
+        call: &AgentCall,
+        work: &AgentWork,
+        failed_before: &[FailedAgent],
+    ) -> AgentEnd {
+        let started = match self.start_agent(work, &*call.cancel).await {
             Ok(started) => started,
-            Err(outcome) => return outcome,
+            Err(outcome) => return AgentEnd::not_started(outcome),
         };
+        self.report_fallback(work, &started, failed_before).await;
         // Its parent may have been narrowed while it was created.
-        self.narrow_agents(call.parent).await;
+        self.narrow_agents(work.parent).await;
         let handle = &started.handle;
         let (session, pid) = (handle.id(), handle.pid());
-        let agent = &call.task.agent;
-        if call.task.background {
-            return self.leave_in_background(&call, started);
+        let agent = &work.task.agent;
+        if work.task.background {
+            return AgentEnd::without_failure(self.leave_in_background(work, started));
         }
         call.progress.output(&format!("session {pid} ({agent})\n"));
         let ended = tokio::select! {
             ended = self.agent_ended(session, &*call.progress) => Some(ended),
             () = call.cancel.cancelled() => None,
         };
-        let outcome = match ended {
-            Some(Ok(waited)) => outcome_of(agent, &waited),
-            Some(Err(failure)) => failed(&failure),
+        let mut end = match ended {
+            Some(ended) => AgentEnd::of(agent, ended),
             None => {
                 self.stop_agent(session, call.cancel.grace_ms()).await;
-                interrupted("The agent was stopped with this call.")
+                let outcome = interrupted("The agent was stopped with this call.");
+                AgentEnd::without_failure(outcome)
             }
         };
         self.exit_agent(session).await;
-        let outcome = match self.end_worktree(session).await {
-            Some(text) => Outcome {
-                text: format!("{}\n\n{text}", outcome.text),
-                ..outcome
-            },
-            None => outcome,
-        };
+        end.worktree = self.end_worktree(session).await;
         call.reporter
             .report(CallEvent::AgentFinished(AgentFinished {
-                call: call.call.clone(),
+                call: work.call.clone(),
                 session,
                 pid,
                 agent: agent.clone(),
-                spent: self.spent_by_agent(call.parent, session).await,
+                spent: self.spent_by_agent(work.parent, session).await,
             }));
         self.release_servers_of(session);
-        outcome
+        end
     }
 
     /// Creates the sub-agent of a call, or finds the one that it had before the daemon's end.
-    async fn start_agent(&self, call: &AgentCall) -> Result<Started, Outcome> {
+    pub(super) async fn start_agent(
+        &self,
+        call: &AgentWork,
+        cancel: &dyn Cancel,
+    ) -> Result<Started, Outcome> {
         let parent = self.load(call.parent).await.map_err(|why| failed(&why))?;
         // It has a log of its own, which must never be there without the call that it works for.
         let on_disk = parent.ask(|actor, reply| actor.when_on_disk(reply)).await;
@@ -121,11 +163,15 @@ impl Supervisor {
         let terms = terms.map_err(|why| failed(&why))?;
         let terms = terms.ok_or_else(|| Outcome::failed("The session has no first record."))?;
         let above = terms.created.agent.as_ref().map_or(0, |agent| agent.depth);
-        let (session, depth) = (session_of(call.parent, &call.call), above + 1);
+        let (session, depth) = (session_at(call.parent, &call.call, call.attempt), above + 1);
         if self.exists(session).await.map_err(|why| failed(&why))? {
             let place = Arc::new(self.places.take_back(call.parent, depth));
             let handle = self.load(session).await.map_err(|why| failed(&why))?;
-            return Ok(Started { handle, place });
+            return Ok(Started {
+                handle,
+                is_new: false,
+                place,
+            });
         }
         let (found, models) = self.definitions(&terms).await.map_err(|why| failed(&why))?;
         let Some(definition) = found.named(&call.task.agent) else {
@@ -134,7 +180,7 @@ impl Supervisor {
         let mut order = order(definition, &terms, &models, session, depth, &call.task)?;
         let place = tokio::select! {
             place = self.places.take(call.parent, depth) => place.map_err(|why| failed(&why))?,
-            () = call.cancel.cancelled() => {
+            () = cancel.cancelled() => {
                 return Err(interrupted("Not run: the call was stopped before the agent started."));
             }
         };
@@ -181,7 +227,7 @@ impl Supervisor {
 
     pub(super) async fn create_agent(
         &self,
-        call: &AgentCall,
+        call: &AgentWork,
         terms: &AgentTerms,
         order: Order,
         (place, server_tools): (Arc<Place>, Option<Vec<Arc<dyn Tool>>>),
@@ -229,7 +275,11 @@ impl Supervisor {
         drop(creating_now);
         made.and_then(|made| made).map_err(|why| failed(&why))?;
         let handle = self.load(session).await.map_err(|why| failed(&why))?;
-        Ok(Started { handle, place })
+        Ok(Started {
+            handle,
+            is_new: true,
+            place,
+        })
     }
 
     /// Waits until a sub-agent has done its work, whatever becomes of its life in memory meanwhile.
@@ -353,7 +403,7 @@ impl Supervisor {
                     let (call, session) = (agent.call, handle.id());
                     let awaits = move |actor: &mut Actor| {
                         actor.has_open_call(&call)
-                            || actor.has_background_agent(session)
+                            || actor.has_background_agent(session, &call)
                             || actor.awaits_planner(&call)
                     };
                     parent.read(awaits).await.unwrap_or(false)

@@ -67,6 +67,7 @@ fn output(workspace: &Workspace, user_dir: &Path, tools: &ToolSet) -> ListOutput
             effort: agent.effort,
             max_steps: agent.max_steps,
             read_only: agent.read_only,
+            fallback: agent.fallback,
             source: agent.source,
             file: agent.file,
             hidden_by: agent.hidden_by,
