@@ -6,6 +6,7 @@ mod files;
 mod goal;
 mod planner;
 mod queue;
+mod reviewed;
 mod session;
 mod skill;
 mod supervision;
@@ -42,6 +43,7 @@ pub use planner::{PlannerFinished, PlannerStarted, PlanningOutcome};
 pub use queue::{
     AddedLimits, PromptEdited, PromptMoved, PromptQueued, PromptReferences, PromptUnqueued,
 };
+pub use reviewed::{CallReviewed, ReviewVerdict};
 pub use session::{
     AgentOf, Origin, Rules, SessionCreated, SessionExited, SessionReopened, SessionSet,
     SessionShortened, SessionState, SessionSuspended,
@@ -133,6 +135,7 @@ bodies! {
     Assistant(AssistantMessage) = "message.assistant";
     Tool(ToolMessage) = "message.tool";
     PolicyDecided(PolicyDecided) = "policy.decided";
+    CallReviewed(CallReviewed) = "call.reviewed";
     ToolStarted(ToolStarted) = "tool.started";
     ToolBlocked(ToolBlocked) = "tool.blocked";
     ToolFinished(ToolFinished) = "tool.finished";
@@ -167,6 +170,7 @@ macro_rules! reports {
         $crate::Body::HookFinished(_)
             | $crate::Body::CallsRepaired(_)
             | $crate::Body::ReasoningExtracted(_)
+            | $crate::Body::CallReviewed(_)
             | $crate::Body::Unknown { .. }
     };
 }

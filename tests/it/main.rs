@@ -89,6 +89,7 @@ mod repair;
 mod replaced;
 mod replay_under_fire;
 mod research;
+mod reviewer;
 mod rewind;
 mod rows;
 mod rules;

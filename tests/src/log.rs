@@ -446,6 +446,7 @@ impl Story {
             | Body::MessagePinned(_)
             | Body::AgentFinished(_)
             | Body::PlannerStarted(_)
+            | Body::CallReviewed(_)
             | Body::PlannerFinished(_)
             | Body::Usage(_)
             | Body::HookFinished(_)

@@ -95,6 +95,7 @@ fn why(request: &CachedRequest) -> String {
         Purpose::Extraction => words.push(say!(Msg::ForExtraction).to_owned()),
         Purpose::Sample => words.push(say!(Msg::ASample).to_owned()),
         Purpose::Server => words.push(say!(Msg::ForServer).to_owned()),
+        Purpose::Review => words.push(say!(Msg::ForReview).to_owned()),
     }
     if !request.reported {
         words.push(say!(Msg::NothingReported).to_owned());

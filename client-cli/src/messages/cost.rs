@@ -7,6 +7,7 @@ client::catalog! {
     ForSummary = "for a summary", "用于摘要";
     ForExtraction = "for an extraction", "用于推理提取";
     ForServer = "for an MCP server", "用于 MCP 服务器";
+    ForReview = "for the review of a call", "用于审查调用";
     ASample = "a sample", "采样";
     NothingReported = "nothing reported", "没有报告";
     ProbablyExpired = "probably expired", "可能已过期";

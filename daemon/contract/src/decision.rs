@@ -31,6 +31,8 @@ pub struct Decision {
 impl Decision {
     /// The layer of decisions that the `allowed-tools` of a skill in force made.
     pub const SKILL_LAYER: &'static str = "skill";
+    /// The layer of decisions that the reviewer of risky calls made.
+    pub const REVIEWER_LAYER: &'static str = "reviewer";
 }
 
 /// What kind of reason decided.

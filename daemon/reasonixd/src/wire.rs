@@ -528,6 +528,10 @@ impl Assembly for Wire {
         self.load(cwd).settings.agent_models
     }
 
+    fn reviewer(&self, cwd: &Path) -> session::ReviewerSettings {
+        self.load(cwd).settings.reviewer
+    }
+
     fn planner_max_steps(&self, cwd: &Path) -> u64 {
         self.load(cwd).settings.planner_max_steps
     }

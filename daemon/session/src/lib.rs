@@ -25,6 +25,7 @@ pub use assembly::key_keeper::{KeyKeeper, KeysByVariable};
 pub use assembly::memory_settings::MemorySettings;
 pub use assembly::options::SAMPLES_MAX;
 pub use assembly::persisted_rules::KeptRules;
+pub use assembly::reviewer_settings::ReviewerSettings;
 pub use assembly::sandbox_settings::{SandboxDemand, SandboxSettings};
 pub use assembly::server_content::{ServerContent, ServerPrompt};
 pub use assembly::setup::{

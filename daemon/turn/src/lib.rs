@@ -22,6 +22,7 @@ mod next;
 mod planning;
 mod recover;
 pub mod repair;
+pub mod review;
 mod rewinding;
 mod stopping;
 mod stopwatch;

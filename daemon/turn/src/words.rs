@@ -289,6 +289,12 @@ pub fn denied_by_policy(decided: &PolicyDecided) -> String {
             decided.rule
         );
     }
+    if decided.layer == Decision::REVIEWER_LAYER {
+        let reason = decided.rule.trim_end_matches('.');
+        return format!(
+            "Denied by the reviewer of risky calls: {reason}. Do without this call, or say what it is needed for."
+        );
+    }
     match (decided.unattended, &decided.why) {
         (Some(Unattended::Denied), Some(why)) => why.clone(),
         _ => denied_by_rule(&decided.rule, &decided.layer),

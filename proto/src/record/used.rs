@@ -91,6 +91,8 @@ words! {
         Sample = "sample",
         /// An answer for an MCP server.
         Server = "server",
+        /// The review of a risky call.
+        Review = "review",
     }
 }
 

@@ -162,6 +162,10 @@ settings! {
         "If the MCP servers of a session have more tools than this, the model gets their names only, and loads descriptions as it needs them.";
     "permissions.mode", Kind::Word(&["ask", "auto", "yolo"]), Trusted, "\"ask\"":
         "Approval mode of new sessions, for calls that no rule decides. `ask`: ask you; `auto`: allow sandboxed writes; `yolo`: allow everything.";
+    "permissions.reviewer", Kind::Word(&["off", "agent"]), Trusted, "\"off\"":
+        "Have a second model look at each call before you are asked about it. `agent`: the model of `agent.fast_model` (unset: the session's) sees the call and your message, has no tools, and denies the call with a reason, or leaves it to you. Its verdict is in the session's log.";
+    "permissions.reviewer_allows", Kind::Flag, User, "false":
+        "Let the reviewer allow calls without asking you. Never calls that a rule asks about or that are always asked, runs outside the sandbox, or plans.";
     "permissions.deny", Kind::Rules(List::Deny), Free, "[]":
         "Rules for calls that never run, for instance `\"Bash(git push:*)\"` or `\"Edit(vendor/**)\"`. Rules in all three lists may have examples, which are checked when the config is read: `{ rule = \"Bash(npm run test:*)\", match = [\"npm run test:unit\"], not_match = [\"npm run test; rm x\"] }`.";
     "permissions.ask", Kind::Rules(List::Ask), Free, "[]":

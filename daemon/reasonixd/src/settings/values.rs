@@ -11,7 +11,9 @@ use proto::params::config;
 use proto::record::Rules;
 use proto::state::ApprovalMode;
 use serde_json::Value;
-use session::{AgentModels, MemorySettings, SandboxDemand, SandboxSettings, SkillSettings};
+use session::{
+    AgentModels, MemorySettings, ReviewerSettings, SandboxDemand, SandboxSettings, SkillSettings,
+};
 use toml_edit::Document;
 use turn::{RecoverPolicy, RestartLimits};
 
@@ -94,6 +96,8 @@ pub struct Settings {
     pub fast_model: Option<String>,
     /// Who writes summaries; `None`: the session's own model.
     pub compaction_model: Option<String>,
+    /// Who looks at calls before the user is asked.
+    pub reviewer: ReviewerSettings,
     /// Requests of a planner for one plan; 0: no limit.
     pub planner_max_steps: u64,
     /// Who works as a sub-agent.
@@ -252,6 +256,10 @@ impl Values {
             compaction_model: self
                 .text("agent.compaction_model")
                 .filter(|model| !model.is_empty()),
+            reviewer: ReviewerSettings {
+                reviews: self.text("permissions.reviewer").as_deref() == Some("agent"),
+                allows: self.is_on("permissions.reviewer_allows"),
+            },
             planner_max_steps: self.number("agent.planner_max_steps"),
             agent_models: AgentModels {
                 of_all: self

@@ -14,6 +14,7 @@ use turn::Judgement;
 
 use crate::actor::Actor;
 use crate::actor::commands::rewind::Rewound;
+use crate::actor::review::Review;
 use crate::assembly::guards::Outdated;
 use crate::calls::call::Ready;
 use crate::calls::events::CallEvent;
@@ -42,6 +43,13 @@ pub enum Happened {
         ready: Ready,
         /// What hooks said to it before.
         hooks: Vec<HookFinished>,
+    },
+    /// A reviewer has looked at a call that was judged. `None`: the settings want none.
+    Reviewed {
+        number: u64,
+        call: CallId,
+        judgement: Box<Judgement>,
+        review: Option<Review>,
     },
     /// The settings forbid more than this call was to be judged by.
     Outdated {

@@ -15,6 +15,7 @@ pub(crate) mod publish;
 pub(crate) mod quarantine;
 pub(crate) mod reasoning;
 pub(crate) mod replies;
+pub(crate) mod review;
 pub(crate) mod sampling;
 pub(crate) mod shutdown;
 pub(crate) mod spending;
@@ -180,15 +181,20 @@ impl Actor {
             }
             Happened::Judged {
                 call,
-                mut judgement,
+                judgement,
                 ready,
                 hooks,
             } => {
                 self.hooks_before(&call, hooks);
                 self.calls.put_judged(call.clone(), ready);
-                self.attend(&mut judgement);
-                self.step(Input::Judged { call, judgement });
+                self.judged(call, judgement);
             }
+            Happened::Reviewed {
+                number,
+                call,
+                judgement,
+                review,
+            } => self.reviewed(number, call, judgement, review),
             // A log that takes nothing more takes no stricter rules either: judged again, it would be outdated again.
             Happened::Outdated { .. } if self.journal.closed().is_some() => {}
             Happened::Outdated {
@@ -315,7 +321,7 @@ impl Actor {
     }
 
     /// What becomes of an ask depends on who is here now, not on who was when the judging began.
-    fn attend(&self, judgement: &mut turn::Judgement) {
+    pub(crate) fn attend(&self, judgement: &mut turn::Judgement) {
         let turn::Judgement::Decided(decided) = judgement else {
             return;
         };

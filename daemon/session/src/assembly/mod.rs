@@ -10,6 +10,7 @@ pub(crate) mod memory_settings;
 pub(crate) mod names;
 pub(crate) mod options;
 pub(crate) mod persisted_rules;
+pub(crate) mod reviewer_settings;
 pub(crate) mod sandbox_settings;
 pub(crate) mod server_content;
 pub(crate) mod setup;

@@ -18,6 +18,7 @@ use crate::assembly::guards::Guards;
 use crate::assembly::key_keeper::{KeyKeeper, NoKeeper};
 use crate::assembly::memory_settings::MemorySettings;
 use crate::assembly::persisted_rules::{self as kept, KeptRules};
+use crate::assembly::reviewer_settings::ReviewerSettings;
 use crate::assembly::sandbox_settings::SandboxSettings;
 use crate::assembly::server_content::{NoServers, ServerContent};
 use crate::assembly::shared_budgets::SharedBudgets;
@@ -388,6 +389,12 @@ pub trait Assembly: Send + Sync {
     fn agent_models(&self, cwd: &Path) -> AgentModels {
         let _ = cwd;
         AgentModels::default()
+    }
+
+    /// Whether a second model looks at calls that would be put to the user. Blocks: reads files.
+    fn reviewer(&self, cwd: &Path) -> ReviewerSettings {
+        let _ = cwd;
+        ReviewerSettings::default()
     }
 
     /// How many requests a planner may make for one plan; 0: no limit. Blocks: reads files.

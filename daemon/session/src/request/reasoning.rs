@@ -114,12 +114,29 @@ impl Aide {
     /// # Errors
     /// Nobody can be: why.
     pub async fn find(around: SideRequestContext) -> Result<Self, String> {
+        Self::cheap(around, Purpose::Extraction, turn::extraction::SYSTEM).await
+    }
+
+    /// Looks up who reviews calls.
+    ///
+    /// # Errors
+    /// Nobody can: why.
+    pub async fn reviewer(around: SideRequestContext) -> Result<Self, String> {
+        Self::cheap(around, Purpose::Review, turn::review::SYSTEM).await
+    }
+
+    /// The model for cheap requests, with a system prompt of its own. It answers with a JSON object.
+    async fn cheap(
+        around: SideRequestContext,
+        purpose: Purpose,
+        system: &str,
+    ) -> Result<Self, String> {
         let (assembly, cwd) = (Arc::clone(&around.assembly), around.cwd.clone());
         let model = around.model.clone();
         let aide = blocking(move || assembly.aide(&cwd, &model)).await;
         let aide = aide.map_err(|failure| failure.message)?;
         let aide = aide.map_err(|failure| failure.message)?;
-        let mut aide = Self::of(around, aide, Purpose::Extraction, turn::extraction::SYSTEM);
+        let mut aide = Self::of(around, aide, purpose, system);
         let json_mode = aide.codec.json_mode();
         aide.add_member(json_mode);
         Ok(aide)
@@ -180,10 +197,26 @@ impl Aide {
         trace: &str,
         recorder: (&UsageRecorder, u32),
     ) -> Result<ReasoningExtracted, String> {
+        let answer = self
+            .ask_text(&turn::extraction::demand(trace), recorder)
+            .await?;
+        let found = turn::extraction::parse(self.bill.item.clone(), &answer);
+        found.ok_or_else(|| "its answer is not the expected JSON object".to_owned())
+    }
+
+    /// Asks one question, and returns the text of the answer. Its usage is noted under `slot`.
+    ///
+    /// # Errors
+    /// None came: why.
+    pub async fn ask_text(
+        &self,
+        text: &str,
+        recorder: (&UsageRecorder, u32),
+    ) -> Result<String, String> {
         let question = Item::User(UserMessage {
             item: ItemId("h".into()),
             prompt_id: None,
-            text: turn::extraction::demand(trace),
+            text: text.to_owned(),
             context: None,
             voice: Voice::Daemon,
             attached: Vec::new(),
@@ -194,9 +227,7 @@ impl Aide {
             role: FragmentRole::User,
             bytes: question.as_bytes(),
         };
-        let answer = self.ask(&[fragment], recorder).await?;
-        let found = turn::extraction::parse(self.bill.item.clone(), &answer.text);
-        found.ok_or_else(|| "its answer is not the expected JSON object".to_owned())
+        Ok(self.ask(&[fragment], recorder).await?.text)
     }
 
     /// Asks for one answer. Its usage is noted under `slot`.

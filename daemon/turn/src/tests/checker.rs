@@ -428,6 +428,7 @@ impl Checker {
             | Body::CacheReset(_)
             | Body::MessagePinned(_)
             | Body::ReasoningExtracted(_)
+            | Body::CallReviewed(_)
             | Body::CallsRepaired(_)
             | Body::Unknown { .. } => {}
         }

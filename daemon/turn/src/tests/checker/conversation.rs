@@ -101,7 +101,7 @@ impl ShownConversation {
         match usage.purpose {
             Purpose::Summary => self.now.summaries += 1,
             // Side requests, which end at any time.
-            Purpose::Extraction | Purpose::Sample | Purpose::Server => {}
+            Purpose::Extraction | Purpose::Sample | Purpose::Server | Purpose::Review => {}
             Purpose::Answer => {
                 assert!(record.turn.is_some(), "it is in a turn");
                 if usage.reported {

@@ -126,6 +126,7 @@ fn recorded(body: &Body) -> Option<String> {
         | Body::AgentFinished(_)
         | Body::Usage(_)
         | Body::ReasoningExtracted(_)
+        | Body::CallReviewed(_)
         | Body::SessionShortened(_)
         | Body::Unknown { .. } => {
             return None;

@@ -12,8 +12,9 @@ use proto::params::interaction::{
 };
 use proto::params::session::When;
 use proto::record::{
-    AgentFinished, CallEdit, ChildExited, ChildKind, ChildSpawned, PromptEdited, PromptMoved,
-    Purpose, ReasoningExtracted, SessionSet, Usage, UserCommand, Verdict,
+    AgentFinished, CallEdit, CallReviewed, ChildExited, ChildKind, ChildSpawned, PromptEdited,
+    PromptMoved, Purpose, ReasoningExtracted, ReviewVerdict, SessionSet, Usage, UserCommand,
+    Verdict,
 };
 use proto::reset::Pinned;
 use proto::state::{Kind, Mode, RestartPolicy};
@@ -429,6 +430,19 @@ impl Simulation {
             "ask" | "plan" => !self.chance.once_in(8),
             _ => self.chance.once_in(2),
         };
+        if self.planning.once_in(8) {
+            let reviewed = Body::CallReviewed(CallReviewed {
+                call: call.id.clone(),
+                tool: call.name.clone(),
+                verdict: ReviewVerdict::Ask,
+                reason: "unsure".into(),
+                decided: false,
+                model: "m".into(),
+                duration_ms: 1,
+            });
+            let effects = self.machine.record(reviewed, self.now);
+            self.perform(effects);
+        }
         let version = self.chance.below(2);
         let mut judgement = match if self.peace { 0 } else { self.chance.below(10) } {
             0..4 => judgement(&call, Verdict::Allow, Unattended::Wait, read_only, version),

@@ -1,0 +1,132 @@
+use proptest::prelude::*;
+use proto::CallId;
+use proto::item::ToolCall;
+
+use super::*;
+use crate::Judgement;
+use crate::tests::made::judgement;
+
+fn asked(basis: Basis, confinement: Confinement) -> Decided {
+    let call = ToolCall {
+        id: CallId::from("a"),
+        name: "write".into(),
+        arguments: "{}".into(),
+        cut: false,
+        found: false,
+    };
+    let judged = judgement(&call, Verdict::Ask, Unattended::Wait, false, 0);
+    let Judgement::Decided(mut decided) = judged else {
+        panic!("it is decided")
+    };
+    (decided.decision.basis, decided.decision.confinement) = (basis, confinement);
+    decided
+}
+
+const BASES: [Basis; 5] = [
+    Basis::Rule,
+    Basis::Fallback,
+    Basis::AlwaysAsked,
+    Basis::NotAnalysed,
+    Basis::EffectivePermissions,
+];
+
+#[test]
+fn reviewer_allows_only_where_it_is_let_and_nobody_has_said_anything() {
+    for basis in BASES {
+        for confinement in [Confinement::Files, Confinement::None] {
+            for allows in [false, true] {
+                let mut decided = asked(basis, confinement);
+                let free = matches!(basis, Basis::Fallback | Basis::NotAnalysed);
+                let wanted = allows && free && confinement == Confinement::Files;
+                let did = apply(&mut decided, ReviewVerdict::Allow, "fine", allows);
+                assert_eq!(did, wanted, "{basis:?} {confinement:?} {allows}");
+                let verdict = if wanted { Verdict::Allow } else { Verdict::Ask };
+                assert_eq!(decided.decision.verdict, verdict);
+            }
+        }
+    }
+}
+
+#[test]
+fn denial_has_its_reason_and_other_verdicts_change_nothing() {
+    let mut decided = asked(Basis::Rule, Confinement::None);
+    for verdict in [ReviewVerdict::Ask, ReviewVerdict::Failed] {
+        assert!(!apply(&mut decided, verdict, "so so", true));
+    }
+    let before = asked(Basis::Rule, Confinement::None).decision;
+    assert_eq!(decided.decision, before);
+    assert!(apply(
+        &mut decided,
+        ReviewVerdict::Deny,
+        "it sends a key",
+        false
+    ));
+    assert_eq!(decided.decision.verdict, Verdict::Deny);
+    assert_eq!(decided.decision.rule, "it sends a key");
+    assert_eq!(decided.decision.layer, Decision::REVIEWER_LAYER);
+}
+
+#[test]
+fn runs_outside_and_what_nobody_could_answer_are_not_reviewed() {
+    let mut outside = asked(Basis::Fallback, Confinement::Files);
+    outside.approval.escape = Some("it writes outside".into());
+    assert!(!is_reviewed(&outside) && !may_be_allowed(&outside));
+    let mut alone = asked(Basis::Fallback, Confinement::Files);
+    alone.unattended = Unattended::Deny("nobody is there".into());
+    assert!(!is_reviewed(&alone));
+    let mut plan = asked(Basis::Fallback, Confinement::Files);
+    plan.action = CallAction::PresentPlan("1. Look.".into());
+    assert!(!is_reviewed(&plan));
+    let mut twice = asked(Basis::Fallback, Confinement::Files);
+    twice.again_hash = Some("again".into());
+    assert!(is_reviewed(&twice) && !may_be_allowed(&twice));
+}
+
+#[test]
+fn verdict_is_read_from_an_answer_with_words_around_it() {
+    let read = |answer| parse(answer);
+    let denied = read("Well. {\"verdict\": \"deny\", \"reason\": \"It sends\\n a key.\"} Done.");
+    assert_eq!(
+        denied,
+        Some((ReviewVerdict::Deny, "It sends a key.".into()))
+    );
+    assert_eq!(
+        read("{\"verdict\": \"allow\"}"),
+        Some((ReviewVerdict::Allow, String::new()))
+    );
+    for none in [
+        "allow",
+        "{}",
+        "{\"verdict\": \"failed\"}",
+        "{\"verdict\": \"yes\"}",
+        "",
+    ] {
+        assert_eq!(read(none), None, "{none}");
+    }
+}
+
+proptest! {
+    /// Whatever an answer says, reading it never panics, and a reason is short.
+    #[test]
+    fn any_answer_is_read(answer in "\\PC{0,200}") {
+        if let Some((_, reason)) = parse(&answer) {
+            prop_assert!(reason.chars().count() <= REASON_MAX);
+        }
+    }
+
+    /// A call cannot close its block, and a long one is cut.
+    #[test]
+    fn call_stays_in_its_block(arguments in "[a-zä<>/]{0,400}", times in 1..100_usize) {
+        let call = ReviewedCall {
+            tool: "bash".into(),
+            arguments: arguments.repeat(times),
+            rule: "fallback".into(),
+            prompt: "Fix </message> it".into(),
+            cwd: "/w".into(),
+        };
+        let said = demand(&call);
+        prop_assert_eq!(said.matches("</call>").count(), 1);
+        prop_assert_eq!(said.matches("</message>").count(), 1);
+        prop_assert!(said.len() < 2 * CALL_MAX + 4_000);
+    }
+}
