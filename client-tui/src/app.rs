@@ -226,12 +226,11 @@ impl App {
 
     /// Waits for something, takes all that is there, and draws if it is time.
     async fn turn(&mut self) -> io::Result<Option<ExitReport>> {
-        let beat = self.beaten + BEAT;
         let frame = match self.has_unprinted {
             true => self.drawn,
             false => self.drawn + FRAME,
         };
-        let moves = self.moves();
+        let wakes = self.wakes();
         let session = self.model.session.as_ref();
         let counts = session.and_then(|session| session.cache_changes_in(Stamp::now()));
         let counted = Instant::now() + Duration::from_millis(counts.unwrap_or_default());
@@ -256,7 +255,7 @@ impl App {
                 None
             }
             () = until(frame), if self.dirty => None,
-            () = until(beat), if moves => {
+            () = until(wakes.unwrap_or(frame)), if wakes.is_some() => {
                 self.beaten = Instant::now();
                 Some(Event::Tick)
             }
@@ -272,11 +271,10 @@ impl App {
             if matches!(event, Event::Signal(Signal::Continue)) && !self.terminal.continued()? {
                 break;
             }
-            let had_toast = self.model.toast.is_some();
+            let before = self.by_time();
             let tick = matches!(event, Event::Tick);
             let effects = self.update(event);
-            // Animations and expiring toasts change with time alone.
-            self.dirty |= !tick || self.spins() || had_toast != self.model.toast.is_some();
+            self.dirty |= !tick || self.spins() || before != self.by_time();
             if let Some(leave) = self.perform(effects).await? {
                 return Ok(Some(leave));
             }
@@ -320,10 +318,25 @@ impl App {
         (drawn != (columns, rows)).then_some(Event::Resize(columns, rows))
     }
 
-    /// Whether anything happens by itself after a while.
-    fn moves(&self) -> bool {
-        let list = matches!(self.model.dialog, Some(Dialog::List(_)));
-        self.model.toast.is_some() || list || self.spins()
+    /// When something happens by itself, at most once a beat.
+    fn wakes(&self) -> Option<Instant> {
+        let beat = self.beaten + BEAT;
+        if self.spins() {
+            return Some(beat);
+        }
+        let toast = self.model.toast.as_ref().map(|toast| toast.until);
+        let due = [toast, update::list::wakes(&self.model)];
+        due.into_iter().flatten().min().map(|due| due.max(beat))
+    }
+
+    /// What changes with time alone, beside what is animated: whether there is a toast, and the moment that ages of a list
+    /// are counted to.
+    fn by_time(&self) -> (bool, Option<Stamp>) {
+        let at = match &self.model.dialog {
+            Some(Dialog::List(list)) => Some(list.at),
+            _ => None,
+        };
+        (self.model.toast.is_some(), at)
     }
 
     /// Whether anything on the screen is animated. A session that waits for the user is not.

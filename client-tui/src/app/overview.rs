@@ -1,9 +1,11 @@
 //! The background task that keeps the overview of all sessions up to date. It waits in the daemon for changes: nothing is
 //! asked while nothing changes, and a change is shown at once.
 
+use std::collections::HashSet;
 use std::time::Duration;
 
 use client::{CallError, Client};
+use proto::Pid;
 use proto::methods::{InteractionList, ProcessList, ProcessWait};
 use proto::params::session::SessionSummary;
 use proto::params::{interaction, process};
@@ -45,11 +47,11 @@ impl Pace {
         }
     }
 
-    /// How long the daemon waits for a change.
-    fn wait(self) -> Duration {
+    /// How long the daemon waits for a change. `works`: commands may run, whose starts and ends are no changes.
+    fn wait(self, works: bool) -> Duration {
         match self {
-            Self::Off | Self::Slow => Duration::from_secs(30),
-            Self::Fast => Duration::from_secs(1),
+            Self::Fast if works => Duration::from_secs(1),
+            Self::Off | Self::Slow | Self::Fast => Duration::from_secs(30),
         }
     }
 
@@ -73,13 +75,13 @@ pub(super) async fn watching(
     sender: mpsc::Sender<Event>,
     mut pace: watch::Receiver<Pace>,
 ) {
-    let mut since = None;
+    let mut known: Option<Overview> = None;
     loop {
         let now = *pace.borrow_and_update();
         let asked = async {
             match now {
                 Pace::Off => std::future::pending().await,
-                Pace::Slow | Pace::Fast => next(&client, since, now).await,
+                Pace::Slow | Pace::Fast => next(&client, known.as_ref(), now).await,
             }
         };
         let answer = tokio::select! {
@@ -93,7 +95,7 @@ pub(super) async fn watching(
             Ok(Some(overview)) => overview,
             Ok(None) => continue,
             Err(error) => {
-                since = None;
+                known = None;
                 // A daemon that answers is asked again, one that is gone is not: that would start it.
                 let answers = matches!(error, CallError::Failure(_) | CallError::Timeout { .. });
                 let changed = tokio::select! {
@@ -106,42 +108,50 @@ pub(super) async fn watching(
                 }
             }
         };
-        since = Some(overview.change);
-        if sender
-            .send(Event::Overview(Box::new(overview)))
-            .await
-            .is_err()
-        {
+        let shown = Box::new(overview.clone());
+        known = Some(overview);
+        if sender.send(Event::Overview(shown)).await.is_err() {
             return;
         }
         tokio::time::sleep(now.gaps().1).await;
     }
 }
 
-/// The overview, once it is another one than that of change `since`. `None`: nothing has changed for as long as the daemon
-/// waits, and no age on the screen grows.
+/// The overview, once it is another one than the known one. `None`: nothing has changed for as long as the daemon waits.
 async fn next(
     client: &Client,
-    since: Option<u64>,
+    known: Option<&Overview>,
     pace: Pace,
 ) -> Result<Option<Overview>, CallError> {
-    if let Some(since) = since {
-        let wait_ms = u64::try_from(pace.wait().as_millis()).unwrap_or(u64::MAX);
+    if let Some(known) = known {
+        let works = known.works();
+        let wait_ms = u64::try_from(pace.wait(works).as_millis()).unwrap_or(u64::MAX);
+        let since = known.change;
         let params = process::WaitParams { since, wait_ms };
         let newest = client.call::<ProcessWait>(&params).await?.change;
-        if newest == since && pace == Pace::Slow {
+        if newest == since && !(pace == Pace::Fast && works) {
             return Ok(None);
         }
         tokio::time::sleep(pace.gaps().0).await;
     }
-    overview(client).await.map(Some)
+    overview(client, known).await.map(Some)
 }
 
-async fn overview(client: &Client) -> Result<Overview, CallError> {
-    let all = process::ListParams::default();
-    let listed = client.call::<ProcessList>(&all).await?;
+/// The overview now. What has not changed is taken from the known one.
+async fn overview(client: &Client, known: Option<&Overview>) -> Result<Overview, CallError> {
+    let params = process::ListParams {
+        since: known.map(|known| known.change),
+        ..process::ListParams::default()
+    };
+    let listed = client.call::<ProcessList>(&params).await?;
+    let mut sessions = listed.processes;
+    let unchanged: HashSet<Pid> = listed.unchanged.into_iter().collect();
+    let kept = known.into_iter().flat_map(|known| &known.sessions);
+    let kept = kept.filter(|session| unchanged.contains(&session.pid));
+    sessions.extend(kept.cloned());
+    sessions.sort_by_key(|session| session.pid);
     let asks = |session: &SessionSummary| session.pending_interactions > 0;
-    let open = match listed.processes.iter().any(asks) {
+    let open = match sessions.iter().any(asks) {
         true => {
             let all = interaction::ListParams::default();
             client.call::<InteractionList>(&all).await?.interactions
@@ -149,7 +159,7 @@ async fn overview(client: &Client) -> Result<Overview, CallError> {
         false => Vec::new(),
     };
     Ok(Overview {
-        sessions: listed.processes,
+        sessions,
         children: listed.children,
         open,
         change: listed.change,

@@ -18,6 +18,7 @@ use proto::params::history::{CheckpointsOutput, RewindOutput, SearchOutput};
 use proto::params::interaction::Interaction;
 use proto::params::session::SessionSummary;
 use proto::params::{process, skill};
+use proto::state::State;
 use proto::{InteractionId, Pid, PromptId, Seq, SessionId, Stamp};
 
 use super::line::Input;
@@ -44,6 +45,8 @@ pub struct ListDialog {
     pub due: Instant,
     /// Wall-clock time of the newest answer: ages are relative to it.
     pub at: Stamp,
+    /// When ages were counted to that moment.
+    pub aged: Instant,
     /// Last messages of sessions, as far as requested; `None`: still loading.
     pub previews: HashMap<SessionId, Option<Preview>>,
     /// The second step of a rewind: choosing what to restore.
@@ -186,6 +189,7 @@ impl ListDialog {
             },
             due: now,
             at: Stamp::default(),
+            aged: now,
             previews: HashMap::new(),
             restore: None,
             more: false,
@@ -203,14 +207,49 @@ impl ListDialog {
     #[must_use]
     pub fn period(&self) -> Option<Duration> {
         match self.what {
-            ListOf::Sessions { .. } => Some(Duration::from_secs(1)),
-            // The overview has them as soon as they change; this says so if it does not come.
-            ListOf::Inbox | ListOf::Processes => Some(Duration::from_secs(5)),
-            ListOf::Agents => Some(Duration::from_secs(5)),
+            // The overview says as soon as they change; this is for when it does not come.
+            ListOf::Sessions { .. } | ListOf::Inbox | ListOf::Processes | ListOf::Agents => {
+                Some(Duration::from_secs(60))
+            }
             ListOf::Turns | ListOf::Queue | ListOf::Models | ListOf::Skills | ListOf::Search => {
                 None
             }
         }
+    }
+
+    /// How long after the last time the ages that it shows are others; `None`: it shows none that grow.
+    #[must_use]
+    pub fn ages_after(&self) -> Option<Duration> {
+        /// So long ages are in seconds.
+        const YOUNG_MS: i64 = 120_000;
+        let is_young = |at: Stamp| self.at.0.saturating_sub(at.0) < YOUNG_MS;
+        let is_live = |session: &SessionSummary| {
+            let rests = matches!(session.state, State::Idle | State::Exited);
+            !rests || is_young(session.active_at)
+        };
+        let in_seconds = match &self.content {
+            Content::Sessions(sessions) | Content::Agents(sessions) => sessions.iter().any(is_live),
+            Content::Processes(list) => {
+                !list.children.is_empty() || list.processes.iter().any(is_live)
+            }
+            Content::Inbox(open) => open.iter().any(|open| is_young(open.opened_at)),
+            _ => return None,
+        };
+        Some(Duration::from_secs(match in_seconds {
+            true => 1,
+            false => 30,
+        }))
+    }
+
+    /// Lets all ages grow to this moment.
+    pub fn age(&mut self, clock: Stamp, now: Instant) {
+        let more = u64::try_from(clock.0.saturating_sub(self.at.0)).unwrap_or_default();
+        if let Content::Processes(list) = &mut self.content {
+            for child in &mut list.children {
+                child.running_ms = child.running_ms.saturating_add(more);
+            }
+        }
+        (self.at, self.aged) = (clock, now);
     }
 
     /// The index of the marked row among `rows`: the row with the marked key, else the index where it was.

@@ -28,6 +28,13 @@ impl Overview {
         self.sessions.iter().find(|session| session.pid == pid)
     }
 
+    /// Whether a session works, or a command runs.
+    #[must_use]
+    pub fn works(&self) -> bool {
+        let mut sessions = self.sessions.iter();
+        !self.children.is_empty() || sessions.any(|session| session.state == State::Running)
+    }
+
     /// The sub-agents below a session, at any depth, each after the session that started it.
     #[must_use]
     pub fn agents(&self, of: Pid) -> Vec<(usize, &SessionSummary)> {

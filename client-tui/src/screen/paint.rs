@@ -219,7 +219,7 @@ fn lower(colour: Color, depth: Depth) -> Color {
         (Depth::True, colour) => colour,
         (Depth::None, _) => Color::Reset,
         (Depth::Ansi256, Color::Rgb(red, green, blue)) => {
-            Color::Indexed(nearest([red, green, blue], 16..=255))
+            Color::Indexed(nearest_of_256([red, green, blue]))
         }
         (Depth::Ansi16, Color::Rgb(red, green, blue)) => {
             Color::Indexed(nearest([red, green, blue], 0..=15))
@@ -231,19 +231,43 @@ fn lower(colour: Color, depth: Depth) -> Color {
     }
 }
 
-fn nearest(wanted: [u8; 3], among: std::ops::RangeInclusive<u8>) -> u8 {
-    let distance = |index: &u8| -> u32 {
-        let parts = palette(*index).into_iter().zip(wanted);
-        parts
-            .map(|(one, other)| u32::from(one.abs_diff(other)).pow(2))
-            .sum()
-    };
-    among.min_by_key(distance).unwrap_or_default()
+/// The nearest of the colours from 16 on: of a cube, whose sides are independent, and of greys, which are evenly apart. It
+/// is asked for each change of style, so it looks at none of the others.
+fn nearest_of_256(wanted: [u8; 3]) -> u8 {
+    let [red, green, blue] = wanted.map(|part| {
+        let distance = |side: &u8| STEPS[usize::from(*side)].abs_diff(part);
+        (0..6).min_by_key(distance).unwrap_or_default()
+    });
+    let cube = 16 + 36 * red + 6 * green + blue;
+    let sum: u16 = wanted.iter().map(|part| u16::from(*part)).sum();
+    // The nearest to the mean; of two the darker one.
+    let grey = u8::try_from(sum.saturating_sub(10) / 30).unwrap_or(u8::MAX);
+    let grey = 232 + grey.min(23);
+    match distance(grey, wanted) < distance(cube, wanted) {
+        true => grey,
+        false => cube,
+    }
 }
+
+fn nearest(wanted: [u8; 3], among: std::ops::RangeInclusive<u8>) -> u8 {
+    among
+        .min_by_key(|index| distance(*index, wanted))
+        .unwrap_or_default()
+}
+
+/// How far a colour of the palette is from this one.
+fn distance(index: u8, wanted: [u8; 3]) -> u32 {
+    let parts = palette(index).into_iter().zip(wanted);
+    parts
+        .map(|(one, other)| u32::from(one.abs_diff(other)).pow(2))
+        .sum()
+}
+
+/// The parts of the colours of the cube.
+const STEPS: [u8; 6] = [0, 95, 135, 175, 215, 255];
 
 /// The colours of the usual palette.
 fn palette(index: u8) -> [u8; 3] {
-    const STEPS: [u8; 6] = [0, 95, 135, 175, 215, 255];
     let step = |index: u8| STEPS[usize::from(index % 6)];
     let bits = |index: u8, strength: u8| [1, 2, 4].map(|bit| strength * u8::from(index & bit != 0));
     match index {

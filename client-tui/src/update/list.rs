@@ -8,9 +8,10 @@ mod queue;
 mod skills;
 mod turns;
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crossterm::event::{KeyEvent, KeyEventKind};
+use proto::SessionId;
 use proto::params::config::ProviderListParams;
 use proto::params::history::{SearchParams, SearchScope};
 use proto::params::process;
@@ -159,12 +160,27 @@ pub fn search(model: &mut Model, words: &str) -> Vec<Effect> {
     ask(model)
 }
 
-/// On a tick: refreshes a live list, and loads the marked session's last messages.
+/// When something of the list is due by itself: ages grow, it is asked for again, or a preview is read.
+#[must_use]
+pub fn wakes(model: &Model) -> Option<Instant> {
+    let dialog = dialog(model)?;
+    let ages = dialog.ages_after().map(|after| dialog.aged + after);
+    let asked = dialog.period().map(|_| dialog.due);
+    let preview = unread(dialog).map(|_| dialog.rested + REST);
+    [ages, asked, preview].into_iter().flatten().min()
+}
+
+/// On a tick: lets ages grow, refreshes a live list, and loads the marked session's last messages.
 pub fn tick(model: &mut Model) -> Vec<Effect> {
-    let Some(dialog) = dialog(model) else {
+    let (now, clock) = (model.now, model.clock);
+    let Some(dialog) = dialog_mut(model) else {
         return Vec::new();
     };
-    let due = dialog.period().is_some() && model.now >= dialog.due;
+    let ages = dialog.ages_after();
+    if ages.is_some_and(|after| now >= dialog.aged + after) {
+        dialog.age(clock, now);
+    }
+    let due = dialog.period().is_some() && now >= dialog.due;
     let mut effects = preview(model);
     if due {
         effects.extend(ask(model));
@@ -179,9 +195,12 @@ pub fn overview(model: &mut Model) -> Vec<Effect> {
     let content = match dialog(model).map(|dialog| (dialog.what, &dialog.content)) {
         Some((ListOf::Processes, _)) => Content::Processes(process::ListOutput {
             processes: overview.sessions.clone(),
+            unchanged: Vec::new(),
             children: overview.children.clone(),
             change: overview.change,
         }),
+        // The stored ones are not in it: they are asked for, at most as often as it comes.
+        Some((ListOf::Sessions { .. }, _)) => return ask(model),
         Some((ListOf::Inbox, _)) => Content::Inbox(overview.open.clone()),
         Some((ListOf::Agents, Content::Agents(known))) => {
             let working = here.map_or_else(Vec::new, |here| overview.agents(here));
@@ -270,23 +289,28 @@ fn preview(model: &mut Model) -> Vec<Effect> {
     let Some(dialog) = dialog(model) else {
         return Vec::new();
     };
-    let marked = match &dialog.slid {
-        None => dialog.selected.as_ref(),
-        Some((key, _)) => Some(key),
-    };
-    let Some(Key::Session(id)) = marked.cloned() else {
-        return Vec::new();
-    };
-    let wanted = matches!(dialog.what, ListOf::Sessions { .. });
     let rested = now.saturating_duration_since(dialog.rested) >= REST;
-    if !wanted || !rested || dialog.previews.contains_key(&id) {
+    let Some(id) = unread(dialog).filter(|_| rested) else {
         return Vec::new();
-    }
+    };
     if let Some(dialog) = dialog_mut(model) {
         dialog.previews.insert(id, None);
     }
     let session = id.to_string();
     vec![Effect::Call(Call::Preview { session })]
+}
+
+/// The marked session, if its last messages were not read yet.
+fn unread(dialog: &ListDialog) -> Option<SessionId> {
+    let marked = match &dialog.slid {
+        None => dialog.selected.as_ref(),
+        Some((key, _)) => Some(key),
+    };
+    let wanted = matches!(dialog.what, ListOf::Sessions { .. });
+    match marked {
+        Some(Key::Session(id)) if wanted && !dialog.previews.contains_key(id) => Some(*id),
+        _ => None,
+    }
 }
 
 /// Esc: the filter goes first, then the second step, then the list.

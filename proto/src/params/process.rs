@@ -19,6 +19,9 @@ pub struct ListParams {
     /// Only sub-agents that work below this session, at any depth.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub below: Option<Pid>,
+    /// `change` of a list that is known: of sessions that have not changed since, only the pids are wanted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub since: Option<u64>,
 }
 
 /// Answer of `process.list`, by pid.
@@ -26,6 +29,9 @@ pub struct ListParams {
 #[schemars(rename = "ProcessListOutput")]
 pub struct ListOutput {
     pub processes: Vec<SessionSummary>,
+    /// Those that have not changed since the list that is known; with `since` only.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unchanged: Vec<Pid>,
     /// Operating-system processes of the tools of these sessions.
     pub children: Vec<ChildProcess>,
     /// Number of the newest change that the answer includes; another one after a restart of the daemon.

@@ -248,6 +248,7 @@ pub fn running() -> process::ListOutput {
             child(901, None, ChildKind::Command, "cargo test --workspace"),
             child(902, Some(Pid(7)), ChildKind::Shell, HOSTILE),
         ],
+        unchanged: Vec::new(),
         change: 1,
     }
 }
@@ -280,6 +281,7 @@ pub fn agents() -> process::ListOutput {
             ended,
         ],
         children: Vec::new(),
+        unchanged: Vec::new(),
         change: 2,
     }
 }

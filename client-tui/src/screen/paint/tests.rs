@@ -70,3 +70,16 @@ proptest! {
         prop_assert!(!row.bytes.chars().any(char::is_control), "{:?}", row.bytes);
     }
 }
+
+proptest! {
+    #[test]
+    fn nearest_colour_of_256_is_that_of_a_look_at_all(wanted: [u8; 3]) {
+        prop_assert_eq!(nearest_of_256(wanted), nearest(wanted, 16..=255));
+    }
+
+    #[test]
+    fn nearest_of_greys_too(grey: u8, red in 0..4u8) {
+        let wanted = [grey.saturating_add(red), grey, grey];
+        prop_assert_eq!(nearest_of_256(wanted), nearest(wanted, 16..=255));
+    }
+}

@@ -84,7 +84,7 @@ pub(super) fn content(model: &mut Model, content: Result<Content, Trouble>) {
     let Some(dialog) = dialog_mut(model) else {
         return;
     };
-    dialog.at = clock;
+    (dialog.at, dialog.aged) = (clock, now);
     dialog.due = now + dialog.period().unwrap_or_default();
     match content {
         Ok(content) => {

@@ -5,7 +5,7 @@ use proto::params::history::{RewindOutput, RewindParams, What};
 use proto::params::session::{ListOutput, Signal};
 use proto::record::{FileState, RewoundFile, RewoundResult};
 use proto::state::State;
-use proto::{Pid, Seq};
+use proto::{Pid, Seq, Stamp};
 
 use super::*;
 use crate::effect::{Answer, Trouble};
@@ -333,11 +333,13 @@ fn a_filter_is_edited_by_characters_and_words_and_takes_pastes() {
 
 #[test]
 fn a_list_that_moves_asks_again_and_one_that_does_not_is_left() {
-    for (what, ms) in [
-        (ListOf::Sessions { here: false }, 1000),
-        (ListOf::Inbox, 5000),
-        (ListOf::Agents, 5000),
-        (ListOf::Processes, 5000),
+    // The overview says earlier that something has changed.
+    let ms = 60_000;
+    for what in [
+        ListOf::Sessions { here: false },
+        ListOf::Inbox,
+        ListOf::Agents,
+        ListOf::Processes,
     ] {
         let mut model = opened(what);
         dialog_mut(&mut model).unwrap().selected = None;
@@ -848,4 +850,35 @@ fn lists_of_sessions_show_the_overview_as_soon_as_it_comes() {
     let mut model = opened(ListOf::Turns);
     model.overview = overview(Vec::new());
     assert_eq!(super::overview(&mut model), []);
+}
+
+#[test]
+fn list_at_rest_is_not_woken_before_its_ages_grow() {
+    let mut model = opened(ListOf::Processes);
+    let mut old = crate::model::list::fixtures::summary(4, "one", 1);
+    old.active_at = Stamp(model.clock.0 - 3_600_000);
+    old.state = State::Idle;
+    model.overview.sessions = vec![old.clone()];
+    super::overview(&mut model);
+    let rests = wakes(&model).expect("minutes grow") - model.now;
+    assert_eq!(rests, Duration::from_secs(30));
+    // One that works shows seconds.
+    old.state = State::Running;
+    model.overview.sessions = vec![old];
+    super::overview(&mut model);
+    assert_eq!(wakes(&model), Some(model.now + Duration::from_secs(1)));
+    let before = dialog(&model).unwrap().at;
+    model.now += Duration::from_secs(1);
+    model.clock = Stamp(model.clock.0 + 1_000);
+    assert_eq!(tick(&mut model), [], "nothing is asked for");
+    let dialog = dialog(&model).unwrap();
+    assert_eq!(dialog.at, Stamp(before.0 + 1_000), "ages have grown");
+    assert_eq!(wakes(&model), Some(model.now + Duration::from_secs(1)));
+}
+
+#[test]
+fn stored_sessions_are_asked_for_when_the_overview_says_that_something_changed() {
+    let mut model = opened(ListOf::Sessions { here: true });
+    let effects = super::overview(&mut model);
+    assert!(matches!(called(&effects), Call::Sessions(_)), "{effects:?}");
 }

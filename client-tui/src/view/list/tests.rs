@@ -108,11 +108,13 @@ fn before_an_answer_a_list_says_so_and_an_empty_one_says_what_to_do() {
                 next: None,
             }),
             ListOf::Processes => Answer::Processes(proto::params::process::ListOutput {
+                unchanged: Vec::new(),
                 processes: Vec::new(),
                 children: Vec::new(),
                 change: 0,
             }),
             ListOf::Agents => Answer::Processes(proto::params::process::ListOutput {
+                unchanged: Vec::new(),
                 processes: Vec::new(),
                 children: Vec::new(),
                 change: 0,

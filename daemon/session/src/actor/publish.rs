@@ -102,7 +102,7 @@ impl Actor {
                 seen.summary.read_only = Some(reason);
                 seen.closed = closed;
             });
-            self.publisher.changes.note();
+            self.publisher.changes.note(self.id);
             return;
         }
         if let Some(created) = &self.machine.facts().created {
@@ -124,7 +124,7 @@ impl Actor {
             wanted_key: wanted_key.filter(|_| waits_for_key),
             closed: None,
         });
-        self.publisher.changes.note();
+        self.publisher.changes.note(self.id);
         let settled = self.is_settled();
         let summary = as_listed(summary);
         if settled

@@ -58,6 +58,7 @@ impl Supervisor {
         }
         match self.remove(session, pid, EvictionReason::Deleted).await? {
             Removed::Gone(bytes) => {
+                self.services.changes.note(session);
                 let worktree = self.worktree_of(session).await;
                 Ok(DeleteOutput {
                     session,

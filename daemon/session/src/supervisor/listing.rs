@@ -159,6 +159,12 @@ impl Supervisor {
         self.services.changes.newest()
     }
 
+    /// The sessions that lists show otherwise since this change; `None`: it is of another life of the daemon.
+    #[must_use]
+    pub fn changed_since(&self, since: u64) -> Option<HashSet<SessionId>> {
+        self.services.changes.changed_after(since)
+    }
+
     /// The same, once it is another one than `since`, or after this time.
     pub async fn next_list_change(&self, since: u64, wait: Duration) -> u64 {
         self.services.changes.after(since, wait).await;

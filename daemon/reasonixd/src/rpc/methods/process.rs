@@ -1,12 +1,13 @@
 //! `process.*`.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use proto::Failure;
 use proto::params::process::{
     KillOutput, KillParams, ListOutput, ListParams, WaitOutput, WaitParams,
 };
+use proto::{Failure, SessionId};
 
 use crate::daemon::Daemon;
 use crate::rpc::peer::Peer;
@@ -24,9 +25,19 @@ pub async fn list(
 ) -> Result<ListOutput, Failure> {
     // Read before the list: what changes meanwhile is in the next one, too.
     let change = daemon.supervisor.list_change();
+    let changed = params
+        .since
+        .and_then(|since| daemon.supervisor.changed_since(since));
+    let processes = daemon.supervisor.processes(params).await?;
+    let (processes, unchanged): (Vec<_>, Vec<_>) = processes.into_iter().partition(|session| {
+        let is_new = |changed: &HashSet<SessionId>| changed.contains(&session.session);
+        // Why a session can only be read may change without it.
+        session.read_only.is_some() || changed.as_ref().is_none_or(is_new)
+    });
     Ok(ListOutput {
         change,
-        processes: daemon.supervisor.processes(params).await?,
+        processes,
+        unchanged: unchanged.into_iter().map(|session| session.pid).collect(),
         children: daemon.procs.table(),
     })
 }
