@@ -476,11 +476,12 @@ fn agents_of_a_parent_that_waits_end_with_the_daemon() {
     until("the agent's request", || (model.count() == 2).then_some(()));
     house.kill_daemon();
     house.wait_for_daemon();
-    until("the agent's end", || {
+    // The parent writes the result after the agent's end.
+    let results = until("the agent's end and the result", || {
         let children = children(&house);
-        children.iter().all(exited).then_some(())
+        let results = house.log(Pid(1)).results();
+        (children.iter().all(exited) && !results.is_empty()).then_some(results)
     });
-    let results = house.log(Pid(1)).results();
     assert_eq!(results.len(), 1, "{results:?}");
     assert_eq!(results[0].status.as_str(), "interrupted");
     assert_eq!(model.count(), 2);
