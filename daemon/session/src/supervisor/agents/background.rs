@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use contract::Outcome;
+use contract::tool::Cancel;
 use proto::item::CallStatus;
 use proto::params::session::Until;
 use proto::record::{AgentFinished, AgentStarted, PromptQueued};
@@ -134,7 +135,8 @@ impl Supervisor {
                 why,
                 worktree: end.worktree,
             });
-            let started = match self.start_agent(&work, &NeverCancelled).await {
+            let cancel: Arc<dyn Cancel> = Arc::new(NeverCancelled);
+            let started = match self.start_agent(&work, &cancel).await {
                 Ok(started) => started,
                 Err(outcome) => {
                     let name = &work.task.agent;

@@ -109,7 +109,7 @@ impl Supervisor {
         work: &AgentWork,
         failed_before: &[FailedAgent],
     ) -> AgentEnd {
-        let started = match self.start_agent(work, &*call.cancel).await {
+        let started = match self.start_agent(work, &call.cancel).await {
             Ok(started) => started,
             Err(outcome) => return AgentEnd::not_started(outcome),
         };
@@ -153,7 +153,7 @@ impl Supervisor {
     pub(super) async fn start_agent(
         &self,
         call: &AgentWork,
-        cancel: &dyn Cancel,
+        cancel: &Arc<dyn Cancel>,
     ) -> Result<Started, Outcome> {
         let parent = self.load(call.parent).await.map_err(|why| failed(&why))?;
         // It has a log of its own, which must never be there without the call that it works for.
@@ -193,12 +193,12 @@ impl Supervisor {
             let cwd = made.map_err(|why| failed(&why))?;
             order.params.cwd = cwd.to_string_lossy().into_owned();
         }
-        let created = match self.mount_servers_of(&order, &call.cancel).await {
+        let created = match self.mount_servers_of(&order, cancel).await {
             Ok(tools) => {
                 let place = Arc::new(place);
                 self.create_agent(call, &terms, order, (place, tools)).await
             }
-            Err(_) if call.cancel.is_cancelled() => Err(interrupted(
+            Err(_) if cancel.is_cancelled() => Err(interrupted(
                 "Not run: the call was stopped while the agent's MCP servers started.",
             )),
             Err(failure) => Err(failed(&failure)),

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use contract::tool::{Cancel, Progress};
+use contract::tool::Cancel;
 use contract::{AgentTask, PlanRequest};
 use knowledge::planner_definition;
 use proto::outcome::OutcomeKind;
@@ -15,7 +15,8 @@ use proto::params::session::{WaitOutput, When};
 use proto::record::{AgentFinished, PlannerFinished, PlanningOutcome, PromptQueued};
 use proto::{CallId, Failure, PromptId, RequestId, SessionId};
 
-use super::life::{AgentCall, Started, why_ended};
+use super::fallback::Unseen;
+use super::life::{AgentWork, Started, why_ended};
 use super::{client_of, hashed, order};
 use crate::actor::commands::agents::AgentTerms;
 use crate::actor::planner::{PLANNER, PLANNER_CALL};
@@ -27,13 +28,6 @@ use crate::tasks::blocking;
 
 /// Bytes of a plan. A longer one is cut: it would crowd out the work.
 const PLAN_BYTES_MAX: usize = 24 * 1024;
-
-/// The planner's steps are shown in its own session.
-struct Unseen;
-
-impl Progress for Unseen {
-    fn output(&self, _text: &str) {}
-}
 
 /// A plan that a session waits for.
 struct Planning<'a> {
@@ -160,7 +154,7 @@ impl Supervisor {
         depth: u32,
     ) -> Result<Started, String> {
         let request = planning.request;
-        let call = AgentCall {
+        let work = AgentWork {
             parent: planning.parent,
             call: CallId(PLANNER_CALL.to_owned()),
             task: AgentTask {
@@ -168,9 +162,7 @@ impl Supervisor {
                 prompt: request.task.clone(),
                 ..AgentTask::default()
             },
-            progress: Arc::new(Unseen),
-            cancel: Arc::clone(&planning.cancel),
-            reporter: planning.reporter.clone(),
+            attempt: 0,
         };
         let (assembly, cwd) = (
             Arc::clone(&self.services.assembly),
@@ -187,7 +179,7 @@ impl Supervisor {
             &models,
             planning.session,
             depth,
-            &call.task,
+            &work.task,
         );
         let mut order = made.map_err(|outcome| outcome.text)?;
         order.params.request_id = Some(prompt_request(planning.session, request));
@@ -196,7 +188,7 @@ impl Supervisor {
             () = planning.cancel.cancelled() => return Err("the turn was stopped".to_owned()),
         };
         let created = self
-            .create_agent(&call, terms, order, (Arc::new(place), None))
+            .create_agent(&work, terms, order, (Arc::new(place), None))
             .await;
         created.map_err(|outcome| outcome.text)
     }
@@ -228,7 +220,13 @@ impl Supervisor {
                 actor.prompt(message, When::Queue, Vec::new(), reply);
             });
             match given.await {
-                Ok(_) => return Ok(Started { handle, place }),
+                Ok(_) => {
+                    return Ok(Started {
+                        handle,
+                        is_new: false,
+                        place,
+                    });
+                }
                 // It may have left memory between the two.
                 Err(_) if self.is_gone(&handle) => self.never_when_closing().await,
                 Err(failure) => return Err(words(failure)),
