@@ -123,6 +123,9 @@ fn changed_instructions_come_with_the_next_prompt_and_change_no_byte_before() {
     house.files("//- AGENTS.md\nUse tabs.\nBe brief.\n");
     let session = run(&house, &[], "One.").expect(0, "completed").pid();
     house.files("//- AGENTS.md\nUse blanks.\nBe brief.\n");
+    // A prompt that is refused takes no report along.
+    let refused = house.reasonix(&["run", "-s", &session, "/nonesuch"]);
+    assert_ne!(refused.code(), Some(0), "{refused:?}");
     run(&house, &["-s", &session], "Two.").expect(0, "completed");
     run(&house, &["-s", &session], "Three.").expect(0, "completed");
     house.stop_daemon();

@@ -248,8 +248,9 @@ impl SessionHandle {
     /// # Errors
     /// `busy`, `request_id_reused`, `storage`, `invalid_params`.
     pub async fn prompt(&self, params: PromptParams, by: String) -> Result<PromptOutput, Failure> {
-        let note = self.note().await;
         let references = self.resolve_references(&params.text).await?;
+        // Last: what is noted is not noted again, so the prompt must not be refused behind it.
+        let note = self.note().await;
         self.change(|actor, reply| actor.take_prompt(params, by, note, references, reply))
             .await
     }

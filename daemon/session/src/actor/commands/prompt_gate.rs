@@ -176,7 +176,15 @@ impl Actor {
         let failure = refused(&chain);
         self.tell_hooks(chain.finished);
         match (self.gate.waiting.pop_front(), failure) {
-            (Some(gated), Some(failure)) => gated.refuse(failure),
+            (Some(mut gated), Some(failure)) => {
+                if let Gated::Prompt { note, .. } = &mut gated
+                    && let Some(note) = note.take()
+                {
+                    // It comes with the next prompt.
+                    self.machine.add_note(note);
+                }
+                gated.refuse(failure);
+            }
             (Some(gated), None) => self.admit(gated),
             (None, _) => {}
         }
