@@ -265,7 +265,7 @@ fn words(failure: Failure) -> String {
 
 #[cfg(test)]
 mod tests {
-    use proto::outcome::TurnEnded;
+    use proto::outcome::{TurnEnded, UsageTotals};
 
     use super::*;
 
@@ -275,20 +275,19 @@ mod tests {
             attention: false,
             ended: Some(TurnEnded {
                 outcome,
+                reason: None,
                 text: text.to_owned(),
-                ..ended()
+                error: None,
+                usage: UsageTotals::default(),
+                steps: 1,
+                tool_calls: 0,
+                duration_ms: 1,
+                denied: Vec::new(),
+                hooks: false,
             }),
             exited: None,
             exit_code: 0,
         }
-    }
-
-    fn ended() -> TurnEnded {
-        serde_json::from_value(serde_json::json!({
-            "outcome": "completed", "reason": null, "text": "", "error": null, "usage": {},
-            "steps": 1, "tool_calls": 0, "duration_ms": 1, "denied": []
-        }))
-        .expect("the end of a turn")
     }
 
     fn request() -> PlanRequest {
