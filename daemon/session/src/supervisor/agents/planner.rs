@@ -284,6 +284,7 @@ mod tests {
                 duration_ms: 1,
                 denied: Vec::new(),
                 hooks: false,
+                supervised: false,
             }),
             exited: None,
             exit_code: 0,
