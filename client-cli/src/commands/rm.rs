@@ -86,11 +86,7 @@ async fn delete(client: &Client, args: &Args) -> Result<u8, Error> {
     for session in named {
         match cost(client, session, args.force).await {
             Ok(failure) => {
-                // With `--yes` there is no question to decide; what was deleted is said below.
-                if !args.yes || args.dry_run {
-                    let lost = text::line(&translated(&failure.message));
-                    output::progress(&format!("· {lost}"));
-                }
+                output::progress(&format!("· {}", text::line(&translated(&failure.message))));
                 wanted.push((session, failure));
             }
             Err(error) => code = exit::tell(&error.into(), false),
