@@ -1,5 +1,5 @@
-//! Permission rules in the settings of other agents. They have the form of ours, but only our own settings count, so a
-//! user who expects them to hold is told.
+//! Permission rules in the settings of other agents. They have the form of ours, but only our own settings count, and
+//! the user gets a notice.
 
 use std::fs::File;
 use std::io::Read as _;

@@ -88,7 +88,7 @@ client::catalog! {
     DashPHint = "use `reasonix run \"fix the failing test\"`: it runs one turn and prints the answer", "请用 `reasonix run \"修复失败的测试\"`：它执行一个回合并打印回答";
     WithoutTerminal = "without a terminal use `reasonix run PROMPT` or `reasonix attach --plain`", "没有终端时请用 `reasonix run PROMPT` 或 `reasonix attach --plain`";
     HelpLists = "`reasonix help` lists the commands; for a prompt of one word: `reasonix run WORD`", "`reasonix help` 列出命令；只有一个词的提示词：`reasonix run WORD`";
-    QuotePrompt = "put a prompt in quotes: `reasonix \"{0}\"`", "请给提示词加上引号：`reasonix \"{0}\"`";
+    QuotePrompt = "A prompt needs quotes: `reasonix \"{0}\"`", "提示词需要加引号：`reasonix \"{0}\"`";
     UnknownOption = "unknown option `{0}`", "未知选项 `{0}`";
     UseInstead = "use `{0}`", "请用 `{0}`";
     UnknownWord = "Unknown command `{0}`.", "未知命令 `{0}`。";

@@ -11,7 +11,7 @@ pub struct KnownState {
     pub file: KnownFile,
     /// What the session itself has left there since, if that is something else.
     pub left: Option<FileState>,
-    /// The state that the model was told of since: others left it.
+    /// The state that a message has since reported to the model; others wrote it.
     pub reported: Option<ReportedFile>,
     /// The content, if it is at hand: a later change is shown as a diff.
     pub content: Option<Arc<[u8]>>,

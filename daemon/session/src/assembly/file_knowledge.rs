@@ -17,7 +17,7 @@ pub struct Knowledge {
     files: HashMap<String, Entry>,
     /// What calls have left at paths since.
     left: HashMap<String, (Seq, FileState)>,
-    /// What messages have told of changes by others, the oldest first.
+    /// Changes by others that messages have reported, the oldest first.
     reports: Vec<(Seq, ReportedFile)>,
 }
 
