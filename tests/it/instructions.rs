@@ -201,6 +201,34 @@ fn doctor_lists_faults_of_instruction_files_with_file_and_line() {
 }
 
 #[test]
+fn deny_rules_hold_for_instruction_files_and_what_they_import() {
+    let (model, house) = answering([Answer::text("Done.")]);
+    git(&house);
+    house.settings(
+        "[permissions]\ndeny = [\"Read(docs/closed/**)\", \"Read(service/CLAUDE.md)\"]\n",
+    );
+    house.files(
+        "//- AGENTS.md\nRules. @docs/closed/keys.md\n//- docs/closed/keys.md\nThe key is 1234.\n//- service/CLAUDE.md\nClosed too.\n",
+    );
+    let ran = run_in(&house, "service", "Go on.");
+    let system = system(&model.requests()[0]).to_owned();
+    assert!(system.contains("Rules."), "{system}");
+    assert!(!system.contains("The key is 1234."), "{system}");
+    assert!(!system.contains("Closed too."), "{system}");
+    let notices = format!("{:?}", ran.all("notice"));
+    let mut command = house.command(&["doctor"]);
+    command.current_dir(house.project().join("service"));
+    let doctor = tests::program::run(&mut command).out;
+    for fault in [
+        "`AGENTS.md:1`: the import `@docs/closed/keys.md` is left out: `docs/closed/**` denies it.",
+        "`service/CLAUDE.md` is not used as instructions: `service/CLAUDE.md` denies it.",
+    ] {
+        assert!(notices.contains(fault), "{notices}");
+        assert!(doctor.contains(fault), "{doctor}");
+    }
+}
+
+#[test]
 fn instructions_of_an_untrusted_project_are_marked_where_they_are_shown() {
     let (_model, house) = answering([Answer::text("One."), Answer::text("Two.")]);
     git(&house);

@@ -133,7 +133,8 @@ impl<'a> DefinitionFiles<'a> {
             },
             Ok((_, None)) => format!("it has more than {FILE_BYTES_MAX} bytes"),
             Err(FileError::NotAFile { kind, .. }) => format!("it is {}", kind.words()),
-            Err(error) => denied(&error).unwrap_or_else(|| error.to_string()),
+            Err(FileError::Path(error)) => path_reason(&error),
+            Err(error) => error.to_string(),
         };
         self.report(path, None, &reason);
         None
@@ -150,7 +151,7 @@ impl<'a> DefinitionFiles<'a> {
         let at = match self.workspace.resolve(text, Access::Read) {
             Ok(at) => at,
             Err(error) => {
-                self.report(path, None, &error.to_string());
+                self.report(path, None, &path_reason(&error));
                 return None;
             }
         };
@@ -192,12 +193,10 @@ impl<'a> DefinitionFiles<'a> {
     }
 }
 
-/// Why a rule keeps a file from being read.
-fn denied(error: &FileError) -> Option<String> {
+/// Why a path is not read, without the path: the report names it.
+pub(crate) fn path_reason(error: &PathError) -> String {
     match error {
-        FileError::Path(PathError::Denied { pattern, .. }) => {
-            Some(format!("reading it is denied by `deny_read` (`{pattern}`)"))
-        }
-        _ => None,
+        PathError::Denied { pattern, .. } => format!("`{pattern}` denies it"),
+        other => other.to_string(),
     }
 }

@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 
 use contract::InstructionText;
 use proto::record::KnownFile;
-use workspace::{Access, FileError, FileKind, FileStamp, PathError, ResolvedPath, Workspace};
+use workspace::{Access, FileError, FileKind, FileStamp, ResolvedPath, Workspace};
 
+use crate::definition_files::path_reason;
 use crate::imports::{Import, imports};
 
 /// Names of a directory's instruction file. The first that exists counts.
@@ -112,7 +113,7 @@ impl Search<'_> {
         };
         match resolved {
             Ok(at) => self.add_resolved(&at, &name, Origin::Search, scope, 0),
-            Err(error) => self.report(&name, &error.to_string()),
+            Err(error) => self.report(&name, &path_reason(&error)),
         }
     }
 
@@ -176,7 +177,7 @@ impl Search<'_> {
             Err(error) => {
                 let is_new = self.seen.insert(directory.join(&import.path));
                 if import.is_clearly_a_path() && is_new {
-                    self.leave_out(name, origin, &error.to_string());
+                    self.leave_out(name, origin, &path_reason(&error));
                 }
                 return;
             }
@@ -259,9 +260,7 @@ impl Search<'_> {
 fn reason(error: &FileError) -> String {
     match error {
         FileError::NotAFile { kind, .. } => format!("it is {}", kind.words()),
-        FileError::Path(PathError::Denied { pattern, .. }) => {
-            format!("reading it is denied by `deny_read` (`{pattern}`)")
-        }
+        FileError::Path(error) => path_reason(error),
         other => other.to_string(),
     }
 }

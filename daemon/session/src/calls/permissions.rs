@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use contract::{EffectivePermissions, ToolSet};
-use policy::{Explanation, Layer, RuleProblem, RuleSet};
+use policy::{Access, Explanation, Layer, RuleProblem, RuleSet};
 use proto::record::Rules;
 use proto::state::{ApprovalMode, OnAsk};
 use proto::{ErrorName, Failure, Pid};
@@ -95,13 +95,37 @@ pub(crate) fn with_kept(terms: &mut Terms, assembly: &dyn Assembly, root: &Path)
     layers
 }
 
-/// The workspace of a directory in which no session is. `readable`: directories of ours that may be read.
+/// Patterns of what the daemon does not read by itself: those of `sandbox.deny_read`, and the paths that rules deny to
+/// read. For the files of a prefix, which no call asks for.
+pub(crate) fn unread_patterns(
+    deny_read: &[String],
+    layers: &[Layered],
+    tools: &ToolSet,
+) -> Vec<String> {
+    let (rules, _) = compiled(layers, tools);
+    [deny_read, rules.denied_paths(Access::Read)].concat()
+}
+
+/// The workspace of a directory in which no session is, for what the daemon reads there by itself: what rules deny to
+/// read is closed. `readable`: directories of ours that may be read.
 pub(crate) fn open(
     terms: &Terms,
     assembly: &dyn Assembly,
     cwd: &Path,
     root: &Path,
     readable: Vec<PathBuf>,
+) -> Result<Workspace, Failure> {
+    let deny_read = unread_patterns(&terms.deny_read, &terms.layers, &terms.tools);
+    open_with(terms, assembly, cwd, root, readable, deny_read)
+}
+
+fn open_with(
+    terms: &Terms,
+    assembly: &dyn Assembly,
+    cwd: &Path,
+    root: &Path,
+    readable: Vec<PathBuf>,
+    deny_read: Vec<String>,
 ) -> Result<Workspace, Failure> {
     let options = WorkspaceOptions {
         root: root.to_path_buf(),
@@ -111,7 +135,7 @@ pub(crate) fn open(
         readable,
         // One that no session has: those of all sessions are closed.
         temp: assembly.temp().map(|temp| temp.join(NO_SESSION)),
-        deny_read: terms.deny_read.clone(),
+        deny_read,
         user_home: assembly.user_home(),
     };
     Workspace::open(options).map_err(|error| {
@@ -152,7 +176,9 @@ pub(crate) fn in_directory(
     let mut terms = assembly.terms(cwd);
     let root = root_of(&terms, cwd, &assembly.user_home());
     let layers = with_kept(&mut terms, assembly, &root);
-    let workspace = open(&terms, assembly, cwd, &root, Vec::new())?;
+    // The rules judge the call themselves: they are what the answer names.
+    let deny_read = terms.deny_read.clone();
+    let workspace = open_with(&terms, assembly, cwd, &root, Vec::new(), deny_read)?;
     let surroundings = Surroundings {
         tools: &terms.tools,
         workspace: &workspace,

@@ -32,6 +32,7 @@ use crate::calls::call::CallEnvironment;
 use crate::calls::environment::Environment;
 use crate::calls::external_changes::Notes;
 use crate::calls::hooks::HookState;
+use crate::calls::permissions::unread_patterns;
 use crate::calls::sandbox;
 use crate::calls::skills::SessionSkills;
 use crate::calls::state::CallState;
@@ -241,6 +242,7 @@ fn workspace_of(
         cwd: Path::new(&parts.created.cwd),
         add_dirs: &parts.created.add_dirs,
         readable: vec![spill_dir(dir)],
+        deny_read: parts.setup.deny_read.clone(),
     };
     let opened = open_workspace(services, &parts.setup, places, temp);
     let (workspace, lost) = match opened {
@@ -441,6 +443,7 @@ pub fn bare_workspace(
         cwd,
         add_dirs: &[],
         readable: Vec::new(),
+        deny_read: unread_patterns(&setup.deny_read, &setup.profile.rules, &setup.profile.tools),
     };
     open_workspace(services, setup, places, None)
 }
@@ -453,6 +456,8 @@ struct WorkspacePaths<'a> {
     add_dirs: &'a [String],
     /// Directories of ours that the session may read.
     readable: Vec<PathBuf>,
+    /// Patterns of what is not read.
+    deny_read: Vec<String>,
 }
 
 fn open_workspace(
@@ -477,7 +482,7 @@ fn open_workspace(
         masked: services.assembly.closed(),
         readable,
         temp,
-        deny_read: setup.deny_read.clone(),
+        deny_read: places.deny_read,
         user_home: services.assembly.user_home(),
     };
     Workspace::open(options).map_err(|error| {
