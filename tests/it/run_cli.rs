@@ -383,6 +383,76 @@ fn an_interrupt_before_there_is_a_turn_ends_the_run_with_its_result() {
 }
 
 #[test]
+fn result_of_a_blocked_turn_has_its_reason() {
+    let house = House::playing(&Script::new().runs("touch made").says("I could not."));
+    house.unheld();
+    let arguments = [
+        "run",
+        "--on-ask",
+        "deny",
+        "--output-format",
+        "json",
+        "Make it.",
+    ];
+    let done = house.reasonix(&arguments).expect_code(3);
+    assert_eq!(done.json()["outcome"], "blocked");
+    assert_eq!(done.json()["reason"], "denied");
+    let house = House::playing(&Script::new().says("Done."));
+    let done = house.reasonix(&["run", "--output-format", "json", "Go."]);
+    assert_eq!(done.expect_code(0).json().get("reason"), None);
+}
+
+#[test]
+fn run_that_continues_a_session_names_it() {
+    let house = House::playing(&Script::new().says("One.").says("Two."));
+    let line = format!(
+        "· session 1 · replay/cassette.jsonl · {}",
+        house.project().display()
+    );
+    for arguments in [&["run", "One."][..], &["run", "-c", "Two."]] {
+        let done = house.reasonix(arguments).expect_code(0);
+        assert!(done.err.contains(&line), "{arguments:?}: {}", done.err);
+    }
+}
+
+#[test]
+fn calls_that_fail_say_so_before_the_reason_and_the_sandbox_a_way_on() {
+    let script = Script::new()
+        .calls("read_file", &json!({"path": "missing.txt"}))
+        .runs("touch /etc/made")
+        .says("Done.");
+    let done = House::playing(&script).reasonix(&["run", "Go."]);
+    let said = done.expect_code(0).err;
+    assert!(said.contains("failed: "), "{said}");
+    assert!(
+        said.contains("the sandbox blocked something: `sandbox.allow_write`"),
+        "{said}"
+    );
+}
+
+#[test]
+fn lists_without_entries_say_so() {
+    let house = House::new();
+    for (arguments, words) in [
+        (&["memory"][..], "no facts"),
+        (
+            &["skills"],
+            "no skills; `reasonix help skills` says where they are looked for",
+        ),
+        (
+            &["mcp", "list"],
+            "no MCP server is configured here; `reasonix mcp add NAME COMMAND` adds one",
+        ),
+        (&["inbox"], "Nothing waits for you."),
+        (&["search", "anything"], "no message has these words"),
+    ] {
+        let done = house.reasonix(arguments);
+        let said = format!("{}{}", done.out, done.err);
+        assert!(said.contains(words), "{arguments:?}: {said}");
+    }
+}
+
+#[test]
 fn standard_input_joins_the_prompt() {
     let house = House::playing(&Script::new().says("Read."));
     let _ = house

@@ -114,7 +114,7 @@ client::catalog! {
     SandboxBlocked = "the sandbox may have blocked it: {0}", "似乎被沙箱阻止：{0}";
     ExitCode = "exit code {0}", "退出码 {0}";
     BySignal = "ended by signal {0}", "被信号 {0} 终止";
-    SandboxSomething = "the sandbox blocked something", "沙箱阻止了部分操作";
+    SandboxSomething = "the sandbox blocked something: `sandbox.allow_write` and `sandbox.network` allow more", "沙箱阻止了部分操作：可用 `sandbox.allow_write` 和 `sandbox.network` 放宽";
     TurnEnded = "turn ended: {0}", "回合结束：{0}";
     HasFailed = "failed", "失败";
     Steers = " (steers)", "（插话）";

@@ -568,7 +568,7 @@ fn what_the_sandbox_stopped_is_told_once_and_so_is_its_run_outside() {
     assert_eq!(
         grown(&all),
         format!(
-            "{within}[once outside the sandbox: bash touch /etc/x][no][exit code 1][the sandbox blocked something]"
+            "{within}[once outside the sandbox: bash touch /etc/x][no][exit code 1][the sandbox blocked something: `sandbox.allow_write` and `sandbox.network` allow more]"
         )
     );
 }
