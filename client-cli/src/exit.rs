@@ -68,6 +68,16 @@ impl From<ConnectError> for Error {
 }
 
 impl Error {
+    /// The last lines of a daemon that ended or did not answer while it was started.
+    pub fn daemon_log(&self) -> &[String] {
+        match self {
+            Self::Call(CallError::Connect(
+                ConnectError::Ended { log, .. } | ConnectError::Silent { log, .. },
+            )) => log,
+            _ => &[],
+        }
+    }
+
     /// A mistake on the command line.
     pub fn usage(what: impl Into<String>, hint: impl Into<String>) -> Self {
         Self::Usage {
@@ -199,13 +209,8 @@ pub fn tell(error: &Error, verbose: bool) -> u8 {
     }
     let shown = |words: &str| text::line(&language().translate(words));
     output::progress(&format!("reasonix: {}", shown(&error.to_string())));
-    if let Error::Call(CallError::Connect(
-        ConnectError::Ended { log, .. } | ConnectError::Silent { log, .. },
-    )) = error
-    {
-        for line in log {
-            output::progress(&format!("  {}", text::line(line)));
-        }
+    for line in error.daemon_log() {
+        output::progress(&format!("  {}", text::line(line)));
     }
     if verbose {
         let mut source = error.source();

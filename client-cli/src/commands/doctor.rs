@@ -50,12 +50,12 @@ pub async fn run(args: Args) -> Result<u8, Error> {
                 checks.extend(probe::checks(&client).await?);
             }
         }
-        Err(error) => checks.push(check(
-            "daemon",
-            CheckLevel::Failed,
-            &error.to_string(),
-            &error.hint(),
-        )),
+        Err(error) => {
+            let last = error.daemon_log().last();
+            let cause = last.map_or_else(String::new, |line| format!(": {line}"));
+            let text = format!("{}{cause}", translated(&error.to_string()));
+            checks.push(check("daemon", CheckLevel::Failed, &text, &error.hint()));
+        }
     }
     if args.json {
         output::json(&checks)?;
@@ -146,6 +146,15 @@ fn home(paths: &Paths) -> Check {
             CheckLevel::Failed,
             &say!(Msg::OthersWrite, shown, format_args!("{:o}", mode)),
             &hint,
+        );
+    }
+    if let Err(error) = rustix::fs::access(&paths.home, rustix::fs::Access::WRITE_OK) {
+        let why = std::io::Error::from(error);
+        return check(
+            "home",
+            CheckLevel::Failed,
+            &say!(Msg::NotWritable, shown, why),
+            say!(Msg::SetHome),
         );
     }
     check("home", CheckLevel::Ok, &shown, "")

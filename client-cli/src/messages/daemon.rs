@@ -73,6 +73,7 @@ client::catalog! {
     Interrupted = "interrupted", "将中断";
     LevelOk = "ok", "正常";
     LevelWarning = "warning", "警告";
-    SetHome = "set `REASONIX_HOME`", "请设置 `REASONIX_HOME`";
+    NotWritable = "{0} cannot be written to: {1}", "{0} 不可写：{1}";
+    SetHome = "set `REASONIX_HOME` to a directory of your own that you can write to", "请将 `REASONIX_HOME` 设为自己可写的目录";
     DemoInterrupted = "interrupted", "中断";
 }

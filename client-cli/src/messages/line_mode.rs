@@ -5,7 +5,7 @@ client::catalog! {
     Line:
     Text = "D TEXT                send a prompt, or queue it (`//` in front: one that starts with a slash)", "D TEXT                发送提示词，或将其排队（以斜杠开头的提示词前面加 `//`）";
     Steer = "D /steer TEXT         add a prompt to the running turn, after its next tool results", "D /steer TEXT         把一条提示词加入正在进行的回合，在下一批工具结果之后";
-    Shell = "D !COMMAND             run a shell command yourself, outside the sandbox; the model sees it with the next prompt", "D !命令               自己运行一条 shell 命令（在沙箱之外）；模型会随下一条提示词看到它";
+    Shell = "D !COMMAND            run a shell command yourself, outside the sandbox; the model sees it with the next prompt", "D !命令               自己运行一条 shell 命令（在沙箱之外）；模型会随下一条提示词看到它";
     SteerQueued = "D /steer N            add queued prompt N to the running turn", "D /steer N            把排队的第 N 条提示词加入正在进行的回合";
     Queue = "W /queue              list the queued prompts", "W /queue              列出排队的提示词";
     Edit = "D /edit N TEXT        replace the text of queued prompt N (N may be the start of its id)", "D /edit N TEXT        替换排队的第 N 条提示词（N 可以是其编号的开头）";
@@ -24,7 +24,7 @@ client::catalog! {
     Undo = "D /undo, /redo        restore the files as before the last turn; undo the newest rewind", "D /undo, /redo        把文件恢复到上一回合之前；撤销最近一次回退";
     Rewind = "D /rewind [N]         go back to the end of turn N (`N chat`, `N files`: only one of both); without N: list the turns", "D /rewind [N]         回退到第 N 回合结束处（`N chat`、`N files`：只回退其一）；不带 N：列出回合";
     Clear = "D /clear              hide the whole conversation from the model; files stay", "D /clear              对模型隐藏全部对话；文件保留";
-    Reload = "D /reload              read the instruction files (AGENTS.md …) of the session again", "D /reload              重新读取会话的指令文件（AGENTS.md 等）";
+    Reload = "D /reload             read the instruction files (AGENTS.md …) of the session again", "D /reload             重新读取会话的指令文件（AGENTS.md 等）";
     Fork = "D /fork [NAME]        copy the session into a new one", "D /fork [NAME]        把会话复制为新会话";
     Rename = "D /rename NAME        set the name of the session", "D /rename NAME        设置会话的名称";
     Export = "W /export FILE        export the session to a new file, as Markdown (`.jsonl`: as events)", "W /export FILE        把会话导出到新文件，格式为 Markdown（`.jsonl`：为事件）";

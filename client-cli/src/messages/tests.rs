@@ -47,6 +47,18 @@ fn every_message_has_both_languages_with_the_same_values() {
 }
 
 #[test]
+fn words_of_line_mode_help_begin_in_one_column() {
+    let columns = |text: &str| text.chars().map(client::text::width).sum::<usize>();
+    for row in line_mode::Line::ALL {
+        for text in [row.english(), row.chinese()] {
+            let (command, words) = text[2..].rsplit_once("  ").expect("two columns");
+            assert_eq!(columns(command), 18, "{text}");
+            assert!(!words.starts_with(' '), "{text}");
+        }
+    }
+}
+
+#[test]
 fn results_for_programs_are_english() {
     let asks =
         |line: &str| super::is_for_programs(&line.split(' ').map(Into::into).collect::<Vec<_>>());

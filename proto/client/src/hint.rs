@@ -30,7 +30,7 @@ pub fn of(error: &CallError) -> String {
                 "check `REASONIX_DAEMON`: it must be the path of a program"
             }
             ConnectError::Ended { .. } | ConnectError::Silent { .. } => {
-                "see `reasonix daemon logs` for details"
+                "see `reasonix daemon logs` and `reasonix doctor`"
             }
             ConnectError::Socket { .. } => {
                 "the socket belongs to another user, you cannot access its directory, or this runs in a sandbox"

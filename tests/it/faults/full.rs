@@ -219,3 +219,37 @@ fn f16_a_disk_that_turns_read_only_refuses_and_goes_on_when_it_takes_writes_agai
     wait(&mut raw, &session);
     assert_eq!(small.house.daemon_pid(), daemon, "the daemon lives");
 }
+
+#[test]
+fn home_that_is_read_only_from_the_start_is_named_with_what_to_do() {
+    let way = unshare();
+    if skip::unless(way.is_some(), "a mount namespace (`unshare -m` or `-Urm`)") {
+        return;
+    }
+    let way = way.expect("a way");
+    let house = House::playing(&Script::new());
+    let ask = |arguments: &str| {
+        let orders = format!(
+            "mount --bind '{home}' '{home}' && mount -o remount,bind,ro '{home}' || exit 9\nexec '{program}' {arguments}",
+            home = house.home().display(),
+            program = tests::house::client_program().display(),
+        );
+        let mut command = house.program(std::path::Path::new(way[0]));
+        command.args(&way[1..]).args(["sh", "-c", &orders]);
+        tests::program::run(command.current_dir(house.project()))
+    };
+    let home = house.home().display().to_string();
+    let doctor = ask("doctor").expect_code(1).out;
+    let why = format!("home: {home} cannot be written to: Read-only file system");
+    assert!(doctor.contains(&why), "{doctor}");
+    assert!(
+        doctor.contains("set `REASONIX_HOME` to a directory of your own that you can write to"),
+        "{doctor}"
+    );
+    let run = ask("run hello").expect_code(69).err;
+    assert!(
+        run.contains("Read-only file system") && run.contains(&home),
+        "{run}"
+    );
+    assert!(run.contains("`reasonix doctor`"), "{run}");
+}

@@ -78,8 +78,11 @@ pub fn parse(line: &str) -> Said {
         };
     }
     let line = line.trim();
-    if line.is_empty() {
-        return Said::Nothing;
+    match line {
+        "" => return Said::Nothing,
+        // What shells and other agents leave by.
+        "exit" | "quit" => return Said::Quit,
+        _ => {}
     }
     if let Some(prompt) = line.strip_prefix("//") {
         // The blank says to the daemon that it is not a command.
@@ -138,14 +141,14 @@ pub fn parse(line: &str) -> Said {
         "/todos" if rest.is_empty() => Said::Todos,
         "/export" if !rest.is_empty() => Said::Export(rest.to_owned()),
         "/export" => Said::Usage(say!(Msg::UseExport)),
-        "/quit" if rest.is_empty() => Said::Quit,
+        "/quit" | "/exit" | "/q" if rest.is_empty() => Said::Quit,
         _ if is_custom(word) => Said::Prompt(line.to_owned()),
         _ => Said::Unknown(line.to_owned()),
     }
 }
 
 /// Words of ours that can be said in a wrong way.
-const OWN: [&str; 12] = [
+const OWN: [&str; 14] = [
     "/queue",
     "/plan",
     "/normal",
@@ -158,6 +161,8 @@ const OWN: [&str; 12] = [
     "/redo",
     "/todos",
     "/quit",
+    "/exit",
+    "/q",
 ];
 
 /// Whether it may be a custom command. The daemon knows those, and refuses a word that is none.

@@ -75,11 +75,7 @@ impl Attached {
                 if let Some(words) = client::hint::answered_before(&failure) {
                     return self.note(&translated(&words));
                 }
-                self.note(&format!(
-                    "{}: {}",
-                    failure.name.as_str(),
-                    translated(&failure.message)
-                ))?;
+                self.note(&translated(&failure.message))?;
                 if failure.hint.is_empty() {
                     Ok(())
                 } else {

@@ -315,7 +315,7 @@ crate::catalog! {
     DaemonSilent = "the daemon did not answer within {0} s", "守护进程在 {0} 秒内没有应答";
     HintStart = "start one with `reasonix daemon start`", "用 `reasonix daemon start` 启动";
     HintStartAgain = "start it again with `reasonix daemon start`; its sessions continue", "用 `reasonix daemon start` 重新启动；会话将继续";
-    HintLogs = "see `reasonix daemon logs` for details", "用 `reasonix daemon logs` 查看更多";
+    HintLogs = "see `reasonix daemon logs` and `reasonix doctor`", "请用 `reasonix daemon logs` 和 `reasonix doctor` 查看";
     HintVersions = "client and daemon may have different versions: run `reasonix doctor` to check", "客户端与守护进程的版本可能不同：用 `reasonix doctor` 检查";
     HintLook = "check whether it was done before you repeat it", "重复之前，请先查看是否已经完成";
     HintStatus = "check the daemon with `reasonix daemon status` and `reasonix daemon logs`", "用 `reasonix daemon status` 和 `reasonix daemon logs` 查看它在做什么";

@@ -61,6 +61,11 @@ fn a_line_is_a_prompt_unless_it_is_a_command() {
         ("/resume", Said::Resume),
         ("/help", Said::Help),
         ("/quit", Said::Quit),
+        ("/exit", Said::Quit),
+        ("/q", Said::Quit),
+        (" exit ", Said::Quit),
+        ("quit", Said::Quit),
+        ("quit smoking", Said::Prompt("quit smoking".into())),
     ];
     for (line, said) in cases {
         assert_eq!(parse(line), said, "{line}");
