@@ -27,7 +27,7 @@ fn speaks_chinese(done: &Done, names: &[&str]) {
 
 fn no_english(text: &str, names: &[&str]) {
     for line in text.lines() {
-        let mut rest = line.to_owned();
+        let mut rest = without_system_errors(line);
         names
             .iter()
             .for_each(|name| rest = rest.replace(name, "\u{1}"));
@@ -36,6 +36,19 @@ fn no_english(text: &str, names: &[&str]) {
             "an English sentence is left: {line:?} in {text}"
         );
     }
+}
+
+/// A line without the system's own words for an error, as in `file: Permission denied (os error 13)`.
+fn without_system_errors(line: &str) -> String {
+    let mut rest = line.to_owned();
+    while let Some(number) = rest.find(" (os error ") {
+        let begin = rest[..number].rfind(": ").map_or(0, |colon| colon + 2);
+        let end = rest[number..]
+            .find(')')
+            .map_or(rest.len(), |bracket| number + bracket + 1);
+        rest.replace_range(begin..end, "\u{1}");
+    }
+    rest
 }
 
 fn is_chinese(c: char) -> bool {
