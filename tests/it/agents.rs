@@ -634,6 +634,18 @@ fn plan_mode_of_the_parent_reaches_running_agents() {
     until("the agent's request", || gate.is_reached().then_some(()));
     raw.call("session.set", &json!({"session": "1", "mode": "plan"}))
         .expect("set");
+    let agent = children(&house)[0].pid().to_string();
+    for widened in [
+        json!({"read_only": false}),
+        json!({"approval_mode": "yolo", "read_only": false}),
+    ] {
+        let mut change = widened;
+        change["session"] = agent.clone().into();
+        let refused = raw
+            .call("session.set", &change)
+            .expect_err("it is not widened");
+        assert_eq!(refused.name, proto::ErrorName::NotAllowed, "{refused:?}");
+    }
     gate.open();
     raw.call("session.wait", &json!({"session": "1"}))
         .expect("wait");

@@ -186,3 +186,13 @@ fn reviewer_allows_only_under_its_setting_and_never_what_is_always_asked() {
         assert!(!session.reviews()[0].decided, "{path}");
     }
 }
+
+#[test]
+fn reviewer_does_not_allow_a_command_that_a_rule_may_be_about() {
+    let settings = "reviewer = \"agent\"\nreviewer_allows = true\nask = [\"Bash(touch:*)\"]";
+    let call = ("bash", json!({"command": "X=touch; $X made"}));
+    let session = Reviewed::new(settings, call, verdict("allow", "It is harmless."));
+    session.allow();
+    assert_eq!(session.log().check().opened().len(), 1, "the user is asked");
+    assert!(!session.reviews()[0].decided);
+}

@@ -13,7 +13,7 @@ use serde::de::IgnoredAny;
 use workspace::Workspace;
 
 use crate::definition_files::{DefinitionFiles, Root};
-use crate::front_matter::{Document, split};
+use crate::front_matter::{Described, Document, split};
 
 mod fallbacks;
 
@@ -426,7 +426,9 @@ fn read_document(stem: &str, mut document: Document<'_>) -> Result<Parsed, (u64,
     if let Some((line, key)) = keys.iter().find(|(_, key)| REFUSED.contains(&&**key)) {
         return Err((*line, format!("the key `{key}` is not supported")));
     }
-    let fields = fields(&mut document)?;
+    let fields: Fields = document
+        .described_fields()
+        .map_err(|error| (error.line, error.reason))?;
     let worktree = match fields.isolation.as_deref() {
         None | Some("none") => false,
         Some("worktree") => true,
@@ -527,21 +529,10 @@ fn read_document(stem: &str, mut document: Document<'_>) -> Result<Parsed, (u64,
     })
 }
 
-/// Reads the fields. Many files have a description that is no YAML, with a colon in it: that is taken as it is written.
-fn fields(document: &mut Document<'_>) -> Result<Fields, (u64, String)> {
-    let error = match document.fields::<Fields>() {
-        Ok(fields) => return Ok(fields),
-        Err(error) => error,
-    };
-    let Some(raw) = document.take_raw("description") else {
-        return Err((error.line, error.reason));
-    };
-    let fields = document.fields::<Fields>();
-    let fields = fields.map_err(|error| (error.line, error.reason))?;
-    Ok(Fields {
-        description: Some(raw.replace("\\n", " ")),
-        ..fields
-    })
+impl Described for Fields {
+    fn describe(&mut self, description: String) {
+        self.description = Some(description);
+    }
 }
 
 /// Whether a file that names this model means that of the session which starts the agent.

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use workspace::Workspace;
 
 use crate::definition_files::{DefinitionFiles, Root};
-use crate::front_matter::split;
+use crate::front_matter::{Described, split};
 
 /// Directories of a project that hold commands. The first that has a name counts.
 const PROJECT_DIRS: [&str; 2] = [".reasonix/commands", ".claude/commands"];
@@ -60,6 +60,12 @@ impl CustomCommands {
 #[derive(Debug, Default, Deserialize)]
 struct Fields {
     description: Option<String>,
+}
+
+impl Described for Fields {
+    fn describe(&mut self, description: String) {
+        self.description = Some(description);
+    }
 }
 
 /// Finds the commands of the user, of the project, and of the program. Blocks.
@@ -167,7 +173,7 @@ fn parse(
     let mut document = split(text).map_err(|error| (error.line, error.reason))?;
     let argument_hint = document.take_raw("argument-hint");
     let fields: Fields = document
-        .fields()
+        .described_fields()
         .map_err(|error| (error.line, error.reason))?;
     let body = document.body.trim().to_owned();
     if body.is_empty() {

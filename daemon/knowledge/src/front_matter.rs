@@ -52,10 +52,26 @@ pub(crate) fn split(text: &str) -> Result<Document<'_>, Malformed> {
         }
         yaml.push_str(line);
     }
+    // A line above a title or a text, rather than front matter.
+    let first = yaml.lines().find(|line| !line.trim().is_empty());
+    if !first.is_some_and(|line| key_of(line).is_some()) {
+        return Ok(Document {
+            yaml: String::new(),
+            body: text,
+            yaml_name: FRONT_MATTER,
+        });
+    }
     Err(Malformed {
         line: 1,
         reason: "its front matter has no end".to_owned(),
     })
+}
+
+/// The key that a line of YAML begins with.
+fn key_of(line: &str) -> Option<&str> {
+    let (key, _) = line.split_once(':')?;
+    let fits = |letter: char| letter.is_alphanumeric() || matches!(letter, '-' | '_');
+    (!key.is_empty() && key.chars().all(fits)).then_some(key)
 }
 
 impl<'a> Document<'a> {
@@ -114,12 +130,7 @@ impl<'a> Document<'a> {
 
     /// The keys of the outermost level, with their lines in the file.
     pub fn keys(&self) -> Vec<(u64, String)> {
-        let key = |(at, line): (usize, &str)| {
-            let (key, _) = line.split_once(':')?;
-            let fits = |letter: char| letter.is_alphanumeric() || matches!(letter, '-' | '_');
-            let is_key = !key.is_empty() && key.chars().all(fits);
-            is_key.then(|| (at as u64 + 1, key.to_owned()))
-        };
+        let key = |(at, line): (usize, &str)| Some((at as u64 + 1, key_of(line)?.to_owned()));
         self.yaml.lines().enumerate().filter_map(key).collect()
     }
 
@@ -139,6 +150,29 @@ impl<'a> Document<'a> {
                 reason: format!("{} is not valid: {message}", self.yaml_name),
             }
         })
+    }
+}
+
+/// Fields with a description.
+pub(crate) trait Described: DeserializeOwned + Default {
+    /// Replaces the description.
+    fn describe(&mut self, description: String);
+}
+
+impl Document<'_> {
+    /// Reads the front matter. Many files have a description that is no YAML, with a colon or a bracket in it: that is
+    /// taken as it is written.
+    pub fn described_fields<T: Described>(&mut self) -> Result<T, Malformed> {
+        let error = match self.fields::<T>() {
+            Ok(fields) => return Ok(fields),
+            Err(error) => error,
+        };
+        let Some(raw) = self.take_raw("description") else {
+            return Err(error);
+        };
+        let mut fields: T = self.fields()?;
+        fields.describe(raw.replace("\\n", " "));
+        Ok(fields)
     }
 }
 

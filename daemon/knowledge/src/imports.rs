@@ -1,10 +1,17 @@
 //! Finds the imports of an instruction file: `@path`, as Claude Code reads it. Pure.
 //!
-//! An import starts a word and ends at the next blank. `@` in a code block, in a code span or inside a word
-//! (an e-mail address) is text.
+//! An import starts a word, or stands in quotes, and ends at the next blank, as a reference in a prompt does; Chinese text
+//! follows without one. `@` in a code block, in a code span or inside a word (an e-mail address) is text.
+
+use crate::reference_syntax::{Reference, find_references, is_cjk};
 
 /// Endings of files that hold instructions. A name with another ending is only imported if the file exists.
 const TEXT_ENDINGS: [&str; 4] = ["md", "mdc", "markdown", "txt"];
+
+/// Punctuation of Chinese text, which no blank sets off.
+const CJK_PUNCTUATION: [char; 14] = [
+    '，', '。', '；', '：', '！', '？', '）', '（', '」', '』', '》', '、', '”', '’',
+];
 
 /// One import.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,12 +48,15 @@ pub(crate) fn imports(text: &str) -> Vec<Import> {
         if fence.is_some() {
             continue;
         }
-        for word in words_outside_code(line) {
-            imports.extend(path_of(word).map(|path| Import {
-                path: path.to_owned(),
+        let references = texts_outside_code(line)
+            .into_iter()
+            .flat_map(find_references);
+        imports.extend(references.filter_map(|reference| {
+            Some(Import {
+                path: path_of(&reference)?,
                 line: index + 1,
-            }));
-        }
+            })
+        }));
     }
     imports
 }
@@ -68,16 +78,16 @@ fn is_closing_fence(line: &str, open: &str) -> bool {
     line.starts_with(open) && line.trim_end().trim_start_matches(mark).is_empty()
 }
 
-/// The words of a line that do not touch a code span.
-fn words_outside_code(line: &str) -> Vec<&str> {
-    let mut words = Vec::new();
+/// A line without its code spans, in pieces.
+fn texts_outside_code(line: &str) -> Vec<&str> {
+    let mut texts = Vec::new();
     let mut rest = line;
     loop {
         let Some(start) = rest.find('`') else {
-            words.extend(rest.split_whitespace());
-            return words;
+            texts.push(rest);
+            return texts;
         };
-        words.extend(rest[..start].split_whitespace());
+        texts.push(&rest[..start]);
         let marks = rest[start..].len() - rest[start..].trim_start_matches('`').len();
         let inside = &rest[start + marks..];
         // Without a closing mark the backtick is text.
@@ -102,10 +112,31 @@ fn closing_marks(text: &str, count: usize) -> Option<usize> {
     None
 }
 
-fn path_of(word: &str) -> Option<&str> {
-    let path = word.strip_prefix('@')?;
-    let path = path.trim_end_matches(['.', ',', ';', ':', '!', '?', ')', '"', '\'']);
-    (!path.is_empty() && !path.contains('@')).then_some(path)
+/// The path that a reference names.
+fn path_of(reference: &Reference) -> Option<String> {
+    if reference.quoted {
+        return Some(reference.text.clone());
+    }
+    let text = &reference.text;
+    // Up to punctuation of Chinese text, or to such text behind a file's ending.
+    let end = text.char_indices().find_map(|(at, letter)| {
+        let is_end = CJK_PUNCTUATION.contains(&letter)
+            || is_cjk(letter)
+                && TEXT_ENDINGS
+                    .iter()
+                    .any(|ending| ends_with(&text[..at], ending));
+        is_end.then_some(at)
+    });
+    let path = text[..end.unwrap_or(text.len())].trim_end_matches([
+        '.', ',', ';', ':', '!', '?', ')', ']', '}', '>', '"', '\'', '*', '_',
+    ]);
+    (!path.is_empty() && !path.contains('@')).then(|| path.to_owned())
+}
+
+/// Whether a text ends with a dot and this ending.
+fn ends_with(text: &str, ending: &str) -> bool {
+    text.strip_suffix(ending)
+        .is_some_and(|rest| rest.ends_with('.'))
 }
 
 #[cfg(test)]

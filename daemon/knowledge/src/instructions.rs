@@ -182,7 +182,8 @@ impl Search<'_> {
                 return;
             }
         };
-        if resolved.kind() != Some(FileKind::File) && !import.is_clearly_a_path() {
+        let may_be_text = matches!(resolved.kind(), None | Some(FileKind::Directory));
+        if may_be_text && !import.is_clearly_a_path() {
             return;
         }
         if resolved.kind().is_none() {

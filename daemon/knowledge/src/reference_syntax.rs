@@ -174,7 +174,7 @@ fn with_lines(text: &str) -> Option<Reading> {
 }
 
 /// Scripts that are written without blanks between words, and their punctuation.
-fn is_cjk(character: char) -> bool {
+pub(crate) fn is_cjk(character: char) -> bool {
     matches!(u32::from(character),
         0x2E80..=0x9FFF | 0xAC00..=0xD7AF | 0xF900..=0xFAFF | 0xFF00..=0xFFEF | 0x2_0000..=0x3_FFFF)
 }

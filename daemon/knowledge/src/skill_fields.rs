@@ -3,6 +3,8 @@
 use proto::params::skill::RunAs;
 use serde::Deserialize;
 
+use crate::front_matter::Described;
+
 /// Letters of a description, or of another text that is shown.
 const TEXT_MAX: usize = 1024;
 /// Tools that one skill may name, and letters of one entry.
@@ -33,6 +35,12 @@ enum ToolNames {
     /// Separated by commas or blanks.
     Text(String),
     List(Vec<String>),
+}
+
+impl Described for Fields {
+    fn describe(&mut self, description: String) {
+        self.description = Some(description);
+    }
 }
 
 impl Fields {

@@ -235,11 +235,14 @@ fn read_skill(
 ) -> Option<(Skill, String)> {
     let text = files.read(file, root)?;
     let directory = files.directory_of(file, root)?;
-    let parsed = split(&text).and_then(|document| {
-        let fields: Fields = document.fields()?;
-        Ok((fields, document.body.trim()))
+    let parsed = split(&text).and_then(|mut document| {
+        let name_line = document.line_of("name").unwrap_or(1);
+        // For people: of a skill it is not shown.
+        document.take_raw("argument-hint");
+        let fields: Fields = document.described_fields()?;
+        Ok((fields, name_line, document.body.trim()))
     });
-    let (fields, body) = match parsed {
+    let (fields, name_line, body) = match parsed {
         Ok(parsed) => parsed,
         Err(error) => {
             files.report(file, Some(error.line), &error.reason);
@@ -252,15 +255,24 @@ fn read_skill(
     }
     let own_name = file.parent().and_then(Path::file_name);
     let own_name = own_name.map(|name| name.to_string_lossy().into_owned());
-    let Some(name) = fields
-        .name
-        .clone()
-        .or(own_name)
-        .filter(|name| is_name(name))
-    else {
-        let reason = "its name has letters that a skill cannot have";
-        files.report(file, Some(1), reason);
-        return None;
+    let own_name = own_name.filter(|name| is_name(name));
+    let name = match (fields.name.clone(), own_name) {
+        (Some(name), _) if is_name(&name) => name,
+        // A name such as `Hook Development`, which cannot be typed behind a slash.
+        (Some(_), Some(own_name)) => {
+            let reason = format!(
+                "its name has letters that a skill cannot have, so it is called `{own_name}`, like its directory"
+            );
+            files.warn(file, name_line, &reason);
+            own_name
+        }
+        (None, Some(own_name)) => own_name,
+        (written, None) => {
+            let line = written.map_or(1, |_| name_line);
+            let reason = "its name has letters that a skill cannot have";
+            files.report(file, Some(line), reason);
+            return None;
+        }
     };
     let first_line = body
         .lines()

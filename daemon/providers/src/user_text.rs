@@ -19,7 +19,8 @@ pub(crate) fn render(message: &UserMessage) -> String {
     let mut words = String::new();
     if let Some(context) = &message.context {
         words.push_str("<context>\n");
-        words.push_str(context);
+        // The files in it are no text of the user's, and must not look like it.
+        words.push_str(&context.replace("</context", "<\\/context"));
         words.push_str("\n</context>\n\n");
     }
     words.push_str(match message.voice {

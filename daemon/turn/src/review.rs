@@ -8,7 +8,7 @@
 //! | `allow`, and the settings let the reviewer allow this call | runs |
 //! | `allow` otherwise | is put to the user |
 //!
-//! The reviewer never allows what a rule asks about, what is always asked, a run outside the sandbox, or a plan.
+//! The reviewer never allows what a rule asks about or may be about, what is always asked, a run outside the sandbox, or a plan.
 
 use contract::{Basis, CallAction, Confinement, Decision};
 use proto::record::{ReviewVerdict, Verdict};
@@ -53,14 +53,13 @@ pub fn is_reviewed(decided: &Decided) -> bool {
 /// Whether the reviewer may allow a call by itself, if the settings let it.
 #[must_use]
 pub fn may_be_allowed(decided: &Decided) -> bool {
-    let Decision {
-        basis, confinement, ..
-    } = &decided.decision;
-    let unwritten = match basis {
-        Basis::Fallback | Basis::NotAnalysed => true,
+    let decision = &decided.decision;
+    let unwritten = match decision.basis {
+        // Of a command that is not understood nobody knows whether a rule is about it: then its confinement does not suffice.
+        Basis::Fallback | Basis::NotAnalysed => decision.confinement_suffices,
         Basis::Rule | Basis::AlwaysAsked | Basis::EffectivePermissions => false,
     };
-    let confined = match confinement {
+    let confined = match decision.confinement {
         Confinement::Files | Confinement::Sandbox(_) => true,
         Confinement::None => false,
     };

@@ -30,6 +30,7 @@ mod state;
 mod transfer;
 mod tree;
 mod tree_walk;
+mod unasked_reads;
 mod window;
 mod workspace;
 mod worktree;

@@ -304,15 +304,19 @@ impl Workspace {
         Ok(FileContent { bytes, stamp })
     }
 
-    /// Reads at most the first `max` bytes of a file. The stamp is absent if the file has more.
+    /// Reads at most the first `max` bytes of a file that no call asks for. The stamp is absent if the file has more.
     ///
     /// # Errors
-    /// As `open_file`, or the disk fails.
+    /// As `open_file`; [`Self::close_unasked`] closes it; or the disk fails.
     pub fn read_start(
         &self,
         at: &ResolvedPath,
         max: usize,
     ) -> Result<(Vec<u8>, Option<FileStamp>), FileError> {
+        if let Some(pattern) = self.unasked_denied(at.path()) {
+            let path = at.path().to_owned();
+            return Err(PathError::Denied { path, pattern }.into());
+        }
         let OpenFile { file, meta } = self.open_file(at)?;
         let mut bytes = Vec::new();
         file.take(max as u64 + 1)

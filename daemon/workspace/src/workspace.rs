@@ -11,6 +11,7 @@ use rustix::fd::OwnedFd;
 
 use crate::deny_read::{self, DenyRead};
 use crate::resolve::PathError;
+use crate::unasked_reads::UnaskedReads;
 use crate::{handle, resolve};
 
 /// Configuration of a workspace.
@@ -47,6 +48,7 @@ pub struct Workspace {
     temp: Option<PathBuf>,
     closed: DenyRead,
     problems: Vec<PathError>,
+    unasked: UnaskedReads,
     /// See [`crate::git_named`].
     pub(crate) git_named: RwLock<BTreeSet<PathBuf>>,
     /// A handle of `/`: everything is opened from here, along link-free paths.
@@ -88,24 +90,7 @@ impl Workspace {
             path: PathBuf::from("/"),
             source,
         })?;
-        let mut globs = Vec::new();
-        let mut problems = Vec::new();
-        for pattern in &options.deny_read {
-            let named = absolute_globs(pattern, &root, &options.user_home);
-            // Paths are compared after resolution: a file denied through a link is denied at its
-            // target too.
-            let led: Vec<_> = named.iter().filter_map(|glob| where_led(glob)).collect();
-            for glob in named.into_iter().chain(led) {
-                match deny_read::compile_glob(&glob) {
-                    Ok(_) => globs.push((pattern.clone(), glob)),
-                    Err(source) => {
-                        // The other forms of the pattern fail for the same reason.
-                        problems.push(bad_glob(pattern, &source));
-                        break;
-                    }
-                }
-            }
-        }
+        let (globs, problems) = compared_globs(&options.deny_read, &root, &options.user_home);
         Ok(Self {
             cwd: resolve::real(Path::new("/"), &options.cwd)?,
             user_home: options.user_home,
@@ -114,6 +99,7 @@ impl Workspace {
             temp,
             closed: DenyRead::new(globs).map_err(|source| bad_glob("deny_read", &source))?,
             problems,
+            unasked: UnaskedReads::default(),
             git_named: RwLock::default(),
             roots,
             slash,
@@ -219,6 +205,22 @@ impl Workspace {
         Some(pattern)
     }
 
+    /// Closes paths to what the daemon reads by itself: those that rules deny to read. Calls are judged by the rules
+    /// instead. Replaces what was closed before; a pattern that is no glob closes nothing.
+    pub fn close_unasked(&self, patterns: &[String]) {
+        self.unasked.close(patterns);
+    }
+
+    /// The pattern of [`Self::close_unasked`] that matches a resolved path. Blocks.
+    #[must_use]
+    pub fn unasked_denied(&self, path: &Path) -> Option<String> {
+        let compile = |patterns: &[String]| {
+            let (globs, _) = compared_globs(patterns, self.root(), &self.user_home);
+            DenyRead::new(globs).unwrap_or_default()
+        };
+        self.unasked.denied(path, compile)
+    }
+
     /// Whether a resolved directory contains, or may contain, paths that are denied to read: a
     /// masked path, a process, or a match of a `deny_read` glob.
     pub(crate) fn contains_denied(&self, dir: &Path) -> bool {
@@ -270,6 +272,32 @@ fn may_match_below(glob: &str, dir: &Path) -> bool {
         }
     }
     parts.next().is_some()
+}
+
+/// The absolute globs of patterns, each with its pattern, and the patterns that are no globs.
+fn compared_globs(
+    patterns: &[String],
+    root: &Path,
+    home: &Path,
+) -> (Vec<(String, String)>, Vec<PathError>) {
+    let (mut globs, mut problems) = (Vec::new(), Vec::new());
+    for pattern in patterns {
+        let named = absolute_globs(pattern, root, home);
+        // Paths are compared after resolution: a file denied through a link is denied at its
+        // target too.
+        let led: Vec<_> = named.iter().filter_map(|glob| where_led(glob)).collect();
+        for glob in named.into_iter().chain(led) {
+            match deny_read::compile_glob(&glob) {
+                Ok(_) => globs.push((pattern.clone(), glob)),
+                Err(source) => {
+                    // The other forms of the pattern fail for the same reason.
+                    problems.push(bad_glob(pattern, &source));
+                    break;
+                }
+            }
+        }
+    }
+    (globs, problems)
 }
 
 /// Turns a pattern into absolute globs. `dir/**` includes `dir`, so it becomes two.

@@ -86,6 +86,33 @@ fn commands_of_all_roots_are_found_and_the_first_of_a_name_counts() {
 }
 
 #[test]
+fn front_matter_as_others_write_it_is_taken() {
+    let house = House::new();
+    let commands = [
+        (
+            "colon",
+            "---\ndescription: Fix issue: the hard one\n---\nFix.",
+            "Fix issue: the hard one",
+        ),
+        (
+            "list",
+            "---\ndescription: [Beta] do things\n---\nDo.",
+            "[Beta] do things",
+        ),
+        ("star", "---\ndescription: *starred*\n---\nDo.", "*starred*"),
+        ("rule", "---\n# A title\n\nText: with a colon.", "---"),
+    ];
+    for (name, text, _) in commands {
+        house.put(&format!("root/.claude/commands/{name}.md"), text);
+    }
+    let found = house.find();
+    assert_eq!(found.problems, [""; 0]);
+    for (name, _, description) in commands {
+        assert_eq!(found.named(name).expect(name).description, description);
+    }
+}
+
+#[test]
 fn what_cannot_be_used_is_told_with_its_place() {
     let house = House::new();
     house
@@ -93,7 +120,7 @@ fn what_cannot_be_used_is_told_with_its_place() {
         .put("root/.reasonix/commands/open.md", "---\ndescription: x\n")
         .put(
             "root/.reasonix/commands/yaml.md",
-            "---\nname: x\ndescription: {a: b}\n---\nBody",
+            "---\nname: x\nother: a: b\n---\nBody",
         )
         .put(
             "root/.reasonix/commands/empty.md",

@@ -20,6 +20,23 @@ fn import_is_a_word_that_starts_with_an_at_sign() {
 }
 
 #[test]
+fn import_ends_where_chinese_text_or_punctuation_begins() {
+    for (text, path) in [
+        ("请阅读 @docs/style.md，然后开始", "docs/style.md"),
+        ("请阅读 @docs/规范.md。", "docs/规范.md"),
+        ("（@docs/style.md）", "docs/style.md"),
+        ("参见@docs/style.md", "docs/style.md"),
+        ("见 @docs/style.md的说明", "docs/style.md"),
+        ("(@docs/style.md)", "docs/style.md"),
+        ("\"@docs/style.md\"", "docs/style.md"),
+        ("**@docs/style.md**", "docs/style.md"),
+        ("@\"docs/with blank.md\"", "docs/with blank.md"),
+    ] {
+        assert_eq!(paths(text), [path], "{text}");
+    }
+}
+
+#[test]
 fn mail_addresses_and_code_are_text() {
     for text in [
         "write to ann@example.com",

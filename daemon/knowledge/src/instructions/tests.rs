@@ -237,7 +237,7 @@ fn denied_file_is_not_read() {
     let found = project.find("root");
     assert_eq!(found.files.len(), 1);
     assert!(
-        only_problem(&found).contains("deny_read"),
+        only_problem(&found).contains("`private/**` denies it"),
         "{:?}",
         found.problems
     );

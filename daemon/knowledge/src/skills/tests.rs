@@ -153,6 +153,19 @@ fn excluded_directories_are_not_looked_at_whatever_links_lead_there() {
 }
 
 #[test]
+fn front_matter_as_others_write_it_is_taken() {
+    let house = House::new();
+    let text = "---\nname: hooks\nargument-hint: [x] [y]\ndescription: Use when: the user asks. Triggers: \"x\"\n---\nBody";
+    let found = house.skill("root/.claude/skills/hooks", text).find();
+    assert_eq!(found.problems, [""; 0]);
+    let skill = found.named("hooks").expect("skill");
+    assert_eq!(
+        skill.description,
+        "Use when: the user asks. Triggers: \"x\""
+    );
+}
+
+#[test]
 fn files_that_cannot_be_used_are_reported_with_their_place_and_hide_nothing() {
     let house = House::new();
     house
@@ -160,7 +173,7 @@ fn files_that_cannot_be_used_are_reported_with_their_place_and_hide_nothing() {
         .skill("root/.claude/skills/open", "---\ndescription: x\n")
         .skill(
             "root/.claude/skills/yaml",
-            "---\nname: x\ndescription: {a: b}\n---\nBody",
+            "---\nname: x\nallowed-tools: {a: b}\n---\nBody",
         )
         .skill("root/.claude/skills/empty", "---\nname: empty\n---\n")
         .skill("root/.claude/skills/odd", "---\nname: a b\n---\nBody")
@@ -183,13 +196,13 @@ fn files_that_cannot_be_used_are_reported_with_their_place_and_hide_nothing() {
     let huge = fs::File::create(dir.join("huge/SKILL.md")).expect("file");
     huge.set_len(2 << 30).expect("size");
     let found = house.find();
-    assert_eq!(names(&found), ["good", "same"]);
+    assert_eq!(names(&found), ["good", "odd", "same"]);
     let problems = found.problems.join("\n");
     for expected in [
         "`.claude/skills/open/SKILL.md:1` is left out: its front matter has no end.",
         "`.claude/skills/yaml/SKILL.md:3` is left out: its front matter is not valid",
         "`.claude/skills/empty/SKILL.md:1` is left out: it says nothing to the model.",
-        "`.claude/skills/odd/SKILL.md:1` is left out: its name has letters",
+        "`.claude/skills/odd/SKILL.md:2`: its name has letters that a skill cannot have, so it is called `odd`, like its directory.",
         "`.claude/skills/away/SKILL.md` is left out: it leads out of the workspace.",
         "`.claude/skills/file-away/SKILL.md` is left out: it leads out of the workspace.",
         "`.claude/skills/mode/SKILL.md` is left out: ",

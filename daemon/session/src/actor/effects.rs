@@ -223,6 +223,8 @@ impl Actor {
         if stricter.is_empty() {
             return false;
         }
+        let facts = self.machine.facts();
+        self.calls.rules(facts.created.as_ref(), &facts.grants);
         let stricter = contract::scrub(&stricter.join(", "));
         self.note(Body::Notice(Notice {
             level: Level::Info,

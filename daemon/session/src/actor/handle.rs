@@ -248,6 +248,9 @@ impl SessionHandle {
     /// # Errors
     /// `busy`, `request_id_reused`, `storage`, `invalid_params`.
     pub async fn prompt(&self, params: PromptParams, by: String) -> Result<PromptOutput, Failure> {
+        // What its references and the changes of files show is judged by the rules as the files have them. A session that
+        // has left memory is loaded below, by those of then.
+        let _ = self.tighten().await;
         let references = self.resolve_references(&params.text).await?;
         // Last: what is noted is not noted again, so the prompt must not be refused behind it.
         let note = self.note().await;

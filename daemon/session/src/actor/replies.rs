@@ -83,6 +83,7 @@ impl Actor {
         let repeated = self.repeated(set.request_id, &content);
         let malformed = options::check_change(&set.options)
             .and_then(|()| self.check_budget(&set.options))
+            .and_then(|()| self.check_latitude(&set.options))
             .err();
         if let Some(refusal) = self.refusal().or(match &repeated {
             Some(Err(failure)) => Some(failure.clone()),
@@ -108,6 +109,14 @@ impl Actor {
                 reply,
                 Failure::new(ErrorName::Internal, "The session has no first record.", ""),
             ),
+        }
+    }
+
+    /// Checks that a sub-agent is not widened.
+    fn check_latitude(&self, change: &SessionOptions) -> Result<(), Failure> {
+        match self.parent() {
+            Some(_) => options::check_agent_change(&self.machine.facts().options, change),
+            None => Ok(()),
         }
     }
 

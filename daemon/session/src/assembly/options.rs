@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use proto::budget::{Budget, Dimension};
+use proto::state::ApprovalMode;
 use proto::{ErrorName, Failure, SessionOptions};
 
 use crate::assembly::names;
@@ -66,6 +67,34 @@ pub fn check_planner(
     };
     let found = assembly.switch(cwd, planner, Effort::Configured)?;
     check_budget(budget, &found.full_name(), found.price.is_some())
+}
+
+/// How much an approval mode leaves to the model, in an order.
+pub(crate) fn rank(mode: ApprovalMode) -> u8 {
+    match mode {
+        ApprovalMode::Ask => 0,
+        ApprovalMode::Auto => 1,
+        ApprovalMode::Yolo => 2,
+    }
+}
+
+/// Checks a change of a sub-agent: what it may do is what it started with, or less.
+///
+/// # Errors
+/// `not_allowed`: it would do more than now.
+pub fn check_agent_change(now: &SessionOptions, change: &SessionOptions) -> Result<(), Failure> {
+    let widens_mode = change
+        .approval_mode
+        .is_some_and(|mode| rank(mode) > rank(now.approval_mode.unwrap_or_default()));
+    let only_reads = now.read_only.unwrap_or_default();
+    if widens_mode || (only_reads && change.read_only == Some(false)) {
+        return Err(Failure::new(
+            ErrorName::NotAllowed,
+            "A sub-agent may do what it started with, or less: it is never widened.",
+            "Change the session that starts it, and let it start the sub-agent again.",
+        ));
+    }
+    Ok(())
 }
 
 /// Checks a change of options. An empty name removes the name.

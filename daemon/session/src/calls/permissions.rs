@@ -95,37 +95,19 @@ pub(crate) fn with_kept(terms: &mut Terms, assembly: &dyn Assembly, root: &Path)
     layers
 }
 
-/// Patterns of what the daemon does not read by itself: those of `sandbox.deny_read`, and the paths that rules deny to
-/// read. For the files of a prefix, which no call asks for.
-pub(crate) fn unread_patterns(
-    deny_read: &[String],
-    layers: &[Layered],
-    tools: &ToolSet,
-) -> Vec<String> {
+/// Closes to a workspace's unasked reads what the rules of these layers deny to read.
+pub(crate) fn close_unasked(workspace: &Workspace, layers: &[Layered], tools: &ToolSet) {
     let (rules, _) = compiled(layers, tools);
-    [deny_read, rules.denied_paths(Access::Read)].concat()
+    workspace.close_unasked(rules.denied_paths(Access::Read));
 }
 
-/// The workspace of a directory in which no session is, for what the daemon reads there by itself: what rules deny to
-/// read is closed. `readable`: directories of ours that may be read.
+/// The workspace of a directory in which no session is. `readable`: directories of ours that may be read.
 pub(crate) fn open(
     terms: &Terms,
     assembly: &dyn Assembly,
     cwd: &Path,
     root: &Path,
     readable: Vec<PathBuf>,
-) -> Result<Workspace, Failure> {
-    let deny_read = unread_patterns(&terms.deny_read, &terms.layers, &terms.tools);
-    open_with(terms, assembly, cwd, root, readable, deny_read)
-}
-
-fn open_with(
-    terms: &Terms,
-    assembly: &dyn Assembly,
-    cwd: &Path,
-    root: &Path,
-    readable: Vec<PathBuf>,
-    deny_read: Vec<String>,
 ) -> Result<Workspace, Failure> {
     let options = WorkspaceOptions {
         root: root.to_path_buf(),
@@ -135,16 +117,18 @@ fn open_with(
         readable,
         // One that no session has: those of all sessions are closed.
         temp: assembly.temp().map(|temp| temp.join(NO_SESSION)),
-        deny_read,
+        deny_read: terms.deny_read.clone(),
         user_home: assembly.user_home(),
     };
-    Workspace::open(options).map_err(|error| {
+    let workspace = Workspace::open(options).map_err(|error| {
         Failure::new(
             ErrorName::InvalidParams,
             format!("The directory `{}` cannot be read: {error}", cwd.display()),
             "Give an existing directory that you can read.",
         )
-    })
+    })?;
+    close_unasked(&workspace, &terms.layers, &terms.tools);
+    Ok(workspace)
 }
 
 /// Judges a call as a session would now.
@@ -176,9 +160,7 @@ pub(crate) fn in_directory(
     let mut terms = assembly.terms(cwd);
     let root = root_of(&terms, cwd, &assembly.user_home());
     let layers = with_kept(&mut terms, assembly, &root);
-    // The rules judge the call themselves: they are what the answer names.
-    let deny_read = terms.deny_read.clone();
-    let workspace = open_with(&terms, assembly, cwd, &root, Vec::new(), deny_read)?;
+    let workspace = open(&terms, assembly, cwd, &root, Vec::new())?;
     let surroundings = Surroundings {
         tools: &terms.tools,
         workspace: &workspace,

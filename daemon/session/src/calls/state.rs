@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use contract::{ElicitationAnswer, KnownState, ToolSet};
-use policy::{Layer, RuleSet};
+use policy::{Access, Layer, RuleSet};
 use proto::item::ToolCall;
 use proto::params::interaction::Scope;
 use proto::record::{
@@ -232,6 +232,8 @@ impl CallState {
         }
         let rules =
             Arc::new(compiled(&self.layers(created, grants), &self.call_environment.tools).0);
+        let unread = rules.denied_paths(Access::Read);
+        self.call_environment.workspace.close_unasked(unread);
         self.compiled = Some((as_of, Arc::clone(&rules)));
         rules
     }

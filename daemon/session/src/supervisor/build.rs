@@ -25,6 +25,7 @@ use crate::actor::publish::Publisher;
 use crate::actor::replies::Replies;
 use crate::actor::{Actor, Inbox};
 use crate::assembly::guards::Guards;
+use crate::assembly::options::rank;
 use crate::assembly::setup::{Profile, Setup};
 use crate::assembly::tool_repair;
 use crate::calls::background::Children;
@@ -32,7 +33,7 @@ use crate::calls::call::CallEnvironment;
 use crate::calls::environment::Environment;
 use crate::calls::external_changes::Notes;
 use crate::calls::hooks::HookState;
-use crate::calls::permissions::unread_patterns;
+use crate::calls::permissions::close_unasked;
 use crate::calls::sandbox;
 use crate::calls::skills::SessionSkills;
 use crate::calls::state::CallState;
@@ -242,7 +243,6 @@ fn workspace_of(
         cwd: Path::new(&parts.created.cwd),
         add_dirs: &parts.created.add_dirs,
         readable: vec![spill_dir(dir)],
-        deny_read: parts.setup.deny_read.clone(),
     };
     let opened = open_workspace(services, &parts.setup, places, temp);
     let (workspace, lost) = match opened {
@@ -443,7 +443,6 @@ pub fn bare_workspace(
         cwd,
         add_dirs: &[],
         readable: Vec::new(),
-        deny_read: unread_patterns(&setup.deny_read, &setup.profile.rules, &setup.profile.tools),
     };
     open_workspace(services, setup, places, None)
 }
@@ -456,8 +455,6 @@ struct WorkspacePaths<'a> {
     add_dirs: &'a [String],
     /// Directories of ours that the session may read.
     readable: Vec<PathBuf>,
-    /// Patterns of what is not read.
-    deny_read: Vec<String>,
 }
 
 fn open_workspace(
@@ -482,25 +479,22 @@ fn open_workspace(
         masked: services.assembly.closed(),
         readable,
         temp,
-        deny_read: places.deny_read,
+        deny_read: setup.deny_read.clone(),
         user_home: services.assembly.user_home(),
     };
-    Workspace::open(options).map_err(|error| {
+    let workspace = Workspace::open(options).map_err(|error| {
         Failure::new(
             ErrorName::InvalidParams,
             format!("The directory `{}` cannot be used: {error}", cwd.display()),
             "Use an existing directory that you can read.",
         )
-    })
+    })?;
+    close_unasked(&workspace, &setup.profile.rules, &setup.profile.tools);
+    Ok(workspace)
 }
 
 /// The notice for a session whose approval mode is looser than the config's present one.
 fn looser(own: ApprovalMode, configured: ApprovalMode) -> Option<String> {
-    let rank = |approval_mode| match approval_mode {
-        ApprovalMode::Ask => 0,
-        ApprovalMode::Auto => 1,
-        ApprovalMode::Yolo => 2,
-    };
     (rank(own) > rank(configured)).then(|| {
         format!(
             "This session keeps its approval mode `{}`, which is less strict than the configured `{}`.",

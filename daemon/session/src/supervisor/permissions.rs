@@ -10,7 +10,6 @@ use proto::{Failure, Pid};
 use serde_json::{Map, Value};
 
 use crate::actor::handle::SessionHandle;
-use crate::assembly::guards::Outdated;
 use crate::calls::permissions::{
     Explained, PermissionScope, Permissions, compiled, in_directory, in_session, root_of, with_kept,
 };
@@ -89,22 +88,8 @@ impl Supervisor {
     /// The session, following what the settings forbid now.
     async fn find_tightened(&self, session: &str) -> Result<SessionHandle, Failure> {
         let handle = self.find(session).await?;
-        self.tighten(&handle).await?;
+        handle.tighten().await?;
         Ok(handle)
-    }
-
-    /// Whether this session follows stricter settings than before, now that the files were looked at.
-    async fn tighten(&self, handle: &SessionHandle) -> Result<bool, Failure> {
-        let assembly = Arc::clone(&self.services.assembly);
-        let watch = handle
-            .read(move |actor| actor.calls.guard_watch(assembly))
-            .await?;
-        match blocking(move || watch.outdated()).await? {
-            Some(Outdated { guards: Some(now) }) => {
-                handle.read(move |actor| actor.tighten(&now)).await
-            }
-            _ => Ok(false),
-        }
     }
 
     /// Lets every session that is loaded follow what the settings forbid now, at once; those that are held to more than
@@ -112,7 +97,7 @@ impl Supervisor {
     pub async fn tighten_all(&self) -> Vec<Pid> {
         let mut reached = Vec::new();
         for handle in self.handles() {
-            if let Ok(true) = self.tighten(&handle).await {
+            if let Ok(true) = handle.tighten().await {
                 reached.push(handle.pid());
             }
         }

@@ -47,7 +47,9 @@ impl Memory {
         // One at a time: each change is reported once.
         let _looking = self.looking.lock().unwrap_or_else(PoisonError::into_inner);
         let mut changed = Vec::new();
-        for (path, before) in self.newest() {
+        let newest = self.newest().into_iter();
+        let newest = newest.filter(|(path, _)| self.workspace().unasked_denied(path).is_none());
+        for (path, before) in newest {
             let mut after = before.clone();
             match self.change(&path, &mut after) {
                 Some(change) if by == ChangedBy::Others => {

@@ -19,6 +19,7 @@ fn asked(basis: Basis, confinement: Confinement) -> Decided {
         panic!("it is decided")
     };
     (decided.decision.basis, decided.decision.confinement) = (basis, confinement);
+    decided.decision.confinement_suffices = true;
     decided
 }
 
@@ -44,6 +45,19 @@ fn reviewer_allows_only_where_it_is_let_and_nobody_has_said_anything() {
                 assert_eq!(decided.decision.verdict, verdict);
             }
         }
+    }
+}
+
+#[test]
+fn reviewer_allows_nothing_that_a_rule_may_be_about() {
+    for basis in BASES {
+        let mut decided = asked(basis, Confinement::Files);
+        decided.decision.confinement_suffices = false;
+        assert!(
+            !apply(&mut decided, ReviewVerdict::Allow, "fine", true),
+            "{basis:?}"
+        );
+        assert_eq!(decided.decision.verdict, Verdict::Ask);
     }
 }
 

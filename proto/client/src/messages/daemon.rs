@@ -201,6 +201,8 @@ crate::catalog! {
     FrontMatterOpen = "its front matter has no end", "其前置元数据没有结束标记";
     FrontMatterWrong = "its front matter is not valid: {0}", "其前置元数据无效：{0}";
     CommandEmpty = "it says nothing to the model", "其中没有给模型的内容";
+    SkillName = "its name has letters that a skill cannot have", "名称中含有技能不能使用的字符";
+    SkillRenamed = "its name has letters that a skill cannot have, so it is called `{0}`, like its directory", "名称中含有技能不能使用的字符，因此沿用目录名 `{0}`";
     CommandName = "its name has letters that a command cannot have", "名称中含有命令不能使用的字符";
     FileTooLong = "it has more than {0} bytes", "超过 {0} 字节";
     FactElsewhere = "facts of the type `{0}` belong in `{1}`", "类型为 `{0}` 的记忆应放在 `{1}`";

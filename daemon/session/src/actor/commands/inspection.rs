@@ -16,12 +16,14 @@ use turn::compaction::TokenRatio;
 
 use crate::actor::Actor;
 use crate::actor::handle::SessionHandle;
+use crate::assembly::guards::Outdated;
 use crate::calls::environment::Environment;
 use crate::calls::judgement::Standpoint;
 use crate::calls::permissions::PermissionState;
 use crate::journal::Cause;
 use crate::request::blocks::Makeup;
 use crate::request::in_flight::Material;
+use crate::tasks::blocking;
 
 /// Changed files that are listed.
 const FILES_MAX: usize = 2_000;
@@ -186,6 +188,21 @@ impl Actor {
 impl SessionHandle {
     pub(crate) async fn standing(&self) -> Result<PermissionState, Failure> {
         self.read(|actor| actor.standing()).await
+    }
+
+    /// Whether it follows stricter settings than before, now that the files were looked at.
+    pub(crate) async fn tighten(&self) -> Result<bool, Failure> {
+        let watch = self.read(|actor| {
+            let assembly = Arc::clone(&actor.assembly);
+            actor.calls.guard_watch(assembly)
+        });
+        let watch = watch.await?;
+        match blocking(move || watch.outdated()).await? {
+            Some(Outdated { guards: Some(now) }) => {
+                self.read(move |actor| actor.tighten(&now)).await
+            }
+            _ => Ok(false),
+        }
     }
 }
 

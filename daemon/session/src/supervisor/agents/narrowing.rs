@@ -10,6 +10,7 @@ use proto::{SessionId, SessionOptions};
 
 use super::client_of;
 use crate::actor::Actor;
+use crate::assembly::options::rank;
 use crate::supervisor::Supervisor;
 
 /// What a session may do, as far as its sub-agents have to follow.
@@ -37,14 +38,6 @@ impl Latitude {
             ..SessionOptions::default()
         };
         (options != SessionOptions::default()).then_some(options)
-    }
-}
-
-fn rank(mode: ApprovalMode) -> u8 {
-    match mode {
-        ApprovalMode::Ask => 0,
-        ApprovalMode::Auto => 1,
-        ApprovalMode::Yolo => 2,
     }
 }
 
