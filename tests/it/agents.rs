@@ -487,6 +487,65 @@ fn agents_of_a_parent_that_waits_end_with_the_daemon() {
     assert_eq!(model.count(), 2);
 }
 
+/// A kill during the creation of an agent: whatever is there of its log, the call that runs again gets its agent.
+#[test]
+fn agent_whose_log_was_cut_off_at_its_start_is_created_again() {
+    // How much of the log is left: nothing and no directory, a directory, an empty log, half a record, the first record.
+    for cut in 0..5 {
+        let gate = Gate::new();
+        let held = gate.clone();
+        let model = Model::start(Script::by(move |request| {
+            match (is_of(request, "PARENT"), request.results().len()) {
+                (true, 0) => tasks([("general", "CHILD".to_owned())]),
+                (true, _) => Answer::text("All is done."),
+                (false, _) => Answer::text("The child's answer.").held(Place::Before, &held),
+            }
+        }));
+        let house = house(&model);
+        let mut params = house.create("PARENT");
+        params.options.kind = Some(proto::state::Kind::Headless);
+        let params = serde_json::to_value(params).expect("JSON");
+        let mut raw = house.raw_as(Role::Drive);
+        raw.call("session.create", &params).expect("create");
+        drop(raw);
+        until("the agent's request", || (model.count() == 2).then_some(()));
+        let path = children(&house)[0].path.clone();
+        let directory = path.parent().expect("a directory").to_owned();
+        house.kill_daemon_and_parent();
+        let bytes = std::fs::read(&path).expect("the log");
+        let first = bytes
+            .iter()
+            .position(|byte| *byte == b'\n')
+            .expect("a line")
+            + 1;
+        std::fs::remove_dir_all(&directory).expect("remove");
+        let left = [0, 0, 0, first / 2, first][cut];
+        if cut > 0 {
+            std::fs::create_dir(&directory).expect("make a directory");
+        }
+        if cut > 1 {
+            std::fs::write(&path, &bytes[..left]).expect("write the log");
+        }
+        // The daemon died before lists could know of it.
+        for name in ["reasonix.db", "reasonix.db-wal", "reasonix.db-shm"] {
+            let _ = std::fs::remove_file(house.home_file(name));
+        }
+        gate.open();
+        house.daemon();
+        until("the parent's end", || {
+            exited(&house.log(Pid(1))).then_some(())
+        });
+        let results = house.log(Pid(1)).results();
+        assert_eq!(results.len(), 1, "cut {cut}: {results:?}");
+        assert_eq!(results[0].text, "The child's answer.", "cut {cut}");
+        let [child] = &children(&house)[..] else {
+            panic!("cut {cut}: one child")
+        };
+        assert_eq!(child.path, path, "cut {cut}: its id follows from the call");
+        assert!(exited(child), "cut {cut}");
+    }
+}
+
 #[test]
 fn budget_of_the_parent_bounds_its_agents() {
     const USAGE: Usage = Usage {
