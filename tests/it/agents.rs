@@ -6,9 +6,11 @@ use proto::{Body, Pid};
 use serde_json::{Value, json};
 use testkit::model::{Answer, Gate, Model, Place, Request, Script, Usage};
 use tests::log::Log;
-use tests::{House, Raw, until};
+use tests::{House, Raw, skip, until};
 
-use crate::scripted::{Ran, house, run};
+use crate::mcp::{faulty, servers};
+use crate::scripted::{HASTE, Ran, house, run};
+use crate::short_sessions::held;
 
 /// What the session of a request was told first.
 fn told(request: &Request) -> String {
@@ -253,8 +255,35 @@ fn explore_changes_nothing_by_any_way() {
         ("skill", json!({"name": "any"})),
         ("remember", json!({"text": "made"})),
         ("exit_plan_mode", json!({"plan": "touch made"})),
+        ("bash", json!({"command": "ln -s /etc/hostname made"})),
+        ("bash", json!({"command": "ln a.txt made"})),
+        (
+            "write_file",
+            json!({"path": "outside/made", "content": "x"}),
+        ),
+        (
+            "copy_file",
+            json!({"source": "outside/b.txt", "destination": "made"}),
+        ),
+        ("mcp__good__add", json!({"a": 2, "b": 3})),
+        (
+            "tool_call",
+            json!({"tool": "mcp__good__add", "arguments": {"a": 2, "b": 3}}),
+        ),
     ];
-    assert_eq!(attempts.len(), 30);
+    assert_eq!(attempts.len(), 36);
+    // Its own tools run, and what is in their arguments is no command and no file to write.
+    let own = [
+        ("read_file", json!({"path": "a.txt > made"})),
+        ("read_file", json!({"path": "outside/made"})),
+        ("ls", json!({"path": "$(touch made)"})),
+        ("glob", json!({"pattern": "*; touch made"})),
+        (
+            "grep",
+            json!({"pattern": "blue", "path": ".", "output": "made", "glob": "`touch made`"}),
+        ),
+    ];
+    let tricks = own.clone();
     let calls = attempts.clone();
     let model = Model::start(Script::by(move |request| {
         match (is_of(request, "PARENT"), request.results().len()) {
@@ -267,21 +296,36 @@ fn explore_changes_nothing_by_any_way() {
                 }
                 answer
             }
+            (false, 36) => {
+                let mut answer = Answer::text("I try mine.");
+                for (tool, arguments) in tricks.clone() {
+                    answer = answer.and_call(tool, arguments);
+                }
+                answer
+            }
             (false, _) => Answer::text("Nothing worked."),
         }
     }));
     let house = house(&model);
+    servers(&house, &json!({"good": faulty(&["ok"])}));
     house.files("//- a.txt\nblue\n");
+    let outside = house.root().join("outside");
+    std::fs::create_dir(&outside).expect("a directory");
+    std::fs::write(outside.join("b.txt"), "blue\n").expect("a file");
+    std::os::unix::fs::symlink(&outside, house.project().join("outside")).expect("a link");
     run(&house, &["--approval-mode", "yolo"], "PARENT").expect(0, "completed");
     let [child] = &children(&house)[..] else {
         panic!("one child")
     };
     let results = child.results();
-    assert_eq!(results.len(), attempts.len());
-    for result in &results {
+    assert_eq!(results.len(), attempts.len() + own.len());
+    for result in &results[..attempts.len()] {
         assert_eq!(result.status.as_str(), "refused", "{result:?}");
     }
-    assert!(!house.project().join("made").exists());
+    for directory in [house.project(), outside] {
+        let made = directory.join("made");
+        assert!(made.symlink_metadata().is_err(), "{}", made.display());
+    }
     assert_eq!(
         std::fs::read_to_string(house.project().join("a.txt")).expect("a file"),
         "blue\n"
@@ -699,4 +743,62 @@ fn plan_mode_of_the_parent_reaches_running_agents() {
     let result = &children(&house)[0].results()[0];
     assert_eq!(result.status.as_str(), "denied", "{result:?}");
     assert!(!house.project().join("made").exists());
+}
+
+/// However many agents a session has had: what they held in the daemon is given back.
+#[test]
+fn a_hundred_agents_of_a_session_leave_nothing() {
+    if skip::unless_root("counting the daemon's descriptors") {
+        return;
+    }
+    // Ten at once; one round, and then ten more.
+    let model = Model::start(Script::by(|request| {
+        let done = request.results().len();
+        let rounds = match request.json.to_string().contains("ten more") {
+            true => 11,
+            false => 1,
+        };
+        match is_of(request, "PARENT") {
+            true if done < rounds * 10 => {
+                tasks((done..done + 10).map(|number| ("general", format!("CHILD {number}"))))
+            }
+            true => Answer::text("All are done."),
+            false => Answer::text(told(request)),
+        }
+    }));
+    let house = House::new();
+    // An hundredth of a minute: those that have exited leave memory.
+    house.settings(&format!("{HASTE}evict_minutes = 0.01"));
+    house.provider(&model.entry("model", None));
+    house.daemon();
+    let daemon = house.daemon_pid().expect("a daemon");
+    let mut raw = house.raw_as(Role::Watch);
+    let mut at_rest = |stored: u64| {
+        until("all sessions to leave memory", || {
+            let status = raw.call("daemon.status", &json!({})).expect("a status");
+            (status["sessions"]["loaded"] == 0).then_some(())
+        });
+        let status = raw.call("daemon.status", &json!({})).expect("a status");
+        assert_eq!(status["sessions"]["stored"], stored);
+        held(daemon, 0)
+    };
+    run(&house, &[], "PARENT").expect(0, "completed");
+    let early = at_rest(11);
+    run(&house, &["-s", "1"], "PARENT, ten more").expect(0, "completed");
+    // Threads for what blocks end when they were idle for some seconds.
+    let late = until("the threads of the rush to end", || {
+        let late = at_rest(111);
+        (late.threads <= early.threads).then_some(late)
+    });
+    assert!(
+        late.descriptors <= early.descriptors + 8,
+        "descriptors: {early:?} {late:?}"
+    );
+    assert!(
+        late.children <= early.children,
+        "children: {early:?} {late:?}"
+    );
+    let open = std::fs::read_dir(house.home_file("open")).expect("the markers");
+    assert_eq!(open.count(), 0, "markers");
+    assert_eq!(children(&house).len(), 110);
 }
