@@ -248,7 +248,12 @@ fn review_is_shown_in_words_by_every_client() {
     let session = Reviewed::new("reviewer = \"agent\"", write("made"), denied);
     session.wait();
     let log = shown(&session, &["logs", "1"]);
-    assert_eq!(log.matches("It is not wanted").count(), 1, "{log}");
+    let words = "Denied by the reviewer of risky calls: It is not wanted.";
+    assert!(log.contains(words), "{log}");
+    assert!(
+        !log.contains("the reviewer denied"),
+        "it is said once: {log}"
+    );
     let trace = shown(&session, &["strace", "1"]);
     assert!(trace.contains(": It is not wanted."), "{trace}");
 }

@@ -157,7 +157,7 @@ fn a_session_that_waits_after_a_crash_ends_its_planning() {
         > crash idle
           notice: The daemon stopped during this turn, so the turn was ended | stop the planner | stopped | turn ends interrupted (shutdown) | idle
         > user fix the test
-          turn starts | running | planning | prompt: fix the test | q/n plans: fix the test
+          turn starts | running | planning | prompt: fix the test | q/n plans: fix the test, before: user: fix the test, executor: (no answer)
     ",
     );
 }
