@@ -168,6 +168,10 @@ fn entry_pieces(entry: &Entry<String>) -> Vec<Piece> {
         EntryKind::Status(status) if **status == (Status::StartsAgain { attempt: false }) => {
             Vec::new()
         }
+        // The question shows what the reviewer said.
+        EntryKind::Status(status) if matches!(&**status, Status::Reviewed(found) if !found.decided) => {
+            Vec::new()
+        }
         EntryKind::Status(status) => block(status_tone(status), words::status(language(), status)),
         EntryKind::Notice { tone, words } => block(tone_of(*tone), translated(words).into_owned()),
         EntryKind::Divider { words } => block(Tone::State, words.clone()),

@@ -6,9 +6,11 @@ use proto::{Body, Pid};
 use serde_json::{Value, json};
 use testkit::model::{Answer, Gate, Model, Place, Request, Script, Usage};
 use tests::log::Log;
-use tests::{House, Raw, until};
+use tests::{House, Raw, skip, until};
 
-use crate::scripted::{Ran, house, run};
+use crate::mcp::{faulty, servers};
+use crate::scripted::{HASTE, Ran, house, run};
+use crate::short_sessions::held;
 
 /// What the session of a request was told first.
 fn told(request: &Request) -> String {
@@ -253,8 +255,35 @@ fn explore_changes_nothing_by_any_way() {
         ("skill", json!({"name": "any"})),
         ("remember", json!({"text": "made"})),
         ("exit_plan_mode", json!({"plan": "touch made"})),
+        ("bash", json!({"command": "ln -s /etc/hostname made"})),
+        ("bash", json!({"command": "ln a.txt made"})),
+        (
+            "write_file",
+            json!({"path": "outside/made", "content": "x"}),
+        ),
+        (
+            "copy_file",
+            json!({"source": "outside/b.txt", "destination": "made"}),
+        ),
+        ("mcp__good__add", json!({"a": 2, "b": 3})),
+        (
+            "tool_call",
+            json!({"tool": "mcp__good__add", "arguments": {"a": 2, "b": 3}}),
+        ),
     ];
-    assert_eq!(attempts.len(), 30);
+    assert_eq!(attempts.len(), 36);
+    // Its own tools run, and what is in their arguments is no command and no file to write.
+    let own = [
+        ("read_file", json!({"path": "a.txt > made"})),
+        ("read_file", json!({"path": "outside/made"})),
+        ("ls", json!({"path": "$(touch made)"})),
+        ("glob", json!({"pattern": "*; touch made"})),
+        (
+            "grep",
+            json!({"pattern": "blue", "path": ".", "output": "made", "glob": "`touch made`"}),
+        ),
+    ];
+    let tricks = own.clone();
     let calls = attempts.clone();
     let model = Model::start(Script::by(move |request| {
         match (is_of(request, "PARENT"), request.results().len()) {
@@ -267,21 +296,36 @@ fn explore_changes_nothing_by_any_way() {
                 }
                 answer
             }
+            (false, 36) => {
+                let mut answer = Answer::text("I try mine.");
+                for (tool, arguments) in tricks.clone() {
+                    answer = answer.and_call(tool, arguments);
+                }
+                answer
+            }
             (false, _) => Answer::text("Nothing worked."),
         }
     }));
     let house = house(&model);
+    servers(&house, &json!({"good": faulty(&["ok"])}));
     house.files("//- a.txt\nblue\n");
+    let outside = house.root().join("outside");
+    std::fs::create_dir(&outside).expect("a directory");
+    std::fs::write(outside.join("b.txt"), "blue\n").expect("a file");
+    std::os::unix::fs::symlink(&outside, house.project().join("outside")).expect("a link");
     run(&house, &["--approval-mode", "yolo"], "PARENT").expect(0, "completed");
     let [child] = &children(&house)[..] else {
         panic!("one child")
     };
     let results = child.results();
-    assert_eq!(results.len(), attempts.len());
-    for result in &results {
+    assert_eq!(results.len(), attempts.len() + own.len());
+    for result in &results[..attempts.len()] {
         assert_eq!(result.status.as_str(), "refused", "{result:?}");
     }
-    assert!(!house.project().join("made").exists());
+    for directory in [house.project(), outside] {
+        let made = directory.join("made");
+        assert!(made.symlink_metadata().is_err(), "{}", made.display());
+    }
     assert_eq!(
         std::fs::read_to_string(house.project().join("a.txt")).expect("a file"),
         "blue\n"
@@ -487,6 +531,65 @@ fn agents_of_a_parent_that_waits_end_with_the_daemon() {
     assert_eq!(model.count(), 2);
 }
 
+/// A kill during the creation of an agent: whatever is there of its log, the call that runs again gets its agent.
+#[test]
+fn agent_whose_log_was_cut_off_at_its_start_is_created_again() {
+    // How much of the log is left: nothing and no directory, a directory, an empty log, half a record, the first record.
+    for cut in 0..5 {
+        let gate = Gate::new();
+        let held = gate.clone();
+        let model = Model::start(Script::by(move |request| {
+            match (is_of(request, "PARENT"), request.results().len()) {
+                (true, 0) => tasks([("general", "CHILD".to_owned())]),
+                (true, _) => Answer::text("All is done."),
+                (false, _) => Answer::text("The child's answer.").held(Place::Before, &held),
+            }
+        }));
+        let house = house(&model);
+        let mut params = house.create("PARENT");
+        params.options.kind = Some(proto::state::Kind::Headless);
+        let params = serde_json::to_value(params).expect("JSON");
+        let mut raw = house.raw_as(Role::Drive);
+        raw.call("session.create", &params).expect("create");
+        drop(raw);
+        until("the agent's request", || (model.count() == 2).then_some(()));
+        let path = children(&house)[0].path.clone();
+        let directory = path.parent().expect("a directory").to_owned();
+        house.kill_daemon_and_parent();
+        let bytes = std::fs::read(&path).expect("the log");
+        let first = bytes
+            .iter()
+            .position(|byte| *byte == b'\n')
+            .expect("a line")
+            + 1;
+        std::fs::remove_dir_all(&directory).expect("remove");
+        let left = [0, 0, 0, first / 2, first][cut];
+        if cut > 0 {
+            std::fs::create_dir(&directory).expect("make a directory");
+        }
+        if cut > 1 {
+            std::fs::write(&path, &bytes[..left]).expect("write the log");
+        }
+        // The daemon died before lists could know of it.
+        for name in ["reasonix.db", "reasonix.db-wal", "reasonix.db-shm"] {
+            let _ = std::fs::remove_file(house.home_file(name));
+        }
+        gate.open();
+        house.daemon();
+        until("the parent's end", || {
+            exited(&house.log(Pid(1))).then_some(())
+        });
+        let results = house.log(Pid(1)).results();
+        assert_eq!(results.len(), 1, "cut {cut}: {results:?}");
+        assert_eq!(results[0].text, "The child's answer.", "cut {cut}");
+        let [child] = &children(&house)[..] else {
+            panic!("cut {cut}: one child")
+        };
+        assert_eq!(child.path, path, "cut {cut}: its id follows from the call");
+        assert!(exited(child), "cut {cut}");
+    }
+}
+
 #[test]
 fn budget_of_the_parent_bounds_its_agents() {
     const USAGE: Usage = Usage {
@@ -652,4 +755,63 @@ fn plan_mode_of_the_parent_reaches_running_agents() {
     let result = &children(&house)[0].results()[0];
     assert_eq!(result.status.as_str(), "denied", "{result:?}");
     assert!(!house.project().join("made").exists());
+}
+
+/// However many agents a session has had: what they held in the daemon is given back.
+#[test]
+fn a_hundred_agents_of_a_session_leave_nothing() {
+    if skip::unless_root("counting the daemon's descriptors") {
+        return;
+    }
+    // Ten at once; one round, and then ten more.
+    let model = Model::start(Script::by(|request| {
+        let done = request.results().len();
+        let rounds = match request.json.to_string().contains("ten more") {
+            true => 11,
+            false => 1,
+        };
+        match is_of(request, "PARENT") {
+            true if done < rounds * 10 => {
+                tasks((done..done + 10).map(|number| ("general", format!("CHILD {number}"))))
+            }
+            true => Answer::text("All are done."),
+            false => Answer::text(told(request)),
+        }
+    }));
+    let house = House::new();
+    // An hundredth of a minute: those that have exited leave memory.
+    house.settings(&format!("{HASTE}evict_minutes = 0.01"));
+    house.provider(&model.entry("model", None));
+    house.daemon();
+    let daemon = house.daemon_pid().expect("a daemon");
+    let mut raw = house.raw_as(Role::Watch);
+    let mut at_rest = |stored: u64| {
+        until("all sessions to leave memory", || {
+            let status = raw.call("daemon.status", &json!({})).expect("a status");
+            (status["sessions"]["loaded"] == 0).then_some(())
+        });
+        let status = raw.call("daemon.status", &json!({})).expect("a status");
+        assert_eq!(status["sessions"]["stored"], stored);
+        held(daemon, 0)
+    };
+    run(&house, &[], "PARENT").expect(0, "completed");
+    let early = at_rest(11);
+    run(&house, &["-s", "1"], "PARENT, ten more").expect(0, "completed");
+    // Threads for what blocks end when they were idle for some seconds.
+    let _ = at_rest(111);
+    let late = until("the threads of the rush to end", || {
+        let late = held(daemon, 0);
+        (late.threads <= early.threads).then_some(late)
+    });
+    assert!(
+        late.descriptors <= early.descriptors + 8,
+        "descriptors: {early:?} {late:?}"
+    );
+    assert!(
+        late.children <= early.children,
+        "children: {early:?} {late:?}"
+    );
+    let open = std::fs::read_dir(house.home_file("open")).expect("the markers");
+    assert_eq!(open.count(), 0, "markers");
+    assert_eq!(children(&house).len(), 110);
 }

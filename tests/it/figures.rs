@@ -110,6 +110,21 @@ const BUDGETS: &[(&str, &[(&str, &str)])] = &[
         &[("crowd", "200 sessions stream at once")],
     ),
     (
+        "start of a sub-agent",
+        &[(
+            "agents",
+            "a sub-agent: the answer with its call → its request",
+        )],
+    ),
+    (
+        "100 sub-agents in the life of a session",
+        &[
+            ("agents", "resident memory after 100 more sub-agents"),
+            ("agents", "… descriptors that are left of them"),
+            ("agents", "… threads that are left of them"),
+        ],
+    ),
+    (
         "opening a session with a 100,000-record log",
         &[
             ("opening", "opening a session"),

@@ -463,3 +463,41 @@ fn limit_of_steps_makes_the_planner_sum_up_and_a_rewind_begins_another() {
         "{state}"
     );
 }
+
+/// A planner that begins in the middle of a conversation is told of what stands of it, once.
+#[test]
+fn new_planner_is_told_what_stands_of_the_conversation() {
+    let pair = Pair::new(Script::by(plans), "");
+    let other = Model::start(Script::by(plans));
+    run(&pair.house, &[], "Fix part 1.").expect(0, "completed");
+    for turn in 2..=3 {
+        next(&pair.house, &format!("Fix part {turn}.")).expect(0, "completed");
+    }
+    let first = said(&pair.planner.requests()[0], "user").join("\n");
+    assert!(!first.contains("<conversation>"), "{first}");
+    let _ = pair.house.reasonix(&["rewind", "1", "2"]).expect_code(0);
+    let before = pair.planner.count();
+    next(&pair.house, "Fix part 4.").expect(0, "completed");
+    next(&pair.house, "Fix part 5.").expect(0, "completed");
+    let requests = pair.planner.requests();
+    let told = said(&requests[before], "user").join("\n");
+    let shown = "<conversation>\nuser: Fix part 1.\nexecutor: Done 1.\nuser: Fix part 2.\nexecutor: Done 2.\n</conversation>";
+    assert!(told.contains(shown), "{told}");
+    assert!(!told.contains("part 3"), "{told}");
+    let later = said(&requests[before + 2], "user").join("\n");
+    assert_eq!(later.matches("<conversation>").count(), 1, "{later}");
+    assert!(later.contains(&told), "its prefix stays");
+    // Another model is another planner.
+    pair.house.provider(&other.entry("other", None));
+    let set = json!({"session": "1", "planner_model": "other"});
+    let mut raw = pair.house.raw_as(Role::Drive);
+    raw.call("session.set", &set).expect("set");
+    next(&pair.house, "Fix part 6.").expect(0, "completed");
+    let told = said(&other.requests()[0], "user").join("\n");
+    assert!(
+        told.contains("user: Fix part 1.\n") && told.contains("user: Fix part 5.\n"),
+        "{told}"
+    );
+    assert!(!told.contains("part 3"), "{told}");
+    assert_eq!(pair.planners(Pid(1)).len(), 3);
+}

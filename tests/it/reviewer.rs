@@ -196,3 +196,74 @@ fn reviewer_does_not_allow_a_command_that_a_rule_may_be_about() {
     assert_eq!(session.log().check().opened().len(), 1, "the user is asked");
     assert!(!session.reviews()[0].decided);
 }
+
+/// What the reviewer said is in words wherever the call is: with the question, in lists, in the transcript, in the trace.
+#[test]
+fn review_is_shown_in_words_by_every_client() {
+    let ill = || Answer::text("").fault(Fault::refusal(400, "ill", "x"));
+    let shown = |session: &Reviewed, arguments: &[&str]| {
+        session.house.reasonix(arguments).expect_code(0).out
+    };
+    // The answer; in the question and in `inbox`; in the trace.
+    for (answer, asked, traced) in [
+        (
+            verdict("ask", "Who knows."),
+            "the reviewer leaves it to you: Who knows.",
+            "review write_file left to the user by ",
+        ),
+        (
+            verdict("allow", "It is small."),
+            "the reviewer sees no harm in it: It is small.",
+            "review write_file harmless, left to the user by ",
+        ),
+        (
+            ill(),
+            "the review failed: ",
+            "review write_file failed, left to the user",
+        ),
+    ] {
+        let session = Reviewed::new("reviewer = \"agent\"", write("made"), answer);
+        let listed = until("the question", || {
+            let listed = shown(&session, &["inbox"]);
+            listed.contains("write_file").then_some(listed)
+        });
+        assert!(listed.contains(asked), "{listed}");
+        let log = shown(&session, &["logs", "1"]);
+        assert!(log.contains(asked), "{log}");
+        assert_eq!(
+            log.matches("reviewer").count(),
+            asked.matches("reviewer").count()
+        );
+        let trace = shown(&session, &["strace", "1"]);
+        assert!(trace.contains(traced), "{trace}");
+        let chinese = |arguments: &[&str]| {
+            let mut command = session.house.command(arguments);
+            command.env("REASONIX_LANG", "zh");
+            tests::program::run(&mut command).expect_code(0).out
+        };
+        assert!(chinese(&["inbox"]).contains("审查"));
+        assert!(chinese(&["logs", "1"]).contains("审查"));
+        session.allow();
+    }
+    let allows = "reviewer = \"agent\"\nreviewer_allows = true";
+    let fine = verdict("allow", "It is harmless.");
+    let session = Reviewed::new(allows, write("made"), fine);
+    session.wait();
+    let log = shown(&session, &["logs", "1"]);
+    let words = "the reviewer allowed `write_file`: It is harmless.";
+    assert!(log.contains(words), "{log}");
+    let trace = shown(&session, &["strace", "1"]);
+    assert!(trace.contains("review write_file allowed by "), "{trace}");
+    let denied = verdict("deny", "It is not wanted.");
+    let session = Reviewed::new("reviewer = \"agent\"", write("made"), denied);
+    session.wait();
+    let log = shown(&session, &["logs", "1"]);
+    let words = "Denied by the reviewer of risky calls: It is not wanted.";
+    assert!(log.contains(words), "{log}");
+    assert!(
+        !log.contains("the reviewer denied"),
+        "it is said once: {log}"
+    );
+    let trace = shown(&session, &["strace", "1"]);
+    assert!(trace.contains(": It is not wanted."), "{trace}");
+}

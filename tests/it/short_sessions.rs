@@ -19,22 +19,21 @@ const AT_ONCE: usize = 25;
 
 /// What a process holds.
 #[derive(Clone, Copy, Debug)]
-struct DaemonResources {
-    descriptors: usize,
-    threads: usize,
+pub struct DaemonResources {
+    pub descriptors: usize,
+    pub threads: usize,
     memory: u64,
-    children: usize,
+    pub children: usize,
 }
 
-fn held(pid: u32, memory: u64) -> DaemonResources {
-    let threads = fs::read_dir(format!("/proc/{pid}/task"));
+pub fn held(pid: u32, memory: u64) -> DaemonResources {
     let children = processes::all()
         .iter()
         .filter(|process| process.ppid == pid)
         .count();
     DaemonResources {
         descriptors: processes::descriptors(pid),
-        threads: threads.expect("threads").count(),
+        threads: processes::threads(pid),
         memory,
         children,
     }

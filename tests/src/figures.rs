@@ -3,6 +3,7 @@
 //! Elapsed times of one machine mean little; the ratio to the floor does. [`GROUPS`] lists all measurements;
 //! `benches/figures.rs` prints the tables and puts them into `docs/performance.md`; a smoke test runs all of it small.
 
+mod agents;
 mod assembly;
 mod basics;
 mod beside;
@@ -54,6 +55,8 @@ pub struct Size {
     pub clients: usize,
     /// Sessions that stream at once.
     pub crowd: usize,
+    /// Sub-agents of one session, one after the other.
+    pub agents: usize,
     /// Bytes of the log of an idle session.
     pub idle: usize,
     /// Records of a long log.
@@ -76,6 +79,7 @@ pub const FULL: Size = Size {
     history: 10_000_000,
     clients: 64,
     crowd: 200,
+    agents: 100,
     idle: 1_000_000,
     records: 100_000,
     messages: 1_000_000,
@@ -94,6 +98,7 @@ pub const SMOKE: Size = Size {
     history: 100_000,
     clients: 4,
     crowd: 8,
+    agents: 5,
     idle: 20_000,
     records: 500,
     messages: 2_000,
@@ -109,7 +114,7 @@ pub struct Group {
 }
 
 /// Everything that can be measured.
-pub const GROUPS: [Group; 17] = [
+pub const GROUPS: [Group; 18] = [
     always("basics", basics::figures),
     always("edits", edits::figures),
     always("faults", faults::figures),
@@ -118,6 +123,7 @@ pub const GROUPS: [Group; 17] = [
     always("assembly", assembly::figures),
     always("fanout", fanout::figures),
     always("crowd", crowd::figures),
+    always("agents", agents::figures),
     always("idle", idle::figures),
     always("opening", opening::figures),
     always("recall", recall::figures),

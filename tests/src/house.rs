@@ -352,7 +352,7 @@ impl House {
             .flatten()
             .flatten();
         let mut logs: Vec<_> = directory
-            .map(|entry| Log::read(&entry.path().join("log.jsonl")))
+            .filter_map(|entry| Log::read_existing(&entry.path().join("log.jsonl")))
             .collect();
         logs.sort_by_key(Log::pid);
         logs

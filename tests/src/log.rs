@@ -78,11 +78,20 @@ impl Log {
     /// A line is not valid, with its number; there is none; or the last one gets no end.
     #[must_use]
     pub fn read(path: &Path) -> Self {
+        Self::read_existing(path).unwrap_or_else(|| panic!("no log `{}`", path.display()))
+    }
+
+    /// The same; `None`: its directory is gone, as that of a session that was deleted or never came to be.
+    ///
+    /// # Panics
+    /// As `read`.
+    #[must_use]
+    pub fn read_existing(path: &Path) -> Option<Self> {
         let what = format!("{} and the end of a line", path.display());
-        let bytes = until(&what, || {
-            let bytes = fs::read(path).ok()?;
-            bytes.ends_with(b"\n").then_some(bytes)
-        });
+        let bytes = until(&what, || match fs::read(path) {
+            Ok(bytes) => bytes.ends_with(b"\n").then_some(Some(bytes)),
+            Err(_) => (!path.parent()?.exists()).then_some(None),
+        })?;
         let text = String::from_utf8(bytes).expect("a log in UTF-8");
         let mut lines: Vec<Line> = Vec::new();
         for (index, text) in text.lines().enumerate() {
@@ -107,10 +116,10 @@ impl Log {
             );
             lines.push(line);
         }
-        Self {
+        Some(Self {
             path: path.to_path_buf(),
             lines,
-        }
+        })
     }
 
     /// The first record.

@@ -116,6 +116,20 @@ pub fn descriptors(pid: u32) -> usize {
     open.expect("descriptors that may be looked at").count()
 }
 
+/// How many threads a process has.
+///
+/// # Panics
+/// It is gone, or the system does not say.
+#[must_use]
+pub fn threads(pid: u32) -> usize {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).expect("a process");
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("Threads:"));
+    let count = line.and_then(|line| line.trim().parse().ok());
+    count.expect("its threads")
+}
+
 /// The resident memory of a process, in bytes.
 ///
 /// # Panics

@@ -4,6 +4,7 @@
 //! These temporary names begin with a dot, so listings skip them. Leftovers of a crash are swept at
 //! start-up.
 
+use std::collections::HashSet;
 use std::fs::{read_dir, remove_dir_all, rename, symlink_metadata};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -13,6 +14,7 @@ use uuid::Uuid;
 
 use crate::disk::{DiskError, IoContext, entries, sync_dir};
 use crate::home::Home;
+use crate::{log, markers};
 
 const DELETED: &str = ".gone-";
 const NEW: &str = ".new-";
@@ -73,6 +75,53 @@ pub fn sweep(home: &Home) -> Result<Vec<PathBuf>, DiskError> {
         rename(&from, &to).at("set aside", &from).map(|()| to)
     };
     leftovers(home)?.into_iter().map(move_away).collect()
+}
+
+/// Whether the session of a directory was ever created.
+///
+/// `false` if a crash came first: the directory is missing or empty, or its log has no valid record. No client knows
+/// such a session, so its id can be used again once the directory is removed.
+///
+/// # Errors
+/// The directory or its log cannot be read.
+pub fn was_created(home: &Home, session: SessionId) -> Result<bool, DiskError> {
+    let dir = home.session_dir(session);
+    let is_missing = |error: &DiskError| error.source.kind() == io::ErrorKind::NotFound;
+    match log::has_record(&dir) {
+        // Files without a log were a session once.
+        Err(error) if is_missing(&error) => match entries(&dir) {
+            Err(error) if is_missing(&error) => Ok(false),
+            found => found.map(|found| !found.is_empty()),
+        },
+        found => found,
+    }
+}
+
+/// Removes the directories and markers of sessions that a crash kept from being created. `known` are not looked at. Call
+/// it only while no session is being created.
+///
+/// # Errors
+/// The sessions cannot be listed. One that cannot be read or removed is reported, and stays.
+pub fn sweep_uncreated(home: &Home, known: &HashSet<SessionId>) -> Result<(), DiskError> {
+    let unknown = home.session_ids()?.into_iter();
+    for session in unknown.filter(|session| !known.contains(session)) {
+        let removed = match was_created(home, session) {
+            Ok(true) => continue,
+            Ok(false) => {
+                remove_dir(&home.session_dir(session)).and_then(|()| markers::unmark(home, session))
+            }
+            Err(error) => Err(error),
+        };
+        match removed {
+            Ok(()) => {
+                tracing::info!(%session, "removed what a crash left of a session without records")
+            }
+            Err(error) => {
+                tracing::warn!(%session, %error, "the rest of a session without records stays")
+            }
+        }
+    }
+    Ok(())
 }
 
 fn leftovers(home: &Home) -> Result<Vec<PathBuf>, DiskError> {

@@ -117,17 +117,22 @@ fn is_command(text: &str) -> bool {
     text.starts_with('!') || command.is_some_and(|name| !name.contains('/'))
 }
 
-/// The planner's task: the prompt, and what it cannot know because another session has said it.
-fn task(prompt: &str, last_answer: &str) -> String {
+/// The planner's task: the prompt, and what it cannot know because another session has said it: a new planner the
+/// `conversation` so far.
+fn task(prompt: &str, conversation: Option<&str>, last_answer: &str) -> String {
     let answer = last_answer.trim();
+    let conversation = conversation.map_or_else(String::new, |shown| {
+        let shown = shown.replace("</conversation", "<\\/conversation");
+        format!("\n\n<conversation>\n{shown}\n</conversation>")
+    });
     if answer.is_empty() {
-        return prompt.to_owned();
+        return format!("{prompt}{conversation}");
     }
     let end = answer.char_indices().nth(ANSWER_MAX).map(|(at, _)| at);
     let cut = end.map_or("", |_| "\n(cut)");
     let shown = &answer[..end.unwrap_or(answer.len())];
     let shown = shown.replace("</last-answer", "<\\/last-answer");
-    format!("{prompt}\n\n<last-answer>\n{shown}{cut}\n</last-answer>")
+    format!("{prompt}{conversation}\n\n<last-answer>\n{shown}{cut}\n</last-answer>")
 }
 
 impl Step<'_> {
@@ -152,11 +157,13 @@ impl Step<'_> {
             Planning::None => self.ask_again(),
             Planning::Running { .. } if self.held() => Phase::Held,
             Planning::Running { model } => {
+                let conversation = self.facts.conversation_for_new_planner(&model);
+                let last_answer = &self.facts.planner.last_answer;
                 self.effects.push(Effect::Plan(PlanRequest {
                     turn: open.number,
                     round: self.facts.planner.round,
                     prompt_id: open.prompt_id,
-                    task: task(&open.prompt, &self.facts.planner.last_answer),
+                    task: task(&open.prompt, conversation.as_deref(), last_answer),
                     model,
                 }));
                 Phase::Planning

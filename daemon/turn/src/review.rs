@@ -11,6 +11,7 @@
 //! The reviewer never allows what a rule asks about or may be about, what is always asked, a run outside the sandbox, or a plan.
 
 use contract::{Basis, CallAction, Confinement, Decision};
+use proto::params::interaction::ApprovalReview;
 use proto::record::{ReviewVerdict, Verdict};
 use serde_json::Value;
 
@@ -66,12 +67,17 @@ pub fn may_be_allowed(decided: &Decided) -> bool {
     is_reviewed(decided) && unwritten && confined && decided.again_hash.is_none()
 }
 
-/// Applies a verdict to a decision; `allows`: the settings let the reviewer allow calls. Returns whether it decided.
+/// Applies a verdict to a decision; `allows`: the settings let the reviewer allow calls. Returns whether it decided. If
+/// not, the user is shown the verdict with the question.
 pub fn apply(decided: &mut Decided, verdict: ReviewVerdict, reason: &str, allows: bool) -> bool {
     let verdict = match verdict {
         ReviewVerdict::Deny if is_reviewed(decided) => Verdict::Deny,
         ReviewVerdict::Allow if allows && may_be_allowed(decided) => Verdict::Allow,
         ReviewVerdict::Deny | ReviewVerdict::Allow | ReviewVerdict::Ask | ReviewVerdict::Failed => {
+            decided.approval.review = Some(ApprovalReview {
+                verdict,
+                reason: reason.to_owned(),
+            });
             return false;
         }
     };

@@ -28,7 +28,7 @@ mod random_runs;
 mod recovery;
 mod repair;
 mod scenarios;
-mod script;
+pub(crate) mod script;
 mod simulation;
 mod supervision;
 mod trouble;

@@ -19,7 +19,7 @@ use proto::params::interaction::{
 };
 use proto::{InteractionId, RequestId};
 
-pub use approval::{untyped_decision, untyped_decision_words, untyped_edit};
+pub use approval::{review_words, untyped_decision, untyped_decision_words, untyped_edit};
 pub use kinds::{Asked, Msg, ends_plan_mode, untyped_replies};
 
 /// How an interaction is shown and answered.

@@ -109,6 +109,16 @@ impl Trace {
             },
             Body::SessionReopened(reopened) => What::Reopened { by: reopened.by },
             Body::SessionSuspended(_) => What::Suspended,
+            Body::SessionRestarted(restarted) => What::Restarted {
+                number: restarted.number,
+                outcome: restarted.outcome,
+                reason: short(&restarted.reason),
+            },
+            Body::SessionGaveUp(gave_up) => What::GaveUp {
+                reason: gave_up.reason,
+                restarts: gave_up.restarts,
+                detail: short(&gave_up.detail),
+            },
             Body::PromptQueued(queued) => {
                 let prompt = short(&queued.text);
                 self.prompts.insert(queued.prompt_id, prompt.clone());
@@ -141,6 +151,15 @@ impl Trace {
             }
             Body::Tool(message) => return self.result(message, at),
             Body::PolicyDecided(decided) => self.call(decided),
+            Body::CallReviewed(reviewed) => What::Reviewed {
+                call: reviewed.call,
+                tool: reviewed.tool,
+                verdict: reviewed.verdict,
+                decided: reviewed.decided,
+                reason: short(&reviewed.reason),
+                model: reviewed.model,
+                duration_ms: reviewed.duration_ms,
+            },
             Body::ToolStarted(started) => What::Start {
                 call: started.call,
                 tool: started.tool,

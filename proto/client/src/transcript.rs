@@ -16,8 +16,8 @@ use proto::item::{Attachment, CallStatus, Display, Finish};
 use proto::outcome::{OutcomeKind, Reason, TurnEnded};
 use proto::params::interaction::Interaction;
 use proto::record::{
-    Changed, ChildExited, GoalChanged, GoalContinued, GoalEnded, InteractionResolved, Origin,
-    ReasoningExtracted, SessionGaveUp, SessionRestarted, SessionRewound, Todo,
+    CallReviewed, Changed, ChildExited, GoalChanged, GoalContinued, GoalEnded, InteractionResolved,
+    Origin, ReasoningExtracted, SessionGaveUp, SessionRestarted, SessionRewound, Todo,
 };
 use proto::reset::{CacheReset, Pinned};
 use proto::state::Mode;
@@ -324,6 +324,8 @@ pub enum Status {
     Restarted(SessionRestarted),
     /// It does not go on, although it has such a policy.
     GaveUp(SessionGaveUp),
+    /// A second model has looked at a call that the user would be asked about.
+    Reviewed(CallReviewed),
     /// A rule that was allowed in the session was taken back.
     Revoked {
         by: String,

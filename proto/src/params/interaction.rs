@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::elicitation::{Elicitation, ElicitationDecision};
 use crate::item::{Display, ToolKind};
-use crate::record::Quarantined;
+use crate::record::{Quarantined, ReviewVerdict};
 use crate::words::words;
 use crate::{CallId, InteractionId, Pid, RequestId, Stamp};
 
@@ -93,12 +93,24 @@ pub struct Approval {
     /// The same was allowed just now, and is asked again: the session may change a program that it runs.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub again: bool,
+    /// What the reviewer of risky calls said of it, if one looked at it and the user decides.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub review: Option<ApprovalReview>,
     /// Scopes of an answer, narrowest first.
     pub scopes: Vec<Scope>,
     /// Whether an answer may change the command (`subject`). Never for a run outside the sandbox,
     /// nor for what is put back.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub editable: bool,
+}
+
+/// The review of a call that the user decides about.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ApprovalReview {
+    pub verdict: ReviewVerdict,
+    /// In the reviewer's words; of a failed review why it failed.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub reason: String,
 }
 
 /// A program that a command runs outside the sandbox.

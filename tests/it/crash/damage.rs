@@ -177,3 +177,55 @@ fn damage_in_the_middle_is_shown_and_left_alone() {
     model.push([Answer::text("Three.")]);
     run(&house, &[], "Another session.").expect(0, "completed");
 }
+
+/// A kill between the making of a session's directory and its first record leaves a directory that is no session.
+#[test]
+fn what_never_became_a_session_is_cleared_at_the_start_and_its_id_is_free() {
+    let model = Model::start([Answer::text("One."), Answer::text("Two.")]);
+    let (house, _, log) = ended(&model);
+    let bytes = std::fs::read(&log).expect("read the log");
+    let first = bytes
+        .iter()
+        .position(|byte| *byte == b'\n')
+        .expect("a line");
+    let half = &bytes[..first / 2];
+    // A directory alone, an empty log, and half a record; each with and without the marker of unfinished work.
+    let mut left = Vec::new();
+    for content in [None, Some(&b""[..]), Some(half)] {
+        for is_marked in [false, true] {
+            let session = proto::SessionId::new();
+            let directory = house.home().join("sessions").join(session.to_string());
+            std::fs::create_dir(&directory).expect("make a directory");
+            if let Some(content) = content {
+                std::fs::write(directory.join("log.jsonl"), content).expect("write a log");
+            }
+            let markers = [("open", is_marked), ("ephemeral", is_marked)];
+            for (name, _) in markers.iter().filter(|(_, is_marked)| *is_marked) {
+                let marker = house.home().join(name).join(session.to_string());
+                std::fs::write(marker, "").expect("write a marker");
+            }
+            left.push(session);
+        }
+    }
+    house.daemon();
+    // Without waiting: clients are let in after it.
+    let names = |directory: &str| {
+        let entries = std::fs::read_dir(house.home().join(directory)).expect("a directory");
+        entries.flatten().count()
+    };
+    assert_eq!(
+        (names("sessions"), names("open"), names("ephemeral")),
+        (1, 0, 0)
+    );
+    let listed = house.reasonix(&["ls", "--json"]).expect_code(0);
+    assert_eq!(listed.json().as_array().map(Vec::len), Some(1));
+    let checked = house.reasonix(&["doctor"]);
+    assert!(checked.out.contains("1 logs are intact"), "{checked:?}");
+    assert!(!checked.out.contains("no complete record"), "{checked:?}");
+    let mut raw = house.raw_as(proto::hello::Role::Drive);
+    let mut params = house.create("The second prompt.");
+    params.session = left[5];
+    let params = serde_json::to_value(params).expect("JSON");
+    raw.call("session.create", &params).expect("create");
+    tests::until("the answer", || (model.count() == 2).then_some(()));
+}

@@ -1,8 +1,8 @@
 //! Entries that wait for the user, in all sessions: gathered from the daemon, as a table, as JSON, as one line.
 
-use client::{CallError, Client};
+use client::{CallError, Client, form};
 use proto::methods::{InteractionList, ProcessList};
-use proto::params::interaction::{Interaction, ListParams};
+use proto::params::interaction::{Approval, Interaction, InteractionRequest, ListParams};
 use proto::params::process;
 use proto::params::session::SessionSummary;
 use proto::state::{State, WaitingFor};
@@ -15,7 +15,7 @@ use crate::dialog::Dialog;
 use crate::exit::Error;
 use crate::messages::Head;
 use crate::messages::asking::Msg;
-use crate::messages::translated;
+use crate::messages::{language, translated};
 use crate::{output, text};
 
 /// Something that goes on only when the user does something. What they can answer has an `interaction_id`, a session that is
@@ -70,7 +70,14 @@ impl Waits {
         let Self::Interaction(interaction) = self else {
             return None;
         };
-        let (what, wants) = Dialog::new((**interaction).clone()).summary();
+        let (what, mut wants) = Dialog::new((**interaction).clone()).summary();
+        if let InteractionRequest::Approval(Approval {
+            review: Some(review),
+            ..
+        }) = &interaction.request
+        {
+            wants = format!("{wants} · {}", form::review_words(language(), review));
+        }
         let wants = text::exact(&wants).replace('\n', "⏎");
         let ago = output::ago(self.since());
         Some([self.id(), interaction.session.to_string(), ago, what, wants])

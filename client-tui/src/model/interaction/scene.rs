@@ -137,6 +137,7 @@ pub fn approval(number: u64, command: &str) -> Interaction {
         programs: Vec::new(),
         left_out: Vec::new(),
         again: false,
+        review: None,
         tool: "bash".to_owned(),
         kind: ToolKind::Command,
         subject: command.to_owned(),

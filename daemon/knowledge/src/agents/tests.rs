@@ -61,6 +61,7 @@ fn planner_only_looks_and_is_no_agent() {
     let tools = planner.tools.expect("tools");
     assert_eq!(tools, ["read_file", "grep", "glob", "ls"]);
     assert!(planner.body.contains("<last-answer>"), "{}", planner.body);
+    assert!(planner.body.contains("<conversation>"), "{}", planner.body);
     assert_eq!(found(&[], &[]).named("planner"), None);
 }
 

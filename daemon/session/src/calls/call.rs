@@ -278,6 +278,7 @@ impl CallEnvironment {
             again_hash: own_program.then(|| digest(&[shown_hash.as_bytes(), AGAIN.as_bytes()])),
             shown_hash,
             approval: Approval {
+                review: None,
                 tool: name.to_owned(),
                 kind: spec.kind,
                 subject: judged.subject.clone(),

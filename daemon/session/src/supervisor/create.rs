@@ -102,16 +102,13 @@ impl Supervisor {
     pub(crate) async fn exists(&self, session: SessionId) -> Result<bool, Failure> {
         let home = Arc::clone(&self.services.home);
         blocking(move || {
-            let dir = home.session_dir(session);
-            if !dir.exists() {
-                return Ok(false);
+            // One that cannot be read is there.
+            let exists = store::session_dirs::was_created(&home, session).unwrap_or(true);
+            if !exists {
+                store::session_dirs::remove_dir(&home.session_dir(session))
+                    .map_err(|error| storage(store::reason(&error)))?;
             }
-            // A log with damage is a session as well: only one without any record is none.
-            let unborn = matches!(store::log::first(&dir, |_| ()), Ok(None));
-            if unborn {
-                std::fs::remove_dir_all(&dir).map_err(|error| storage(error.to_string()))?;
-            }
-            Ok(!unborn)
+            Ok(exists)
         })
         .await?
     }

@@ -251,6 +251,24 @@ impl Supervisor {
     }
 }
 
+impl Supervisor {
+    /// Removes what a crash has left of sessions before their first records: nobody was notified of them, and their ids
+    /// are free. Called before any session comes or goes.
+    pub(crate) async fn sweep_uncreated(&self) {
+        let (home, catalog) = (Arc::clone(&self.services.home), Arc::clone(&self.catalog));
+        let swept = blocking(move || {
+            // Without a catalog, all of them are looked at.
+            let known = catalog.ids().unwrap_or_default().into_iter().collect();
+            store::session_dirs::sweep_uncreated(&home, &known)
+        });
+        match swept.await {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => tracing::warn!(%error, "the sessions cannot be listed"),
+            Err(failure) => tracing::warn!(%failure, "the sessions cannot be listed"),
+        }
+    }
+}
+
 /// Asks an actor to leave for good. True: it has.
 async fn leaves(handle: &SessionHandle, reason: EvictionReason) -> bool {
     let (reply, left) = oneshot::channel();

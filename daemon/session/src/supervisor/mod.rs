@@ -170,6 +170,7 @@ impl Supervisor {
         self.sweep_by_time();
         self.index_history_later();
         self.sweep_gone().await;
+        self.sweep_uncreated().await;
         self.sweep_ephemeral_at_start().await;
         self.discard_left_worktrees().await;
         let home = Arc::clone(&self.services.home);

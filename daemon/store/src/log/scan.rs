@@ -165,6 +165,24 @@ pub fn first<T>(
     Ok(record.map(|record| take(&record)))
 }
 
+/// Whether the log in `dir` has any valid record, wherever it is.
+///
+/// # Errors
+/// The file is missing or cannot be read.
+pub fn has_record(dir: &Path) -> Result<bool, DiskError> {
+    let (file, path) = open(dir)?;
+    let (mut reader, mut line) = (BufReader::new(file), Vec::new());
+    loop {
+        match next(&mut reader, &mut line).at("read the log", &path)? {
+            LineRead::End => return Ok(false),
+            LineRead::Line { .. } | LineRead::Cut { .. } if decode(&line).is_ok() => {
+                return Ok(true);
+            }
+            LineRead::Line { .. } | LineRead::Cut { .. } | LineRead::TooLong { .. } => {}
+        }
+    }
+}
+
 /// A position in a log.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LogPosition {

@@ -52,3 +52,61 @@ fn the_size_includes_all_files_of_the_tree() {
     assert_eq!(dir_bytes(&dir), 200_004);
     assert_eq!(dir_bytes(&dir.join("nothing")), 0);
 }
+
+/// A line of a log.
+fn line(seq: u64) -> Vec<u8> {
+    let line = crate::format::encode(&crate::format::Envelope {
+        seq: proto::Seq(seq),
+        at: proto::Stamp(1_795_283_603_512),
+        turn: None,
+        durable: proto::Seq(0),
+        kind: "notice",
+        data: r#"{"level":"info","text":"here"}"#,
+        own: None,
+        fragment: None,
+    });
+    line.bytes.to_vec()
+}
+
+#[test]
+fn what_a_crash_left_of_a_session_without_records_is_removed() {
+    let (_dir, home) = home();
+    let (whole, second) = (line(1), line(2));
+    let half = whole[..whole.len() / 2].to_vec();
+    let damaged = [b"not a record\n".as_slice(), &second].concat();
+    // What is in the directory, and whether it is a session.
+    let cases: [(Option<Vec<u8>>, bool); 6] = [
+        (None, false),
+        (Some(Vec::new()), false),
+        (Some(half), false),
+        (Some(b"not a record\n".to_vec()), false),
+        (Some(whole.clone()), true),
+        (Some(damaged), true),
+    ];
+    let mut made = Vec::new();
+    for (content, is_session) in cases {
+        let session = SessionId::new();
+        fs::create_dir(home.session_dir(session)).unwrap();
+        if let Some(content) = content {
+            fs::write(home.session_dir(session).join("log.jsonl"), content).unwrap();
+        }
+        markers::mark(&home, session).unwrap();
+        assert_eq!(was_created(&home, session).unwrap(), is_session);
+        made.push((session, is_session));
+    }
+    // Files that outlived their log, and a session that the catalog knows.
+    let (lost, known) = (SessionId::new(), SessionId::new());
+    for session in [lost, known] {
+        fs::create_dir(home.session_dir(session)).unwrap();
+    }
+    fs::write(home.session_dir(lost).join("seen.json"), "{}").unwrap();
+    made.extend([(lost, true), (known, true)]);
+    markers::mark(&home, lost).unwrap();
+    markers::mark(&home, known).unwrap();
+    sweep_uncreated(&home, &HashSet::from([known])).unwrap();
+    for (session, stays) in made {
+        assert_eq!(home.session_dir(session).exists(), stays);
+        assert_eq!(markers::is_marked(&home, session), stays);
+    }
+    assert!(!was_created(&home, SessionId::new()).unwrap());
+}

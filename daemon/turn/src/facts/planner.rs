@@ -1,8 +1,20 @@
 //! The planner, as a fold: which turn it plans, the plan that is still to be handed over, and what it is told of before.
 
+use std::collections::{BTreeSet, VecDeque};
+
+use proto::outcome::TurnEnded;
 use proto::record::{PlannerFinished, PlannerStarted, PlanningOutcome};
 
 use super::Facts;
+
+/// Turns that are kept for the summary of the conversation.
+const TURNS_MAX: usize = 32;
+/// Letters of a prompt in it.
+const PROMPT_MAX: usize = 400;
+/// Letters of an answer in it.
+const ANSWER_MAX: usize = 800;
+/// Letters of the whole summary.
+const SUMMARY_MAX: usize = 6_000;
 
 /// The planning of the open turn, as recorded in the log.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -24,6 +36,27 @@ pub struct PlannerHistory {
     pub round: u64,
     /// The last answer of the newest turn of this conversation; empty: there is none.
     pub last_answer: String,
+    /// The newest turns, oldest first; those that a rewind hides as well, since it may be undone.
+    turns: VecDeque<TurnExcerpt>,
+    /// The models that have made a plan since the newest rewind. A planner with another model is a new one.
+    planned_with: BTreeSet<String>,
+}
+
+/// A turn, shortened.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct TurnExcerpt {
+    turn: u64,
+    prompt: String,
+    answer: String,
+}
+
+/// The first letters of a text, in one line.
+fn excerpt(text: &str, max: usize) -> String {
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match text.char_indices().nth(max) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
 }
 
 impl Facts {
@@ -39,6 +72,11 @@ impl Facts {
         let Some(open) = self.open.as_mut().filter(|open| open.number == number) else {
             return;
         };
+        if let (Planning::Running { model }, PlanningOutcome::Planned) =
+            (&open.planning, finished.outcome)
+        {
+            self.planner.planned_with.insert(model.clone());
+        }
         open.planning = match finished.outcome {
             PlanningOutcome::Planned => Planning::Due {
                 plan: finished.plan.clone(),
@@ -54,9 +92,50 @@ impl Facts {
         open.is_some_and(|open| matches!(open.planning, Planning::Running { .. }))
     }
 
+    /// A turn of the conversation has ended.
+    pub(super) fn note_turn_for_planner(&mut self, ended: &TurnEnded) {
+        self.planner.last_answer.clone_from(&ended.text);
+        let Some(open) = &self.open else { return };
+        let turns = &mut self.planner.turns;
+        turns.push_back(TurnExcerpt {
+            turn: open.number,
+            prompt: excerpt(&open.prompt, PROMPT_MAX),
+            answer: excerpt(&ended.text, ANSWER_MAX),
+        });
+        if turns.len() > TURNS_MAX {
+            turns.pop_front();
+        }
+    }
+
+    /// The conversation before the open turn, for a planner with this model that knows nothing of it: the newest turns
+    /// that are shown, oldest first, each shortened. `None`: that planner knows it, or there was none.
+    pub(crate) fn conversation_for_new_planner(&self, model: &str) -> Option<String> {
+        if self.planner.planned_with.contains(model) {
+            return None;
+        }
+        let is_shown = |turn: u64| self.marks.iter().any(|mark| mark.turn == turn);
+        let known = self.planner.turns.iter().rev();
+        let (mut lines, mut letters) = (Vec::new(), 0);
+        for told in known.filter(|told| is_shown(told.turn)) {
+            let answer = match told.answer.is_empty() {
+                true => "(no answer)",
+                false => &told.answer,
+            };
+            let line = format!("user: {}\nexecutor: {answer}", told.prompt);
+            letters += line.chars().count() + 1;
+            if letters > SUMMARY_MAX {
+                break;
+            }
+            lines.push(line);
+        }
+        lines.reverse();
+        (!lines.is_empty()).then(|| lines.join("\n"))
+    }
+
     /// A rewind has changed the conversation.
     pub(super) fn begin_planner_round(&mut self) {
         self.planner.round += 1;
         self.planner.last_answer.clear();
+        self.planner.planned_with.clear();
     }
 }

@@ -75,6 +75,7 @@ impl Facts {
             return;
         }
         self.settle_compaction();
+        self.note_turn_for_planner(ended);
         self.open = None;
         let created = self.created.as_ref();
         let forked = created.and_then(|created| created.origin.as_ref());
@@ -84,7 +85,6 @@ impl Facts {
         self.over_budget = ended.outcome == OutcomeKind::BudgetExceeded;
         self.at_limit = ended.limit();
         self.ended = Some(ended.clone());
-        self.planner.last_answer.clone_from(&ended.text);
         self.cut_off = Some(ended.outcome).filter(|outcome| *outcome != OutcomeKind::Completed);
         // In an edited log the exit may come before the end of its turn.
         self.unsettled = self.exited.is_none();

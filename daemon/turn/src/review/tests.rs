@@ -66,6 +66,8 @@ fn denial_has_its_reason_and_other_verdicts_change_nothing() {
     let mut decided = asked(Basis::Rule, Confinement::None);
     for verdict in [ReviewVerdict::Ask, ReviewVerdict::Failed] {
         assert!(!apply(&mut decided, verdict, "so so", true));
+        let shown = decided.approval.review.take().expect("it is shown");
+        assert_eq!((shown.verdict, &*shown.reason), (verdict, "so so"));
     }
     let before = asked(Basis::Rule, Confinement::None).decision;
     assert_eq!(decided.decision, before);

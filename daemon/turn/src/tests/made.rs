@@ -165,6 +165,7 @@ pub fn judgement(
         confinement_suffices: false,
     };
     let approval = Approval {
+        review: None,
         tool: call.name.clone(),
         kind: kind(&call.name),
         subject: call.arguments.clone(),

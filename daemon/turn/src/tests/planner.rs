@@ -157,7 +157,7 @@ fn a_session_that_waits_after_a_crash_ends_its_planning() {
         > crash idle
           notice: The daemon stopped during this turn, so the turn was ended | stop the planner | stopped | turn ends interrupted (shutdown) | idle
         > user fix the test
-          turn starts | running | planning | prompt: fix the test | q/n plans: fix the test
+          turn starts | running | planning | prompt: fix the test | q/n plans: fix the test, before: user: fix the test, executor: (no answer)
     ",
     );
 }
@@ -183,7 +183,33 @@ fn the_next_plan_is_told_the_last_answer_and_a_rewind_begins_another_planner() {
         > rewound
           back at turn 1 | cache reset: rewind
         > user and the other one
-          turn starts | running | planning | prompt: and the other one | q/n plans in round 1: and the other one
+          turn starts | running | planning | prompt: and the other one | q/n plans in round 1: and the other one, before: user: fix the test, executor: It is fixed.
+        > planner plans 1. Look.
+          planned | daemon: plan | ask
+        > model says Done.
+          model: Done. | turn ends completed | idle
+        > user and the third
+          turn starts | running | planning | prompt: and the third | q/n plans in round 1: and the third, after: Done.
+    ",
+    );
+}
+
+#[test]
+fn a_planner_with_another_model_is_told_of_the_conversation() {
+    check(
+        "
+        > session planner=q/n
+        > user fix the test
+          turn starts | running | planning | prompt: fix the test | q/n plans: fix the test
+        > planner plans 1. Look.
+          planned | daemon: plan | ask
+        > model says It is fixed.
+          model: It is fixed. | turn ends completed | idle
+        > set planner=q/m
+        > user and the other one
+          turn starts | running | planning | prompt: and the other one | q/m plans: and the other one, before: user: fix the test, executor: It is fixed., after: It is fixed.
+        > crash continue
+          notice: The daemon was restarted | q/m plans: and the other one, before: user: fix the test, executor: It is fixed., after: It is fixed.
     ",
     );
 }

@@ -4,9 +4,9 @@ use std::borrow::Cow;
 
 use proto::item::{Display, ToolKind};
 use proto::params::interaction::{
-    Approval, ApprovalDecision, InteractionAnswer, InteractionKind, Scope,
+    Approval, ApprovalDecision, ApprovalReview, InteractionAnswer, InteractionKind, Scope,
 };
-use proto::record::{InteractionResolved, Quarantined};
+use proto::record::{InteractionResolved, Quarantined, ReviewVerdict};
 
 use super::kinds::Msg;
 use super::{
@@ -16,7 +16,7 @@ use super::{
 use super::{programs, reason};
 use crate::messages::Language;
 use crate::messages::transcript::Msg as Transcript;
-use crate::transcript::words::who;
+use crate::transcript::words::{one_line, who};
 
 /// The form of an approval.
 pub(super) fn form(approval: &Approval) -> Form<'_> {
@@ -42,10 +42,7 @@ pub(super) fn form(approval: &Approval) -> Form<'_> {
     }
     let lines = Lines {
         heading: format!("allow `{tool}` to run?"),
-        note: Some(Cow::Owned(format!(
-            "asked because {}",
-            reason::clause(Language::English, &approval.rule)
-        ))),
+        note: Some(Cow::Owned(asked_because(approval))),
         how_to: match approval.editable {
             true => {
                 "`y` allows it once, `n` denies it; `/deny REASON` also gives the model a reason; `/change COMMAND` runs that instead"
@@ -83,7 +80,10 @@ pub(super) fn form(approval: &Approval) -> Form<'_> {
         shows_tool,
         subject,
         content,
-        notes: vec![Note::new(Msg::Because, Some(&approval.rule))],
+        notes: [Note::new(Msg::Because, Some(&approval.rule))]
+            .into_iter()
+            .chain(approval.review.as_ref().map(review_note))
+            .collect(),
         lines,
         shape: Shape::Decision(decision),
     };
@@ -95,6 +95,43 @@ pub(super) fn form(approval: &Approval) -> Form<'_> {
     match approval.programs.is_empty() && approval.left_out.is_empty() {
         true => form,
         false => programs::with_programs(form, approval),
+    }
+}
+
+/// Why it is asked, and what the reviewer said, a line each.
+fn asked_because(approval: &Approval) -> String {
+    let clause = reason::clause(Language::English, &approval.rule);
+    let because = format!("asked because {clause}");
+    match &approval.review {
+        Some(review) => format!("{because}\n{}", review_words(Language::English, review)),
+        None => because,
+    }
+}
+
+/// What the reviewer said of a call that it leaves to the user.
+fn review_note(review: &ApprovalReview) -> Note<'_> {
+    let (message, reason) = review_parts(review);
+    Note::new(message, Some(reason))
+}
+
+/// The same as a sentence.
+#[must_use]
+pub fn review_words(language: Language, review: &ApprovalReview) -> String {
+    let (message, reason) = review_parts(review);
+    let reason = one_line(&language.translate(reason));
+    language.fill(message, &[&reason])
+}
+
+fn review_parts(review: &ApprovalReview) -> (Msg, &str) {
+    let message = match review.verdict {
+        ReviewVerdict::Ask => Msg::ReviewAsks,
+        ReviewVerdict::Allow => Msg::ReviewAllows,
+        ReviewVerdict::Deny => Msg::ReviewDenies,
+        ReviewVerdict::Failed => Msg::ReviewFailed,
+    };
+    match review.reason.trim() {
+        "" => (message, Language::English.say(Msg::ReviewWithoutReason)),
+        reason => (message, reason),
     }
 }
 

@@ -73,6 +73,13 @@ crate::catalog! {
     PlanClosed = "closed without an answer", "未作答即关闭";
     /// 0: the rule.
     Because = "asked because {0}", "询问原因：{0}";
+    /// 0: in the reviewer's words.
+    ReviewAsks = "the reviewer leaves it to you: {0}", "审查模型交由你决定：{0}";
+    ReviewAllows = "the reviewer sees no harm in it: {0}", "审查模型认为无害：{0}";
+    ReviewDenies = "the reviewer is against it: {0}", "审查模型表示反对：{0}";
+    /// 0: why.
+    ReviewFailed = "the review failed: {0}", "审查未能完成：{0}";
+    ReviewWithoutReason = "no reason was given", "未说明原因";
     /// 0: why.
     StoppedBecause = "the sandbox may have blocked it: {0}", "似乎被沙箱阻止：{0}";
     OutsideMeans = "Outside the sandbox, it can do everything that you can: change any of your files and use the network. It already ran inside the sandbox until it was blocked.", "在沙箱外，它可以做你能做的一切：修改你的任何文件、使用网络。它已在沙箱内运行过一次，直到被阻止为止。";

@@ -47,6 +47,7 @@ fn approval(escape: Option<&str>, scopes: &[Scope]) -> InteractionRequest {
         programs: Vec::new(),
         left_out: Vec::new(),
         again: false,
+        review: None,
         scopes: scopes.to_vec(),
         editable: escape.is_none(),
     })

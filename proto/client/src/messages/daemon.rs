@@ -29,6 +29,9 @@ crate::catalog! {
     ResultDenied = "Denied: {0} (built-in).", "已拒绝：{0}。";
     ResultDeniedByRule = "Denied by the rule `{0}` ({1}).", "被规则 `{0}` 拒绝（{1}）。";
     ResultDeniedByUser = "Denied by the user ({0}).", "用户（{0}）已拒绝。";
+    ResultDeniedByReviewer = "Denied by the reviewer of risky calls: {0}. Do without this call, or say what it is needed for.", "审查模型已拒绝：{0}。请不使用此调用，或说明为何需要它。";
+    ReviewNoVerdict = "its answer has no verdict", "其回答中没有结论";
+    ReviewTimedOut = "it timed out", "超时";
     ResultDeniedNote = "Denied by the user ({0}): {1}", "用户（{0}）已拒绝：{1}";
     ResultDeniedBefore = "Denied: the same call was denied before in this turn, and stays denied.", "已拒绝：同样的调用在本回合中已被拒绝，仍然拒绝。";
     ResultPlanMode = "Not run: the session is in plan mode, and this call may change something.", "未执行：会话处于计划模式，而此调用可能改动内容。";

@@ -12,6 +12,11 @@ crate::catalog! {
     ChmodIt = "run `chmod 700` on it, or set `REASONIX_SOCKET` or `XDG_RUNTIME_DIR` to a path of your own", "请对它运行 `chmod 700`，或将 `REASONIX_SOCKET` 或 `XDG_RUNTIME_DIR` 设为你自己的路径";
     AskCall = "allow `{0}` to run?", "允许运行 `{0}` 吗？";
     AskedBecause = "asked because {0}", "询问原因：{0}";
+    ReviewAsks = "the reviewer leaves it to you: {0}", "审查模型交由你决定：{0}";
+    ReviewAllows = "the reviewer sees no harm in it: {0}", "审查模型认为无害：{0}";
+    ReviewDenies = "the reviewer is against it: {0}", "审查模型表示反对：{0}";
+    ReviewFailed = "the review failed: {0}", "审查未能完成：{0}";
+    ReviewWithoutReason = "no reason was given", "未说明原因";
     AskAgain = "asked again, because this session may change a program that would run: really run `{0}`?", "再次询问，因为本会话可以更改将要运行的程序：确定运行 `{0}` 吗？";
     LineRuns = "runs {0}", "运行 {0}";
     LineRunsOwn = "WARNING: runs {0}, which this session may change", "警告：运行 {0}，本会话可以更改它";

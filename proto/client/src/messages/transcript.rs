@@ -175,6 +175,15 @@ crate::catalog! {
     GaveUpDenied = "a call needed an approval that nobody was there to give", "某个调用需要批准，但无人在场";
     GaveUpLimit = "the turn reached its limit of steps or time", "回合达到步数或时间上限";
     GaveUpBlocked = "the turn was blocked", "回合受阻";
+    /// The tool; in the reviewer's words.
+    ReviewDenied = "the reviewer denied `{0}`: {1}", "审查模型拒绝了 `{0}`：{1}";
+    ReviewAllowed = "the reviewer allowed `{0}`: {1}", "审查模型允许了 `{0}`：{1}";
+    ReviewAsks = "the reviewer leaves `{0}` to you: {1}", "审查模型将 `{0}` 交由你决定：{1}";
+    ReviewHarmless = "the reviewer sees no harm in `{0}` and leaves it to you: {1}", "审查模型认为 `{0}` 无害，交由你决定：{1}";
+    ReviewAgainst = "the reviewer is against `{0}` and leaves it to you: {1}", "审查模型反对 `{0}`，交由你决定：{1}";
+    /// The tool; why.
+    ReviewFailed = "the review of `{0}` failed: {1}", "对 `{0}` 的审查未能完成：{1}";
+    NoReason = "no reason was given", "未说明原因";
     Reopened = "session reopened by {0}", "{0} 重新打开了会话";
     Suspended = "the daemon is being replaced; the session continues in the new one", "守护进程正在交接给新进程，会话将继续";
     ReadOnly = "the session is read-only: {0}", "会话只读：{0}";

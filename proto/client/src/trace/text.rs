@@ -3,7 +3,10 @@
 use std::fmt::{self, Display};
 
 use proto::item::{CallStatus, Voice};
-use proto::record::{CallsRepaired, ChildExited, Level, Purpose, SessionSet, Unattended, Verdict};
+use proto::record::{
+    CallsRepaired, ChildExited, Level, Purpose, ReviewVerdict, SessionGaveUp, SessionSet,
+    Unattended, Verdict,
+};
 use serde_json::Value;
 
 use super::{Line, Tokens, What};
@@ -167,6 +170,28 @@ impl Display for What {
             Self::Set { changes, by } => write!(f, "set {}{}", changes.join(" "), Author(by)),
             Self::Suspended => f.write_str("suspended: the daemon hands over"),
             Self::Reopened { by } => write!(f, "reopened by {by}"),
+            Self::Restarted {
+                number,
+                outcome,
+                reason,
+            } => {
+                let outcome = words::outcome(Language::English, *outcome, None);
+                write!(f, "restart {number} after a turn: {outcome}")?;
+                Because(reason).fmt(f)
+            }
+            Self::GaveUp {
+                reason,
+                restarts,
+                detail,
+            } => {
+                let gave_up = SessionGaveUp {
+                    reason: *reason,
+                    restarts: *restarts,
+                    detail: String::new(),
+                };
+                f.write_str(&words::gave_up(Language::English, &gave_up))?;
+                Because(detail).fmt(f)
+            }
             Self::Hook {
                 event,
                 hook,
@@ -197,6 +222,7 @@ impl Display for What {
             | Self::CacheReset { .. } => self.goes_back(f),
             Self::TurnEnd { .. } | Self::Answer { .. } | Self::Exited { .. } => self.ends(f),
             Self::Call { .. }
+            | Self::Reviewed { .. }
             | Self::Asked { .. }
             | Self::Answered { .. }
             | Self::Start { .. }
@@ -275,6 +301,22 @@ impl What {
             } => {
                 let verdict = verdict_words(*verdict, *unattended);
                 write!(f, "call {tool} \"{subject}\" {verdict} by {rule} ({layer})")
+            }
+            Self::Reviewed {
+                tool,
+                verdict,
+                decided,
+                reason,
+                model,
+                duration_ms,
+                ..
+            } => {
+                write!(f, "review {tool} {}", review_words(*verdict, *decided))?;
+                if !model.is_empty() {
+                    write!(f, " by {model}")?;
+                }
+                write!(f, " {}", Took(*duration_ms))?;
+                Because(reason).fmt(f)
             }
             Self::Asked { interaction, asked } => asked.write(f, interaction),
             Self::Answered {
@@ -424,6 +466,29 @@ struct Author<'a>(&'a Option<String>);
 impl Display for Author<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().try_for_each(|by| write!(f, " by {by}"))
+    }
+}
+
+/// `: WHY`, unless there is nothing to say.
+struct Because<'a>(&'a str);
+
+impl Display for Because<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            "" => Ok(()),
+            why => write!(f, ": {why}"),
+        }
+    }
+}
+
+fn review_words(verdict: ReviewVerdict, decided: bool) -> &'static str {
+    match (verdict, decided) {
+        (ReviewVerdict::Deny, true) => "denied",
+        (ReviewVerdict::Deny, false) => "against it, left to the user",
+        (ReviewVerdict::Allow, true) => "allowed",
+        (ReviewVerdict::Allow, false) => "harmless, left to the user",
+        (ReviewVerdict::Ask, _) => "left to the user",
+        (ReviewVerdict::Failed, _) => "failed, left to the user",
     }
 }
 

@@ -4,7 +4,9 @@ use proto::hook::{HookEvent, HookOutcome};
 use proto::item::{CallStatus, Voice};
 use proto::outcome::{OutcomeKind, Reason};
 use proto::params::history;
-use proto::record::{CallsRepaired, Level, Purpose, Unattended, Verdict};
+use proto::record::{
+    CallsRepaired, GaveUpReason, Level, Purpose, ReviewVerdict, Unattended, Verdict,
+};
 use proto::{CallId, InteractionId, Pid, Seq};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -81,6 +83,20 @@ pub enum What {
         unattended: Option<Unattended>,
         rule: String,
         layer: String,
+    },
+    /// A second model looked at a call that the user would be asked about.
+    Reviewed {
+        call: CallId,
+        tool: String,
+        verdict: ReviewVerdict,
+        /// Whether the verdict decided. Otherwise the user does.
+        decided: bool,
+        /// In the reviewer's words; of a failed review why it failed.
+        reason: String,
+        /// Empty: none was asked.
+        #[serde(skip_serializing_if = "String::is_empty")]
+        model: String,
+        duration_ms: u64,
     },
     /// The user is asked.
     Asked {
@@ -200,6 +216,22 @@ pub enum What {
         cause: Option<String>,
     },
     Suspended,
+    /// The session goes on by its restart policy.
+    Restarted {
+        number: u64,
+        /// How the turn before ended.
+        outcome: OutcomeKind,
+        /// Why it failed; empty if it did not.
+        reason: String,
+    },
+    /// It does not go on, although it has such a policy.
+    GaveUp {
+        reason: GaveUpReason,
+        /// So far.
+        restarts: u64,
+        /// How the last turn failed; empty if it did not.
+        detail: String,
+    },
     Reopened {
         by: String,
     },

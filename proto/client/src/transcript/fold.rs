@@ -9,7 +9,8 @@ use proto::outcome::TurnEnded;
 use proto::params::interaction::Interaction;
 use proto::record::{
     CheckpointCreated, ChildExited, ChildKind, ChildSpawned, ContinueReason, InteractionResolved,
-    Level, SessionSet, SessionState, Todo, ToolBlocked, ToolFinished, ToolStarted, UserCommand,
+    Level, ReviewVerdict, SessionSet, SessionState, Todo, ToolBlocked, ToolFinished, ToolStarted,
+    UserCommand,
 };
 use proto::state::{State, WaitingFor};
 use proto::{Body, CallId, InteractionId, Pid, PromptId, Seq};
@@ -233,6 +234,13 @@ impl<T: AnswerText> Transcript<T> {
             Body::SessionSuspended(_) => Status::Suspended,
             Body::SessionRestarted(restarted) => Status::Restarted(restarted.clone()),
             Body::SessionGaveUp(gave_up) => Status::GaveUp(gave_up.clone()),
+            // The result of a call that was denied has the reviewer's words.
+            Body::CallReviewed(reviewed)
+                if reviewed.decided && reviewed.verdict == ReviewVerdict::Deny =>
+            {
+                return;
+            }
+            Body::CallReviewed(reviewed) => Status::Reviewed(reviewed.clone()),
             Body::CacheReset(reset) => Status::CacheReset(reset.clone()),
             Body::ReasoningExtracted(found) => Status::ReasoningExtracted(found.clone()),
             Body::PlannerStarted(started) => Status::Planning {

@@ -14,9 +14,9 @@ use proto::params::history::{MessageRole, What as Back};
 use proto::params::interaction::Reply;
 use proto::params::reload::ReloadOutput;
 use proto::record::{
-    ChildExited, ContinueReason, GaveUpReason, GoalChanged, GoalContinued, GoalEnded, GoalOutcome,
-    Origin, ReasoningExtracted, RewoundFile, RewoundResult, SessionGaveUp, SessionRestarted,
-    SessionRewound,
+    CallReviewed, ChildExited, ContinueReason, GaveUpReason, GoalChanged, GoalContinued, GoalEnded,
+    GoalOutcome, Origin, ReasoningExtracted, ReviewVerdict, RewoundFile, RewoundResult,
+    SessionGaveUp, SessionRestarted, SessionRewound,
 };
 use proto::reset::{CacheReset, Compaction, Pinned};
 use proto::state::Mode;
@@ -180,7 +180,7 @@ fn restarted(language: Language, restarted: &SessionRestarted) -> String {
 }
 
 /// Why a session with a restart policy does not go on.
-fn gave_up(language: Language, gave_up: &SessionGaveUp) -> String {
+pub(crate) fn gave_up(language: Language, gave_up: &SessionGaveUp) -> String {
     let restarts = gave_up.restarts.to_string();
     let reason = language.say(match gave_up.reason {
         GaveUpReason::TooMany => Msg::GaveUpTooMany,
@@ -192,6 +192,23 @@ fn gave_up(language: Language, gave_up: &SessionGaveUp) -> String {
         GaveUpReason::Blocked => Msg::GaveUpBlocked,
     });
     language.fill(Msg::GaveUp, &[&restarts, reason])
+}
+
+/// What the reviewer said of a call, and who decides about it.
+fn reviewed(language: Language, reviewed: &CallReviewed) -> String {
+    let message = match (reviewed.verdict, reviewed.decided) {
+        (ReviewVerdict::Deny, true) => Msg::ReviewDenied,
+        (ReviewVerdict::Deny, false) => Msg::ReviewAgainst,
+        (ReviewVerdict::Allow, true) => Msg::ReviewAllowed,
+        (ReviewVerdict::Allow, false) => Msg::ReviewHarmless,
+        (ReviewVerdict::Ask, _) => Msg::ReviewAsks,
+        (ReviewVerdict::Failed, _) => Msg::ReviewFailed,
+    };
+    let reason = match reviewed.reason.trim() {
+        "" => language.say(Msg::NoReason).to_owned(),
+        reason => one_line(&language.translate(reason)),
+    };
+    language.fill(message, &[&reviewed.tool, &reason])
 }
 
 /// The line of a status.
@@ -252,6 +269,7 @@ pub fn status(language: Language, status: &Status) -> String {
         Status::Revoked { by, rule } => fill(Msg::Revoked, &[&who(language, by), rule]),
         Status::Restarted(restarted) => self::restarted(language, restarted),
         Status::GaveUp(gave_up) => self::gave_up(language, gave_up),
+        Status::Reviewed(found) => reviewed(language, found),
         Status::Retry { in_ms, cause } => match in_ms {
             Some(ms) => fill(Msg::RetryIn, &[&seconds(*ms), &language.translate(cause)]),
             None => fill(Msg::Retry, &[&language.translate(cause)]),

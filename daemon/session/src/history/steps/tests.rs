@@ -131,6 +131,7 @@ impl Log {
             shown_hash: String::new(),
             opened_at: Stamp(0),
             request: InteractionRequest::Approval(Approval {
+                review: None,
                 escape: None,
                 quarantined: Vec::new(),
                 programs: Vec::new(),

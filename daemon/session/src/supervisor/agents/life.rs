@@ -11,10 +11,10 @@ use futures::future::BoxFuture;
 use proto::budget::Spent;
 use proto::item::CallStatus;
 use proto::outcome::{OutcomeKind, Reason, TurnEnded};
-use proto::params::session::{Signal, Until, WaitOutput};
+use proto::params::session::{Signal, Until, WaitOutput, When};
 use proto::params::worktree::WorktreeState;
-use proto::record::{AgentFinished, AgentOf, PromptReferences};
-use proto::{CallId, Failure, SessionId};
+use proto::record::{AgentFinished, AgentOf, PromptQueued, PromptReferences};
+use proto::{CallId, Failure, PromptId, SessionId};
 use tokio::time::{Instant, sleep};
 
 use super::fallback::{AgentEnd, FailedAgent, with_failures};
@@ -167,6 +167,7 @@ impl Supervisor {
         if self.exists(session).await.map_err(|why| failed(&why))? {
             let place = Arc::new(self.places.take_back(call.parent, depth));
             let handle = self.load(session).await.map_err(|why| failed(&why))?;
+            self.prompt_again(call, &terms, &handle).await?;
             return Ok(Started {
                 handle,
                 is_new: false,
@@ -209,6 +210,39 @@ impl Supervisor {
         created
     }
 
+    /// Gives a sub-agent its task again if a crash kept it out of its log: only the first of its first records is there.
+    async fn prompt_again(
+        &self,
+        call: &AgentWork,
+        terms: &AgentTerms,
+        handle: &SessionHandle,
+    ) -> Result<(), Outcome> {
+        let is_without = handle.read(|actor| {
+            let facts = actor.machine.facts();
+            facts.turns == 0 && facts.queue.is_empty() && facts.exited.is_none()
+        });
+        if !is_without.await.unwrap_or(false) {
+            return Ok(());
+        }
+        let prompt = PromptQueued {
+            from: None,
+            added: None,
+            references: references_of(&call.task),
+            on_ask: None,
+            prompt_id: PromptId::new(),
+            text: call.task.prompt.clone(),
+            steer: false,
+            by: client_of(terms.created.pid).name,
+            request_id: None,
+        };
+        let keys = Arc::clone(&terms.keys);
+        let given = handle.change(move |actor, reply| {
+            actor.requests.keys().fill_from(&keys);
+            actor.prompt(prompt, When::Queue, Vec::new(), reply);
+        });
+        given.await.map(drop).map_err(|why| failed(&why))
+    }
+
     /// Starts the MCP servers of a new sub-agent alone. `None`: it has none of its own.
     async fn mount_servers_of(
         &self,
@@ -249,12 +283,7 @@ impl Supervisor {
             server_tools,
             keys: Arc::clone(&terms.keys),
             budget: terms.budget,
-            references: call.task.skill.as_ref().map(|skill| PromptReferences {
-                text: skill.text.clone(),
-                files: Vec::new(),
-                attached: Vec::new(),
-                skill: Some(skill.used.clone()),
-            }),
+            references: references_of(&call.task),
             _place: Arc::clone(&place),
         };
         let Some(me) = self.me.upgrade() else {
@@ -425,6 +454,16 @@ impl Supervisor {
             }
         }
     }
+}
+
+/// What the first prompt of a sub-agent refers to.
+fn references_of(task: &AgentTask) -> Option<PromptReferences> {
+    task.skill.as_ref().map(|skill| PromptReferences {
+        text: skill.text.clone(),
+        files: Vec::new(),
+        attached: Vec::new(),
+        skill: Some(skill.used.clone()),
+    })
 }
 
 /// Shows how far a sub-agent has come, as long as it lives.

@@ -66,6 +66,7 @@ pub fn set(what: &str) -> Input {
         "max_steps" => options.max_steps = Some(number(value)),
         "mode" => options.mode = Some(Mode::named(value).expect("a mode")),
         "read_only" => options.read_only = Some(value == "true"),
+        "planner" => options.planner_model = Some(value.to_owned()),
         "model" => options.model = Some(value.to_owned()),
         "budget" => {
             options.budget = Some(proto::budget::Budget {

@@ -40,6 +40,8 @@ pub fn reported(effect: &Effect) -> Option<String> {
             };
             let task = request.task.replace("\n\n<last-answer>\n", ", after: ");
             let task = task.replace("\n</last-answer>", "");
+            let task = task.replace("\n\n<conversation>\n", ", before: ");
+            let task = task.replace("\n</conversation>", "").replace('\n', ", ");
             format!("{} plans{round}: {task}", request.model)
         }
         Effect::CancelPlan => "stop the planner".into(),
