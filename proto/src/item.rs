@@ -207,6 +207,58 @@ pub struct ToolMessage {
     pub tool: String,
     pub status: CallStatus,
     pub text: String,
+    /// Images that the model is shown with the text.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub images: Vec<Image>,
+}
+
+/// An image that a tool returned. Its bytes are in the blob of this hash, beside the log.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+pub struct Image {
+    /// SHA-256 of its bytes, as 64 lower-case hexadecimal digits.
+    pub sha256: String,
+    pub format: ImageFormat,
+    pub bytes: u64,
+    /// In pixels.
+    pub width: u32,
+    /// In pixels.
+    pub height: u32,
+}
+
+impl Image {
+    /// What people and models read in its place: `image 640x480 png`.
+    #[must_use]
+    pub fn label(&self) -> String {
+        format!(
+            "image {}x{} {}",
+            self.width,
+            self.height,
+            self.format.as_str()
+        )
+    }
+}
+
+words! {
+    /// How the bytes of an image are encoded.
+    ImageFormat {
+        Png = "png",
+        Jpeg = "jpeg",
+        Gif = "gif",
+        Webp = "webp",
+    }
+}
+
+impl ImageFormat {
+    /// Its media type.
+    #[must_use]
+    pub fn media_type(self) -> &'static str {
+        match self {
+            Self::Png => "image/png",
+            Self::Jpeg => "image/jpeg",
+            Self::Gif => "image/gif",
+            Self::Webp => "image/webp",
+        }
+    }
 }
 
 words! {

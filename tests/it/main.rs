@@ -57,6 +57,7 @@ mod loops;
 mod mcp;
 mod mcp_elicitation;
 mod mcp_http;
+mod mcp_images;
 mod mcp_login;
 mod mcp_presets;
 mod mcp_prompts;

@@ -135,8 +135,14 @@ pub trait Codec: Send + Sync {
     /// sorted by name.
     fn prefix(&self, model: &str, system: &str, tools: &[ToolDeclaration]) -> Prefix;
 
-    /// Renders one item once. Never holds a raw newline. `None` where this kind sends nothing for it.
+    /// Renders one item once. Never holds a raw newline. `None` where this kind sends nothing for it. An image of a
+    /// result is rendered as its [`crate::image::placeholder`].
     fn render(&self, item: &Item) -> Option<String>;
+
+    /// Whether the model is sent images of results. Otherwise it is sent a note.
+    fn sends_images(&self) -> bool {
+        false
+    }
 
     /// Copies prefix and fragments into a request body. Parses and renders nothing.
     fn assemble(&self, asked: &Asked<'_>) -> Vec<u8>;

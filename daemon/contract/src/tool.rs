@@ -17,6 +17,7 @@ use serde_json::{Map, Value};
 
 use crate::agents::{AgentTask, Agents};
 use crate::history::PastMessages;
+use crate::image::OutcomeImage;
 use crate::memory::ToolMemory;
 use crate::sandbox_spec::SandboxSpec;
 use crate::spawn::Spawn;
@@ -81,6 +82,8 @@ pub struct Outcome {
     pub text: String,
     /// For the person.
     pub display: Display,
+    /// For the model, with the text, which names them. Their bytes are here until the session has stored them.
+    pub images: Vec<OutcomeImage>,
     /// The file that holds all of an output that was cut.
     pub spill: Option<PathBuf>,
     /// What the call has left at the paths that it changed, absolute.
@@ -121,6 +124,7 @@ impl Outcome {
             status,
             text,
             display: Display::Line { text: line },
+            images: Vec::new(),
             spill: None,
             changed: Vec::new(),
             known: Vec::new(),

@@ -90,7 +90,12 @@ pub enum CallError {
 #[derive(Clone, Debug, PartialEq)]
 pub enum ResultPart {
     Text(String),
-    /// Something that is no text: its kind (`image`), its media type, and its size in bytes.
+    /// An image, as its server calls it: base64, not checked.
+    Image {
+        media_type: String,
+        base64: String,
+    },
+    /// Something else that is no text: its kind (`audio`), its media type, and its size in bytes.
     Binary {
         kind: &'static str,
         media_type: String,

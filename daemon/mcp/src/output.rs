@@ -4,7 +4,9 @@ use std::io::Write as _;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
-use contract::Outcome;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use contract::{Outcome, OutcomeImage};
 use proto::item::{CallStatus, Display};
 
 use crate::client::{ResultPart, ToolResult};
@@ -14,15 +16,24 @@ use crate::text::{clean, cut};
 const TEXT_MAX: usize = 48 * 1024;
 /// Bytes of a result that are looked at.
 const ALL_MAX: usize = 16 * 1024 * 1024;
-/// Content that is not text, which a note replaces.
+/// Images that the model is shown, and notes on other content that is not text.
 const BINARY_MAX: usize = 10;
+/// Bytes of all images that the model is shown.
+const IMAGES_BYTES_MAX: usize = 20 * 1024 * 1024;
 /// Characters of the line for the user.
 const LINE_MAX: usize = 200;
+/// Images that this line names.
+const LINE_IMAGES: usize = 3;
 
 /// The outcome of a call. `file`: where all of a text goes that is cut.
 #[must_use]
 pub fn outcome(result: &ToolResult, file: &Path) -> Outcome {
-    let (text, notes) = rendered(result);
+    let Rendered {
+        text,
+        notes,
+        images,
+    } = rendered(result);
+    let line = line(&text, &notes, &images);
     let (text, spill) = bounded(&text, file);
     let mut whole = text;
     for note in notes {
@@ -32,51 +43,110 @@ pub fn outcome(result: &ToolResult, file: &Path) -> Outcome {
         whole.push_str(&note);
     }
     if whole.trim().is_empty() {
-        whole = "(no output)".to_owned();
+        whole = NO_OUTPUT.to_owned();
     }
     let status = match result.is_error {
         true => CallStatus::Failed,
         false => CallStatus::Ok,
     };
-    let line = whole.lines().find(|line| !line.trim().is_empty());
-    let line: String = line.unwrap_or_default().chars().take(LINE_MAX).collect();
     Outcome {
         display: Display::Line { text: line },
         spill,
+        images,
         ..Outcome::with_status(status, whole)
     }
 }
 
-/// Text of a result, and notes on what is no text: they stay when the text is cut.
-fn rendered(result: &ToolResult) -> (String, Vec<String>) {
+const NO_OUTPUT: &str = "(no output)";
+
+/// The line for the user: the first line of the text, and the images.
+fn line(text: &str, notes: &[String], images: &[OutcomeImage]) -> String {
+    let first = text.lines().find(|line| !line.trim().is_empty());
+    let first: String = first.unwrap_or_default().chars().take(LINE_MAX).collect();
+    let mut parts: Vec<String> = Some(first)
+        .filter(|text| !text.is_empty())
+        .into_iter()
+        .collect();
+    let shown = images.iter().take(LINE_IMAGES);
+    parts.extend(shown.map(|image| format!("[{}]", image.image.label())));
+    if let more @ 1.. = images.len().saturating_sub(LINE_IMAGES) {
+        parts.push(format!("(+{more})"));
+    }
+    match (&*parts, notes.first()) {
+        ([], Some(note)) => note.clone(),
+        ([], None) => NO_OUTPUT.to_owned(),
+        (parts, _) => parts.join(" "),
+    }
+}
+
+/// A result, taken apart.
+#[derive(Default)]
+struct Rendered {
+    text: String,
+    /// On what is not text: they stay when the text is cut.
+    notes: Vec<String>,
+    images: Vec<OutcomeImage>,
+}
+
+fn rendered(result: &ToolResult) -> Rendered {
     let mut texts = Vec::new();
-    let mut notes = Vec::new();
+    let mut out = Rendered::default();
     let mut left_out = 0_usize;
     for part in &result.parts {
         match part {
             ResultPart::Text(text) => texts.push(clean(cut(text, ALL_MAX).0)),
+            _ if out.notes.len() >= BINARY_MAX => left_out += 1,
+            ResultPart::Image { media_type, base64 } => match image(base64, &out.images) {
+                Ok(image) => {
+                    out.notes.push(format!("[{}]", image.image.label()));
+                    out.images.push(image);
+                }
+                Err(reason) => out.notes.push(format!(
+                    "[image ({}, {} bytes): it cannot be shown to you: {reason}]",
+                    clean(cut(media_type, 100).0),
+                    base64.len() / 4 * 3
+                )),
+            },
             ResultPart::Binary {
                 kind,
                 media_type,
                 bytes,
-            } if notes.len() < BINARY_MAX => {
-                notes.push(format!(
-                    "[{kind} ({}, {bytes} bytes): it cannot be shown to you]",
-                    clean(cut(media_type, 100).0)
-                ));
-            }
-            ResultPart::Binary { .. } => left_out += 1,
+            } => out.notes.push(format!(
+                "[{kind} ({}, {bytes} bytes): it cannot be shown to you]",
+                clean(cut(media_type, 100).0)
+            )),
         }
     }
     if left_out > 0 {
-        notes.push(format!("[{left_out} more that are no text]"));
+        let note = format!("[{left_out} more that are not text: they cannot be shown to you]");
+        out.notes.push(note);
     }
     let text = texts.join("\n");
-    match &result.structured {
+    out.text = match &result.structured {
         // Servers repeat it as text for clients that do not know it.
-        Some(structured) if text.trim().is_empty() => (clean(&structured.to_string()), notes),
-        Some(_) | None => (text, notes),
+        Some(structured) if text.trim().is_empty() => clean(&structured.to_string()),
+        Some(_) | None => text,
+    };
+    out
+}
+
+/// An image that fits beside the others. The error is a text for the model.
+fn image(base64: &str, others: &[OutcomeImage]) -> Result<OutcomeImage, String> {
+    let others: usize = others.iter().map(|image| image.bytes.len()).sum();
+    if base64.len() / 4 * 3 > IMAGES_BYTES_MAX.saturating_sub(others) {
+        return Err(format!(
+            "the images of a call may have {IMAGES_BYTES_MAX} bytes together"
+        ));
     }
+    // Some servers break its lines.
+    let base64: Vec<u8> = base64
+        .bytes()
+        .filter(|byte| !byte.is_ascii_whitespace())
+        .collect();
+    let bytes = STANDARD
+        .decode(base64)
+        .map_err(|_| "its base64 is damaged".to_owned())?;
+    OutcomeImage::read(bytes).map_err(|error| error.to_string())
 }
 
 /// A text that fits: its head and tail, with the whole in a file.
@@ -119,11 +189,13 @@ mod tests {
         ResultPart::Text(text.to_owned())
     }
 
-    fn image() -> ResultPart {
-        ResultPart::Binary {
-            kind: "image",
+    /// 3x2 pixels.
+    const PNG: &str = "iVBORw0KGgoAAAANSUhEUgAAAAMAAAACCAIAAAASFvFNAAAAC0lEQVR4nGNgwAQAABQAAX3+Hu4AAAAASUVORK5CYII=";
+
+    fn image(base64: &str) -> ResultPart {
+        ResultPart::Image {
             media_type: "image/png".to_owned(),
-            bytes: 7,
+            base64: base64.to_owned(),
         }
     }
 
@@ -158,7 +230,7 @@ mod tests {
         let file = dir.path().join("all.txt");
         let long = format!("first{}last", "ä".repeat(TEXT_MAX));
         let mut parts = vec![text(&long)];
-        parts.extend((0..11).map(|_| image()));
+        parts.extend((0..11).map(|_| image(PNG)));
         let result = ToolResult {
             parts,
             ..ToolResult::default()
@@ -167,11 +239,43 @@ mod tests {
         assert!(done.text.len() < TEXT_MAX + 2_000);
         assert!(done.text.starts_with("first") && done.text.contains("last\n[image"));
         assert!(
-            done.text.ends_with("[1 more that are no text]"),
+            done.text
+                .ends_with("[1 more that are not text: they cannot be shown to you]"),
             "{}",
             done.text.len()
         );
+        assert_eq!(done.images.len(), 10);
         assert_eq!(done.spill.as_deref(), Some(&*file));
         assert_eq!(std::fs::read_to_string(&file).unwrap(), long);
+    }
+
+    #[test]
+    fn images_are_checked_and_named_for_the_model_and_the_user() {
+        let file = Path::new("/dev/null/x");
+        let with = |parts: Vec<ResultPart>| ToolResult {
+            parts,
+            ..ToolResult::default()
+        };
+        let broken_lines = format!("{}\r\n{}", &PNG[..40], &PNG[40..]);
+        let done = outcome(&with(vec![text("Look."), image(&broken_lines)]), file);
+        assert_eq!(done.text, "Look.\n[image 3x2 png]");
+        let line = Display::Line {
+            text: "Look. [image 3x2 png]".to_owned(),
+        };
+        assert_eq!((done.images.len(), done.display), (1, line));
+        let many = outcome(&with(vec![image(PNG); 5]), file);
+        let line = Display::Line {
+            text: "[image 3x2 png] [image 3x2 png] [image 3x2 png] (+2)".to_owned(),
+        };
+        assert_eq!((many.images.len(), many.display), (5, line));
+        for (bad, why) in [
+            ("!", "its base64 is damaged"),
+            ("aGVsbG8=", "it is not a PNG, JPEG, GIF or WebP image"),
+            (&PNG[..80], "it is a damaged or incomplete png image"),
+        ] {
+            let done = outcome(&with(vec![image(bad)]), file);
+            assert_eq!(done.images, []);
+            assert!(done.text.contains(why), "{}", done.text);
+        }
     }
 }

@@ -159,6 +159,13 @@ fn unquoted(text: &str) -> &str {
 pub fn text_of(part: &ResultPart) -> String {
     match part {
         ResultPart::Text(text) => clean(text),
+        ResultPart::Image { media_type, base64 } => {
+            let media_type = clean(cut(media_type, 100).0);
+            format!(
+                "[binary image, {media_type}, {} bytes]",
+                base64.len() / 4 * 3
+            )
+        }
         ResultPart::Binary {
             kind,
             media_type,
@@ -255,10 +262,9 @@ mod tests {
     #[test]
     fn a_prompt_of_one_speaker_is_its_text_and_others_are_told_apart() {
         let text = |text: &str| ResultPart::Text(text.to_owned());
-        let image = ResultPart::Binary {
-            kind: "image",
+        let image = ResultPart::Image {
             media_type: "image/png".to_owned(),
-            bytes: 6,
+            base64: "AAAAAAAA".to_owned(),
         };
         let user = |part| (Speaker::User, part);
         assert_eq!(

@@ -315,6 +315,17 @@ impl Spawn for FakeProgram {
 }
 
 /// A minimal entry of a kind.
+/// An image that a tool returned.
+pub(crate) fn image() -> proto::item::Image {
+    proto::item::Image {
+        sha256: "0123456789abcdef".repeat(4),
+        format: proto::item::ImageFormat::Png,
+        bytes: 70,
+        width: 640,
+        height: 480,
+    }
+}
+
 pub(crate) fn options(kind: &str, base: &str) -> ProviderOptions {
     ProviderOptions {
         name: "acme".to_owned(),
@@ -328,6 +339,7 @@ pub(crate) fn options(kind: &str, base: &str) -> ProviderOptions {
         timeouts: Timeouts::default(),
         sends_reasoning: false,
         strict_roles: false,
+        vision: None,
         effort: None,
         efforts: Vec::new(),
         max_output_tokens: 0,

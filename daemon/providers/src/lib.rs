@@ -25,6 +25,7 @@ mod lenient;
 mod part_batch;
 mod probe;
 mod read;
+mod result_images;
 mod retry_after;
 mod sse;
 mod thoughts;

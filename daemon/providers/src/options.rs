@@ -36,6 +36,8 @@ pub struct ProviderOptions {
     pub efforts: Vec<String>,
     /// Maximum output tokens. 0: the default of the vendor or the kind.
     pub max_output_tokens: u64,
+    /// Whether the models accept images. `None`: not known, so none are sent.
+    pub vision: Option<bool>,
     /// For `command`: the program and its arguments.
     pub command: Vec<String>,
 }

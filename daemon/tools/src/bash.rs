@@ -393,6 +393,7 @@ async fn outcome(
         status,
         text,
         display,
+        images: Vec::new(),
         spill,
         changed: Vec::new(),
         known: Vec::new(),

@@ -237,6 +237,7 @@ pub(crate) fn done(text: String, display: Display) -> Outcome {
         status: CallStatus::Ok,
         text,
         display,
+        images: Vec::new(),
         spill: None,
         changed: Vec::new(),
         known: Vec::new(),

@@ -159,6 +159,7 @@ fn search(call: &Call<'_>, at: &ResolvedPath, query: &SearchQuery) -> Result<Out
             status: CallStatus::Interrupted,
             text,
             display: Display::Line { text: line },
+            images: Vec::new(),
             spill: None,
             changed: Vec::new(),
             known: Vec::new(),

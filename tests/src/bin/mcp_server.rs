@@ -80,6 +80,7 @@ fn main() {
                     reader("link", "Sends the user to a page."),
                     reader("sample", "Asks the model."),
                     reader("five", "Waits for five calls."),
+                    reader("picture", "Answers with an image."),
                 ];
                 let more = after("--more").and_then(|file| std::fs::read_to_string(file).ok());
                 for name in more.as_deref().unwrap_or_default().lines() {
@@ -157,9 +158,21 @@ fn call(id: &Value, message: &Value) {
             });
             text(id, &variables.collect::<String>());
         }
+        Some("picture") => picture(id, arguments),
         Some("escape") => text(id, "a\u{1b}]0;title\u{7}b\u{202e}c"),
         _ => text(id, "done"),
     }
+}
+
+/// A text, and an image of 3x2 pixels or what the arguments say, which may be called a failure.
+fn picture(id: &Value, arguments: &Value) {
+    let png = "iVBORw0KGgoAAAANSUhEUgAAAAMAAAACCAIAAAASFvFNAAAAC0lEQVR4nGNgwAQAABQAAX3+Hu4AAAAASUVORK5CYII=";
+    let data = arguments["data"].as_str().unwrap_or(png);
+    // Servers get the type wrong.
+    let image = json!({"type": "image", "data": data, "mimeType": "image/jpeg"});
+    let said = json!({"type": "text", "text": "Look."});
+    let failed = arguments["failed"].as_bool() == Some(true);
+    reply(id, &json!({"content": [said, image], "isError": failed}));
 }
 
 /// Calls that wait: for others, or for the answer to a request of ours, by its id.

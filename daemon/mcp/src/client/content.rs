@@ -77,7 +77,10 @@ fn part(block: ContentBlock) -> ResultPart {
     };
     match block {
         ContentBlock::Text(text) => ResultPart::Text(text.text),
-        ContentBlock::Image(image) => binary("image", image.mime_type, &image.data),
+        ContentBlock::Image(image) => ResultPart::Image {
+            media_type: image.mime_type,
+            base64: image.data,
+        },
         ContentBlock::Audio(audio) => binary("audio", audio.mime_type, &audio.data),
         ContentBlock::Resource(resource) => match resource.resource {
             ResourceContents::TextResourceContents { uri, text, .. } => {
@@ -85,7 +88,13 @@ fn part(block: ContentBlock) -> ResultPart {
             }
             ResourceContents::BlobResourceContents {
                 mime_type, blob, ..
-            } => binary("resource", mime_type.unwrap_or_default(), &blob),
+            } => match mime_type {
+                Some(media_type) if media_type.starts_with("image/") => ResultPart::Image {
+                    media_type,
+                    base64: blob,
+                },
+                media_type => binary("resource", media_type.unwrap_or_default(), &blob),
+            },
             _ => ResultPart::Text(UNKNOWN.to_owned()),
         },
         ContentBlock::ResourceLink(link) => {

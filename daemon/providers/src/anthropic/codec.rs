@@ -5,8 +5,9 @@
 //! cache marks while copying, so they can move with each request and fragments stay unchanged.
 
 use contract::codec::FragmentRole;
+use contract::image::placeholder;
 use contract::{Asked, Codec, Fragment, Prefix, ToolChoice, ToolDeclaration};
-use proto::item::{AssistantMessage, CallStatus, Item, ToolCall, ToolMessage};
+use proto::item::{AssistantMessage, CallStatus, Image, Item, ToolCall, ToolMessage};
 use serde_json::{Value, json};
 
 use super::KIND;
@@ -15,7 +16,7 @@ use crate::json::{on_one_line, quoted, schemas};
 use crate::options::ProviderOptions;
 use crate::registry::OpenError;
 use crate::thoughts::{AnswerPiece, answer_pieces};
-use crate::{body, extra, user_text};
+use crate::{body, extra, result_images, user_text};
 
 /// Members that the request writes itself.
 const RESERVED: &[&str] = &[
@@ -41,9 +42,13 @@ const MAX_TOKENS: u64 = 32_000;
 /// The longest id that the vendor accepts.
 const ID_MAX: usize = 64;
 
+/// Precedes the text of a failed call that has images.
+const FAILED: &str = "[The call failed.]\n";
+
 /// The codec of one entry.
 pub(super) struct Messages {
     extra: String,
+    vision: Option<bool>,
 }
 
 impl Messages {
@@ -63,7 +68,10 @@ impl Messages {
             extra::join(&mut extra, &config);
         }
         extra::join(&mut extra, &extra::members(options, RESERVED)?);
-        Ok(Self { extra })
+        Ok(Self {
+            extra,
+            vision: options.vision,
+        })
     }
 
     fn assistant(message: &AssistantMessage) -> Option<String> {
@@ -83,15 +91,40 @@ impl Messages {
         Some(blocks.collect::<Vec<_>>().join(","))
     }
 
-    fn tool(message: &ToolMessage) -> String {
+    fn tool(&self, message: &ToolMessage) -> String {
+        let text = result_images::text(message, self.vision);
         let call = ids::fit(&message.call.0, ID_MAX);
         let mut out = json!({"type": "tool_result", "tool_use_id": call});
-        if message.status != CallStatus::Ok {
-            out["is_error"] = json!(true);
-        }
-        out["content"] = json!(message.text);
-        out.to_string()
+        let failed = message.status != CallStatus::Ok;
+        let images = match result_images::sent(message, self.vision) {
+            [] => {
+                if failed {
+                    out["is_error"] = json!(true);
+                }
+                out["content"] = json!(text);
+                return out.to_string();
+            }
+            images => images.iter().map(image_block),
+        };
+        // The vendor refuses a result that is marked as an error and is not only text.
+        let text = match failed {
+            true => format!("{FAILED}{text}"),
+            false => text.into_owned(),
+        };
+        let blocks: Vec<_> = [text_block(&text)].into_iter().chain(images).collect();
+        let mut out = out.to_string();
+        out.pop();
+        out.push_str(&format!(",\"content\":[{}]}}", blocks.join(",")));
+        out
     }
+}
+
+fn image_block(image: &Image) -> String {
+    let media_type = image.format.media_type();
+    let data = placeholder(image);
+    format!(
+        r#"{{"type":"image","source":{{"type":"base64","media_type":"{media_type}","data":"{data}"}}}}"#
+    )
 }
 
 fn text_block(text: &str) -> String {
@@ -135,8 +168,12 @@ impl Codec for Messages {
                 (!text.trim().is_empty()).then(|| text_block(&text))
             }
             Item::Assistant(message) => Self::assistant(message),
-            Item::Tool(message) => Some(Self::tool(message)),
+            Item::Tool(message) => Some(self.tool(message)),
         }
+    }
+
+    fn sends_images(&self) -> bool {
+        self.vision == Some(true)
     }
 
     /// Uses no cache key: this vendor finds prefixes by their bytes and marks.

@@ -9,7 +9,7 @@ use super::KIND;
 use crate::json::{on_one_line, quoted, schemas};
 use crate::options::ProviderOptions;
 use crate::registry::OpenError;
-use crate::{body, extra, user_text};
+use crate::{body, extra, result_images, user_text};
 
 /// Members that the request writes itself.
 const RESERVED: &[&str] = &[
@@ -42,6 +42,12 @@ impl Lines {
             extra::join(&mut extra, &limit);
         }
         extra::join(&mut extra, &extra::members(options, RESERVED)?);
+        extra::unused(
+            options.vision.is_some(),
+            options,
+            "vision",
+            "requests of this kind have no place for images",
+        )?;
         Ok(Self {
             extra,
             sends_reasoning: options.sends_reasoning,
@@ -97,9 +103,11 @@ impl Codec for Lines {
             Item::User(message) => Some(user_text::user(message).to_string()),
             Item::Assistant(message) => self.assistant(message),
             Item::Tool(message) => {
+                // The request has no place for images.
+                let text = result_images::text(message, Some(false));
                 let result = json!({
                     "role": "tool", "tool_call_id": message.call.0, "name": message.tool,
-                    "status": message.status, "content": message.text,
+                    "status": message.status, "content": text,
                 });
                 Some(result.to_string())
             }

@@ -8,10 +8,10 @@ use proto::item::{AssistantMessage, Item};
 use serde_json::{Value, json};
 
 use crate::json::{quoted, schemas};
-use crate::openai_chat::{strict_roles, vendor_members};
+use crate::openai_chat::{image_messages, strict_roles, vendor_members};
 use crate::options::ProviderOptions;
 use crate::registry::OpenError;
-use crate::{body, extra, user_text};
+use crate::{body, extra, result_images, user_text};
 
 /// Members that `assemble` writes itself.
 const RESERVED: &[&str] = &[
@@ -28,6 +28,7 @@ pub(super) struct Chat {
     extra: String,
     sends_reasoning: bool,
     strict_roles: bool,
+    vision: Option<bool>,
 }
 
 impl Chat {
@@ -49,6 +50,7 @@ impl Chat {
             extra,
             sends_reasoning: options.sends_reasoning,
             strict_roles: options.strict_roles,
+            vision: options.vision,
         })
     }
 
@@ -103,10 +105,20 @@ impl Codec for Chat {
             Item::User(message) => user_text::user(message),
             Item::Assistant(message) => self.assistant(message),
             Item::Tool(message) => {
-                json!({"role": "tool", "tool_call_id": message.call.0, "content": message.text})
+                let text = result_images::text(message, self.vision);
+                let result =
+                    json!({"role": "tool", "tool_call_id": message.call.0, "content": text});
+                let mut rendered = result.to_string();
+                let images = result_images::sent(message, self.vision);
+                image_messages::append(&mut rendered, message, images);
+                return Some(rendered);
             }
         };
         Some(rendered.to_string())
+    }
+
+    fn sends_images(&self) -> bool {
+        self.vision == Some(true)
     }
 
     fn json_mode(&self) -> &'static str {
@@ -135,13 +147,14 @@ impl Codec for Chat {
             ],
         );
         head.push_str(",\"messages\":[");
+        let messages = image_messages::arrange(asked.fragments);
         let mut body = match self.strict_roles {
             true => {
-                let messages = strict_roles::arrange(asked.fragments);
+                let messages = strict_roles::arrange(messages);
                 body::with_messages(&head, &prefix.system, messages.iter().map(AsRef::as_ref))
             }
             false => {
-                let messages = asked.fragments.iter().map(|fragment| fragment.bytes);
+                let messages = messages.iter().map(|message| &*message.bytes);
                 body::with_messages(&head, &prefix.system, messages)
             }
         };

@@ -4,6 +4,7 @@
 //! `codec` writes requests, and `stream` collects an answer from events. Called by the registry.
 
 mod codec;
+mod image_messages;
 mod raw_thoughts;
 pub(crate) mod stream;
 mod strict_roles;

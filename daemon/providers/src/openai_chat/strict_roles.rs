@@ -6,8 +6,9 @@
 
 use std::borrow::Cow;
 
-use contract::Fragment;
 use contract::codec::FragmentRole;
+
+use crate::openai_chat::image_messages::ChatMessage;
 
 /// The bytes around the text of a user message, as `user_text::user` renders it.
 const HEAD: &[u8] = br#"{"role":"user","content":""#;
@@ -18,21 +19,24 @@ const SEPARATOR: &[u8] = br"\n\n";
 const ACKNOWLEDGEMENT: &[u8] = br#"{"role":"assistant","content":"Understood."}"#;
 
 /// The messages in an order that such servers accept.
-pub(super) fn arrange<'a>(fragments: &[Fragment<'a>]) -> Vec<Cow<'a, [u8]>> {
-    let mut arranged: Vec<Cow<'a, [u8]>> = Vec::with_capacity(fragments.len());
+pub(super) fn arrange(messages: Vec<ChatMessage<'_>>) -> Vec<Cow<'_, [u8]>> {
+    let mut arranged: Vec<Cow<'_, [u8]>> = Vec::with_capacity(messages.len());
     let mut previous_role = None;
-    for fragment in fragments {
-        let is_user = fragment.role == FragmentRole::User;
-        let text = user_text(fragment.bytes).filter(|_| is_user);
-        match (previous_role, arranged.last_mut(), text) {
-            (Some(FragmentRole::User), Some(previous), Some(text)) => append(previous, text),
-            (Some(FragmentRole::Tool), ..) if is_user => {
+    for ChatMessage { role, bytes } in messages {
+        let is_user = role == FragmentRole::User;
+        let text = user_text(&bytes).filter(|_| is_user);
+        let follows_user = previous_role == Some(FragmentRole::User);
+        let previous = arranged.last_mut().filter(|_| follows_user);
+        match (previous, text) {
+            (Some(previous), Some(text)) if user_text(previous).is_some() => append(previous, text),
+            // After results, or after their images.
+            _ if is_user && (follows_user || previous_role == Some(FragmentRole::Tool)) => {
                 arranged.push(Cow::Borrowed(ACKNOWLEDGEMENT));
-                arranged.push(Cow::Borrowed(fragment.bytes));
+                arranged.push(bytes);
             }
-            _ => arranged.push(Cow::Borrowed(fragment.bytes)),
+            _ => arranged.push(bytes),
         }
-        previous_role = Some(fragment.role);
+        previous_role = Some(role);
     }
     arranged
 }

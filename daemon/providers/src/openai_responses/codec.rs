@@ -5,7 +5,7 @@
 //! each request contains everything.
 
 use contract::{Asked, Codec, Prefix, ToolDeclaration};
-use proto::item::{AssistantMessage, Item};
+use proto::item::{AssistantMessage, Image, Item, ToolMessage};
 use serde_json::{Value, json};
 
 use super::{KIND, OPEN_REASONING, PHASE};
@@ -13,6 +13,7 @@ use crate::ids;
 use crate::json::{on_one_line, quoted, schemas};
 use crate::options::ProviderOptions;
 use crate::registry::OpenError;
+use crate::result_images::{self, data_url};
 use crate::thoughts::{AnswerPiece, answer_pieces};
 use crate::{body, extra, user_text};
 
@@ -39,6 +40,7 @@ pub(super) struct Responses {
     extra: String,
     /// Whether reasoning goes back that is not encrypted.
     sends_reasoning: bool,
+    vision: Option<bool>,
 }
 
 impl Responses {
@@ -62,6 +64,7 @@ impl Responses {
         Ok(Self {
             extra,
             sends_reasoning: options.sends_reasoning,
+            vision: options.vision,
         })
     }
 
@@ -101,6 +104,27 @@ impl Responses {
         let out = out.join(",");
         Some(out).filter(|out| !out.is_empty())
     }
+
+    fn tool(&self, message: &ToolMessage) -> String {
+        let text = result_images::text(message, self.vision);
+        let output = match result_images::sent(message, self.vision) {
+            [] => quoted(&text),
+            images => output_parts(&text, images),
+        };
+        let call = quoted(&ids::fit(&message.call.0, ID_MAX));
+        format!(r#"{{"type":"function_call_output","call_id":{call},"output":{output}}}"#)
+    }
+}
+
+/// The parts of a result that is more than a text.
+fn output_parts(text: &str, images: &[Image]) -> String {
+    let text = json!({"type": "input_text", "text": text}).to_string();
+    let images = images.iter().map(|image| {
+        let url = data_url(image);
+        format!(r#"{{"type":"input_image","image_url":"{url}"}}"#)
+    });
+    let parts: Vec<_> = [text].into_iter().chain(images).collect();
+    format!("[{}]", parts.join(","))
 }
 
 /// A message of the model as its answer had it. The id is ours: one of the vendor's would be looked up beside others.
@@ -146,14 +170,12 @@ impl Codec for Responses {
                 Some(message_of("user", "input_text", &text).to_string())
             }
             Item::Assistant(message) => self.assistant(message),
-            Item::Tool(message) => {
-                let call = ids::fit(&message.call.0, ID_MAX);
-                let output = json!({
-                    "type": "function_call_output", "call_id": call, "output": message.text,
-                });
-                Some(output.to_string())
-            }
+            Item::Tool(message) => Some(self.tool(message)),
         }
+    }
+
+    fn sends_images(&self) -> bool {
+        self.vision == Some(true)
     }
 
     fn temperature(&self, hundredths: u32) -> Option<String> {

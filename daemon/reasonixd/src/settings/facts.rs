@@ -50,7 +50,9 @@ pub fn of(entry: &ProviderEntry, model: &str) -> Facts {
             [] => known.map(|known| known.efforts.clone()).unwrap_or_default(),
             said => said.to_vec(),
         },
-        vision: known.and_then(|known| known.vision),
+        vision: entry
+            .vision
+            .or_else(|| known.and_then(|known| known.vision)),
         price: priced.or_else(|| known.and_then(|known| known.price.clone())),
         price_as_of,
         cache: known.map(|known| known.cache).unwrap_or_default(),

@@ -48,6 +48,9 @@ pub struct ProviderEntry {
     /// The longest answer that is asked for, in tokens; 0: not said.
     #[serde(default)]
     pub max_output_tokens: u64,
+    /// Whether the models accept images; `None`: not said.
+    #[serde(default)]
+    pub vision: Option<bool>,
     /// Program and arguments, where the provider is one.
     #[serde(default)]
     pub command: Vec<String>,
@@ -122,6 +125,11 @@ pub const FIELDS: &[(&str, &str)] = &[
          for `openai`, whose servers name it differently: use `extra`.",
     ),
     (
+        "vision",
+        "Whether the models accept images: images of tool results are sent only to models that do, others get a note. \
+         Unset: from the catalog; if it has no answer, none are sent. Not for `command`.",
+    ),
+    (
         "command",
         "For `command`, in place of `base_url`: the program and its arguments.",
     ),
@@ -145,10 +153,11 @@ pub const FIELDS: &[(&str, &str)] = &[
 ];
 
 /// The keys of an entry that only describe its models, and how each is checked: a wrong one is left out, and the entry stays.
-const DESCRIBING: [(&str, Try); 4] = [
+const DESCRIBING: [(&str, Try); 5] = [
     ("context_window", fits::<u64>),
     ("max_output_tokens", fits::<u64>),
     ("efforts", fits::<Vec<String>>),
+    ("vision", fits::<bool>),
     ("price", fits::<DollarPrice>),
 ];
 

@@ -100,6 +100,7 @@ pub fn open(
             cassette.stalls_for(Duration::from_millis(settings.idle_ms)),
         ));
     }
+    let facts = facts::of(entry, model);
     let options = providers::ProviderOptions {
         name: entry.name.clone(),
         kind: entry.kind.clone(),
@@ -118,8 +119,9 @@ pub fn open(
         sends_reasoning: entry.sends_reasoning,
         strict_roles: entry.strict_roles,
         effort: entry.effort.clone(),
-        efforts: facts::of(entry, model).efforts,
+        efforts: facts.efforts,
         max_output_tokens: entry.max_output_tokens,
+        vision: facts.vision,
         command: entry.command.clone(),
     };
     providers::open(options, means).map_err(|error| wrong(store::reason(&error)))

@@ -39,6 +39,7 @@ fn tool(text: &str) -> Item {
         tool: "read".to_owned(),
         status: CallStatus::Ok,
         text: text.to_owned(),
+        images: Vec::new(),
     })
 }
 

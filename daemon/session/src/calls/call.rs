@@ -17,6 +17,7 @@ use proto::params::process::ChildProcess;
 use proto::record::{Quarantined, Verdict};
 use proto::{CallId, Pid, SessionId};
 use serde_json::{Map, Value};
+use store::blob::BlobStore;
 use turn::repair::flatten::FlatSchema;
 use turn::{Decided, Judgement};
 use workspace::Workspace;
@@ -33,6 +34,7 @@ use crate::context::prefix::digest;
 use checkpoint::{Checkpoint, Keeper, PathSnapshots, Watched};
 
 mod edit;
+mod images;
 mod printed;
 mod questions;
 mod run;
@@ -57,6 +59,8 @@ pub struct CallEnvironment {
     pub memory: Arc<dyn ToolMemory>,
     pub env: Arc<Vec<(String, String)>>,
     pub spill_dir: PathBuf,
+    /// Where images of results are kept.
+    pub blobs: BlobStore,
     pub spawn: Arc<dyn Spawn>,
     pub shells: Arc<dyn Shells>,
     pub history: Arc<dyn PastMessages>,

@@ -18,8 +18,8 @@ use turn::compaction::{
 
 use crate::assembly::setup::{Assembly, Effort, ModelSetup};
 use crate::context::prefix;
-use crate::journal::MessageAt;
 use crate::journal::elements::{self, Element, Reader};
+use crate::journal::{MessageAt, images};
 use crate::request::keys::Keys;
 
 /// Bytes beside a record, at most: three quarters of the longest line.
@@ -363,7 +363,11 @@ impl ShownConversation {
             let cut = cut.and_then(|tool| work.codec.render(&Item::Tool(tool)));
             let bytes = match cut {
                 Some(text) => text.into_bytes(),
-                None => fetch(&work.file, &part.fragment)?,
+                None => {
+                    let stored = fetch(&work.file, &part.fragment)?;
+                    let filled = images::fill(&work.file, &*work.codec, part, &stored);
+                    filled.map_err(damaged)?.bytes.into_owned()
+                }
             };
             fragments.push((part.role, bytes));
         }
@@ -407,8 +411,14 @@ fn rebase(work: Workpiece) -> Result<Done, Failure> {
     // An entry may be of another kind than it was.
     let kind = swap.as_ref().map(|swap| &swap.model.provider_kind);
     let other_kind = kind.is_some_and(|kind| *kind != wanted.wire.provider_kind);
-    if wanted.renders || other_kind {
-        let messages = read(&work.file, &work.parts)?;
+    let images_differ = codec.sends_images() != work.codec.sends_images();
+    let messages = match wanted.renders || other_kind || images_differ {
+        true => read(&work.file, &work.parts)?,
+        false => Vec::new(),
+    };
+    // A model that takes no images is not sent those of another.
+    let has_images = |message: &ConversationMessage| matches!(&message.item, Item::Tool(tool) if !tool.images.is_empty());
+    if wanted.renders || other_kind || messages.iter().any(has_images) {
         let items =
             messages
                 .into_iter()
@@ -478,8 +488,8 @@ fn read(file: &LogFile, parts: &[MessageAt]) -> Result<Vec<ConversationMessage>,
         let (item, _) = reader.message(part).map_err(damaged)?;
         Ok(ConversationMessage {
             piece: part.piece.clone(),
+            bytes: images::counted_bytes(&item, part.fragment.len()),
             item,
-            bytes: part.fragment.len() as u64,
             follows: part.follows,
         })
     });

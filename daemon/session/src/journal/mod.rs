@@ -6,6 +6,7 @@
 
 pub(crate) mod catalog_feed;
 pub(crate) mod elements;
+pub(crate) mod images;
 pub(crate) mod sidecar;
 
 use std::collections::BTreeMap;

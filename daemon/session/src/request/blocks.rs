@@ -10,6 +10,7 @@ use proto::{ItemId, Stamp};
 use turn::compaction::{TokenRatio, is_pinned, is_summary};
 
 use crate::journal::elements::Reader;
+use crate::journal::images::counted_bytes;
 use crate::request::in_flight::Material;
 
 /// Messages that are listed, the newest; those before are one block.
@@ -78,7 +79,10 @@ fn blocks(
             at: Some(at),
             pinned: is_pinned(&id),
             item: Some(id),
-            ..block(kind(part.role, &item), part.fragment.len() as u64)
+            ..block(
+                kind(part.role, &item),
+                counted_bytes(&item, part.fragment.len()),
+            )
         });
     }
     let mut upto = 0_u64;

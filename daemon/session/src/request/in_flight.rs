@@ -11,7 +11,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use turn::Input;
 
-use crate::journal::MessageAt;
+use crate::journal::{MessageAt, images};
 use crate::request::budget::{Bounded, BudgetMember, RequestPermit};
 use crate::request::key_filter::without_keys;
 use crate::request::shape::Shape;
@@ -37,6 +37,7 @@ pub enum Arrived {
 
 /// What a request was.
 pub struct Sent {
+    /// Its size, where an image counts as much as text of as many tokens.
     pub request_bytes: u64,
     /// `None`: it is not part of the conversation.
     pub shape: Option<Arc<Shape>>,
@@ -141,27 +142,30 @@ pub struct Material {
 impl Material {
     /// Copies prefix and fragments together. Blocks: old messages come from the disk.
     pub fn body(&self, tool_choice: ToolChoice) -> Result<Vec<u8>, String> {
-        let (body, ()) = self.body_and(tool_choice, |_| ())?;
-        Ok(body)
+        let (assembled, ()) = self.body_and(tool_choice, |_| ())?;
+        Ok(assembled.body)
     }
 
-    /// The body, and what `look` makes of the fragments in it. Blocks as `body` does.
+    /// The body, and what `look` makes of the fragments as the log has them. Blocks as `body` does.
     fn body_and<T>(
         &self,
         tool_choice: ToolChoice,
         look: impl FnOnce(&[Fragment<'_>]) -> T,
-    ) -> Result<(Vec<u8>, T), String> {
+    ) -> Result<(AssembledBody, T), String> {
         let gathered = self
             .file
             .gather(self.parts.iter().map(|part| &part.fragment));
         let gathered = gathered.map_err(|error| format!("cannot read the log: {error}"))?;
+        let fill = |(part, bytes)| images::fill(&self.file, &*self.codec, part, bytes);
+        let filled = self.parts.iter().zip(gathered.iter()).map(fill);
+        let filled = filled.collect::<Result<Vec<_>, _>>()?;
         let fragments: Vec<_> = self
             .parts
             .iter()
-            .zip(gathered.iter())
-            .map(|(part, bytes)| Fragment {
+            .zip(&filled)
+            .map(|(part, filled)| Fragment {
                 role: part.role,
-                bytes,
+                bytes: &filled.bytes,
             })
             .collect();
         let body = self.codec.assemble(&Asked {
@@ -170,8 +174,33 @@ impl Material {
             tool_choice,
             cache_key: &self.cache_key,
         });
-        Ok((body, look(&fragments)))
+        let stored: Vec<_> = self
+            .parts
+            .iter()
+            .zip(gathered.iter())
+            .map(|(part, bytes)| Fragment {
+                role: part.role,
+                bytes,
+            })
+            .collect();
+        let length = |fragments: &[Fragment<'_>]| -> usize {
+            fragments.iter().map(|fragment| fragment.bytes.len()).sum()
+        };
+        let base64 = length(&fragments).saturating_sub(length(&stored));
+        let weight: u64 = filled.iter().map(|filled| filled.weight).sum();
+        let assembled = AssembledBody {
+            counted_bytes: (body.len() - base64) as u64 + weight,
+            body,
+        };
+        Ok((assembled, look(&stored)))
     }
+}
+
+/// The body of a request.
+struct AssembledBody {
+    body: Vec<u8>,
+    /// Its size, where an image counts as much as text of as many tokens.
+    counted_bytes: u64,
 }
 
 /// A request that is ready to be sent, and to whom.
@@ -193,19 +222,29 @@ pub(crate) async fn ready(ask: Ask) -> Result<Ready, ProviderError> {
 /// Copies prefix and fragments together, on a thread that may block: old messages come from the disk, budgets from files.
 async fn assemble(ask: Ask) -> Result<(Ready, Bounded), ProviderError> {
     let work = tokio::task::spawn_blocking(move || {
-        let (body, model, shape) = match ask.source {
-            Source::Body { body, model } => (body.to_vec(), model, None),
+        let (assembled, model, shape) = match ask.source {
+            Source::Body { body, model } => {
+                let assembled = AssembledBody {
+                    counted_bytes: body.len() as u64,
+                    body: body.to_vec(),
+                };
+                (assembled, model, None)
+            }
             Source::Material(material) => {
-                let (body, shape) = material.body_and(ask.tool_choice, |fragments| {
+                let (assembled, shape) = material.body_and(ask.tool_choice, |fragments| {
                     Shape::of(ask.resets, &material.prefix, fragments)
                 })?;
-                (body, material.prefix.model.clone(), Some(shape))
+                (assembled, material.prefix.model.clone(), Some(shape))
             }
         };
+        let AssembledBody {
+            body,
+            counted_bytes,
+        } = assembled;
         let before = ask.before.as_ref();
         let rewritten = shape.as_ref().zip(before);
         let sent = Sent {
-            request_bytes: body.len() as u64,
+            request_bytes: counted_bytes,
             rewritten: rewritten.and_then(|(shape, before)| shape.rewrites(before)),
             shape: shape.map(Arc::new),
         };

@@ -54,6 +54,7 @@ use crate::supervisor::past_messages::SessionHistory;
 use crate::viewers::Viewers;
 use crate::viewers::fanout::Fanout;
 use checkpoint::Keeper;
+use store::blob::BlobStore;
 
 /// What a session's actor is made from.
 pub struct Parts {
@@ -292,6 +293,7 @@ fn call_environment(
         env: Arc::new(env),
         workspace,
         spill_dir: spill_dir(&dir),
+        blobs: BlobStore::new(&dir),
         spawn,
         confine: setup.confine.clone(),
         shells: Arc::new(Children {

@@ -13,6 +13,7 @@ use std::sync::{Arc, Mutex};
 use super::LOG_NAME;
 use super::index::ByteLocation;
 use super::renew::DiskFailure;
+use crate::blob::BlobStore;
 use crate::disk::{reason, unlock};
 use crate::format::LINE_MAX;
 
@@ -156,6 +157,12 @@ impl LogFile {
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// The blobs beside it.
+    #[must_use]
+    pub fn blobs(&self) -> BlobStore {
+        BlobStore::new(&self.dir)
     }
 
     /// Why the log accepts no more records, if it does not.

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::answer::{Answer, Usage};
 use super::prefix::Parts;
 use super::sse::{Events, pieces};
-use super::wire::{chat, only, seal};
+use super::wire::{chat, image_fits, only, seal, text_of};
 
 /// The mark that moves with each request.
 const MARK: &str = ",\"cache_control\":{\"type\":\"ephemeral\"}";
@@ -32,7 +32,7 @@ pub fn as_chat(body: &Value) -> Value {
         for block in blocks {
             messages.push(match block["type"].as_str() {
                 Some("tool_result") => json!({
-                    "role": "tool", "tool_call_id": block["tool_use_id"], "content": block["content"],
+                    "role": "tool", "tool_call_id": block["tool_use_id"], "content": text_of(&block["content"]),
                 }),
                 _ => json!({"role": "user", "content": block["text"]}),
             });
@@ -137,6 +137,7 @@ fn blocks_fit(blocks: &[Value]) -> Result<(), String> {
                 if behind_text {
                     return Err("a result behind words".to_owned());
                 }
+                result_fits(block)?;
             }
             "tool_use" => {
                 only(block, &["type", "id", "name", "input"])?;
@@ -153,6 +154,32 @@ fn blocks_fit(blocks: &[Value]) -> Result<(), String> {
             }
             other => return Err(format!("unknown block `{other}`")),
         }
+    }
+    Ok(())
+}
+
+/// The content of a result: a text, or texts and images, but only texts of a call that failed.
+fn result_fits(result: &Value) -> Result<(), String> {
+    let Some(blocks) = result["content"].as_array() else {
+        return Ok(());
+    };
+    for block in blocks {
+        let is_image = block["type"] == "image";
+        let members: &[&str] = match is_image {
+            true => &["type", "source"],
+            false => &["type", "text"],
+        };
+        only(block, members)?;
+        if !is_image {
+            continue;
+        }
+        only(&block["source"], &["type", "media_type", "data"])?;
+        if result["is_error"] == true {
+            return Err("all content must be type `text` if `is_error` is true".to_owned());
+        }
+        let source = &block["source"];
+        let text = |member: &str| source[member].as_str().unwrap_or_default();
+        image_fits(text("media_type"), text("data"))?;
     }
     Ok(())
 }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::answer::{Answer, Usage};
 use super::prefix::Parts;
 use super::sse::{Events, pieces};
-use super::wire::{chat, only, seal};
+use super::wire::{chat, data_url_fits, only, seal, text_of};
 
 /// A body as chat completions would have it.
 pub fn as_chat(body: &Value) -> Value {
@@ -22,7 +22,7 @@ pub fn as_chat(body: &Value) -> Value {
             .collect();
         match item["type"].as_str().unwrap_or_default() {
             "function_call_output" => messages.push(json!({
-                "role": "tool", "tool_call_id": item["call_id"], "content": item["output"],
+                "role": "tool", "tool_call_id": item["call_id"], "content": text_of(&item["output"]),
             })),
             "message" if item["role"] == "user" => {
                 messages.push(json!({"role": "user", "content": text}));
@@ -110,6 +110,11 @@ pub fn check(body: &Value) -> Result<(), String> {
             other => return Err(wrong(format!("unknown type `{other}`"))),
         };
         only(item, members).map_err(wrong)?;
+        if kind == "function_call_output" {
+            for part in item["output"].as_array().into_iter().flatten() {
+                output_part(part).map_err(wrong)?;
+            }
+        }
         if kind == "reasoning" {
             let text = item["summary"][0]["text"].as_str().unwrap_or_default();
             if item["encrypted_content"] != seal(text) {
@@ -124,6 +129,18 @@ pub fn check(body: &Value) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// A part of a result: a text or an image.
+fn output_part(part: &Value) -> Result<(), String> {
+    match part["type"].as_str() {
+        Some("input_text") => only(part, &["type", "text"]),
+        Some("input_image") => {
+            only(part, &["type", "image_url"])?;
+            data_url_fits(&part["image_url"])
+        }
+        other => Err(format!("unknown part {other:?} of a result")),
+    }
 }
 
 /// A message of the model, as an answer had it.

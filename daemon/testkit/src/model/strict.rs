@@ -6,7 +6,7 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
-use super::wire::only;
+use super::wire::{data_url_fits, only};
 
 /// Members of a request that are known. A vendor that does not know a member refuses it.
 const MEMBERS: &[&str] = &[
@@ -97,7 +97,13 @@ fn conversation(messages: &[Value]) -> Refused {
 /// A message of words: a text that says something, or such parts.
 fn text(message: &Value) -> Refused {
     only(message, &["role", "content", "name"])?;
-    let part = |part: &Value| part["type"] == "text" && filled(&part["text"]);
+    let part = |part: &Value| match part["type"].as_str() {
+        Some("text") => filled(&part["text"]),
+        Some("image_url") if message["role"] == "user" => {
+            data_url_fits(&part["image_url"]["url"]).is_ok()
+        }
+        _ => false,
+    };
     let fits = match &message["content"] {
         Value::Array(parts) => !parts.is_empty() && parts.iter().all(part),
         content => filled(content),

@@ -122,6 +122,45 @@ pub(crate) fn chat(body: &Value, messages: Vec<Value>, schema: &str, choice: &Va
     chat
 }
 
+/// The text of a content that is a text, or parts of which some are texts.
+pub(crate) fn text_of(content: &Value) -> Value {
+    match content.as_array() {
+        Some(parts) => {
+            let texts = parts.iter().filter_map(|part| part["text"].as_str());
+            texts.collect::<String>().into()
+        }
+        None => content.clone(),
+    }
+}
+
+/// Whether an image is what its media type says: vendors look at its first bytes.
+pub(crate) fn image_fits(media_type: &str, base64: &str) -> Result<(), String> {
+    let start = match media_type {
+        "image/png" => "iVBORw0KGgo",
+        "image/jpeg" => "/9j/",
+        "image/gif" => "R0lGODl",
+        "image/webp" => "UklGR",
+        other => return Err(format!("unknown media type `{other}`")),
+    };
+    let is_base64 = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=');
+    match base64.starts_with(start)
+        && base64.len().is_multiple_of(4)
+        && base64.bytes().all(is_base64)
+    {
+        true => Ok(()),
+        false => Err(format!("the data is no {media_type}")),
+    }
+}
+
+/// The same for an image as a URL.
+pub(crate) fn data_url_fits(url: &Value) -> Result<(), String> {
+    let url = url.as_str().and_then(|url| url.strip_prefix("data:"));
+    let (media_type, base64) = url
+        .and_then(|url| url.split_once(";base64,"))
+        .ok_or("an image that is no data URL")?;
+    image_fits(media_type, base64)
+}
+
 /// Whether only these members are there.
 pub(crate) fn only(value: &Value, members: &[&str]) -> Result<(), String> {
     let object = value

@@ -50,6 +50,7 @@ impl NewOutput {
                 tail,
                 sandbox_stopped: false,
             },
+            images: Vec::new(),
             spill: self
                 .kept
                 .and_then(|kept| kept.file().map(std::path::Path::to_owned)),

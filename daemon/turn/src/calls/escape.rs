@@ -58,6 +58,7 @@ impl OpenCall {
             status: blocked.status,
             text,
             display: blocked.display.clone(),
+            images: Vec::new(),
             spill: blocked.spill.as_ref().map(Into::into),
             changed: blocked.changed.clone(),
             known: Vec::new(),

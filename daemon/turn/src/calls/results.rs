@@ -1,7 +1,7 @@
 //! The results of calls: each call is closed as soon as it ends, and results are logged in call order.
 
 use contract::Outcome;
-use proto::item::{CallStatus, Display, ToolCall, ToolMessage};
+use proto::item::{CallStatus, Display, Image, ToolCall, ToolMessage};
 use proto::record::ToolFinished;
 use proto::{Body, CallId};
 
@@ -59,6 +59,7 @@ impl Step<'_> {
             status,
             text,
             display,
+            images,
             spill,
             changed,
             known,
@@ -86,6 +87,7 @@ impl Step<'_> {
             call: call.id.clone(),
             status,
             text,
+            images: images.into_iter().map(|image| image.image).collect(),
         });
         self.write_results(calls);
     }
@@ -124,13 +126,24 @@ impl Step<'_> {
             let Some(place) = calls.ready.iter().position(|ready| ready.call == call.id) else {
                 return;
             };
-            let PendingResult { status, text, .. } = calls.ready.remove(place);
-            self.log_result(&call, status, text);
+            let PendingResult {
+                status,
+                text,
+                images,
+                ..
+            } = calls.ready.remove(place);
+            self.log_result(&call, status, text, images);
         }
     }
 
     /// Logs `message.tool`, which the model sees.
-    pub fn log_result(&mut self, call: &ToolCall, status: CallStatus, text: String) {
+    pub fn log_result(
+        &mut self,
+        call: &ToolCall,
+        status: CallStatus,
+        text: String,
+        images: Vec<Image>,
+    ) {
         let item = self.next_item();
         let open = self.open_call(&call.id);
         let text = match open.and_then(|open| open.check.as_ref()) {
@@ -148,6 +161,7 @@ impl Step<'_> {
             tool: call.name.clone(),
             status,
             text,
+            images,
         };
         let open = self.facts.open.as_ref();
         if open.is_some_and(|open| open.repetitions_with(&message) == loop_detector::WARN_AT) {
@@ -162,7 +176,7 @@ impl Step<'_> {
             if self.stage_of(&call.id) != Some(&CallStage::Closed) {
                 let outcome = Outcome::refused(words);
                 self.log_finished(&call, outcome.status, 0, outcome.display, None);
-                self.log_result(&call, outcome.status, outcome.text);
+                self.log_result(&call, outcome.status, outcome.text, Vec::new());
             }
         }
     }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use proto::item::Item;
 
 use super::plan::{ConversationMessage, units};
-use super::shorten::shorten;
+use super::shorten::{saved, shorten};
 
 /// A part of a conversation. Earlier messages are shown as a list; later ones stay verbatim anyway.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,9 +40,7 @@ pub fn excerpt(messages: &[ConversationMessage], fold: &[usize], room: u64) -> O
 /// Wire bytes of a message as shown in the excerpt.
 fn shown_bytes(message: &ConversationMessage) -> u64 {
     let saved = match &message.item {
-        Item::Tool(tool) => shorten(tool, None).map_or(0, |short| {
-            tool.text.len().saturating_sub(short.text.len()) as u64
-        }),
+        Item::Tool(tool) => shorten(tool, None).map_or(0, |short| saved(tool, &short)),
         _ => 0,
     };
     message.bytes.saturating_sub(saved)

@@ -6,7 +6,7 @@ use proto::item::{Item, UserMessage, Voice};
 use proto::reset::{Compaction, Piece, Trigger};
 use proto::{ItemId, Seq};
 
-use super::shorten::shorten;
+use super::shorten::{saved as saved_by, shorten};
 use super::summary::{self, RestatedState};
 
 /// User messages with at most this many tokens stay verbatim.
@@ -36,7 +36,7 @@ pub struct ConversationMessage {
     /// Its location: a run of one record, or an element of a reset.
     pub piece: Piece,
     pub item: Item,
-    /// Its size on the wire.
+    /// Its size on the wire, where an image counts as much as text of as many tokens.
     pub bytes: u64,
     /// Whether it directly follows the previous message in the log.
     pub follows: bool,
@@ -392,7 +392,7 @@ impl<'a> Sketch<'a> {
             let Some(short) = shorten(tool, seq_of(&message.piece)) else {
                 continue;
             };
-            saved += (tool.text.len() - short.text.len().min(tool.text.len())) as u64;
+            saved += saved_by(tool, &short);
             by_index.push((at, Item::Tool(short)));
         }
         Shortened {

@@ -284,9 +284,10 @@ impl OpenTurn {
             message.status,
             CallStatus::Interrupted | CallStatus::Unknown
         );
-        let result = open
-            .outcome_hash
-            .unwrap_or_else(|| loop_detector::hash(&words::without_loop_warning(&message.text)));
+        let result = open.outcome_hash.unwrap_or_else(|| {
+            let text = words::without_loop_warning(&message.text);
+            loop_detector::hash(&(text, &message.images))
+        });
         let new = CallAndResult {
             call: loop_detector::hash_call(&open.call.name, &open.call.arguments),
             result,

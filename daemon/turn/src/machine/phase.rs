@@ -133,4 +133,5 @@ pub(crate) struct PendingResult {
     pub call: CallId,
     pub status: proto::item::CallStatus,
     pub text: String,
+    pub images: Vec<proto::item::Image>,
 }

@@ -317,6 +317,7 @@ fn result(number: u64, id: &str) -> (Option<u64>, Body) {
         tool: "write".into(),
         status: proto::item::CallStatus::Ok,
         text: "ok".into(),
+        images: Vec::new(),
     };
     (Some(number), Body::Tool(message))
 }

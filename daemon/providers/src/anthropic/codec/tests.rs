@@ -57,6 +57,7 @@ fn tool(call: &str, text: &str, status: CallStatus) -> Item {
         tool: "read".to_owned(),
         status,
         text: text.to_owned(),
+        images: Vec::new(),
     })
 }
 
@@ -281,5 +282,46 @@ proptest! {
             prop_assert!(!rendered.contains(['\n', '\r']));
             prop_assert!(serde_json::from_str::<Vec<Value>>(&format!("[{rendered}]")).is_ok(), "{}", rendered);
         }
+    }
+}
+
+fn with_images(status: CallStatus) -> Item {
+    let Item::Tool(message) = tool("c1", "Look.", status) else {
+        unreachable!("it is a result")
+    };
+    Item::Tool(ToolMessage {
+        images: vec![fake::image()],
+        ..message
+    })
+}
+
+#[test]
+fn images_are_blocks_of_their_result_and_no_error_has_any() {
+    let sees = codec(|options| options.vision = Some(true)).expect("a good entry");
+    let place = placeholder(&fake::image());
+    let image = format!(
+        r#"{{"type":"image","source":{{"type":"base64","media_type":"image/png","data":"{place}"}}}}"#
+    );
+    assert_eq!(
+        sees.render(&with_images(CallStatus::Ok)),
+        Some(format!(
+            r#"{{"type":"tool_result","tool_use_id":"c1","content":[{{"type":"text","text":"Look."}},{image}]}}"#
+        ))
+    );
+    assert_eq!(
+        sees.render(&with_images(CallStatus::Failed)),
+        Some(format!(
+            r#"{{"type":"tool_result","tool_use_id":"c1","content":[{{"type":"text","text":"[The call failed.]\nLook."}},{image}]}}"#
+        ))
+    );
+    assert!(sees.sends_images());
+    for vision in [Some(false), None] {
+        let blind = codec(|options| options.vision = vision).expect("a good entry");
+        let rendered = blind.render(&with_images(CallStatus::Failed));
+        let value: Value = serde_json::from_str(&rendered.expect("a result")).expect("JSON");
+        let text = value["content"].as_str().expect("a text");
+        assert!(text.starts_with("Look.\n[The image is not shown to you: "));
+        assert_eq!(value["is_error"], true);
+        assert!(!blind.sends_images());
     }
 }

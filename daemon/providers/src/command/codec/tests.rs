@@ -57,6 +57,7 @@ fn tool(call: &str, text: &str, status: CallStatus) -> Item {
         tool: "read".to_owned(),
         status,
         text: text.to_owned(),
+        images: Vec::new(),
     })
 }
 

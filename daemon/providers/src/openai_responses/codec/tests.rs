@@ -58,6 +58,7 @@ fn tool(call: &str, text: &str, status: CallStatus) -> Item {
         tool: "read".to_owned(),
         status,
         text: text.to_owned(),
+        images: Vec::new(),
     })
 }
 
@@ -214,4 +215,31 @@ fn effort_length_and_include_are_sent_if_configured() {
         Ok("\"include\":[]")
     );
     assert!(extra(|options| options.extra = "\"store\":true".to_owned()).is_err());
+}
+
+#[test]
+fn images_are_parts_of_their_output() {
+    let options = ProviderOptions {
+        vision: Some(true),
+        ..fake::options("openai-responses", "https://a.test")
+    };
+    let Item::Tool(message) = tool("c1", "Look.", CallStatus::Ok) else {
+        unreachable!("it is a result")
+    };
+    let message = ToolMessage {
+        images: vec![fake::image()],
+        ..message
+    };
+    let place = contract::image::placeholder(&fake::image());
+    let sees = Responses::new(&options).expect("a good entry");
+    assert_eq!(
+        sees.render(&Item::Tool(message.clone())),
+        Some(format!(
+            r#"{{"type":"function_call_output","call_id":"c1","output":[{{"type":"input_text","text":"Look."}},{{"type":"input_image","image_url":"data:image/png;base64,{place}"}}]}}"#
+        ))
+    );
+    let rendered = plain().render(&Item::Tool(message)).expect("a result");
+    let value: Value = serde_json::from_str(&rendered).expect("JSON");
+    let text = value["output"].as_str().expect("a text");
+    assert!(text.starts_with("Look.\n[The image is not shown to you: it is not known"));
 }

@@ -49,6 +49,7 @@ impl Log {
             tool: "t".into(),
             status: CallStatus::Ok,
             text: String::new(),
+            images: Vec::new(),
         }));
     }
 

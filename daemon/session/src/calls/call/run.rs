@@ -17,6 +17,7 @@ use proto::{CallId, Pid};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
+use super::images::store_images;
 use super::questions::CallQuestions;
 use super::{CallEnvironment, Printed, Ready, Stop};
 use crate::calls::events::CallEvent;
@@ -25,6 +26,7 @@ use crate::calls::hooks::{Asker, HookedCall};
 use crate::calls::quarantine;
 use crate::reporter::Reporter;
 use checkpoint::{Keeper, Watched};
+use store::blob::BlobStore;
 
 /// A call that runs in a task of its own.
 struct Run {
@@ -40,6 +42,8 @@ struct Run {
     notes: Notes,
     /// The hooks that run after it.
     after: Option<After>,
+    /// Where its images go.
+    blobs: BlobStore,
     reporter: Reporter<CallEvent>,
 }
 
@@ -108,6 +112,7 @@ impl CallEnvironment {
             keeper: Arc::clone(&self.keeper),
             notes: self.notes.clone(),
             after,
+            blobs: self.blobs.clone(),
             reporter,
         };
         Some(tokio::spawn(run.finish()).abort_handle())
@@ -154,6 +159,7 @@ impl Run {
             keeper,
             notes,
             after,
+            blobs,
             reporter,
         } = self;
         // Changes by others while it runs cannot be distinguished from its own.
@@ -190,6 +196,7 @@ impl Run {
         // Logged, shown and sent text contains no key that is held (I11).
         outcome.text = contract::without_held_keys(outcome.text);
         outcome.display = without_keys(outcome.display);
+        store_images(blobs, &mut outcome).await;
         reporter.report(CallEvent::Ended {
             call,
             outcome: Box::new(outcome),

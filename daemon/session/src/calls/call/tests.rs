@@ -191,6 +191,7 @@ fn call_environment_in(top: &Path, shell: Option<&str>) -> CallEnvironment {
         memory: Arc::new(()),
         env: Arc::default(),
         spill_dir: top.to_path_buf(),
+        blobs: BlobStore::new(top),
         spawn,
         shells: Arc::new(NoShells),
         history: Arc::new(()),

@@ -105,6 +105,7 @@ impl Log {
             tool: "bash".into(),
             status,
             text: "a result".into(),
+            images: Vec::new(),
         }))
     }
 

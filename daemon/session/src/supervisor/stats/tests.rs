@@ -173,6 +173,7 @@ fn tools_are_counted_by_name_and_the_longest_results_come_first() {
             tool: tool.into(),
             status: CallStatus::Ok,
             text: text.into(),
+            images: Vec::new(),
         })
     };
     let finished = |tool: &str, status: &str, duration_ms: u64| {

@@ -79,6 +79,7 @@ impl Talk {
                 tool: "read".into(),
                 status: CallStatus::Ok,
                 text: "r".repeat(*length),
+                images: Vec::new(),
             });
             self.add(item, *length);
         }
@@ -577,4 +578,33 @@ fn messages_shorter_than_a_summary_are_not_folded() {
         plan(&messages, &manual),
         CompactionPlan::Nothing(NothingToCompact::TooLittle)
     );
+}
+
+#[test]
+fn an_image_counts_by_its_pixels_and_is_left_out_of_a_shortened_result() {
+    let image = proto::item::Image {
+        sha256: "ab".repeat(32),
+        format: proto::item::ImageFormat::Png,
+        bytes: 2_000_000,
+        width: 1_500,
+        height: 1_000,
+    };
+    let long = ToolMessage {
+        item: ItemId::from("m1.3"),
+        call: CallId::from("c1"),
+        tool: "shoot".to_owned(),
+        status: CallStatus::Ok,
+        text: "[image 1500x1000 png]".to_owned(),
+        images: vec![image],
+    };
+    let short = shorten(&long, None).expect("it has an image");
+    assert_eq!(short.images, []);
+    assert!(
+        short
+            .text
+            .starts_with("[image 1500x1000 png]\n[The image was left out here")
+    );
+    let added = (short.text.len() - long.text.len()) as u64;
+    assert_eq!(saved_by(&long, &short), 1_600 * 4 - added);
+    assert_eq!(shorten(&short, None), None);
 }

@@ -121,6 +121,7 @@ impl Session {
                     tool: "read".into(),
                     status: CallStatus::Ok,
                     text: String::new(),
+                    images: Vec::new(),
                 }));
             }
         }

@@ -80,6 +80,7 @@ impl Story {
             tool: tool.into(),
             status,
             text: text.into(),
+            images: Vec::new(),
         }))
     }
 
