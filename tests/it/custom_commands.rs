@@ -72,7 +72,7 @@ fn tools_that_a_command_allows_are_asked_about_as_ever() {
 fn word_that_is_no_command_is_refused_and_a_path_is_text() {
     let (model, house) = answering([Answer::text("One."), Answer::text("Two.")]);
     house.files(
-        "//- .reasonix/commands/deploy.md\nDeploy.\n//- .reasonix/commands/open.md\n---\nx\n",
+        "//- .reasonix/commands/deploy.md\nDeploy.\n//- .reasonix/commands/open.md\n---\nname: x\n",
     );
     let refused = house.reasonix(&["run", "/deplyo now"]);
     let said = refused.err.clone();
@@ -92,7 +92,7 @@ fn word_that_is_no_command_is_refused_and_a_path_is_text() {
 #[test]
 fn commands_are_listed_with_what_is_left_out() {
     let (_model, house) = answering([]);
-    house.files("//- .reasonix/commands/deploy.md\n---\ndescription: \"Ship\\e[31m it\"\nargument-hint: [where]\n---\nDeploy.\n//- .reasonix/commands/bad.md\n---\nname: x\ndescription: {a: b}\n---\nBad.\n");
+    house.files("//- .reasonix/commands/deploy.md\n---\ndescription: \"Ship\\e[31m it\"\nargument-hint: [where]\n---\nDeploy.\n//- .reasonix/commands/bad.md\n---\nname: x\nother: a: b\n---\nBad.\n");
     let listed = house.reasonix(&["commands"]);
     let (out, err) = (listed.out.clone(), listed.err.clone());
     for expected in [

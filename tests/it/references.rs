@@ -356,7 +356,9 @@ fn deny_rules_hold_for_commands_skills_and_changes_of_files() {
         "{}",
         notices(&ran)
     );
-    let sent = format!("{:?}", model.requests());
+    let requests = model.requests().into_iter();
+    let sent: Vec<_> = requests.map(|request| request.json.to_string()).collect();
+    let sent = sent.concat();
     for secret in ["SKILL BODY", "COMMAND BODY", "PASSWORD"] {
         assert!(!sent.contains(secret), "{secret}: {sent}");
     }

@@ -323,7 +323,7 @@ fn command_after_a_kill(prompt: &str) -> String {
 fn skills_are_listed_with_source_shadow_and_faults() {
     let (_model, house) = answering([]);
     house.files(PDF);
-    house.files("//- .claude/skills/bad/SKILL.md\n---\nname: x\ndescription: {a: b}\n---\nBad.\n//- .claude/skills/odd/SKILL.md\n---\ndescription: \"Ship\\e[31m it\"\n---\nShip.\n");
+    house.files("//- .claude/skills/bad/SKILL.md\n---\nname: x\nallowed-tools: {a: b}\n---\nBad.\n//- .claude/skills/odd/SKILL.md\n---\ndescription: \"Ship\\e[31m it\"\n---\nShip.\n");
     let mine = put(&house, ".claude/skills/pdf/SKILL.md", "Mine.\n");
     let listed = house.reasonix(&["skills"]).expect_code(0);
     let hidden = format!("{}, hidden by .claude/skills/pdf/SKILL.md", mine.display());

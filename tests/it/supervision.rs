@@ -240,3 +240,21 @@ fn always_runs_a_completed_task_again_within_the_window() {
     assert_eq!(gave_up(&house), Some((GaveUpReason::TooMany, 2)));
     assert_eq!(model.count(), 3);
 }
+
+#[test]
+fn restart_takes_no_turn_beyond_the_limit_of_the_goal() {
+    let model = Model::start([after(&[500, 502, 503], Answer::text("Never."))]);
+    let house = house(&model, "");
+    let goal = [
+        "goal",
+        "Make it work",
+        "--restart",
+        "on-failure",
+        "--max-turns",
+        "1",
+        "--json",
+    ];
+    let result = house.reasonix(&goal).expect_code(2).json();
+    assert_eq!(result["goal"]["outcome"], "out_of_turns", "{result}");
+    assert_eq!(model.count(), 1);
+}

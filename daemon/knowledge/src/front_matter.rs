@@ -54,7 +54,7 @@ pub(crate) fn split(text: &str) -> Result<Document<'_>, Malformed> {
     }
     // A line above a title or a text, rather than front matter.
     let first = yaml.lines().find(|line| !line.trim().is_empty());
-    if !first.is_some_and(|line| key_of(line).is_some()) {
+    if first.is_some_and(|line| key_of(line).is_none()) {
         return Ok(Document {
             yaml: String::new(),
             body: text,

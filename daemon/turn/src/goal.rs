@@ -81,6 +81,11 @@ pub(crate) fn next_after_turn(goal: &Goal, ended: Option<&TurnEnded>) -> GoalSte
         (OutcomeKind::BudgetExceeded, _) => {
             return end(GoalOutcome::OutOfBudget, words::OUT_OF_BUDGET);
         }
+        (OutcomeKind::Failed | OutcomeKind::ContextFull, _)
+            if turn.restarted && goal.is_out_of_turns(goal.max_turns) =>
+        {
+            return end(GoalOutcome::OutOfTurns, &words::out_of_turns(goal.turns));
+        }
         (OutcomeKind::Failed | OutcomeKind::ContextFull, _) if turn.restarted => {
             let error = ended.error.as_ref();
             let text = error.map_or(words::TURN_FAILED, |error| &error.message);
