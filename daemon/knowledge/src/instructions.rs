@@ -213,7 +213,7 @@ impl Search<'_> {
         }
         if stamp.is_none() {
             let last_line = bytes.iter().rposition(|byte| *byte == b'\n');
-            bytes.truncate(last_line.map_or(bytes.len(), |end| end + 1));
+            bytes.truncate(last_line.map_or(whole_letters(&bytes), |end| end + 1));
         }
         if let Err(error) = std::str::from_utf8(&bytes) {
             let line = 1 + newlines(&bytes[..error.valid_up_to()]);
@@ -229,7 +229,8 @@ impl Search<'_> {
                 .problems
                 .push(format!("`{name}:{line}`: {cut}, up to this line."));
         }
-        let text = String::from_utf8_lossy(&bytes).into_owned();
+        let text = String::from_utf8_lossy(&bytes);
+        let text = text.strip_prefix('\u{feff}').unwrap_or(&text).to_owned();
         Ok((text, stamp.and_then(|stamp| known(at.path(), &stamp))))
     }
 
@@ -263,6 +264,14 @@ fn reason(error: &FileError) -> String {
         FileError::NotAFile { kind, .. } => format!("it is {}", kind.words()),
         FileError::Path(error) => path_reason(error),
         other => other.to_string(),
+    }
+}
+
+/// The length without a letter that is cut off at the end.
+fn whole_letters(bytes: &[u8]) -> usize {
+    match std::str::from_utf8(bytes) {
+        Err(error) if error.error_len().is_none() => error.valid_up_to(),
+        Ok(_) | Err(_) => bytes.len(),
     }
 }
 

@@ -340,3 +340,20 @@ proptest! {
         prop_assert_eq!(names.len(), count);
     }
 }
+
+#[test]
+fn one_long_line_is_cut_between_letters_and_a_byte_order_mark_is_left_out() {
+    let project = Project::new();
+    project.put(
+        "root/AGENTS.md",
+        &format!("\u{feff}{}", "中".repeat(20_000)),
+    );
+    let found = project.find("root");
+    let problem = only_problem(&found);
+    assert!(
+        problem.contains("only its first 32768 bytes are used"),
+        "{problem}"
+    );
+    let text = &found.files[0].text;
+    assert!(text.starts_with('中') && text.ends_with('中') && !text.contains('\u{fffd}'));
+}
