@@ -248,6 +248,7 @@ impl SessionHandle {
     /// # Errors
     /// `busy`, `request_id_reused`, `storage`, `invalid_params`.
     pub async fn prompt(&self, params: PromptParams, by: String) -> Result<PromptOutput, Failure> {
+        self.check_directory(params.request_id).await?;
         let references = self.resolve_references(&params.text).await?;
         // Last: what is noted is not noted again, so the prompt must not be refused behind it.
         let note = self.note().await;
@@ -288,6 +289,7 @@ impl SessionHandle {
     /// `busy` in a turn and while another one runs; `not_allowed` after the session's end; `invalid_params`,
     /// `request_id_reused`, `storage`.
     pub async fn shell(&self, params: ShellParams, by: String) -> Result<ShellOutput, Failure> {
+        self.check_directory(params.request_id).await?;
         let shells = self.read(|actor| Arc::clone(&actor.calls.call_environment().shells));
         let number = shells.await?.number().await;
         let pid = number.map_err(|reason| {
@@ -307,6 +309,7 @@ impl SessionHandle {
         params: goal::StartParams,
         by: String,
     ) -> Result<goal::StartOutput, Failure> {
+        self.check_directory(params.request_id).await?;
         let asked = params.clone();
         let ground = self.read(move |actor| actor.goal_ground(&asked)).await??;
         let (params, prepared) = blocking(move || {
@@ -336,6 +339,7 @@ impl SessionHandle {
         params: goal::ChangeParams,
         by: String,
     ) -> Result<goal::ChangeOutput, Failure> {
+        self.check_directory(params.request_id).await?;
         self.change(move |actor, reply| actor.change_goal(params, by, reply))
             .await
     }
@@ -362,6 +366,7 @@ impl SessionHandle {
         params: ResumeParams,
         by: String,
     ) -> Result<PromptOutput, Failure> {
+        self.check_directory(params.request_id).await?;
         self.change(move |actor, reply| actor.resume_work(params, by, reply))
             .await
     }
@@ -438,7 +443,11 @@ impl SessionHandle {
         match signal {
             // In a closed session there is nothing to interrupt.
             Signal::Int => self.ask(send).await,
-            Signal::Pause | Signal::Resume | Signal::Term | Signal::Kill => self.change(send).await,
+            Signal::Resume => {
+                self.check_directory(request_id).await?;
+                self.change(send).await
+            }
+            Signal::Pause | Signal::Term | Signal::Kill => self.change(send).await,
         }
     }
 
