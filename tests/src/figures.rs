@@ -28,6 +28,7 @@ mod search;
 mod sizes;
 mod spent;
 mod table;
+mod top;
 
 pub use table::{Figure, table};
 
@@ -109,7 +110,7 @@ pub struct Group {
 }
 
 /// Everything that can be measured.
-pub const GROUPS: [Group; 17] = [
+pub const GROUPS: [Group; 18] = [
     always("basics", basics::figures),
     always("edits", edits::figures),
     always("faults", faults::figures),
@@ -125,6 +126,7 @@ pub const GROUPS: [Group; 17] = [
     always("sandbox", sandbox::figures),
     always("trees", search::figures),
     always("interface", interface::figures),
+    always("top", top::figures),
     always("endings", endings::figures),
     Group {
         name: "sizes",
