@@ -149,6 +149,13 @@ const BUDGETS: &[(&str, &[(&str, &str)])] = &[
         ],
     ),
     (
+        "`top` of 50 sessions",
+        &[
+            ("top", "a change of one of 50 sessions → its row"),
+            ("top", "… the interface's share of a core"),
+        ],
+    ),
+    (
         "binaries, stripped",
         &[
             ("sizes", "`reasonix`, stripped"),

@@ -158,7 +158,7 @@ fn same_block_in_other_words_ends_the_goal_with_exit_code_3() {
 
 #[test]
 fn goal_ends_after_its_turns_with_exit_code_2() {
-    let house = House::playing(&Script::new().says("One.").says("Two."));
+    let house = House::playing(&Script::new().says("One.").says("Two.").says("Three."));
     let arguments = [
         "goal",
         "Go on",
@@ -175,6 +175,57 @@ fn goal_ends_after_its_turns_with_exit_code_2() {
     assert_eq!(started.count(), 2);
     let code = house.reasonix(&["wait", "1"]);
     assert_eq!(code.code(), Some(2), "`wait` says the same");
+    let status = house.reasonix(&["goal", "status", "1"]).expect_code(0).out;
+    assert!(status.contains("out of turns after 2 turns:"), "{status}");
+    let _ = house
+        .reasonix(&["goal", "Again", "--max-turns", "1"])
+        .expect_code(2);
+    for (language, words) in [
+        ("en", "out of turns after 1 turn: its 1 turn is used up"),
+        ("zh", "回合用尽，共 1 个回合：1 个回合已用完"),
+    ] {
+        let mut command = house.command(&["goal", "status", "2"]);
+        let status = tests::program::run(command.env("REASONIX_LANG", language)).expect_code(0);
+        assert!(status.out.contains(words), "{}", status.out);
+    }
+}
+
+#[test]
+fn status_says_what_a_goal_waits_for() {
+    let house = House::playing(&Script::new().runs(&Gate::command("one")).says("One."));
+    let status = |words: &str| {
+        until(words, || {
+            let done = house.reasonix(&["goal", "status", "1"]).expect_code(0);
+            done.out.contains(words).then_some(())
+        });
+    };
+    let detached = ["goal", "--detach", "--on-ask", "allow", "Go on"];
+    let _ = house.reasonix(&detached).expect_code(0);
+    Gate::new(&house, "one").wait();
+    status("turn 1 of 50\n");
+    let later = ["run", "--detach", "-s", "1", "Look at this first."];
+    let _ = house.reasonix(&later).expect_code(0);
+    status("prompts queued before its next turn: 1");
+    let _ = house.reasonix(&["pause", "1"]).expect_code(0);
+    status("turn 1 of 50, paused: `reasonix resume 1` continues it");
+    let _ = house.reasonix(&["resume", "1"]).expect_code(0);
+    let other = ["goal", "--detach", "-s", "1", "Something else"];
+    let _ = house.reasonix(&other).expect_code(0);
+    status("no turn yet: it starts after the running turn");
+    let _ = house.reasonix(&["kill", "1"]).expect_code(0);
+
+    let house = House::new();
+    house.provider_config("http://127.0.0.1:9/v1");
+    let _ = house
+        .reasonix(&["goal", "--detach", "Go on"])
+        .expect_code(0);
+    until("the retry", || {
+        let done = house.reasonix(&["goal", "status", "1"]).expect_code(0);
+        let retries = done.out.contains("turn 1 of 50, waiting to retry: ");
+        assert!(!done.out.contains("inbox"), "{}", done.out);
+        retries.then_some(())
+    });
+    let _ = house.reasonix(&["kill", "1"]).expect_code(0);
 }
 
 #[test]

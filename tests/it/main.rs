@@ -55,6 +55,7 @@ mod lifecycle;
 mod limits;
 mod loops;
 mod mcp;
+mod lost_directory;
 mod mcp_elicitation;
 mod mcp_http;
 mod mcp_images;

@@ -29,6 +29,7 @@ mod search;
 mod sizes;
 mod spent;
 mod table;
+mod top;
 
 pub use table::{Figure, table};
 
@@ -131,6 +132,7 @@ pub const GROUPS: [Group; 18] = [
     always("sandbox", sandbox::figures),
     always("trees", search::figures),
     always("interface", interface::figures),
+    always("top", top::figures),
     always("endings", endings::figures),
     Group {
         name: "sizes",

@@ -1,19 +1,20 @@
 //! `reasonix goal`: a session works towards a goal by itself, turn after turn; its status, its limits, its end.
 
 use clap::Subcommand;
-use client::transcript::words::goal_limits;
-use proto::Pid;
+use client::transcript::words::{goal_limits, goal_reason};
 use proto::budget::Budget;
 use proto::hello::Role;
 use proto::methods::{GoalChange, GoalStatus, GoalStop};
+use proto::outcome::TurnLimit;
 use proto::params::goal::{ChangeEffect, ChangeParams, GoalProgress, StatusOutput, StopParams};
-use proto::params::session::OneParams;
+use proto::params::session::{OneParams, SessionSummary};
 use proto::record::{GoalOutcome, GoalReport, ReportStatus};
-use proto::state::State;
+use proto::state::{State, WaitingFor};
 
 use super::run;
 use crate::exit::Error;
 use crate::messages::goal::Msg;
+use crate::messages::{Thing, language, translated};
 use crate::session_options::SessionArgs;
 use crate::{output, reach, text};
 
@@ -171,25 +172,24 @@ async fn status(session: Option<String>, json: bool) -> Result<u8, Error> {
         return Ok(0);
     }
     let summary = client.session(&session).await?;
-    let waits = summary.state == State::Waiting || summary.pending_interactions > 0;
-    for line in lines(&status, waits, summary.pid) {
+    for line in lines(&status, &summary) {
         output::line(&text::clean(&line))?;
     }
     Ok(0)
 }
 
-/// The status of the goal of session `pid`, in words. `waits`: the session waits for something.
-fn lines(status: &StatusOutput, waits: bool, pid: Pid) -> Vec<String> {
+/// The status of the goal of a session, in words.
+fn lines(status: &StatusOutput, session: &SessionSummary) -> Vec<String> {
     let mut lines = Vec::new();
     if let Some(goal) = &status.goal {
         lines.push(say!(Msg::Goal, goal.text));
-        let turn = turn_words(goal);
-        lines.push(match waits {
-            true => say!(Msg::TurnWaits, turn),
-            false => turn,
-        });
+        lines.push(state_words(goal, session));
+        if session.queued > 0 {
+            lines.push(say!(Msg::QueuedBefore, session.queued));
+        }
         if let Some(last) = goal.continued.as_ref().filter(|last| last.number > 1) {
-            let words = say!(Msg::Continued, last.why.as_str(), last.detail);
+            let why = goal_reason(language(), last.why);
+            let words = say!(Msg::Continued, why, last.detail);
             lines.push(words.trim_end().to_owned());
         }
         lines.extend(goal.report.as_ref().map(report_words));
@@ -204,10 +204,16 @@ fn lines(status: &StatusOutput, waits: bool, pid: Pid) -> Vec<String> {
     } else if let Some(ended) = &status.ended {
         lines.push(say!(Msg::Goal, status.ended_text));
         let outcome = outcome_words(ended.outcome);
-        lines.push(say!(Msg::Ended, outcome, ended.turns, ended.reason));
+        let turns = output::counted(ended.turns, Thing::Turn);
+        let reason = translated(&ended.reason);
+        lines.push(say!(Msg::Ended, outcome, turns, reason));
         match ended.outcome {
-            GoalOutcome::OutOfTurns => lines.push(say!(Msg::GoesOn, pid, "--max-turns")),
-            GoalOutcome::OutOfBudget => lines.push(say!(Msg::GoesOn, pid, "--budget-usd")),
+            GoalOutcome::OutOfTurns => {
+                lines.push(say!(Msg::GoesOn, session.pid, "--max-turns"));
+            }
+            GoalOutcome::OutOfBudget => {
+                lines.push(say!(Msg::GoesOn, session.pid, "--budget-usd"));
+            }
             GoalOutcome::Complete
             | GoalOutcome::Blocked
             | GoalOutcome::Stopped
@@ -219,10 +225,26 @@ fn lines(status: &StatusOutput, waits: bool, pid: Pid) -> Vec<String> {
     lines
 }
 
-fn turn_words(goal: &GoalProgress) -> String {
-    match goal.max_turns {
-        0 => say!(Msg::Turn, goal.turn),
-        max => say!(Msg::TurnOf, goal.turn, max),
+/// Its turn, and what keeps that from going on.
+fn state_words(goal: &GoalProgress, session: &SessionSummary) -> String {
+    let at_work = matches!(session.state, State::Running | State::Waiting);
+    let turn = match (goal.turn, goal.max_turns) {
+        (0, _) if at_work => say!(Msg::StartsAfter).to_owned(),
+        (0, _) => say!(Msg::NoTurn).to_owned(),
+        (turn, 0) => say!(Msg::Turn, turn),
+        (turn, max) => say!(Msg::TurnOf, turn, max),
+    };
+    match (session.state, session.waiting_for) {
+        (State::Paused, _) => say!(Msg::TurnPaused, turn, session.pid),
+        (State::Waiting, Some(WaitingFor::Retry)) => {
+            say!(Msg::TurnRetries, turn, translated(&session.cause))
+        }
+        (State::Waiting, _) => say!(Msg::TurnWaits, turn),
+        _ if session.pending_interactions > 0 => say!(Msg::TurnWaits, turn),
+        _ if session.at_limit == Some(TurnLimit::Time) => {
+            say!(Msg::TurnAtLimit, turn, session.pid)
+        }
+        (State::Running | State::Idle | State::Exited, _) => turn,
     }
 }
 
@@ -277,7 +299,7 @@ async fn change(asked: Change) -> Result<u8, Error> {
 
 /// The limits that hold for a goal.
 fn limit_words(max_turns: u64, budget: Budget) -> String {
-    let limits = goal_limits(crate::messages::language(), Some(max_turns), Some(budget));
+    let limits = goal_limits(language(), Some(max_turns), Some(budget));
     say!(Msg::Limits, limits)
 }
 

@@ -6,8 +6,8 @@ use proto::methods::SessionInspect;
 use proto::params::session::{Block, BlockKind, InspectOutput, InspectParams, InspectPart};
 
 use crate::exit::Error;
-use crate::messages::Head;
 use crate::messages::running::Msg;
+use crate::messages::{Head, Thing};
 use crate::messages::{Label, translated};
 use crate::{commands, output, reach, text};
 
@@ -165,7 +165,7 @@ fn status(status: InspectOutput) -> Result<(), Error> {
             output::short(usage.prompt_tokens),
             output::short(usage.cached_tokens),
             output::short(usage.output_tokens),
-            usage.requests
+            output::counted(usage.requests, Thing::Request)
         ),
     )?;
     output::fact(Label::Created, &summary.created_at.to_string())?;

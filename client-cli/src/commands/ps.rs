@@ -1,8 +1,6 @@
 //! `reasonix ps`: loaded sessions.
 
-use std::collections::{HashMap, HashSet};
-
-use proto::Pid;
+use client::tree;
 use proto::hello::Role;
 use proto::methods::ProcessList;
 use proto::params::process::{ChildProcess, ListParams};
@@ -51,7 +49,12 @@ pub async fn run(args: Args, verbose: bool) -> Result<u8, Error> {
         })
         .await?;
     if args.tree {
-        list.processes = tree(list.processes);
+        let tree = tree::ordered(list.processes).into_iter();
+        // Programs read the parent from `ppid`.
+        list.processes = match args.listing.json {
+            true => tree.map(|(_, session)| session).collect(),
+            false => tree.map(indented).collect(),
+        };
     }
     if args.listing.json {
         output::json(&list)?;
@@ -65,27 +68,10 @@ pub async fn run(args: Args, verbose: bool) -> Result<u8, Error> {
     Ok(0)
 }
 
-/// Sessions followed by their sub-agents, whose titles are indented. Those without a listed parent keep their order.
-fn tree(sessions: Vec<SessionSummary>) -> Vec<SessionSummary> {
-    let listed: HashSet<Pid> = sessions.iter().map(|session| session.pid).collect();
-    let (mut pending, mut below) = (Vec::new(), HashMap::<Pid, Vec<SessionSummary>>::new());
-    for session in sessions {
-        match listed.contains(&session.ppid) && session.ppid != session.pid {
-            true => below.entry(session.ppid).or_default().push(session),
-            false => pending.push((0, session)),
-        }
-    }
-    pending.reverse();
-    let mut ordered = Vec::new();
-    while let Some((depth, mut session)) = pending.pop() {
-        let children = below.remove(&session.pid).unwrap_or_default();
-        pending.extend(children.into_iter().rev().map(|child| (depth + 1, child)));
-        if depth > 0 {
-            session.title = format!("{}└ {}", "  ".repeat(depth - 1), session.title);
-        }
-        ordered.push(session);
-    }
-    ordered
+/// A session whose title shows its depth in the tree.
+fn indented((depth, mut session): (usize, SessionSummary)) -> SessionSummary {
+    session.title.insert_str(0, &tree::branch(depth));
+    session
 }
 
 /// The operating-system processes of tools. Those in the background have a number of their own, by which `kill` ends

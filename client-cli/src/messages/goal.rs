@@ -4,6 +4,12 @@ client::catalog! {
     Goal = "goal: {0}", "目标：{0}";
     Turn = "turn {0}", "第 {0} 回合";
     TurnOf = "turn {0} of {1}", "第 {0} 回合，共 {1} 回合";
+    NoTurn = "no turn yet", "尚无回合";
+    StartsAfter = "no turn yet: it starts after the running turn", "尚无回合：将在当前回合之后开始";
+    TurnRetries = "{0}, waiting to retry: {1}", "{0}，等待重试：{1}";
+    TurnPaused = "{0}, paused: `reasonix resume {1}` continues it", "{0}，已暂停：`reasonix resume {1}` 继续";
+    TurnAtLimit = "{0}, stopped by its time limit: `reasonix resume {1} --add-minutes N` lets it go on", "{0}，已达到时限：`reasonix resume {1} --add-minutes N` 让它继续";
+    QueuedBefore = "prompts queued before its next turn: {0}", "排在其下一回合之前的提示词：{0}";
     TurnWaits = "{0}, waiting: `reasonix inbox` shows for what", "{0}，等待中：`reasonix inbox` 显示原因";
     Continued = "continued: {0} {1}", "继续的原因：{0} {1}";
     ReportedContinue = "last report, work is left: {0}", "最近的报告，尚未完成：{0}";
@@ -18,7 +24,7 @@ client::catalog! {
     ChangeLastTurn = "the goal ends after the running turn", "目标将在当前回合后结束";
     ChangeEnded = "the goal has ended: it has had its turns", "目标已结束：回合已用完";
     GoesOn = "`reasonix goal change {0} {1} N` lets it go on", "`reasonix goal change {0} {1} N` 让它继续";
-    Ended = "{0} after {1} turns: {2}", "{0}，共 {1} 个回合：{2}";
+    Ended = "{0} after {1}: {2}", "{0}，共 {1}：{2}";
     NoGoal = "this session has no goal", "本会话没有目标";
     GoalStopped = "the goal is stopped", "目标已停止";
     Complete = "complete", "已完成";

@@ -5,7 +5,7 @@ client::catalog! {
     OnlyMemory = "{0} (only in the daemon's memory)", "{0}（仅在守护进程的内存中）";
     LostAtRestart = "{0} (lost when the daemon restarted; the next prompt from a client that has it restores it)", "{0}（守护进程重启时丢失；由拥有它的客户端发送下一条提示词即可恢复）";
     NotPassed = "{0} (not passed to commands; `tools.shell.pass` can pass it unless it is a provider's key)", "{0}（不传给命令；若不是服务商的密钥，可用 `tools.shell.pass` 传入）";
-    TokensOf = "{0} in ({1} cached), {2} out, {3} requests", "输入 {0}（缓存 {1}），输出 {2}，{3} 次请求";
+    TokensOf = "{0} in ({1} cached), {2} out, {3}", "输入 {0}（缓存 {1}），输出 {2}，{3}";
     Ago = "{0} ago", "{0}前";
     MayAnswer = "may answer", "可作答";
     QueuedNumber = "queued {0}", "排队 {0}";

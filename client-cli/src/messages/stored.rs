@@ -54,7 +54,7 @@ client::catalog! {
     TurnsToRewind = "{0} to rewind to: `reasonix rewind {1} --list`", "可回退 {0}：`reasonix rewind {1} --list`";
     Unknown = "unknown: {0}", "未知：{0}";
     ForkOf = "a fork of {0} after its turn {1}", "从会话 {0} 的第 {1} 回合之后分出";
-    TokensOf = "{0} sent ({1} cached), {2} received, {3} requests", "发送 {0}（缓存 {1}），收到 {2}，{3} 次请求";
+    TokensOf = "{0} sent ({1} cached), {2} received, {3}", "发送 {0}（缓存 {1}），收到 {2}，{3}";
     CreatedActive = "{0}, active {1} ago", "{0}，{1}前活动";
     NoRequestYet = "no request yet", "还没有请求";
     ShareUnknown = "{0} tokens (context window unknown)", "{0} 词元（上下文窗口未知）";

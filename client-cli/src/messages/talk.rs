@@ -28,9 +28,9 @@ client::catalog! {
     ChangedMore = "changed {0} files: {1} and {2} more", "改动了 {0} 个文件：{1}，另有 {2} 个";
     RanOne = "ran one command", "运行了 1 条命令";
     RanMany = "ran {0} commands", "运行了 {0} 条命令";
-    Took = "took {0} tokens in {1} requests{2}", "{1} 次请求共用 {0} 词元{2}";
+    Took = "took {0} tokens in {1}{2}", "{1}共用 {0} 词元{2}";
     PriceUnknown = " (price unknown)", "（价格未知）";
-    CostAndUnknown = " ({0} and what {1} requests of unknown price cost)", "（{0}，另有 {1} 次请求价格未知）";
+    CostAndUnknown = " ({0} and what {1} of unknown price cost)", "（{0}，另有 {1}价格未知）";
     OneQuestion = "one question waits for you", "1 个问题等待你回答";
     Questions = "{0} questions wait for you", "{0} 个问题等待你回答";
     NowRunning = "it is running", "正在运行";

@@ -63,7 +63,7 @@ fn a_trace_is_the_same_from_the_log_and_followed() {
     assert_eq!(log.out, followed.out);
     let expected = "        -  prompt by ann \"first red\"
     0.000  turn 1 start \"first red\"
-    0.000  turn 1 end completed 1.50 s, 1 steps, 0 calls
+    0.000  turn 1 end completed 1.50 s, 1 step, 0 calls
     0.000  turn 2 start \"\"
     0.000  notice: second
         -  exited completed code 0

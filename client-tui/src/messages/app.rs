@@ -143,7 +143,14 @@ super::catalog! {
     TurnDone = "reasonix has finished: {0}", "reasonix 已完成：{0}";
     SessionBegins = "session {0}", "会话 {0}";
     Made = "created session {0}", "已创建会话 {0}";
-    Away = "while you were away: {0} turns ended, {1} commands ran, {2} files changed", "离开期间：结束 {0} 个回合，运行 {1} 条命令，改动 {2} 个文件";
+    OneTurnEnded = "{0} turn ended", "结束 {0} 个回合";
+    TurnsEnded = "{0} turns ended", "结束 {0} 个回合";
+    OneCommandRan = "{0} command ran", "运行 {0} 条命令";
+    CommandsRan = "{0} commands ran", "运行 {0} 条命令";
+    OneFileChanged = "{0} file changed", "改动 {0} 个文件";
+    FilesChanged = "{0} files changed", "改动 {0} 个文件";
+    /// Turns; commands; files.
+    Away = "while you were away: {0}, {1}, {2}", "离开期间：{0}，{1}，{2}";
     ReadOnly = "this session is read-only: {0}", "此会话只读：{0}";
     NotSent = "not sent, the text is back in the input: {0}", "未能发送，文字已放回输入框：{0}";
 }

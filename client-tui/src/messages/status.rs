@@ -59,7 +59,7 @@ super::catalog! {
     QueuedSteer = "queued for this turn: {0}", "排队，将插入本回合：{0}";
     /// Pid.
     SummarySession = "session {0}", "会话 {0}";
-    SummaryOneTurn = "1 turn", "1 个回合";
+    SummaryOneTurn = "{0} turn", "{0} 个回合";
     SummaryTurns = "{0} turns", "{0} 个回合";
     SummaryHere = "{0} here", "在此 {0}";
     /// Read; written.

@@ -1,8 +1,9 @@
 //! All sessions at work, as the daemon last said: what sub-agents of the open session do, and what waits for the user
 //! elsewhere. Refreshed in the background ([`crate::app`]), never by a key.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
+use client::tree;
 use proto::Pid;
 use proto::params::interaction::Interaction;
 use proto::params::process::ChildProcess;
@@ -40,7 +41,7 @@ impl Overview {
     pub fn agents(&self, of: Pid) -> Vec<(usize, &SessionSummary)> {
         let below = below(&self.sessions, of);
         let agents = self.sessions.iter();
-        tree(agents.filter(|session| below.contains(&session.pid)))
+        tree::ordered(agents.filter(|session| below.contains(&session.pid)))
     }
 
     /// Open interactions of the sub-agents below a session.
@@ -88,39 +89,6 @@ fn below(sessions: &[SessionSummary], of: Pid) -> HashSet<Pid> {
     found
 }
 
-/// Sessions, each followed by its sub-agents, with their depth. Those without a listed parent keep their order.
-#[must_use]
-pub fn tree<'a>(
-    sessions: impl Iterator<Item = &'a SessionSummary> + Clone,
-) -> Vec<(usize, &'a SessionSummary)> {
-    let listed: HashSet<Pid> = sessions.clone().map(|session| session.pid).collect();
-    let mut pending = Vec::new();
-    let mut below: HashMap<Pid, Vec<&SessionSummary>> = HashMap::new();
-    for session in sessions {
-        match listed.contains(&session.ppid) && session.ppid != session.pid {
-            true => below.entry(session.ppid).or_default().push(session),
-            false => pending.push((0, session)),
-        }
-    }
-    pending.reverse();
-    let mut ordered = Vec::new();
-    while let Some((depth, session)) = pending.pop() {
-        let children = below.remove(&session.pid).unwrap_or_default();
-        pending.extend(children.into_iter().rev().map(|child| (depth + 1, child)));
-        ordered.push((depth, session));
-    }
-    ordered
-}
-
-/// The beginning of a row at that depth.
-#[must_use]
-pub fn branch(depth: usize) -> String {
-    match depth {
-        0 => String::new(),
-        depth => format!("{}└ ", "  ".repeat(depth - 1)),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -162,7 +130,7 @@ mod tests {
     #[test]
     fn sub_agents_stand_below_the_session_that_started_them() {
         let overview = overview();
-        let all = tree(overview.sessions.iter());
+        let all = tree::ordered(overview.sessions.iter());
         assert_eq!(pids(&all), [(0, 1), (1, 3), (2, 5), (1, 6), (0, 2), (1, 4)]);
         assert_eq!(pids(&overview.agents(Pid(1))), [(0, 3), (1, 5), (0, 6)]);
         assert_eq!(pids(&overview.agents(Pid(5))), []);

@@ -186,9 +186,13 @@ fn news(language: Language, snapshot: &Snapshot) -> Vec<(Tone, String)> {
     let happened = |away: &&Away| away.turns > 0 || away.commands > 0 || !away.files.is_empty();
     if let Some(away) = snapshot.away.as_ref().filter(happened) {
         let numbers = [
-            away.turns.to_string(),
-            away.commands.to_string(),
-            away.files.len().to_string(),
+            language.counted(away.turns, Msg::OneTurnEnded, Msg::TurnsEnded),
+            language.counted(away.commands, Msg::OneCommandRan, Msg::CommandsRan),
+            language.counted(
+                away.files.len() as u64,
+                Msg::OneFileChanged,
+                Msg::FilesChanged,
+            ),
         ];
         let words = language.fill(Msg::Away, &numbers.each_ref().map(String::as_str));
         news.push((Tone::Info, words));

@@ -10,6 +10,7 @@ use crate::effect::{Call, Effect};
 use crate::messages::app;
 use crate::messages::goal::Msg;
 use crate::model::goal::{checked_words, turn_words};
+use crate::model::list::words;
 use crate::model::pager::PagerContent;
 use crate::model::{Model, Tone};
 use crate::render::short;
@@ -35,7 +36,10 @@ pub fn shown(model: &mut Model, status: &StatusOutput) -> Vec<Effect> {
             String::new(),
             language.fill(
                 Msg::Ended,
-                &[&ended.turns.to_string(), &client::text::line(&ended.reason)],
+                &[
+                    &language.counted(ended.turns, Msg::OneTurn, Msg::Turns),
+                    &client::text::line(&language.translate(&ended.reason)),
+                ],
             ),
         ],
         (None, None) => {
@@ -108,7 +112,7 @@ fn spent_words(model: &Model, spent: &Spent) -> String {
     let time = std::time::Duration::from_millis(spent.ms);
     let mut parts = vec![
         language.fill(Msg::Spent, &[&short::count(spent.tokens)]),
-        language.fill(Msg::Steps, &[&spent.steps.to_string()]),
+        words::steps(language, spent.steps),
         short::duration(time),
     ];
     if spent.cost_micros > 0 {

@@ -25,6 +25,7 @@ pub mod text;
 pub mod trace;
 pub mod transcript;
 mod transport;
+pub mod tree;
 pub mod user_waits;
 pub mod version;
 pub mod whole;

@@ -56,6 +56,13 @@ impl Language {
     pub fn fill<M: Message>(self, message: M, values: &[&str]) -> String {
         fill(self.say(message), values)
     }
+
+    /// Some of a thing: one message for one, another for more. Both have the number as `{0}`.
+    #[must_use]
+    pub fn counted<M: Message>(self, count: u64, one: M, more: M) -> String {
+        let message = if count == 1 { one } else { more };
+        self.fill(message, &[&count.to_string()])
+    }
 }
 
 /// A row of a catalog.

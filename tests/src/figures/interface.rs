@@ -39,12 +39,8 @@ const IDLE: Duration = Duration::from_millis(200);
 /// Keys count so long after a question has appeared.
 const READ: Duration = Duration::from_millis(350);
 
-/// Sessions of which `top` shows each change, and rows for all of them.
-const TOP_SESSIONS: usize = 50;
-const TOP_ROWS: u16 = 70;
-
 /// What begins a frame.
-const FRAME: &[u8] = b"\x1b[?2026h";
+pub(super) const FRAME: &[u8] = b"\x1b[?2026h";
 
 /// All rows of the interface.
 pub fn figures(size: Size) -> Vec<Figure> {
@@ -52,14 +48,13 @@ pub fn figures(size: Size) -> Vec<Figure> {
     let mut figures = starts(size, endpoint);
     figures.push(switches(size, endpoint));
     figures.push(closes(size, endpoint));
-    figures.extend(top(size, endpoint));
     figures.extend(stream(size, endpoint));
     figures.extend(keys(size, endpoint));
     figures
 }
 
 /// A house with a daemon, and a way to make sessions in it.
-fn house(endpoint: &Endpoint) -> (House, Raw) {
+pub(super) fn house(endpoint: &Endpoint) -> (House, Raw) {
     let house = House::new();
     house.provider_config(&endpoint.base_url());
     house.settings("[tui]\ntheme = \"dark\"\n");
@@ -207,63 +202,6 @@ fn closes(size: Size, endpoint: &Endpoint) -> Figure {
         median(notified),
         "100 ms",
     )
-}
-
-/// A change of one of many sessions → its row in `top`, and what that costs while changes come all the time.
-fn top(size: Size, endpoint: &Endpoint) -> Vec<Figure> {
-    let (house, mut raw) = house(endpoint);
-    let mut params = house.create("");
-    params.prompt = None;
-    params.options.model = Some("test".to_owned());
-    let sessions: Vec<Value> = (0..size.crowd.min(TOP_SESSIONS))
-        .map(|_| {
-            params.session = proto::SessionId::new();
-            let params = serde_json::to_value(&params).expect("JSON");
-            raw.call("session.create", &params).expect("create")["session"].clone()
-        })
-        .collect();
-    let terminal = Terminal::reasonix(&house, &["top"], COLUMNS, TOP_ROWS);
-    terminal.wait_text(&format!("sessions {}", sessions.len()));
-    let written = terminal.written();
-    let daemon = house.daemon_pid().expect("a daemon");
-    let before = [processor_time(terminal.id()), processor_time(daemon)];
-    let begun = Instant::now();
-    let (mut shown, mut listed) = (Vec::new(), Vec::new());
-    let changes = size.starts * 2;
-    for (number, session) in sessions.iter().cycle().take(changes).enumerate() {
-        let name = format!("renamed_{number}_");
-        let changed = Instant::now();
-        let set = json!({"session": session, "name": name});
-        raw.call("session.set", &set).expect("set");
-        let there = terminal.wait_text(&name);
-        shown.push(there.saturating_duration_since(changed));
-        let asked = Instant::now();
-        raw.call("process.list", &json!({})).expect("list");
-        listed.push(asked.elapsed());
-    }
-    let seconds = begun.elapsed().as_secs_f64();
-    let after = [processor_time(terminal.id()), processor_time(daemon)];
-    let bytes = terminal.raw_bytes();
-    let bytes = bytes.get(written..).unwrap_or_default();
-    let frames = bytes.windows(FRAME.len()).filter(|part| *part == FRAME);
-    // A share of a core says nothing of an interface that does not draw.
-    assert!(frames.count() >= changes, "a frame for each change");
-    let shares = [0, 1].map(|which: usize| (after[which] - before[which]) / seconds);
-    let percent = |share: f64| format!("{:.1} %", share * 100.0);
-    vec![
-        row(
-            "`top` of 50 sessions: a change → its row (floor: `process.list`)",
-            median(shown),
-            median(listed),
-            "500 ms",
-        ),
-        compared(
-            "… the interface's share of a core, a change after the other (floor: the daemon's)",
-            shares,
-            percent,
-            "3 %",
-        ),
-    ]
 }
 
 /// Which of the sessions spoke last on this screen.

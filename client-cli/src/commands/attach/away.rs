@@ -5,6 +5,7 @@ use proto::outcome::{OutcomeKind, UsageTotals};
 use proto::params::session::SessionSummary;
 use proto::state::{State, WaitingFor};
 
+use crate::messages::Thing;
 use crate::messages::talk::Msg;
 use crate::output;
 
@@ -71,7 +72,7 @@ fn took(away: &Away) -> Option<String> {
         parts.push(say!(
             Msg::Took,
             output::short(usage.prompt_tokens.saturating_add(usage.output_tokens)),
-            usage.requests,
+            output::counted(usage.requests, Thing::Request),
             cost(usage)
         ));
     }
@@ -85,7 +86,11 @@ fn cost(usage: &UsageTotals) -> String {
         (0, 0) => String::new(),
         (0, _) => say!(Msg::PriceUnknown).to_owned(),
         (micros, 0) => format!(" ({})", dollars(micros)),
-        (micros, unknown) => say!(Msg::CostAndUnknown, dollars(micros), unknown),
+        (micros, unknown) => say!(
+            Msg::CostAndUnknown,
+            dollars(micros),
+            output::counted(unknown, Thing::Request)
+        ),
     }
 }
 

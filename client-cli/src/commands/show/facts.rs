@@ -93,7 +93,7 @@ fn facts(summary: &SessionSummary) -> Vec<(Label, String)> {
         output::short(usage.prompt_tokens),
         output::short(usage.cached_tokens),
         output::short(usage.output_tokens),
-        usage.requests
+        output::counted(usage.requests, Thing::Request)
     );
     facts.push((Label::Tokens, tokens));
     facts.push((Label::Cost, output::cost(usage)));

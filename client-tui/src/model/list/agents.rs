@@ -1,5 +1,6 @@
 //! The rows of the sub-agents of a session, at work and ended.
 
+use client::tree::{branch, ordered};
 use proto::Stamp;
 use proto::params::session::SessionSummary;
 use proto::state::State;
@@ -8,7 +9,6 @@ use super::rows::{Cell, Row};
 use super::{Key, words};
 use crate::messages::lists::Msg;
 use crate::model::Model;
-use crate::model::overview::{branch, tree};
 use crate::render::short;
 use crate::theme::Ink;
 
@@ -25,7 +25,7 @@ pub fn rows(agents: &[SessionSummary], at: Stamp, model: &Model) -> Vec<Row> {
     let session = model.session.as_ref();
     let above = session.and_then(|session| model.overview.session(session.parent?));
     let above = above.map(|parent| parent_row(parent, at, model));
-    let agents = tree(agents.iter()).into_iter();
+    let agents = ordered(agents).into_iter();
     let agents = agents.map(|(depth, agent)| row(agent, depth, at, model));
     above.into_iter().chain(agents).collect()
 }

@@ -1,6 +1,7 @@
 //! The rows of a list as text: the filter searches the text that is shown.
 
 use client::form::{Form, kinds};
+use client::tree::{branch, ordered};
 use nucleo_matcher::pattern::{AtomKind, CaseMatching, Normalization, Pattern};
 use nucleo_matcher::{Config, Matcher, Utf32Str};
 use proto::params::history::{CheckpointsOutput, TurnCheckpoint};
@@ -14,7 +15,6 @@ use super::{Choice, Content, Key, ListDialog, ListOf, Restore};
 use super::{found, models, words};
 use crate::messages::lists::Msg;
 use crate::model::Model;
-use crate::model::overview::{branch, tree};
 use crate::render::short;
 use crate::theme::Ink;
 
@@ -170,7 +170,7 @@ fn session(session: &SessionSummary, dialog: &ListDialog, model: &Model, here: b
             cell(named(session), Ink::Text),
             cell(words::model(&session.model), Ink::Dim),
             cell(
-                words::counted(language, session.turns, Msg::Turn, Msg::Turns),
+                language.counted(session.turns, Msg::Turn, Msg::Turns),
                 Ink::Dim,
             ),
             cell(directory, Ink::Dim),
@@ -214,7 +214,7 @@ fn turn(turn: &TurnCheckpoint, dialog: &ListDialog, model: &Model) -> Row {
     let files = match turn.files.first() {
         None => String::new(),
         Some(only) if count == 1 => name(only),
-        Some(_) => words::counted(language, count, Msg::File, Msg::Files),
+        Some(_) => language.counted(count, Msg::File, Msg::Files),
     };
     Row {
         key: Key::Turn(turn.turn),
@@ -306,7 +306,7 @@ fn prompt(index: usize, queued: &QueuedPrompt, model: &Model) -> Row {
 
 fn processes(list: &process::ListOutput, dialog: &ListDialog, model: &Model) -> Vec<Row> {
     let mut rows = Vec::new();
-    for (depth, session) in tree(list.processes.iter()) {
+    for (depth, session) in ordered(&list.processes) {
         rows.push(process(session, depth, dialog, model));
         let of = |child: &&ChildProcess| child.session == session.pid;
         let mut children = list.children.iter().filter(of).peekable();

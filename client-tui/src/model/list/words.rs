@@ -207,14 +207,7 @@ pub fn state(language: Language, session: &SessionSummary, now: Stamp) -> String
 /// Answers of the model so far.
 #[must_use]
 pub fn steps(language: Language, steps: u64) -> String {
-    counted(language, steps, Msg::Step, Msg::Steps)
-}
-
-/// Some of a thing: one message for one, another for more.
-#[must_use]
-pub fn counted(language: Language, count: u64, one: Msg, more: Msg) -> String {
-    let message = if count == 1 { one } else { more };
-    language.fill(message, &[&count.to_string()])
+    language.counted(steps, Msg::Step, Msg::Steps)
 }
 
 #[cfg(test)]

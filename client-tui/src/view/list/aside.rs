@@ -333,7 +333,7 @@ fn foreseen(words: &mut DetailLines<'_>, restore: &Restore, effect: &RewindOutpu
     let mut said: Vec<(String, Ink)> = lost.into_iter().map(file).collect();
     let note = |note: &String| (format!("! {}", client::text::line(note)), Ink::Warning);
     said.extend(effect.notes.iter().map(note));
-    let turns = words::counted(language, effect.turns, Msg::Turn, Msg::Turns);
+    let turns = language.counted(effect.turns, Msg::Turn, Msg::Turns);
     let message = match restore.turn {
         Some(_) => Msg::WouldHide,
         None => Msg::WouldShow,

@@ -6,11 +6,11 @@ use super::fit::{self, Group};
 use crate::messages::status::Msg;
 use crate::model::Model;
 use crate::model::list::words;
-use crate::model::overview::branch;
 use crate::model::session::Session;
 use crate::render::wrap;
 use crate::theme::Ink;
 use client::text;
+use client::tree::branch;
 use proto::params::session::SessionSummary;
 use proto::state::State;
 

@@ -64,10 +64,7 @@ pub fn summary(model: &Model) -> Vec<String> {
     let mut first = vec![language.fill(Msg::SummarySession, &[&pid])];
     let name = session.options.name.as_deref().map(text::line);
     first.extend(name.filter(|name| !name.is_empty()));
-    first.push(match session.turns {
-        1 => language.say(Msg::SummaryOneTurn).to_owned(),
-        turns => language.fill(Msg::SummaryTurns, &[&turns.to_string()]),
-    });
+    first.push(language.counted(session.turns, Msg::SummaryOneTurn, Msg::SummaryTurns));
     let here = model.now.saturating_duration_since(model.started);
     first.push(language.fill(Msg::SummaryHere, &[&short::duration(here)]));
     let mut lines = vec![first.join(" · ")];

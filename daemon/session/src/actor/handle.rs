@@ -248,6 +248,7 @@ impl SessionHandle {
     /// # Errors
     /// `busy`, `request_id_reused`, `storage`, `invalid_params`.
     pub async fn prompt(&self, params: PromptParams, by: String) -> Result<PromptOutput, Failure> {
+        self.check_directory(params.request_id).await?;
         // What its references and the changes of files show is judged by the rules as the files have them. A session that
         // has left memory is loaded below, by those of then.
         let _ = self.tighten().await;
@@ -291,6 +292,7 @@ impl SessionHandle {
     /// `busy` in a turn and while another one runs; `not_allowed` after the session's end; `invalid_params`,
     /// `request_id_reused`, `storage`.
     pub async fn shell(&self, params: ShellParams, by: String) -> Result<ShellOutput, Failure> {
+        self.check_directory(params.request_id).await?;
         let shells = self.read(|actor| Arc::clone(&actor.calls.call_environment().shells));
         let number = shells.await?.number().await;
         let pid = number.map_err(|reason| {
@@ -310,6 +312,7 @@ impl SessionHandle {
         params: goal::StartParams,
         by: String,
     ) -> Result<goal::StartOutput, Failure> {
+        self.check_directory(params.request_id).await?;
         let asked = params.clone();
         let ground = self.read(move |actor| actor.goal_ground(&asked)).await??;
         let (params, prepared) = blocking(move || {
@@ -339,6 +342,7 @@ impl SessionHandle {
         params: goal::ChangeParams,
         by: String,
     ) -> Result<goal::ChangeOutput, Failure> {
+        self.check_directory(params.request_id).await?;
         self.change(move |actor, reply| actor.change_goal(params, by, reply))
             .await
     }
@@ -365,6 +369,7 @@ impl SessionHandle {
         params: ResumeParams,
         by: String,
     ) -> Result<PromptOutput, Failure> {
+        self.check_directory(params.request_id).await?;
         self.change(move |actor, reply| actor.resume_work(params, by, reply))
             .await
     }
@@ -441,7 +446,11 @@ impl SessionHandle {
         match signal {
             // In a closed session there is nothing to interrupt.
             Signal::Int => self.ask(send).await,
-            Signal::Pause | Signal::Resume | Signal::Term | Signal::Kill => self.change(send).await,
+            Signal::Resume => {
+                self.check_directory(request_id).await?;
+                self.change(send).await
+            }
+            Signal::Pause | Signal::Term | Signal::Kill => self.change(send).await,
         }
     }
 

@@ -33,8 +33,7 @@ impl Actor {
     /// Why nothing can be changed, if that is so.
     pub(crate) fn refusal(&self) -> Option<Failure> {
         if let Some(closed) = self.journal.closed() {
-            let message = format!("The session is read-only: {}", closed.reason);
-            return Some(Failure::new(closed.name(), message, closed.hint()));
+            return Some(closed.refusal());
         }
         (self.life.handed_over || self.is_closing()).then(tasks::shutting_down)
     }

@@ -16,7 +16,7 @@ use crate::journal::elements::ElementAt;
 use crate::reporter::Reporter;
 use contract::codec::FragmentRole;
 use proto::reset::Piece;
-use proto::{Body, ErrorName, Record, Seq, SessionId};
+use proto::{Body, ErrorName, Failure, Record, Seq, SessionId};
 use store::format::{Envelope, LogLine, encode};
 use store::home::Home;
 use store::log::{ByteLocation, DiskFailure, LogFile, LogIndex, MessageRole};
@@ -105,6 +105,12 @@ impl Closed {
         }
     }
 
+    /// The refusal of what would change something.
+    pub fn refusal(&self) -> Failure {
+        let message = format!("The session is read-only: {}", self.reason);
+        Failure::new(self.name(), message, self.hint())
+    }
+
     /// The error that a client gets.
     pub fn name(&self) -> ErrorName {
         match self.cause {
@@ -129,7 +135,7 @@ impl Closed {
                 "Add the provider to the config again, then send a prompt; until then the session is read-only."
             }
             Cause::Directory => {
-                "Create the directory again, then send a prompt; until then the session is read-only."
+                "Create the directory again, then try again. Until then the session can be read and exported, and `reasonix run --from SESSION` takes its last answer to another directory."
             }
         }
     }

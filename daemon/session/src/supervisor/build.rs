@@ -16,6 +16,7 @@ use tokio::sync::{mpsc, watch};
 use turn::{Facts, Machine};
 use workspace::{Workspace, WorkspaceOptions};
 
+use crate::actor::commands::directory;
 use crate::actor::commands::interactions::InteractionState;
 use crate::actor::commands::prompt_gate::PromptGate;
 use crate::actor::handle::{Activity, PublishedState, SessionHandle, Shared};
@@ -239,9 +240,10 @@ fn workspace_of(
     is_new: bool,
 ) -> Result<(Arc<Workspace>, Option<String>), Failure> {
     let temp = temp_of(services, parts.created.pid);
+    let cwd = Path::new(&parts.created.cwd);
     let places = WorkspacePaths {
         root: Path::new(&parts.created.root),
-        cwd: Path::new(&parts.created.cwd),
+        cwd,
         add_dirs: &parts.created.add_dirs,
         readable: vec![spill_dir(dir)],
     };
@@ -249,7 +251,13 @@ fn workspace_of(
     let (workspace, lost) = match opened {
         Ok(workspace) => (workspace, None),
         // The directory of an old session may be gone: it can still be read.
-        Err(failure) if !is_new => (nowhere(dir)?, Some(failure.message)),
+        Err(failure) if !is_new => {
+            let reason = match cwd.is_dir() {
+                true => failure.message,
+                false => directory::missing(&parts.created.cwd),
+            };
+            (nowhere(dir)?, Some(reason))
+        }
         Err(failure) => return Err(failure),
     };
     Ok((Arc::new(workspace), lost))

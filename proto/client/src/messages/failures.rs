@@ -213,6 +213,8 @@ crate::catalog! {
     HomeWorkspace = "The workspace `{0}` is your home directory, or holds it.", "工作区 `{0}` 是你的主目录，或包含它。";
     HomeWorkspaceHint = "Run it in a project's directory. To work there all the same, add `--in-home`.", "请在项目目录中运行；若仍要在那里工作，请加上 `--in-home`。";
     DirectoryMissing = "The directory `{0}` does not exist.", "目录 `{0}` 不存在。";
+    SessionReadOnly = "The session is read-only: {0}", "会话只读：{0}";
+    DirectoryGoneHint = "Create the directory again, then try again. Until then the session can be read and exported, and `reasonix run --from SESSION` takes its last answer to another directory.", "请重新创建该目录，然后重试。在此之前会话仍可阅读和导出，`reasonix run --from SESSION` 可把它的最后一个回答带到其他目录。";
     DirectoryMissingHint = "Give the absolute path of the directory to work in.", "请给出工作目录的绝对路径。";
     WouldDelete = "This would permanently delete session {0}: {1} turns, {2} bytes.", "这会永久删除会话 {0}：{1} 个回合，{2} 字节。";
     WouldDeleteHint = "Confirm with `confirm`. Forks of the session stay complete; its usage stays in the statistics.", "请用 `confirm` 确认。该会话的副本保持完整，其用量保留在统计中。";

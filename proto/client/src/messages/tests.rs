@@ -316,3 +316,48 @@ fn a_language_is_found_by_a_locale() {
     assert_eq!(Language::named("en"), Some(Language::English));
     assert_eq!(Language::named("fr_FR"), None);
 }
+
+#[test]
+fn one_of_a_thing_is_said_in_the_singular() {
+    use crate::transcript::Status;
+    use crate::transcript::words::status;
+    use proto::GoalId;
+    use proto::record::{GaveUpReason, GoalEnded, GoalOutcome, SessionGaveUp};
+    let say = |language, count| {
+        let ended = GoalEnded {
+            goal: GoalId::new(),
+            outcome: GoalOutcome::Complete,
+            reason: "done".to_owned(),
+            turns: count,
+            by: None,
+            request_id: None,
+        };
+        let gave_up = SessionGaveUp {
+            reason: GaveUpReason::TooMany,
+            restarts: count,
+            detail: String::new(),
+        };
+        [
+            status(language, &Status::GoalEnded(ended)),
+            status(language, &Status::GaveUp(gave_up)),
+        ]
+    };
+    assert_eq!(
+        say(Language::English, 1),
+        [
+            "goal complete after 1 turn: done",
+            "gave up after 1 restart: too many restarts in a short time"
+        ]
+    );
+    assert_eq!(
+        say(Language::English, 3)[0],
+        "goal complete after 3 turns: done"
+    );
+    assert_eq!(
+        say(Language::Chinese, 1),
+        [
+            "目标已完成，共 1 个回合：done",
+            "1 次重启后放弃：短时间内重启过多"
+        ]
+    );
+}

@@ -157,17 +157,22 @@ crate::catalog! {
     LimitMinutes = "minutes: {0}", "分钟：{0}";
     NoLimit = "no limit", "不限";
     GoalWhyFailed = "the last turn failed", "上一回合失败";
-    GoalComplete = "goal complete after {0} turns: {1}", "目标已完成，共 {0} 个回合：{1}";
-    GoalBlocked = "goal blocked after {0} turns: {1}", "目标受阻，共 {0} 个回合：{1}";
-    GoalStopped = "goal stopped after {0} turns: {1}", "目标已停止，共 {0} 个回合：{1}";
-    GoalOutOfBudget = "goal out of budget after {0} turns: {1}", "目标预算用尽，共 {0} 个回合：{1}";
+    OneTurn = "{0} turn", "{0} 个回合";
+    Turns = "{0} turns", "{0} 个回合";
+    /// Number of turns; why.
+    GoalComplete = "goal complete after {0}: {1}", "目标已完成，共 {0}：{1}";
+    GoalBlocked = "goal blocked after {0}: {1}", "目标受阻，共 {0}：{1}";
+    GoalStopped = "goal stopped after {0}: {1}", "目标已停止，共 {0}：{1}";
+    GoalOutOfBudget = "goal out of budget after {0}: {1}", "目标预算用尽，共 {0}：{1}";
     GoalOutOfTurns = "goal out of turns: {1}", "目标回合用尽：{1}";
-    GoalFailed = "goal failed after {0} turns: {1}", "目标失败，共 {0} 个回合：{1}";
+    GoalFailed = "goal failed after {0}: {1}", "目标失败，共 {0}：{1}";
     GoalBy = "{1} by {0}", "{0} {1}";
     Restarted = "restart {0}: the session starts again", "第 {0} 次重启：会话再次开始";
     RestartedAfter = "restart {0}: the session goes on after a failure: {1}", "第 {0} 次重启：会话在失败后继续：{1}";
+    OneRestart = "{0} restart", "{0} 次重启";
+    Restarts = "{0} restarts", "{0} 次重启";
     /// Number of restarts; why.
-    GaveUp = "gave up after {0} restarts: {1}", "重启 {0} 次后放弃：{1}";
+    GaveUp = "gave up after {0}: {1}", "{0}后放弃：{1}";
     GaveUpTooMany = "too many restarts in a short time", "短时间内重启过多";
     GaveUpSameFailure = "the same failure came three times in a row", "同样的失败连续出现了三次";
     GaveUpOutOfCredit = "the provider's account has no credit", "服务商账户余额不足";

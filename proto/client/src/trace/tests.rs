@@ -196,7 +196,7 @@ const GOLDEN: &str = "        \
    21.000  result bash unknown: The daemon stopped.
    21.500  child 12 exited signal 15 (kill_shell)
    21.600  compaction.done {\"kept\":4}
-   22.000  turn 3 end completed 22.0 s, 1 steps, 2 calls
+   22.000  turn 3 end completed 22.0 s, 1 step, 2 calls
         -  suspended: the daemon hands over
         -  warning: mind the gap
         -  exited killed (TERM) code 143
@@ -380,8 +380,8 @@ fn questions_lists_checkpoints_and_rewinds_are_lines() {
     4.000  asked 7.1 → a by ann after 3.00 s
     5.000  asked 7.2 → no client was attached
     6.000  todos 1/2 done: Testing
-    7.000  checkpoint 1 files and the tree, commands not kept: too large
-        -  rewound to turn 1 (both) by ann, 1 files restored, 1 skipped
+    7.000  checkpoint 1 file and the tree, commands not kept: too large
+        -  rewound to turn 1 (both) by ann, 1 file restored, 1 skipped
         -  cache reset: rewind
 ";
     assert_eq!(text(&events), expected);

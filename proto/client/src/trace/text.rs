@@ -42,6 +42,16 @@ impl Display for Seconds {
     }
 }
 
+/// Some of a thing: `1 step`, `2 steps`.
+struct Counted(u64, &'static str);
+
+impl Display for Counted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(count, thing) = self;
+        write!(f, "{count} {thing}{}", if *count == 1 { "" } else { "s" })
+    }
+}
+
 /// From how many milliseconds on an answer, a call or a hook is marked as slow.
 const SLOW_MS: u64 = 10_000;
 
@@ -249,7 +259,8 @@ impl What {
             } => {
                 let outcome = words::outcome(Language::English, *outcome, *reason);
                 let took = Seconds(*duration_ms);
-                write!(f, "end {outcome} {took}, {steps} steps, {tool_calls} calls")?;
+                let (steps, calls) = (Counted(*steps, "step"), Counted(*tool_calls, "call"));
+                write!(f, "end {outcome} {took}, {steps}, {calls}")?;
                 error.iter().try_for_each(|error| write!(f, ": {error}"))
             }
             Self::Answer {
@@ -418,7 +429,7 @@ impl What {
                 tree,
                 skipped,
             } => {
-                write!(f, "checkpoint {files} files")?;
+                write!(f, "checkpoint {}", Counted(*files, "file"))?;
                 if *tree {
                     f.write_str(" and the tree")?;
                 }
@@ -440,7 +451,8 @@ impl What {
                     None => write!(f, "rewound to turn {to_turn}")?,
                 }
                 let of = of.as_str();
-                write!(f, " ({of}) by {by}, {restored} files restored")?;
+                let restored = Counted(*restored, "file");
+                write!(f, " ({of}) by {by}, {restored} restored")?;
                 for (count, words) in [(left, "skipped"), (failed, "failed")] {
                     if *count > 0 {
                         write!(f, ", {count} {words}")?;

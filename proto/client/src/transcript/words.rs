@@ -167,7 +167,8 @@ fn goal_ended(language: Language, ended: &GoalEnded) -> String {
         ),
         None => language.translate(&ended.reason).into_owned(),
     };
-    language.fill(message, &[&ended.turns.to_string(), &reason])
+    let turns = language.counted(ended.turns, Msg::OneTurn, Msg::Turns);
+    language.fill(message, &[&turns, &reason])
 }
 
 /// That the session goes on by its restart policy, and after which failure.
@@ -181,7 +182,7 @@ fn restarted(language: Language, restarted: &SessionRestarted) -> String {
 
 /// Why a session with a restart policy does not go on.
 pub(crate) fn gave_up(language: Language, gave_up: &SessionGaveUp) -> String {
-    let restarts = gave_up.restarts.to_string();
+    let restarts = language.counted(gave_up.restarts, Msg::OneRestart, Msg::Restarts);
     let reason = language.say(match gave_up.reason {
         GaveUpReason::TooMany => Msg::GaveUpTooMany,
         GaveUpReason::SameFailure => Msg::GaveUpSameFailure,

@@ -3,6 +3,7 @@
 pub(crate) mod agents;
 pub(crate) mod attach;
 pub(crate) mod compaction;
+pub(crate) mod directory;
 pub(crate) mod follow;
 pub(crate) mod goals;
 pub(crate) mod inspection;
