@@ -115,7 +115,7 @@ pub struct Group {
 }
 
 /// Everything that can be measured.
-pub const GROUPS: [Group; 18] = [
+pub const GROUPS: [Group; 19] = [
     always("basics", basics::figures),
     always("edits", edits::figures),
     always("faults", faults::figures),
