@@ -166,6 +166,8 @@ crate::catalog! {
     GoalBy = "{1} by {0}", "{0} {1}";
     Restarted = "restart {0}: the session starts again", "第 {0} 次重启：会话再次开始";
     RestartedAfter = "restart {0}: the session goes on after a failure: {1}", "第 {0} 次重启：会话在失败后继续：{1}";
+    RestartedIn = "restart {0}: the session starts again in {1} s", "第 {0} 次重启：会话将在 {1} 秒后再次开始";
+    RestartedAfterIn = "restart {0}: the session goes on in {2} s after a failure: {1}", "第 {0} 次重启：会话将在失败后 {2} 秒继续：{1}";
     /// Number of restarts; why.
     GaveUp = "gave up after {0} restarts: {1}", "重启 {0} 次后放弃：{1}";
     GaveUpTooMany = "too many restarts in a short time", "短时间内重启过多";
