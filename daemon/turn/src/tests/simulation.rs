@@ -792,6 +792,7 @@ impl Simulation {
                 && outside.judging.is_empty()
                 && outside.running.is_empty()
                 && outside.retries.is_empty()
+                && outside.restarts.is_empty()
                 && outside.rewinding.is_none()
                 && outside.job.is_none()
                 && outside.planning.is_none()
