@@ -29,7 +29,7 @@ impl State {
         use State::{Exited, Idle, Paused, Running, Waiting};
         matches!(
             (self, next),
-            (Idle, Running | Paused | Exited)
+            (Idle, Running | Waiting | Paused | Exited)
                 | (Running, Idle | Waiting | Paused | Exited)
                 | (Waiting, Idle | Running | Waiting | Paused | Exited)
                 | (Paused, Idle | Running | Waiting | Exited)
@@ -44,6 +44,8 @@ impl State {
 pub enum WaitingFor {
     /// The next retry of a failed provider request.
     Retry,
+    /// The time of the next restart by the restart policy.
+    Restart,
     /// A provider key, which was lost when the daemon restarted.
     Credentials,
     /// The user.
@@ -57,7 +59,7 @@ impl WaitingFor {
     pub fn needs_person(self) -> bool {
         match self {
             Self::Interaction(_) | Self::Credentials => true,
-            Self::Retry => false,
+            Self::Retry | Self::Restart => false,
         }
     }
 }

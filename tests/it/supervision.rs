@@ -1,15 +1,17 @@
 //! Restart policies with the real programs: a run goes on after an injected failure of its endpoint, gives up as it is
 //! configured, and stays stopped after a budget, a denial, an empty account or a kill.
 
+use proto::hello::Role;
 use proto::record::{ContinueReason, GaveUpReason, SessionGaveUp, SessionRestarted};
+use proto::state::{Kind, RestartPolicy};
 use proto::{Body, Pid};
 use serde_json::json;
 use testkit::model::{Answer, Fault, Gate as ModelGate, Model, Place, Usage};
 use tests::gate::Gate;
-use tests::{House, until};
+use tests::{House, Raw, until};
 
 /// Every failed try fails its turn, and no test is slower than the window.
-const ONE_TRY: &str = "[network]\nidle_seconds = 30\n[internal]\nretry_base_ms = 10\nretry_tries = 1\n[supervision]\nwindow_seconds = 3600\n";
+const ONE_TRY: &str = "[network]\nidle_seconds = 30\n[internal]\nretry_base_ms = 10\nretry_tries = 1\nrestart_base_ms = 1\n[supervision]\nwindow_seconds = 3600\n";
 
 fn house(model: &Model, settings: &str) -> House {
     let house = House::new();
@@ -74,12 +76,19 @@ fn failed_run_goes_on_from_its_log_and_runs_nothing_twice() {
     assert!(note.contains("do not repeat"), "{note}");
     model.assert_strict();
     model.assert_prefix();
+    let traced = house.reasonix(&["strace", "1"]).expect_code(0);
+    assert!(
+        traced
+            .out
+            .contains("restart 1 in 0.00 s after a turn: failed: "),
+        "{traced:?}"
+    );
     // Every client shows it, also later from the log.
     let shown = house.reasonix(&["logs", "1"]).expect_code(0);
     assert!(
         shown
             .out
-            .contains("restart 1: the session goes on after a failure"),
+            .contains("restart 1: the session goes on in 0.0 s after a failure"),
         "{shown:?}"
     );
 }
@@ -110,6 +119,73 @@ fn run_gives_up_after_its_restarts_and_says_so() {
     );
     assert_eq!(gave_up(&house), Some((GaveUpReason::TooMany, 3)));
     assert_eq!(model.count(), 4);
+    let waits: Vec<u64> = restarts(&house).iter().map(|one| one.wait_ms).collect();
+    assert_eq!(waits, [1, 5, 25]);
+    let traced = house.reasonix(&["strace", "1"]).expect_code(0).out;
+    assert!(
+        traced.contains("gave up after 3 restarts: too many restarts in a short time: "),
+        "{traced}"
+    );
+}
+
+/// A house whose first restart waits for a minute, with a run that fails at its first request.
+fn waiting(model: &Model) -> (House, Raw) {
+    let house = House::new();
+    house.settings(
+        "[network]\nidle_seconds = 30\n[internal]\nretry_tries = 1\nrestart_base_ms = 60000\n",
+    );
+    house.provider(&model.entry("model", None));
+    house.daemon();
+    let mut params = house.create("do it");
+    params.options.kind = Some(Kind::Headless);
+    params.options.restart = Some(RestartPolicy::OnFailure);
+    let mut raw = house.raw_as(Role::Drive);
+    let params = serde_json::to_value(params).expect("JSON");
+    raw.call("session.create", &params).expect("create");
+    until_it_waits(&mut raw);
+    (house, raw)
+}
+
+fn until_it_waits(raw: &mut Raw) {
+    let get = json!({"session": "1"});
+    until("the session to wait for its restart", || {
+        let state = raw.call("session.get", &get).expect("get");
+        (state["waiting_for"] == "restart").then_some(())
+    });
+}
+
+#[test]
+fn restart_waits_also_after_a_kill_and_a_prompt_takes_its_place() {
+    let model = Model::start([after(&[500], Answer::text("Done."))]);
+    let (house, raw) = waiting(&model);
+    drop(raw);
+    assert_eq!(restarts(&house)[0].wait_ms, 60_000);
+    let listed = house.reasonix(&["ps"]).expect_code(0).out;
+    assert!(listed.contains("waiting: restart"), "{listed}");
+    let log = house.reasonix(&["logs", "1"]).expect_code(0).out;
+    assert!(log.contains("goes on in 60.0 s after a failure"), "{log}");
+    house.kill_daemon_and_parent();
+    house.daemon();
+    let mut raw = house.raw_as(Role::Drive);
+    until_it_waits(&mut raw);
+    assert_eq!((model.count(), restarts(&house).len()), (1, 1));
+    let prompt = json!({"session": "1", "text": "Do it so."});
+    raw.call("session.prompt", &prompt).expect("prompt");
+    let _ = house.reasonix(&["wait", "1"]).expect_code(0);
+    assert_eq!(model.count(), 2);
+    assert!(model.requests()[1].last_text().contains("Do it so."));
+    assert_eq!(house.log(Pid(1)).count("prompt.unqueued"), 1);
+}
+
+#[test]
+fn interrupt_of_a_restart_that_waits_ends_the_run() {
+    let model = Model::start([after(&[500], Answer::text("Never."))]);
+    let (house, mut raw) = waiting(&model);
+    raw.call("session.interrupt", &json!({"session": "1"}))
+        .expect("interrupt");
+    let _ = house.reasonix(&["wait", "1"]).expect_code(1);
+    assert_eq!(house.log(Pid(1)).count("session.exited"), 1);
+    assert_eq!(model.count(), 1);
 }
 
 #[test]

@@ -216,6 +216,7 @@ pub fn state(session: &SessionSummary) -> String {
             say!(Msg::WaitingKind, language().say(kinds::names(kind).0))
         }
         (State::Waiting, Some(WaitingFor::Retry), _) => say!(Msg::WaitingRetry).to_owned(),
+        (State::Waiting, Some(WaitingFor::Restart), _) => say!(Msg::WaitingRestart).to_owned(),
         (State::Waiting, Some(WaitingFor::Credentials), _) => say!(Msg::WaitingKey).to_owned(),
         (State::Paused, _, _) if session.pending_interactions > 0 => {
             say!(Msg::PausedAnswer).to_owned()

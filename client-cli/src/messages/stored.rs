@@ -27,6 +27,7 @@ client::catalog! {
     NoData = "running, no data {0}", "运行中，{0}无数据";
     WaitingKind = "waiting: {0}", "等待：{0}";
     WaitingRetry = "waiting: retry", "等待：重试";
+    WaitingRestart = "waiting: restart", "等待：重启";
     WaitingKey = "waiting: key", "等待：密钥";
     PausedAnswer = "paused: needs an answer", "已暂停：待答复";
     ExitedCode = "exited {0}", "已退出 {0}";

@@ -35,6 +35,7 @@ client::catalog! {
     Questions = "{0} questions wait for you", "{0} 个问题等待你回答";
     NowRunning = "it is running", "正在运行";
     NowRetry = "it waits to retry a request", "等待重试请求";
+    NowRestart = "it waits to restart after a failure", "等待在失败后重启";
     NowKey = "it needs a key for its provider", "需要服务商的密钥";
     NowWaits = "it waits", "等待中";
     NowPaused = "it is paused: `/resume` continues it", "已暂停：`/resume` 继续";

@@ -45,6 +45,7 @@ super::catalog! {
     /// What a question, an approval, … is called.
     WaitingForKind = "waiting: {0}", "等待：{0}";
     WaitingRetry = "waiting: retry", "等待：重试";
+    WaitingRestart = "waiting: restart", "等待：重启";
     WaitingKey = "waiting: key", "等待：密钥";
     Paused = "paused", "已暂停";
     PausedNeedsAnswer = "paused: needs an answer", "已暂停：待答复";

@@ -174,7 +174,7 @@ impl Step<'_> {
         instructions: String,
         request_id: Option<RequestId>,
     ) -> Phase {
-        if !matches!(phase, Phase::Idle) || self.facts.open.is_some() || self.hold.suspending {
+        if !matches!(phase, Phase::Idle) || !self.is_at_rest() {
             return phase;
         }
         if self.facts.wants_rebase() || !self.facts.is_rendered() {
@@ -197,7 +197,8 @@ impl Step<'_> {
 
     /// Restores the messages that the newest compaction folded. Only while the session is idle.
     pub(crate) fn undo_compaction(&mut self, phase: Phase, request_id: Option<RequestId>) -> Phase {
-        let at_rest = matches!(phase, Phase::Idle) && self.facts.open.is_none();
+        let waits = self.hold.restart_due_ms.is_some();
+        let at_rest = matches!(phase, Phase::Idle) && self.facts.open.is_none() && !waits;
         if let Some(newest) = self.facts.undoable_compaction().filter(|_| at_rest) {
             let undoes = Some(newest.seq);
             self.append(Body::CacheReset(CacheReset {

@@ -25,6 +25,8 @@ pub(crate) struct Hold {
     pub rests: bool,
     /// When the pause started, on the monotonic clock.
     pub paused_ms: Option<u64>,
+    /// Until when the session waits for a restart, on the monotonic clock.
+    pub restart_due_ms: Option<u64>,
     /// The open turn's remaining time, if it has a limit.
     pub clock: Option<TurnClock>,
     /// How long the open turn has run.
@@ -96,6 +98,12 @@ impl Step<'_> {
         self.facts.paused || self.hold.suspending
     }
 
+    /// Whether no turn is open, none waits for the time of a restart, and the session is not handed over.
+    pub(crate) fn is_at_rest(&self) -> bool {
+        let waits = self.hold.restart_due_ms.is_some();
+        self.facts.open.is_none() && !waits && !self.hold.suspending
+    }
+
     /// Handles `PAUSE` or `RESUME`, for the whole tree or not. Logs nothing if that changes nothing.
     pub(crate) fn pause(
         &mut self,
@@ -138,6 +146,7 @@ impl Step<'_> {
             }));
         }
         let now = self.now.mono_ms;
+        self.hold.restart_due_ms = None;
         self.hold.paused_ms = Some(now);
         if let Some(clock) = &mut self.hold.clock {
             clock.left_ms = clock.left(now);
@@ -163,7 +172,9 @@ impl Step<'_> {
                     NextStep::Exit(exit) => {
                         self.exit(exit, None);
                     }
-                    NextStep::Wait { .. } | NextStep::StartPrompt(_) => {
+                    NextStep::Wait { .. }
+                    | NextStep::StartPrompt(_)
+                    | NextStep::AwaitRestart { .. } => {
                         self.state(State::Idle, None, cause, None);
                     }
                 }

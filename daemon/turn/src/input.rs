@@ -90,6 +90,8 @@ pub enum Input {
     RequestSent,
     /// The wait after this try of this answer is over.
     RetryDue { item: ItemId, attempt: u32 },
+    /// The wait before a restart is over.
+    RestartDue,
     /// The missing API key is available again.
     CredentialsArrived,
     /// The policy has judged a call.
@@ -347,6 +349,8 @@ pub enum Effect {
         attempt: u32,
         in_ms: u64,
     },
+    /// Send `RestartDue` after this time.
+    ArmRestart { in_ms: u64 },
     /// Let the policy judge a call, then send `Judged`.
     Judge { call: ToolCall },
     /// Run a call once `after` is durable, then send `CallEnded`.

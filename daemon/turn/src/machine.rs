@@ -187,10 +187,11 @@ impl Machine {
         &self.facts
     }
 
-    /// Whether nothing runs outside and no turn is open.
+    /// Whether nothing runs outside, no turn is open, and none waits for the time of a restart.
     #[must_use]
     pub fn is_idle(&self) -> bool {
-        matches!(self.phase, Phase::Idle) && self.facts.open.is_none()
+        let waits = self.hold.restart_due_ms.is_some();
+        matches!(self.phase, Phase::Idle) && self.facts.open.is_none() && !waits
     }
 
     /// Whether the session has exited with prompts in its queue. They stay queued until a new prompt arrives.
@@ -302,7 +303,11 @@ impl Step<'_> {
                     prompt_id,
                     Body::PromptUnqueued(PromptUnqueued { prompt_id }),
                 );
-                phase
+                match phase {
+                    // It may have been that of a restart, for whose time the session waits.
+                    Phase::Idle if self.hold.restart_due_ms.is_some() => self.continue_idle(None),
+                    phase => phase,
+                }
             }
             Input::Edit(edited) => {
                 self.append_if_queued(edited.prompt_id, Body::PromptEdited(edited));
@@ -368,7 +373,10 @@ impl Step<'_> {
                 }
             }
             Input::Close { request_id } => match phase {
-                Phase::Idle => self.exit(Exit::closed(), request_id),
+                Phase::Idle => {
+                    self.drop_restart();
+                    self.exit(Exit::closed(), request_id)
+                }
                 Phase::Asking(_)
                 | Phase::Planning
                 | Phase::Compacting(_)
@@ -401,6 +409,7 @@ impl Step<'_> {
             }
             Input::RequestSent => self.request_sent(phase),
             Input::RetryDue { item, attempt } => self.retry_due(phase, &item, attempt),
+            Input::RestartDue => self.restart_due(phase),
             Input::CredentialsArrived => self.credentials_arrived(phase),
             Input::Judged { call, judgement } => self.judged(phase, &call, *judgement),
             Input::Resolved(resolution) => self.resolved(phase, *resolution),
@@ -422,6 +431,9 @@ impl Step<'_> {
 
     /// Queues a prompt, and starts it if nothing is in its way.
     fn take_prompt(&mut self, phase: Phase, prompt: PromptQueued) -> Phase {
+        if prompt.from.is_none() {
+            self.drop_restart();
+        }
         self.append(Body::PromptQueued(prompt));
         // A user is present, so work that waited for one continues.
         self.hold.rests = false;

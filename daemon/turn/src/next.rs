@@ -16,6 +16,7 @@
 //! | recovered, policy `idle` | none | any, and no prompt since | the next turn of a goal | wait for a user |
 //! | any | none, user | any | nothing that may start | wait |
 //! | paused, handing over, or a user's command runs | none, user | any | a prompt | wait |
+//! | any | none, user | any | that of a restart, or of a goal after one, before its time | wait for that time |
 //! | any | none, user | any | a prompt | start it |
 //!
 //! The next turn of a goal counts as a prompt behind those in the queue, but not while its limit of time has stopped it. A headless session that nobody stopped exits with
@@ -25,10 +26,10 @@
 
 use proto::PromptId;
 use proto::outcome::{OutcomeKind, Reason, TurnEnded, exit_code};
-use proto::state::{Kind, State};
+use proto::state::{Kind, State, WaitingFor};
 
 use crate::facts::Goal;
-use crate::input::StopReason;
+use crate::input::{Effect, StopReason};
 use crate::machine::{Phase, Step};
 use crate::recover::RecoverPolicy;
 
@@ -41,6 +42,10 @@ pub(crate) enum NextStep {
         for_person: bool,
     },
     StartPrompt(PromptId),
+    /// The next turn is a restart, whose time has not come.
+    AwaitRestart {
+        in_ms: u64,
+    },
 }
 
 /// How a session exits.
@@ -114,6 +119,8 @@ pub(crate) struct Situation {
     pub suspending: bool,
     /// A command of a user runs: its output belongs to the next prompt.
     pub user_command: bool,
+    /// How long the prompt of a restart still waits.
+    pub restart_in_ms: u64,
 }
 
 /// Decides what a session does when nothing runs. See the table above.
@@ -165,6 +172,9 @@ pub(crate) fn next_after_turn(now: &Situation) -> NextStep {
     match first {
         Some(_) if now.exited && !now.woken => wait,
         Some(_) if now.paused || now.suspending || now.user_command => wait,
+        Some(_) if now.restart_in_ms > 0 => NextStep::AwaitRestart {
+            in_ms: now.restart_in_ms,
+        },
         Some(first) => NextStep::StartPrompt(first),
         None => wait,
     }
@@ -205,7 +215,27 @@ impl Step<'_> {
             paused: facts.paused,
             suspending: self.hold.suspending,
             user_command: facts.user_command().is_some(),
+            restart_in_ms: self.restart_in_ms(),
         }
+    }
+
+    /// How long the next prompt still waits, if it is that of a restart.
+    fn restart_in_ms(&self) -> u64 {
+        let history = &self.facts.supervision;
+        let own = history.prompt().map(|prompt| prompt.prompt_id);
+        let first = self.facts.queue.front().map(|prompt| prompt.prompt_id);
+        match history.is_due() && first == own {
+            true => history.wait_left_ms(self.now.wall),
+            false => 0,
+        }
+    }
+
+    /// What comes next once the wait before a restart is over.
+    pub(crate) fn next_without_wait(&self) -> NextStep {
+        next_after_turn(&Situation {
+            restart_in_ms: 0,
+            ..self.situation(DecisionMoment::Rest, None)
+        })
     }
 
     /// How the goal ended that ended with the newest turn, if the turn's own end does not say it.
@@ -243,7 +273,10 @@ impl Step<'_> {
             user_command: false,
             ..self.situation(DecisionMoment::Rest, None)
         };
-        matches!(next_after_turn(&free), NextStep::StartPrompt(_))
+        matches!(
+            next_after_turn(&free),
+            NextStep::StartPrompt(_) | NextStep::AwaitRestart { .. }
+        )
     }
 
     /// Continues between turns: decides and takes the next step. `stop`: a request to stop the session.
@@ -254,9 +287,18 @@ impl Step<'_> {
 
     /// Takes the next step. `cause`: the cause to log if the session becomes idle.
     pub(crate) fn follow(&mut self, next: NextStep, cause: Option<&str>) -> Phase {
+        let awaited = self.hold.restart_due_ms.take();
         if let NextStep::Exit(exit) = next {
             return self.exit(exit, None);
         }
+        if let NextStep::AwaitRestart { in_ms } = next {
+            return self.await_restart(in_ms, awaited);
+        }
+        // It waits no more, and neither its turn nor another one starts.
+        let dropped = matches!(next, NextStep::Wait { .. }) && !self.facts.supervision.is_due();
+        let cause = cause.or(awaited
+            .filter(|_| dropped)
+            .map(|_| "the restart was stopped"));
         if let Some(cause) = cause {
             self.state(State::Idle, None, cause, None);
         }
@@ -266,8 +308,21 @@ impl Step<'_> {
                 self.hold.rests = for_person;
                 Phase::Idle
             }
-            NextStep::Exit(_) => Phase::Idle,
+            NextStep::Exit(_) | NextStep::AwaitRestart { .. } => Phase::Idle,
         }
+    }
+
+    /// Waits for the time of a restart. `awaited`: it does already, until then.
+    fn await_restart(&mut self, in_ms: u64, awaited: Option<u64>) -> Phase {
+        if awaited.is_some() {
+            self.hold.restart_due_ms = awaited;
+            return Phase::Idle;
+        }
+        self.hold.restart_due_ms = Some(self.now.mono_ms.saturating_add(in_ms));
+        let waiting_for = Some(WaitingFor::Restart);
+        self.state(State::Waiting, waiting_for, "a restart waits", Some(in_ms));
+        self.effects.push(Effect::ArmRestart { in_ms });
+        Phase::Idle
     }
 }
 

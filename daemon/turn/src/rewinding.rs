@@ -11,9 +11,7 @@ impl Step<'_> {
     /// Starts a rewind if the session is idle. Not in a hand-over: nothing new starts, and a suspended session stays so.
     pub(crate) fn rewind(&mut self, phase: Phase) -> Phase {
         match phase {
-            Phase::Idle if self.facts.open.is_none() && !self.hold.suspending => {
-                Phase::Rewinding { stop: None }
-            }
+            Phase::Idle if self.is_at_rest() => Phase::Rewinding { stop: None },
             Phase::Idle
             | Phase::Asking(_)
             | Phase::Planning

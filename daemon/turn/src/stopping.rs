@@ -17,7 +17,14 @@ impl Step<'_> {
         partial: Option<Answer>,
     ) -> Phase {
         match phase {
-            Phase::Idle => self.continue_idle(Some(reason)),
+            Phase::Idle => {
+                // A daemon that shuts down leaves it to the next one.
+                if reason != StopReason::Shutdown && self.facts.supervision.is_due() {
+                    self.drop_restart();
+                    self.end_goal_for_stop(reason);
+                }
+                self.continue_idle(Some(reason))
+            }
             Phase::Asking(asking) => {
                 if asking.waits.is_in_flight() {
                     self.effects.push(Effect::CancelAsk);

@@ -16,18 +16,19 @@
 //! | `max_restarts` restarts within the window | any | gives up |
 //! | any other | any | restarts |
 //!
-//! A restart repeats nothing: it is another turn of the same log, with a note on the failure. `facts::supervision` folds
-//! the counts, so that they hold after the daemon's death.
+//! A restart repeats nothing: it is another turn of the same log, with a note on the failure. It waits before, longer from
+//! one restart in a row to the next. `facts::supervision` folds the counts and the wait, so that they hold after the
+//! daemon's death. A prompt of a user takes the place of a restart that waits, and who interrupts it ends it.
 
 use proto::outcome::{OutcomeKind, Reason, TurnEnded};
-use proto::record::{GaveUpReason, RestartPrompt, SessionGaveUp, SessionRestarted};
+use proto::record::{GaveUpReason, PromptUnqueued, RestartPrompt, SessionGaveUp, SessionRestarted};
 use proto::state::{Kind, RestartPolicy};
 use proto::{Body, ErrorName, Stamp};
 
 use crate::facts::{Facts, RestartHistory};
 use crate::goal::normalise;
 use crate::input::StopReason;
-use crate::machine::Step;
+use crate::machine::{Phase, Step};
 use crate::words;
 
 /// A session gives up if this many turns in a row end with the same failure.
@@ -39,6 +40,21 @@ pub struct RestartLimits {
     /// Restarts within the window; 0: none.
     pub max_restarts: u32,
     pub window_ms: u64,
+    /// The wait before the first restart; each further one in a row waits five times as long. 0: none waits.
+    pub base_ms: u64,
+    /// The longest wait.
+    pub cap_ms: u64,
+}
+
+/// Each wait in a row is so many times as long as the one before.
+const BACKOFF_FACTOR: u64 = 5;
+
+impl RestartLimits {
+    /// How long a session waits before it is restarted, after so many restarts in a row.
+    pub(crate) fn wait_ms(self, in_row: u32) -> u64 {
+        let factor = BACKOFF_FACTOR.saturating_pow(in_row);
+        self.base_ms.saturating_mul(factor).min(self.cap_ms)
+    }
 }
 
 impl Default for RestartLimits {
@@ -47,6 +63,8 @@ impl Default for RestartLimits {
         Self {
             max_restarts: 3,
             window_ms: 60_000,
+            base_ms: 1_000,
+            cap_ms: 60_000,
         }
     }
 }
@@ -191,8 +209,7 @@ impl Step<'_> {
 
     fn restart(&mut self, ended: &TurnEnded) {
         let history = &self.facts.supervision;
-        let number = history.restarts + 1;
-        let on_ask = history.on_ask;
+        let (number, on_ask) = (history.restarts + 1, history.on_ask);
         let reason = failure_text(ended);
         let session = self.facts.created.as_ref().map(|created| created.session);
         let own = session.filter(|_| self.facts.goal.is_none());
@@ -201,12 +218,38 @@ impl Step<'_> {
             text: words::after_restart(&reason),
             on_ask,
         });
+        let wait_ms = self.limits.restarts.wait_ms(history.in_row);
         self.append(Body::SessionRestarted(SessionRestarted {
             number,
             outcome: ended.outcome,
             reason,
+            wait_ms,
             prompt,
         }));
+    }
+
+    /// Takes back the restart that waits, because a user says something else or stops it.
+    pub(crate) fn drop_restart(&mut self) {
+        if !self.facts.supervision.is_due() {
+            return;
+        }
+        let own = self.facts.supervision.prompt();
+        let own = own.map(|prompt| prompt.prompt_id);
+        if let Some(prompt_id) = own.filter(|own| self.facts.is_queued(*own)) {
+            self.append(Body::PromptUnqueued(PromptUnqueued { prompt_id }));
+        }
+    }
+
+    /// The wait before a restart is over, unless another one follows it.
+    pub(crate) fn restart_due(&mut self, phase: Phase) -> Phase {
+        let due = self.hold.restart_due_ms;
+        match phase {
+            Phase::Idle if due.is_some_and(|due| due <= self.now.mono_ms) => {
+                let next = self.next_without_wait();
+                self.follow(next, None)
+            }
+            phase => phase,
+        }
     }
 }
 

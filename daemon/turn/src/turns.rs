@@ -173,13 +173,17 @@ impl Step<'_> {
         let next = self.next(DecisionMoment::TurnEnded, stop);
         let cause = match next {
             NextStep::Wait { for_person: true } => "the daemon stopped",
-            NextStep::Wait { .. } | NextStep::StartPrompt(_) | NextStep::Exit(_) => "turn ended",
+            NextStep::Wait { .. }
+            | NextStep::StartPrompt(_)
+            | NextStep::AwaitRestart { .. }
+            | NextStep::Exit(_) => "turn ended",
         };
         self.follow(next, Some(cause))
     }
 
     /// Ends the session. It can be resumed.
     pub(crate) fn exit(&mut self, exit: Exit, request_id: Option<RequestId>) -> Phase {
+        self.hold.restart_due_ms = None;
         if self.facts.exited.is_none() {
             self.end_goal_at_exit();
             self.append(Body::SessionExited(SessionExited {

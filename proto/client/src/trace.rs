@@ -113,6 +113,7 @@ impl Trace {
                 number: restarted.number,
                 outcome: restarted.outcome,
                 reason: short(&restarted.reason),
+                wait_ms: restarted.wait_ms,
             },
             Body::SessionGaveUp(gave_up) => What::GaveUp {
                 reason: gave_up.reason,
@@ -386,7 +387,7 @@ fn state_line(state: SessionState, at: Stamp) -> Vec<(Stamp, What)> {
                 cause: short(&state.cause),
             },
         ),
-        (State::Waiting, Some(WaitingFor::Interaction(_)) | None)
+        (State::Waiting, Some(WaitingFor::Interaction(_) | WaitingFor::Restart) | None)
         | (State::Idle | State::Running | State::Paused | State::Exited, _) => Vec::new(),
     }
 }

@@ -18,9 +18,20 @@ pub struct SessionRestarted {
     /// Why it failed; empty if it did not.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub reason: String,
+    /// How long the session waits before its next turn.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub wait_ms: u64,
     /// The prompt that starts the next turn; absent: the next turn is that of the goal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prompt: Option<RestartPrompt>,
+}
+
+#[allow(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference"
+)]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// The prompt that starts the turn after a restart.

@@ -102,6 +102,7 @@ fn waits(session: &SessionSummary, queued: usize) -> String {
         _ if open > 1 => say!(Msg::Questions, open),
         (State::Running, _) => say!(Msg::NowRunning).to_owned(),
         (State::Waiting, Some(WaitingFor::Retry)) => say!(Msg::NowRetry).to_owned(),
+        (State::Waiting, Some(WaitingFor::Restart)) => say!(Msg::NowRestart).to_owned(),
         (State::Waiting, Some(WaitingFor::Credentials)) => say!(Msg::NowKey).to_owned(),
         (State::Waiting, Some(WaitingFor::Interaction(_)) | None) => say!(Msg::NowWaits).to_owned(),
         (State::Paused, _) => say!(Msg::NowPaused).to_owned(),

@@ -196,6 +196,7 @@ pub fn state(language: Language, session: &SessionSummary, now: Stamp) -> String
             language.fill(Msg::WaitingForKind, &[language.say(kinds::names(kind).0)])
         }
         (State::Waiting, Some(WaitingFor::Retry), _) => say(Msg::WaitingRetry),
+        (State::Waiting, Some(WaitingFor::Restart), _) => say(Msg::WaitingRestart),
         (State::Waiting, Some(WaitingFor::Credentials), _) => say(Msg::WaitingKey),
         (State::Paused, _, _) if session.pending_interactions > 0 => say(Msg::PausedNeedsAnswer),
         (State::Paused, _, _) => say(Msg::Paused),

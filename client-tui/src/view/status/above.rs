@@ -136,7 +136,7 @@ fn turn(model: &Model, session: &Session, width: usize) -> Option<Vec<(u8, Ink, 
             }
             pieces.extend(stop());
         }
-        (State::Waiting, Some(WaitingFor::Retry)) => {
+        (State::Waiting, Some(WaitingFor::Retry | WaitingFor::Restart)) => {
             let cause = text::line(&language.translate(&session.cause));
             let cause = retry_cause(&cause, width.saturating_sub(RETRY_REST));
             pieces.push((0, Ink::Warning, format!("{} {cause}", spinner(model))));

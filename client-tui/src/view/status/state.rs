@@ -44,7 +44,7 @@ fn state(model: &Model) -> (&'static str, Msg, Ink) {
         (State::Idle | State::Running | State::Exited, _) if session.compacting => {
             (spinner(model), Msg::Compacting, Ink::Accent)
         }
-        (State::Waiting, Some(WaitingFor::Retry)) => {
+        (State::Waiting, Some(WaitingFor::Retry | WaitingFor::Restart)) => {
             (spinner(model), Msg::WaitsForRetry, Ink::Warning)
         }
         (State::Waiting, Some(WaitingFor::Credentials)) => ("?", Msg::WaitsForKey, Ink::Question),

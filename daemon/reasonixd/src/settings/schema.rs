@@ -269,6 +269,7 @@ const INTERNAL: &[Key] = &[
     internal("internal.retry_tries", 100, "8"),
     // Before the second try. It doubles with each; half of it is chance.
     internal("internal.retry_base_ms", 60_000, "500"),
+    internal("internal.restart_base_ms", 60_000, "1000"),
     // The longest wait between two tries, unless the provider asks for a longer one.
     internal("internal.retry_cap_seconds", 3600, "30"),
     // No try begins later than this.

@@ -224,6 +224,8 @@ impl Values {
                 max_restarts: u32::try_from(self.number("supervision.max_restarts"))
                     .unwrap_or(u32::MAX),
                 window_ms: self.seconds_in_ms("supervision.window_seconds"),
+                base_ms: self.number("internal.restart_base_ms"),
+                ..RestartLimits::default()
             },
             keep_days: self.number("sessions.keep_days"),
             credentials_store: match self.text("credentials_store").as_deref() {

@@ -58,6 +58,7 @@ impl Actor {
                     attempt,
                     in_ms,
                 } => self.later(in_ms, Happened::RetryDue { item, attempt }),
+                Effect::ArmRestart { in_ms } => self.later(in_ms, Happened::RestartDue),
                 Effect::Judge { call } => self.judge(call),
                 Effect::Run { call, after } => self.run_call(call, after),
                 Effect::AnswerCall {

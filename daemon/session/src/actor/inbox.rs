@@ -78,6 +78,7 @@ pub enum Happened {
     },
     /// The planner has ended.
     Planned(Box<PlannerFinished>),
+    RestartDue,
     RetryDue {
         item: ItemId,
         attempt: u32,

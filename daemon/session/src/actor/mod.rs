@@ -214,6 +214,7 @@ impl Actor {
             Happened::EndTold(finished) => self.end_told(finished),
             Happened::HooksRead { read, reply } => self.hooks_read(*read, reply),
             Happened::Planned(finished) => self.step(Input::Planned(finished)),
+            Happened::RestartDue => self.step(Input::RestartDue),
             Happened::RetryDue { item, attempt } => self.step(Input::RetryDue { item, attempt }),
             Happened::TimeUp { turn } => {
                 let partial = self.partial();

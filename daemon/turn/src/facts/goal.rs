@@ -329,6 +329,7 @@ impl Facts {
     }
 
     pub(super) fn apply_goal_ended(&mut self, ended: &GoalEnded, record: &Record) {
+        self.take_back_restart();
         self.last_goal = Some(LastGoal {
             ended: ended.clone(),
             goal: self.goal.take().map(Box::new),

@@ -31,7 +31,10 @@ impl Facts {
             Some(_) => {
                 self.sent_by_sessions.insert(prompt.prompt_id);
             }
-            None => self.over_budget = false,
+            None => {
+                self.over_budget = false;
+                self.take_back_restart();
+            }
         }
         if let Some(added) = prompt.added {
             self.added.insert(prompt.prompt_id, added);
@@ -52,6 +55,7 @@ impl Facts {
     }
 
     pub(super) fn apply_unqueued(&mut self, prompt: PromptId) {
+        self.restart_unqueued(prompt);
         self.drop_queued(prompt);
     }
 

@@ -54,7 +54,8 @@ impl Facts {
             waiting_for: state.waiting_for,
             cause: state.cause.clone(),
         };
-        self.unsettled = false;
+        // The end of a turn whose restart waits is final only if the restart is taken back.
+        self.unsettled &= self.supervision.is_due();
         self.suspended = false;
     }
 
@@ -72,6 +73,7 @@ impl Facts {
             cause: "exit".into(),
         };
         self.unsettled = false;
+        self.take_back_restart();
         self.woken = false;
         self.set_paused(false, false);
         self.remember(exited.request_id, record, "exit".into(), None);

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use proto::outcome::TurnEnded;
+use proto::outcome::{OutcomeKind, TurnEnded};
 use proto::params::session::QueuedPrompt;
 use proto::record::{RestartPrompt, SessionGaveUp, SessionRestarted};
 use proto::state::OnAsk;
@@ -25,6 +25,10 @@ pub struct RestartHistory {
     pub same_failures: u32,
     /// What that failure was.
     failure: Option<String>,
+    /// Restarts since the newest turn that was completed or that a user asked for.
+    pub(crate) in_row: u32,
+    /// When the newest restart may start its turn; `None`: it has, or was taken back.
+    due: Option<Stamp>,
     /// The newest restart.
     pub newest: Option<SessionRestarted>,
     /// That the session gave up after its newest turn.
@@ -44,8 +48,20 @@ impl RestartHistory {
         within.count() as u64
     }
 
+    /// Whether a restart waits for its turn to start.
+    pub(crate) fn is_due(&self) -> bool {
+        self.due.is_some()
+    }
+
+    /// How long it still waits. However the clock was set: never longer than it was to.
+    pub(crate) fn wait_left_ms(&self, now: Stamp) -> u64 {
+        let most = self.newest.as_ref().map_or(0, |newest| newest.wait_ms);
+        let left = self.due.map_or(0, |due| due.0.saturating_sub(now.0));
+        u64::try_from(left).unwrap_or(0).min(most)
+    }
+
     /// The prompt of the newest restart.
-    fn prompt(&self) -> Option<&RestartPrompt> {
+    pub(crate) fn prompt(&self) -> Option<&RestartPrompt> {
         self.newest.as_ref()?.prompt.as_ref()
     }
 }
@@ -66,6 +82,9 @@ impl Facts {
         if history.recent.len() > REMEMBERED {
             history.recent.pop_front();
         }
+        history.in_row = history.in_row.saturating_add(1);
+        let wait_ms = i64::try_from(restarted.wait_ms).unwrap_or(i64::MAX);
+        history.due = Some(Stamp(at.0.saturating_add(wait_ms)));
         history.newest = Some(restarted.clone());
         if let Some(prompt) = &restarted.prompt {
             self.queue.push_front(QueuedPrompt {
@@ -78,6 +97,19 @@ impl Facts {
         }
         if let Some(goal) = &mut self.goal {
             goal.turn.restarted = true;
+        }
+    }
+
+    /// A user says something, or the goal has ended: a restart that waits starts no turn.
+    pub(super) fn take_back_restart(&mut self) {
+        self.supervision.due = None;
+    }
+
+    /// A prompt that waited was taken back: it may be that of a restart.
+    pub(super) fn restart_unqueued(&mut self, prompt: PromptId) {
+        let own = self.supervision.prompt();
+        if own.is_some_and(|own| own.prompt_id == prompt) {
+            self.take_back_restart();
         }
     }
 
@@ -98,9 +130,11 @@ impl Facts {
         let by_session = self.sent_by_sessions.contains(&prompt);
         let history = &mut self.supervision;
         history.undecided = false;
+        history.due = None;
         history.gave_up = None;
         history.on_ask = on_ask;
         if !(by_restart || by_goal || by_session) {
+            history.in_row = 0;
             history.recent.clear();
             (history.same_failures, history.failure) = (0, None);
         }
@@ -109,6 +143,9 @@ impl Facts {
     pub(super) fn supervised_turn_ended(&mut self, ended: &TurnEnded) {
         let history = &mut self.supervision;
         history.undecided = true;
+        if ended.outcome == OutcomeKind::Completed {
+            history.in_row = 0;
+        }
         let failure = fingerprint(ended);
         history.same_failures = match &failure {
             None => 0,

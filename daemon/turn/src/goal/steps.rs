@@ -62,6 +62,13 @@ impl Step<'_> {
         self.end_goal(GoalOutcome::Stopped, words::MODE_CHANGED, by, None);
     }
 
+    /// A user stops the session while its goal waits for a restart. What ends the session ends the goal by itself.
+    pub(crate) fn end_goal_for_stop(&mut self, reason: StopReason) {
+        if reason == StopReason::User {
+            self.end_goal(GoalOutcome::Stopped, words::INTERRUPTED, None, None);
+        }
+    }
+
     /// The session ends.
     pub(crate) fn end_goal_at_exit(&mut self) {
         self.end_goal(GoalOutcome::Stopped, words::SESSION_ENDED, None, None);

@@ -2,6 +2,7 @@ use super::*;
 use crate::recover::RecoverPolicy::{Continue, Idle};
 
 const WAIT: NextStep = NextStep::Wait { for_person: false };
+const AWAIT: NextStep = NextStep::AwaitRestart { in_ms: 5 };
 const FOR_PERSON: NextStep = NextStep::Wait { for_person: true };
 
 fn end(outcome: OutcomeKind, reason: Option<Reason>, code: i32) -> Exit {
@@ -54,6 +55,7 @@ fn situation(words: &str) -> Situation {
         paused: false,
         suspending: false,
         user_command: false,
+        restart_in_ms: 0,
     };
     for word in words.split_whitespace() {
         match word {
@@ -73,6 +75,7 @@ fn situation(words: &str) -> Situation {
             "headless" => now.headless = true,
             "prompt" => now.first = Some(prompt()),
             "goal" => (now.first, now.by_goal) = (Some(prompt()), true),
+            "restart-waits" => now.restart_in_ms = 5,
             "goal-complete" => now.goal_ended = Some(completed()),
             "over-budget" => now.over_budget = true,
             "exited" => now.exited = true,
@@ -148,6 +151,17 @@ fn every_situation_has_its_next_step() {
         ("rest prompt exited woken", start),
         ("rest prompt paused", WAIT),
         ("rest prompt handing-over", WAIT),
+        // A restart by the policy, before its time.
+        ("turn-ended headless prompt restart-waits", AWAIT),
+        ("rest goal restart-waits", AWAIT),
+        ("rest unsettled headless restart-waits", exit(completed())),
+        ("rest prompt restart-waits paused", WAIT),
+        ("rest prompt restart-waits handing-over", WAIT),
+        ("rest prompt restart-waits TERM", exit(by_term())),
+        (
+            "recovered-go-on unsettled headless prompt restart-waits",
+            AWAIT,
+        ),
         // A restart of the daemon.
         ("recovered-go-on", WAIT),
         ("recovered-go-on by-shutdown prompt", start),
@@ -183,6 +197,7 @@ fn nothing_starts_or_ends_against_the_rules_in_any_situation() {
         "rests",
         "paused",
         "handing-over",
+        "restart-waits",
     ];
     let kinds = moments.iter().flat_map(|moment| {
         let kinds = stops
@@ -200,10 +215,18 @@ fn nothing_starts_or_ends_against_the_rules_in_any_situation() {
             let ends_all = matches!(now.stop, Some(StopReason::Term | StopReason::Kill));
             match next_after_turn(&now) {
                 NextStep::StartPrompt(first) => {
-                    assert_eq!(Some(first), now.first, "{words}");
+                    assert_eq!((Some(first), now.restart_in_ms), (now.first, 0), "{words}");
                     let held = now.paused || now.suspending || now.over_budget;
                     let left = now.exited && !now.woken;
                     assert!(!held && !left && !ends_all, "{words}");
+                }
+                NextStep::AwaitRestart { in_ms } => {
+                    assert_eq!(in_ms, now.restart_in_ms, "{words}");
+                    let held = now.paused || now.suspending || now.over_budget;
+                    assert!(
+                        now.first.is_some() && in_ms > 0 && !held && !ends_all,
+                        "{words}"
+                    );
                 }
                 NextStep::Exit(_) => assert!(ends_all || !now.settled, "{words}"),
                 NextStep::Wait { .. } => assert!(!ends_all, "{words}"),

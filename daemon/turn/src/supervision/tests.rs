@@ -36,6 +36,7 @@ fn restart(number: u64) -> Body {
         number,
         outcome: OutcomeKind::Failed,
         reason: "it broke".into(),
+        wait_ms: 0,
         prompt: Some(RestartPrompt {
             prompt_id: proto::SessionId::default().restart_prompt(number),
             text: "go on".into(),
@@ -84,7 +85,7 @@ proptest! {
             error.name = ErrorName::OutOfCredit;
         }
         let policy = if always { RestartPolicy::Always } else { RestartPolicy::OnFailure };
-        let limits = RestartLimits { max_restarts, window_ms: 60_000 };
+        let limits = RestartLimits { max_restarts, ..RestartLimits::default() };
         let turn = TurnEnd { ended: &ended, of_goal, at: Stamp(0) };
         let step = decide(policy, limits, &RestartHistory::default(), turn);
         let failed = matches!(outcome, OutcomeKind::Failed | OutcomeKind::ContextFull);
@@ -97,6 +98,59 @@ proptest! {
         prop_assert_eq!(never, None);
     }
 
+    /// Each wait is at least as long as the one before, and none is longer than the cap.
+    #[test]
+    fn waits_grow_up_to_the_cap(base_ms in 0..100_000_u64, cap_ms in 0..1_000_000_u64, in_row in 0..u32::MAX) {
+        let limits = RestartLimits { base_ms, cap_ms, ..RestartLimits::default() };
+        let (wait, next) = (limits.wait_ms(in_row), limits.wait_ms(in_row.saturating_add(1)));
+        prop_assert!(wait <= next && next <= cap_ms);
+        prop_assert_eq!(limits.wait_ms(0), base_ms.min(cap_ms));
+        prop_assert!(base_ms > 0 || wait == 0);
+    }
+
+    /// However the clock is set: a restart waits at most as long as it was to, and not at all after its turn has started,
+    /// a prompt of a user, or when it is taken back.
+    #[test]
+    fn wait_is_bounded_and_ends(at in 0..1_000_000_i64, now in -1_000_000..3_000_000_i64, wait_ms in 1..600_000_u64, end in 0..4_usize) {
+        let mut facts = Facts::default();
+        let mut body = restart(1);
+        let mut prompt_id = PromptId::new();
+        if let Body::SessionRestarted(restarted) = &mut body {
+            restarted.wait_ms = wait_ms;
+            prompt_id = restarted.prompt.as_ref().expect("a prompt").prompt_id;
+        }
+        apply(&mut facts, at, body);
+        let left = facts.supervision.wait_left_ms(Stamp(now));
+        prop_assert!(facts.supervision.is_due() && left <= wait_ms);
+        if now >= at {
+            let over = u64::try_from(now - at).unwrap();
+            prop_assert_eq!(left, wait_ms.saturating_sub(over));
+        }
+        let end = match end {
+            0 => Body::TurnStarted(TurnStarted { prompt_id }),
+            1 => Body::PromptUnqueued(proto::record::PromptUnqueued { prompt_id }),
+            2 => Body::SessionExited(proto::record::SessionExited {
+                outcome: OutcomeKind::Failed,
+                reason: None,
+                exit_code: 1,
+                request_id: None,
+            }),
+            _ => Body::PromptQueued(proto::record::PromptQueued {
+                from: None,
+                added: None,
+                references: None,
+                on_ask: None,
+                prompt_id: PromptId::new(),
+                text: "Try this".into(),
+                steer: false,
+                by: "ann".into(),
+                request_id: None,
+            }),
+        };
+        apply(&mut facts, now, end);
+        prop_assert!(!facts.supervision.is_due());
+    }
+
     /// Turns that fail at any times, with any of a few failures: no window ever has more restarts than are allowed, and no
     /// failure comes more than three times in a row.
     #[test]
@@ -105,7 +159,7 @@ proptest! {
         max_restarts in 0..5_u32,
         window_ms in 1..100_000_u64,
     ) {
-        let limits = RestartLimits { max_restarts, window_ms };
+        let limits = RestartLimits { max_restarts, window_ms, ..RestartLimits::default() };
         let mut facts = Facts::default();
         let (mut at, mut restarts, mut row) = (0_i64, Vec::new(), Vec::new());
         let mut prompt = PromptId::new();

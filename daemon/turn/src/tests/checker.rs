@@ -28,10 +28,12 @@ pub use conversation::{MessageRef, ShownConversation};
 pub type Key = (u64, CallId);
 
 /// Allowed state transitions by the contract, independent of the machine's own table.
-const MOVES: [(State, State); 17] = {
+const MOVES: [(State, State); 18] = {
     use State::{Exited, Idle, Paused, Running, Waiting};
     [
         (Idle, Running),
+        // A restart that an earlier daemon left.
+        (Idle, Waiting),
         (Running, Idle),
         (Running, Waiting),
         (Waiting, Running),

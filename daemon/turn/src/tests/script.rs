@@ -1,7 +1,7 @@
 //! Scenarios as text: lines with `>` are events; the lines below are the machine's effects, separated by `|`.
 //!
 //! ```text
-//! > session headless repair mode=plan read_only=true max_steps=2 timeout_ms=9 tries=2 parallel=1 window=1000 fallback=q/n planner=q/n      (first, unless the default session is used)
+//! > session headless repair mode=plan read_only=true max_steps=2 timeout_ms=9 tries=2 parallel=1 backoff=1000 window=1000 fallback=q/n planner=q/n      (first, unless the default session is used)
 //! > user TEXT            > steer TEXT             > agent TEXT            (the result of a sub-agent)            > adds steps=2|ms=9   > unqueue TEXT            > set kind=headless|max_steps=2|paused=true|mode=plan|read_only=true|model=q/m|budget=9
 //! > model says TEXT [using 850]      > model thinks TEXT      > model cut TEXT          > model filtered TEXT
 //! > model calls read a, write b, x:write b, read c!       (ids `a`, `b`, `x`, `c`; `!`: cut by the output limit)
@@ -15,7 +15,7 @@
 //! > asks a 1 [alone]      (a question of the running call `a` for an MCP server; `alone`: no client is attached)
 //! > withdraws a 1         > ann accepts|declines|cancels 7.1 [WORDS]
 //! > ends a ok|failed|blocked|interrupted [changing FILE]
-//! > stop user|term|kill|shutdown [showing TEXT]   > retry | key | close | gated | sent
+//! > stop user|term|kill|shutdown [showing TEXT]   > retry | key | close | gated | sent | restart due
 //! > time up 1 [early]     (when the timer expires; early: now)  > wait 500     (milliseconds)
 //! > edit TEXT to OTHER    > edit TEXT to steer OTHER        > move TEXT to 0
 //! > compact WORDS | uncompact                     > job resets|nothing|full|fails|asks|switches [to less]
@@ -171,6 +171,7 @@ impl CallStage {
         let mut record = created(Kind::Interactive, 0, 0);
         let options = &mut record.options;
         (self.limits, self.fallback) = (Limits::default(), None);
+        self.limits.restarts.base_ms = 0;
         for setting in settings.split_whitespace() {
             match setting.split_once('=') {
                 None if ["hooks", "repair"].contains(&setting) => {}
@@ -188,6 +189,7 @@ impl CallStage {
                 Some(("tries", tries)) => {
                     self.limits.retry_tries = tries.parse().expect("a number")
                 }
+                Some(("backoff", ms)) => self.limits.restarts.base_ms = number(ms),
                 Some(("parallel", count)) => {
                     self.limits.parallel = count.parse().expect("a number")
                 }
@@ -307,6 +309,7 @@ impl CallStage {
                 cause: "full".into(),
                 in_ms: None,
             },
+            "restart" => Input::RestartDue,
             "sent" => Input::RequestSent,
             "hooks" => Input::TurnEndNotified,
             "planner" => planner(what, self.machine.facts().turns),

@@ -96,6 +96,8 @@ struct Outside {
     held: Vec<(Seq, ToolCall)>,
     running: Vec<Running>,
     retries: Vec<(ItemId, u32)>,
+    /// When timers of restarts expire.
+    restarts: Vec<u64>,
     /// The planner works on this.
     planning: Option<PlanRequest>,
     /// A rewind in progress, and its result; an inner `None` means that it fails.
@@ -277,6 +279,7 @@ impl Simulation {
         kinds.extend(self.outside.notifying.then_some(6));
         kinds.extend(self.outside.job.is_some().then_some(7));
         kinds.extend(self.outside.planning.is_some().then_some(8));
+        kinds.extend((!self.outside.restarts.is_empty()).then_some(9));
         match kinds.is_empty() {
             true => self.disk(),
             false => match self.chance.one_of(&kinds) {
@@ -288,6 +291,7 @@ impl Simulation {
                 6 => self.stop_hooks_finish(),
                 7 => self.job_ends(),
                 8 => self.planner_ends(),
+                9 => self.restart_due(),
                 _ => self.rewinding_ends(),
             },
         }
@@ -362,6 +366,14 @@ impl Simulation {
         self.closing |= reason == StopReason::Shutdown;
         let partial = self.partial();
         self.step(Input::Stop { reason, partial });
+    }
+
+    fn restart_due(&mut self) {
+        if let Some(due_ms) = self.chance.take(&mut self.outside.restarts) {
+            // Timers from before a pause fire early, in the eyes of the newest one.
+            self.pass(due_ms.saturating_sub(self.now.mono_ms));
+            self.step(Input::RestartDue);
+        }
     }
 
     fn time_is_up(&mut self) {
@@ -599,6 +611,10 @@ impl Simulation {
                 }
                 Effect::Supersede { .. } => {}
                 Effect::Retry { item, attempt, .. } => self.outside.retries.push((item, attempt)),
+                Effect::ArmRestart { in_ms } => {
+                    assert!(in_ms > 0, "one that is due does not wait");
+                    self.outside.restarts.push(self.now.mono_ms + in_ms);
+                }
                 Effect::Judge { call } => {
                     assert!(!call.cut, "a call that was cut is not judged");
                     self.check.assert_edited(&call);
@@ -776,6 +792,7 @@ impl Simulation {
                 && outside.judging.is_empty()
                 && outside.running.is_empty()
                 && outside.retries.is_empty()
+                && outside.restarts.is_empty()
                 && outside.rewinding.is_none()
                 && outside.job.is_none()
                 && outside.planning.is_none()

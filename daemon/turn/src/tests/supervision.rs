@@ -330,3 +330,140 @@ fn failed_work_goes_on_before_prompts_that_wait() {
     ",
     );
 }
+
+#[test]
+fn restarts_wait_longer_from_one_to_the_next() {
+    check(
+        "
+        > session headless restart=on-failure backoff=1000 tries=1
+        > user one
+          turn starts | running | prompt: one | ask
+        > model breaks permanent
+          turn ends failed: permanent | restart 1: permanent | waiting for restart | go on in 1000 ms
+        > restart due
+        > wait 1000
+        > restart due
+          turn starts | running | daemon: go on after the failure | ask
+        > model breaks transient
+          turn ends failed: transient | restart 2: transient | waiting for restart | go on in 5000 ms
+        > wait 5000
+        > restart due
+          turn starts | running | daemon: go on after the failure | ask
+        > model breaks no-key
+          turn ends failed: no-key | restart 3: no-key | waiting for restart | go on in 25000 ms
+        > wait 25000
+        > restart due
+          turn starts | running | daemon: go on after the failure | ask
+        > model says Done.
+          model: Done. | turn ends completed | exited 0
+    ",
+    );
+}
+
+/// One restart, which waits.
+const WAITS: &str = "
+    > session headless restart=on-failure backoff=1000 tries=1
+    > user one
+      turn starts | running | prompt: one | ask
+    > model breaks permanent
+      turn ends failed: permanent | restart 1: permanent | waiting for restart | go on in 1000 ms
+";
+
+#[test]
+fn a_prompt_of_a_user_takes_the_place_of_a_restart_that_waits() {
+    check(&format!(
+        "{WAITS}
+        > user do it so
+          taken back | turn starts | running | prompt: do it so | ask
+        > restart due
+        > model breaks permanent
+          turn ends failed: permanent | restart 2: permanent | waiting for restart | go on in 1000 ms
+    "
+    ));
+    // What a sub-agent says does not.
+    check(&format!(
+        "{WAITS}
+        > agent it is done
+        > wait 1000
+        > restart due
+          turn starts | running | daemon: go on after the failure | ask
+    "
+    ));
+}
+
+#[test]
+fn who_stops_a_restart_that_waits_ends_the_run_with_its_failure() {
+    check(&format!(
+        "{WAITS}
+        > stop user
+          taken back | exited 1
+        > restart due
+    "
+    ));
+    check(&format!(
+        "{WAITS}
+        > stop term
+          taken back | exited 143
+    "
+    ));
+    check(
+        "
+        > session interactive restart=on-failure backoff=1000 tries=1
+        > goal tidy up
+          goal: tidy up | goal turn 1: started | turn starts | running | prompt: tidy up | ask
+        > model breaks permanent
+          turn ends failed: permanent | restart 1: permanent | waiting for restart | go on in 1000 ms
+        > stop user
+          goal stopped: a turn was interrupted | idle
+    ",
+    );
+}
+
+#[test]
+fn a_wait_survives_the_death_of_the_daemon_and_goes_on_where_it_was() {
+    check(&format!(
+        "{WAITS}
+        > wait 400
+        > crash continue
+          waiting for restart | go on in 600 ms
+        > wait 600
+        > restart due
+          turn starts | running | daemon: go on after the failure | ask
+    "
+    ));
+    check(&format!(
+        "{WAITS}
+        > wait 2000
+        > crash continue
+          idle | turn starts | running | daemon: go on after the failure | ask
+    "
+    ));
+    check(&format!(
+        "{WAITS}
+        > crash continue before session.state
+          waiting for restart | go on in 1000 ms
+    "
+    ));
+    check(&format!(
+        "{WAITS}
+        > suspend
+          suspended
+        > crash idle
+          waiting for restart | go on in 1000 ms
+    "
+    ));
+}
+
+#[test]
+fn a_pause_keeps_a_restart_from_starting() {
+    check(&format!(
+        "{WAITS}
+        > pause
+          paused
+        > wait 1000
+        > restart due
+        > resume
+          idle | turn starts | running | daemon: go on after the failure | ask
+    "
+    ));
+}

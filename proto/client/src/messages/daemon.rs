@@ -32,6 +32,8 @@ crate::catalog! {
     ResultDeniedByReviewer = "Denied by the reviewer of risky calls: {0}. Do without this call, or say what it is needed for.", "审查模型已拒绝：{0}。请不使用此调用，或说明为何需要它。";
     ReviewNoVerdict = "its answer has no verdict", "其回答中没有结论";
     ReviewTimedOut = "it timed out", "超时";
+    RestartWaits = "a restart waits", "等待重启";
+    RestartStopped = "the restart was stopped", "重启已取消";
     ResultDeniedNote = "Denied by the user ({0}): {1}", "用户（{0}）已拒绝：{1}";
     ResultDeniedBefore = "Denied: the same call was denied before in this turn, and stays denied.", "已拒绝：同样的调用在本回合中已被拒绝，仍然拒绝。";
     ResultPlanMode = "Not run: the session is in plan mode, and this call may change something.", "未执行：会话处于计划模式，而此调用可能改动内容。";

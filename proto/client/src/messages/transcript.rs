@@ -171,6 +171,8 @@ crate::catalog! {
     RestartedAfter = "restart {0}: the session goes on after a failure: {1}", "第 {0} 次重启：会话在失败后继续：{1}";
     OneRestart = "{0} restart", "{0} 次重启";
     Restarts = "{0} restarts", "{0} 次重启";
+    RestartedIn = "restart {0}: the session starts again in {1} s", "第 {0} 次重启：会话将在 {1} 秒后再次开始";
+    RestartedAfterIn = "restart {0}: the session goes on in {2} s after a failure: {1}", "第 {0} 次重启：会话将在失败后 {2} 秒继续：{1}";
     /// Number of restarts; why.
     GaveUp = "gave up after {0}: {1}", "{0}后放弃：{1}";
     GaveUpTooMany = "too many restarts in a short time", "短时间内重启过多";

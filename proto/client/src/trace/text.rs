@@ -184,9 +184,14 @@ impl Display for What {
                 number,
                 outcome,
                 reason,
+                wait_ms,
             } => {
                 let outcome = words::outcome(Language::English, *outcome, None);
-                write!(f, "restart {number} after a turn: {outcome}")?;
+                write!(f, "restart {number}")?;
+                if *wait_ms > 0 {
+                    write!(f, " in {}", Seconds(*wait_ms))?;
+                }
+                write!(f, " after a turn: {outcome}")?;
                 Because(reason).fmt(f)
             }
             Self::GaveUp {

@@ -223,6 +223,8 @@ pub enum What {
         outcome: OutcomeKind,
         /// Why it failed; empty if it did not.
         reason: String,
+        /// How long it waits before it goes on.
+        wait_ms: u64,
     },
     /// It does not go on, although it has such a policy.
     GaveUp {

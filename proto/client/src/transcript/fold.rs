@@ -638,8 +638,8 @@ fn waits(state: &SessionState) -> Option<Status> {
             cause,
         }),
         (State::Waiting, Some(WaitingFor::Credentials)) => Some(Status::Credentials { cause }),
-        // The question itself is shown.
-        (State::Waiting, Some(WaitingFor::Interaction(_)) | None)
+        // The question itself is shown, and the restart says how long it waits.
+        (State::Waiting, Some(WaitingFor::Interaction(_) | WaitingFor::Restart) | None)
         | (State::Idle | State::Running | State::Paused | State::Exited, _) => None,
     }
 }

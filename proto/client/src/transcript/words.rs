@@ -174,9 +174,13 @@ fn goal_ended(language: Language, ended: &GoalEnded) -> String {
 /// That the session goes on by its restart policy, and after which failure.
 fn restarted(language: Language, restarted: &SessionRestarted) -> String {
     let number = restarted.number.to_string();
-    match language.translate(&restarted.reason) {
-        reason if reason.is_empty() => language.fill(Msg::Restarted, &[&number]),
-        reason => language.fill(Msg::RestartedAfter, &[&number, &reason]),
+    let reason = language.translate(&restarted.reason);
+    let wait = seconds(restarted.wait_ms);
+    match (reason.is_empty(), restarted.wait_ms) {
+        (true, 0) => language.fill(Msg::Restarted, &[&number]),
+        (true, _) => language.fill(Msg::RestartedIn, &[&number, &wait]),
+        (false, 0) => language.fill(Msg::RestartedAfter, &[&number, &reason]),
+        (false, _) => language.fill(Msg::RestartedAfterIn, &[&number, &reason, &wait]),
     }
 }
 

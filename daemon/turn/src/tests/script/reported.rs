@@ -47,6 +47,7 @@ pub fn reported(effect: &Effect) -> Option<String> {
         Effect::CancelPlan => "stop the planner".into(),
         Effect::CancelAsk => "drop the request".into(),
         Effect::Supersede { .. } => "discard the shown part".into(),
+        Effect::ArmRestart { in_ms } => format!("go on in {in_ms} ms"),
         Effect::Retry { in_ms, .. } => format!("try again in {in_ms} ms"),
         Effect::Judge { call } => format!("judge {}{}", call.id, command(call)),
         Effect::Run { call, after: None } => format!("run {}{}", call.id, command(call)),

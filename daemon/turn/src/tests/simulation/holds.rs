@@ -48,7 +48,7 @@ impl Simulation {
         let wanted = open.map(|open| open.request.kind()).min();
         let asked = waits_for.and_then(|waits| match waits {
             WaitingFor::Interaction(kind) => Some(kind),
-            WaitingFor::Retry | WaitingFor::Credentials => None,
+            WaitingFor::Retry | WaitingFor::Restart | WaitingFor::Credentials => None,
         });
         assert_eq!(asked, wanted, "people see what waits for them");
         // If a user waits for a summary while no turn is open, the session has no separate state for that.
@@ -68,7 +68,8 @@ impl Simulation {
         let comes = works
             || outside.planning.is_some()
             || !outside.judging.is_empty()
-            || !outside.retries.is_empty();
+            || !outside.retries.is_empty()
+            || !outside.restarts.is_empty();
         if !comes && !self.is_asked() && !self.handing {
             assert!(
                 self.machine.is_idle() || self.machine.wants_credentials(),
