@@ -232,3 +232,60 @@ fn a_link_is_answered_on_the_command_line_and_one_that_hides_its_host_is_refused
         result_of(&model)
     );
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_that_wants_a_link_opened_first_shows_it_and_can_be_made_again() {
+    let model = Model::start([
+        Answer::call("mcp__s__gated", json!({})),
+        Answer::call("mcp__s__gated", json!({})),
+        Answer::text("Done."),
+    ]);
+    let house = house(&model);
+    servers(&house, &json!({"s": faulty(&["ok"])}));
+    let client = house.client("one", Role::Drive).await;
+    let (pid, open, question) = asked(&house, &client).await;
+    assert_eq!(
+        question.kind,
+        ElicitationKind::Link {
+            url: "https://pay.example/now?id=1".to_owned(),
+            host: "pay.example".to_owned(),
+        }
+    );
+    let accepted = decide(&open, ElicitationDecision::Accept);
+    answer(&client, &accepted).await.expect("answer");
+    at_rest(&client, pid).await;
+    let log = house.log(pid);
+    log.check();
+    let results = log.results();
+    assert_eq!(
+        results[0].text,
+        "The MCP server `s` wants the user to open https://pay.example/now?id=1 first, and did nothing. The user was shown the link and opens it. Make the same call again; if the server asks for the same again, the user is not done there: ask them, and wait for their answer."
+    );
+    assert_eq!(results[1].text, "opened");
+}
+
+#[test]
+fn a_link_that_nobody_sees_is_named_to_the_model_and_one_that_hides_its_host_is_not() {
+    for (url, said, unsaid) in [
+        (
+            "https://pay.example/now?id=1",
+            "open https://pay.example/now?id=1 first, and did nothing. The user has not seen it.",
+            "bank",
+        ),
+        (
+            "https://bank.example@evil.example/",
+            "with a user's name in it is not shown to users",
+            "evil.example",
+        ),
+    ] {
+        let model = calling("mcp__s__gated", json!({"url": url}));
+        let house = house(&model);
+        servers(&house, &json!({"s": faulty(&["ok"])}));
+        run(&house, &["--allow", "mcp__s", "--on-ask", "deny"], "Go.").expect(0, "completed");
+        let result = result_of(&model);
+        assert!(
+            result.contains(said) && !result.contains(unsaid),
+            "{result}"
+        );
+    }
+}
