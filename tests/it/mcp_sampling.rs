@@ -11,13 +11,13 @@ use proto::params::interaction::{
 use proto::params::session::OneParams;
 use proto::record::Purpose;
 use serde_json::{Value, json};
-use testkit::model::{Answer, Gate, Model, Place, Request, Script};
+use testkit::model::{Answer, Gate, Model, Place, Request, Script, Wire};
 use tests::follow::{from_the_start, to_rest};
 use tests::interactions::{answer, answer_with, first_opened, list};
 use tests::{House, until};
 
 use crate::mcp::{calling, faulty, result_of, servers};
-use crate::scripted::{house, run};
+use crate::scripted::{HASTE, house, run};
 
 /// Whether a request is of a server: it has no tools.
 fn is_sample(request: &Request) -> bool {
@@ -287,5 +287,48 @@ fn a_link_that_nobody_sees_is_named_to_the_model_and_one_that_hides_its_host_is_
             result.contains(said) && !result.contains(unsaid),
             "{result}"
         );
+    }
+}
+
+/// The limits of the request for the server: what a server wants is never more than the entry allows.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_server_takes_at_most_is_the_limit_of_the_request() {
+    for (wire, more, member, limit) in [
+        (Wire::Messages, "", "max_tokens", 100),
+        (Wire::Responses, "", "max_output_tokens", 100),
+        (
+            Wire::Responses,
+            "max_output_tokens = 70\n",
+            "max_output_tokens",
+            70,
+        ),
+        (
+            Wire::Chat,
+            "extra = { max_tokens = 500 }\n",
+            "max_tokens",
+            100,
+        ),
+    ] {
+        let model = sampled(&open_gate());
+        let house = House::new();
+        house.settings(HASTE);
+        house.provider(&format!("{}{more}", model.entry_of(wire, "model", None)));
+        house.daemon();
+        servers(&house, &json!({"s": faulty(&["ok"])}));
+        let client = house.client("one", Role::Drive).await;
+        let (pid, open, _) = asked(&house, &client).await;
+        let accepted = decide(&open, ElicitationDecision::Accept);
+        answer(&client, &accepted).await.expect("answer");
+        at_rest(&client, pid).await;
+        assert_eq!(
+            got(&house, pid)["result"]["content"]["text"],
+            "Seven coins."
+        );
+        let requests = model.requests();
+        let sample = requests.iter().find(|request| is_sample(request));
+        let body = &sample.expect("a sample").body;
+        let body: Value = serde_json::from_slice(body).expect("JSON");
+        assert_eq!(body[member], limit, "{wire:?} {more}");
+        model.assert_strict();
     }
 }
