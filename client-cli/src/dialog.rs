@@ -158,8 +158,8 @@ impl Dialog {
         let Some(fields) = form.fields() else {
             return Err(String::new());
         };
-        let optional = |index| fields.is_optional(index);
-        let all = self.replies.take(&fields.questions, optional, words);
+        let rules = |index| fields.reply_rules(index);
+        let all = self.replies.take(&fields.questions, rules, words);
         let all = all.map_err(|why| translated(&why).into_owned())?;
         Ok(all.map(|replies| self.params(form.reply(replies))))
     }

@@ -11,13 +11,13 @@ use proto::params::interaction::{
 use proto::params::session::OneParams;
 use proto::record::Purpose;
 use serde_json::{Value, json};
-use testkit::model::{Answer, Gate, Model, Place, Request, Script};
+use testkit::model::{Answer, Gate, Model, Place, Request, Script, Wire};
 use tests::follow::{from_the_start, to_rest};
 use tests::interactions::{answer, answer_with, first_opened, list};
 use tests::{House, until};
 
 use crate::mcp::{calling, faulty, result_of, servers};
-use crate::scripted::{house, run};
+use crate::scripted::{HASTE, house, run};
 
 /// Whether a request is of a server: it has no tools.
 fn is_sample(request: &Request) -> bool {
@@ -231,4 +231,104 @@ fn a_link_is_answered_on_the_command_line_and_one_that_hides_its_host_is_refused
         "{}",
         result_of(&model)
     );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_that_wants_a_link_opened_first_shows_it_and_can_be_made_again() {
+    let model = Model::start([
+        Answer::call("mcp__s__gated", json!({})),
+        Answer::call("mcp__s__gated", json!({})),
+        Answer::text("Done."),
+    ]);
+    let house = house(&model);
+    servers(&house, &json!({"s": faulty(&["ok"])}));
+    let client = house.client("one", Role::Drive).await;
+    let (pid, open, question) = asked(&house, &client).await;
+    assert_eq!(
+        question.kind,
+        ElicitationKind::Link {
+            url: "https://pay.example/now?id=1".to_owned(),
+            host: "pay.example".to_owned(),
+        }
+    );
+    let accepted = decide(&open, ElicitationDecision::Accept);
+    answer(&client, &accepted).await.expect("answer");
+    at_rest(&client, pid).await;
+    let log = house.log(pid);
+    log.check();
+    let results = log.results();
+    assert_eq!(
+        results[0].text,
+        "The MCP server `s` wants the user to open https://pay.example/now?id=1 first, and did nothing. The user was shown the link and opens it. Make the same call again; if the server asks for the same again, the user is not done there: ask them, and wait for their answer."
+    );
+    assert_eq!(results[1].text, "opened");
+}
+
+#[test]
+fn a_link_that_nobody_sees_is_named_to_the_model_and_one_that_hides_its_host_is_not() {
+    for (url, said, unsaid) in [
+        (
+            "https://pay.example/now?id=1",
+            "open https://pay.example/now?id=1 first, and did nothing. The user has not seen it.",
+            "bank",
+        ),
+        (
+            "https://bank.example@evil.example/",
+            "with a user's name in it is not shown to users",
+            "evil.example",
+        ),
+    ] {
+        let model = calling("mcp__s__gated", json!({"url": url}));
+        let house = house(&model);
+        servers(&house, &json!({"s": faulty(&["ok"])}));
+        run(&house, &["--allow", "mcp__s", "--on-ask", "deny"], "Go.").expect(0, "completed");
+        let result = result_of(&model);
+        assert!(
+            result.contains(said) && !result.contains(unsaid),
+            "{result}"
+        );
+    }
+}
+
+/// The limits of the request for the server: what a server wants is never more than the entry allows.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_server_takes_at_most_is_the_limit_of_the_request() {
+    for (wire, more, member, limit) in [
+        (Wire::Messages, "", "max_tokens", 100),
+        (Wire::Responses, "", "max_output_tokens", 100),
+        (
+            Wire::Responses,
+            "max_output_tokens = 70\n",
+            "max_output_tokens",
+            70,
+        ),
+        (
+            Wire::Chat,
+            "extra = { max_tokens = 500 }\n",
+            "max_tokens",
+            100,
+        ),
+    ] {
+        let model = sampled(&open_gate());
+        let house = House::new();
+        house.settings(HASTE);
+        house.provider(&format!("{}{more}", model.entry_of(wire, "model", None)));
+        house.daemon();
+        servers(&house, &json!({"s": faulty(&["ok"])}));
+        let client = house.client("one", Role::Drive).await;
+        let (pid, open, _) = asked(&house, &client).await;
+        let accepted = decide(&open, ElicitationDecision::Accept);
+        answer(&client, &accepted).await.expect("answer");
+        at_rest(&client, pid).await;
+        assert_eq!(
+            got(&house, pid)["result"]["content"]["text"],
+            "Seven coins."
+        );
+        let requests = model.requests();
+        let sample = requests.iter().find(|request| is_sample(request));
+        let body = &sample.expect("a sample").body;
+        let body: Value = serde_json::from_slice(body).expect("JSON");
+        assert_eq!(body[member], limit, "{wire:?} {more}");
+        model.assert_strict();
+    }
 }

@@ -335,8 +335,7 @@ fn read(id: &str, fields: &Fields<'_>, answers: &[String]) -> Result<Vec<Reply>,
     let answers = questions.iter().zip(answers).enumerate();
     answers
         .map(|(index, (question, words))| {
-            let optional = fields.is_optional(index);
-            reply::read_or_leave_out(question, optional, words).map_err(|why| {
+            reply::read(question, fields.reply_rules(index), words).map_err(|why| {
                 let what = say!(Msg::AnswerWhy, index + 1, translated(&why));
                 Error::usage(what, say!(Msg::InboxLists))
             })

@@ -248,6 +248,14 @@ fn choose(dialog: &mut InteractionDialog, action: Action, key: &KeyEvent) {
         return;
     }
     if action == Action::Other {
+        let takes_words = {
+            let form = dialog.form();
+            let fields = form.fields();
+            fields.is_some_and(|fields| fields.takes_words(dialog.at))
+        };
+        if !takes_words {
+            return;
+        }
         let words = dialog.change_draft(|_, draft| {
             let begun = std::mem::take(&mut draft.begun);
             let words = Some(begun).filter(|begun| !begun.is_empty());

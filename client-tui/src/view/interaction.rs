@@ -484,7 +484,9 @@ fn field_keys(
     if several {
         keys.push(of(Action::Choose, Msg::KeyToggle));
     }
-    keys.push(of(Action::Other, Msg::KeyOther));
+    if fields.takes_words(dialog.at) {
+        keys.push(of(Action::Other, Msg::KeyOther));
+    }
     keys.push(of(Action::Accept, accept));
     if dialog.at > 0 {
         keys.push(of(Action::PreviousPart, Msg::KeyBefore));

@@ -159,6 +159,13 @@ pub trait Codec: Send + Sync {
         None
     }
 
+    /// The members `extra` of a prefix, with an answer of at most so many tokens of text. `None`: this kind has no member
+    /// for it that every server takes.
+    fn with_output_limit(&self, extra: &str, tokens: u64) -> Option<String> {
+        let _ = (extra, tokens);
+        None
+    }
+
     /// Milliseconds that the vendor keeps in its cache what was used last; 0: not known.
     fn cache_ttl_ms(&self) -> u64 {
         0

@@ -271,6 +271,8 @@ pub struct SamplingRequest {
     pub messages: Vec<SamplingMessage>,
     /// In hundredths. `None`: the provider's default.
     pub temperature: Option<u32>,
+    /// The longest answer that the server takes.
+    pub max_tokens: u64,
 }
 
 /// A message of such a text.

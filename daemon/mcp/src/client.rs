@@ -84,6 +84,21 @@ pub enum CallError {
     Lost,
     /// The server does not accept the login, or not for this call.
     NeedsLogin,
+    /// The server wants the user to open these links first. It has done nothing.
+    NeedsLinks {
+        links: Vec<String>,
+        decision: LinkDecision,
+    },
+}
+
+/// What the user did about a link that was shown to them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LinkDecision {
+    /// They open it.
+    Accepted,
+    Declined,
+    /// No user could be asked, or the question was closed without a decision.
+    NotAsked,
 }
 
 /// A part of a result.

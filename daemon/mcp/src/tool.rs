@@ -10,7 +10,7 @@ use proto::item::{CallStatus, Display, ToolKind};
 use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
 
-use crate::client::{CallError, ToolRequest, ToolResult};
+use crate::client::{CallError, LinkDecision, ToolRequest, ToolResult};
 use crate::config::{ConfigScope, ReadOnlyPolicy};
 use crate::listing::ListedTool;
 use crate::output;
@@ -164,11 +164,33 @@ impl ServerTool {
                     "The MCP server `{name}` does not accept the user's login for this call, which had no effect. The user can log in again with `reasonix mcp login {name}`; ask them to, and do not repeat the call before."
                 ))
             }
+            Err(CallError::NeedsLinks { links, decision }) => {
+                Outcome::failed(needs_links(name, &links, decision))
+            }
             Err(CallError::Lost) => Outcome::failed(format!(
                 "The MCP server `{name}` ended while the call ran, and is started again. The call is not repeated; it may have had effects."
             )),
         }
     }
+}
+
+/// The text of a call that was not made because the user must open links first.
+fn needs_links(server: &str, links: &[String], decision: LinkDecision) -> String {
+    let links = links.join(" and ");
+    let next = match decision {
+        LinkDecision::Accepted => {
+            "The user was shown the link and opens it. Make the same call again; if the server asks for the same again, the user is not done there: ask them, and wait for their answer."
+        }
+        LinkDecision::Declined => {
+            "The user was shown the link and declined. Do not repeat the call; ask the user how to go on."
+        }
+        LinkDecision::NotAsked => {
+            "The user has not seen it. Tell them what it is for; the call can be made again once they have opened it."
+        }
+    };
+    format!(
+        "The MCP server `{server}` wants the user to open {links} first, and did nothing. {next}"
+    )
 }
 
 /// The outcome of a call with this result. A long text goes to the file.

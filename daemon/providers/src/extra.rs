@@ -90,3 +90,49 @@ pub(crate) fn temperature(members: &str, hundredths: u32) -> Option<String> {
     let set = members.contains("\"temperature\"");
     (!set).then(|| format!("\"temperature\":{whole}.{part:02}"))
 }
+
+/// Tokens for the reasoning of a model before its answer, beside the limit of the answer.
+const REASONING_TOKENS: u64 = 8_192;
+/// Vendors refuse a lower limit.
+const OUTPUT_MIN: u64 = 16;
+
+/// Members with this one limited to so many tokens of text, and no higher than it is. `reasons`: the model's reasoning counts
+/// too.
+pub(crate) fn with_output_limit(
+    members: &str,
+    name: &str,
+    tokens: u64,
+    reasons: bool,
+) -> Option<String> {
+    let mut members: Map<String, Value> = serde_json::from_str(&format!("{{{members}}}")).ok()?;
+    let room = if reasons { REASONING_TOKENS } else { 0 };
+    let wanted = tokens.max(OUTPUT_MIN).saturating_add(room);
+    let limit = members.get(name).and_then(Value::as_u64);
+    let limit = limit.map_or(wanted, |limit| limit.min(wanted));
+    members.insert(name.to_owned(), limit.into());
+    let object = Value::Object(members).to_string();
+    Some(object[1..object.len() - 1].to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_is_limited_to_what_is_wanted_and_never_to_more() {
+        let limited = |members: &str, tokens, reasons| {
+            with_output_limit(members, "max_tokens", tokens, reasons).expect("members")
+        };
+        assert_eq!(limited("", 100, false), r#""max_tokens":100"#);
+        assert_eq!(
+            limited(r#""max_tokens":32000,"top_k":1"#, 100, false),
+            r#""max_tokens":100,"top_k":1"#
+        );
+        assert_eq!(
+            limited(r#""max_tokens":50"#, 100, false),
+            r#""max_tokens":50"#
+        );
+        assert_eq!(limited("", 100, true), r#""max_tokens":8292"#);
+        assert_eq!(limited("", 1, false), r#""max_tokens":16"#);
+    }
+}

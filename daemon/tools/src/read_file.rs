@@ -1,6 +1,6 @@
-//! `read_file`: numbered lines of a text file.
+//! `read_file`: numbered lines of a text file, or an image.
 
-use contract::{ArgumentUse, Family, Outcome, ToolSpec};
+use contract::{ArgumentUse, Family, ImageError, Outcome, OutcomeImage, ToolSpec, image};
 use proto::item::{Display, ToolKind};
 use proto::record::KnownFile;
 use schemars::JsonSchema;
@@ -14,7 +14,7 @@ use crate::memory::Memory;
 use crate::truncate;
 
 /// For the model.
-const DESCRIPTION: &str = "Read a text file as numbered lines (`number<TAB>text`; the number is not part of the file). Returns up to 2000 lines; for more, give `offset` and `limit`. `path` is relative to the working directory, absolute, or starts with `~/`. Read a file before you change it.";
+const DESCRIPTION: &str = "Read a text file as numbered lines (`number<TAB>text`; the number is not part of the file), or look at an image (PNG, JPEG, GIF, WebP). Returns up to 2000 lines; for more, give `offset` and `limit`. `path` is relative to the working directory, absolute, or starts with `~/`. Read a file before you change it.";
 
 const LINES_DEFAULT: u64 = 2000;
 const TOKENS_MAX: usize = 64_000;
@@ -84,6 +84,9 @@ fn read(call: &Call<'_>, at: &ResolvedPath, args: &Args) -> Result<Outcome, Outc
         .window(at, window)
         .map_err(|error| files::file_failed(&error))?;
     let shown = call.name(at);
+    if image::format_of(&kept.head).is_some() {
+        return read_image(call, at, &shown, &kept);
+    }
     if let Some(kind) = not_text(&shown, &kept.head) {
         return Err(Outcome::failed(format!(
             "`{shown}` is {kind} of {} bytes and cannot be read as text; look into it with a program through `bash`",
@@ -119,6 +122,33 @@ fn read(call: &Call<'_>, at: &ResolvedPath, args: &Args) -> Result<Outcome, Outc
     Ok(Outcome {
         known,
         ..files::done_line(text, line)
+    })
+}
+
+/// The file as an image for the model.
+fn read_image(
+    call: &Call<'_>,
+    at: &ResolvedPath,
+    shown: &str,
+    kept: &WindowContent,
+) -> Result<Outcome, Outcome> {
+    let refused = |error: ImageError| {
+        Outcome::failed(format!(
+            "`{shown}` is an image that cannot be shown to you: {error}. Convert it or look into it with a program through `bash`."
+        ))
+    };
+    let size = usize::try_from(kept.stamp.size).unwrap_or(usize::MAX);
+    if size > image::IMAGE_BYTES_MAX {
+        return Err(refused(ImageError::TooManyBytes(size)));
+    }
+    let file = call.memory.workspace().read(at);
+    let file = file.map_err(|error| files::file_failed(&error))?;
+    let image = OutcomeImage::read(file.bytes).map_err(refused)?;
+    let label = image.image.label();
+    Ok(Outcome {
+        known: known(&call.memory, at, kept),
+        images: vec![image],
+        ..files::done_line(format!("[{label}]"), format!("read {shown}: {label}"))
     })
 }
 
@@ -169,10 +199,7 @@ fn numbered(kept: &WindowContent, first: u64) -> (String, u64) {
 
 /// The kind of a file that is not text.
 fn not_text(path: &str, head: &[u8]) -> Option<&'static str> {
-    const MAGIC: [(&[u8], &str); 13] = [
-        (b"\x89PNG\r\n", "a PNG image"),
-        (b"\xff\xd8\xff", "a JPEG image"),
-        (b"GIF8", "a GIF image"),
+    const MAGIC: [(&[u8], &str); 10] = [
         (b"BM\0", "a BMP image"),
         (b"%PDF-", "a PDF document"),
         (b"PK\x03\x04", "a ZIP archive (or a document in that form)"),
@@ -186,9 +213,6 @@ fn not_text(path: &str, head: &[u8]) -> Option<&'static str> {
     ];
     if let Some((_, name)) = MAGIC.iter().find(|(magic, _)| head.starts_with(magic)) {
         return Some(name);
-    }
-    if head.starts_with(b"RIFF") && head.get(8..12) == Some(b"WEBP") {
-        return Some("a WebP image");
     }
     if path.to_ascii_lowercase().ends_with(".ipynb") {
         return Some("a notebook");

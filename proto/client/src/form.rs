@@ -19,6 +19,8 @@ use proto::params::interaction::{
 };
 use proto::{InteractionId, RequestId};
 
+use crate::reply::ReplyRules;
+
 pub use approval::{review_words, untyped_decision, untyped_decision_words, untyped_edit};
 pub use kinds::{Asked, Msg, ends_plan_mode, untyped_replies};
 
@@ -153,12 +155,14 @@ pub struct Label {
     pub short: Msg,
 }
 
-/// Questions with options. Words of the user's own are always possible.
+/// Questions with options. Words of the user's own are possible, but for those that take only their options.
 #[derive(Debug)]
 pub struct Fields<'a> {
     pub questions: Cow<'a, [Question]>,
     /// Which of them may stay without an answer.
     optional: Vec<bool>,
+    /// Which of them take only one of their options.
+    only_options: Vec<bool>,
     answer: fn(Vec<Reply>) -> InteractionAnswer,
     /// The answer that gives none. `None`: the questions cannot be declined.
     decline: Option<fn() -> InteractionAnswer>,
@@ -169,6 +173,21 @@ impl Fields<'_> {
     #[must_use]
     pub fn is_optional(&self, index: usize) -> bool {
         self.optional.get(index) == Some(&true)
+    }
+
+    /// Whether the question with this index takes words of the user's own.
+    #[must_use]
+    pub fn takes_words(&self, index: usize) -> bool {
+        self.only_options.get(index) != Some(&true)
+    }
+
+    /// What an answer to the question with this index may be.
+    #[must_use]
+    pub fn reply_rules(&self, index: usize) -> ReplyRules {
+        ReplyRules {
+            optional: self.is_optional(index),
+            only_options: !self.takes_words(index),
+        }
     }
 
     /// Whether the user may refuse to answer.

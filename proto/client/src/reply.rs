@@ -2,14 +2,37 @@
 //!
 //! `2` is the second option, `1,3` are two of them, `2: words` is an option and something to say about it; the label of
 //! an option is that option; anything else is words of the person's own, and so is all of it where there are no options.
+//! A question may take only its options.
 
 use proto::params::interaction::{Question, Reply};
+
+/// What an answer to a question may be.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ReplyRules {
+    /// `-` is no answer.
+    pub optional: bool,
+    /// The user's own words are none.
+    pub only_options: bool,
+}
 
 /// Reads the answer to one question.
 ///
 /// # Errors
 /// It means nothing here: why, in words.
-pub fn read(ask: &Question, words: &str) -> Result<Reply, String> {
+pub fn read(ask: &Question, rules: ReplyRules, words: &str) -> Result<Reply, String> {
+    if rules.optional && words.trim() == "-" {
+        return Ok(Reply::default());
+    }
+    match read_any(ask, words) {
+        Ok(reply) if rules.only_options && reply.other.is_some() => Err(ONLY_OPTIONS.to_owned()),
+        Err(_) if rules.only_options => Err(ONLY_OPTIONS.to_owned()),
+        read => read,
+    }
+}
+
+const ONLY_OPTIONS: &str = "give the number of one of the options: there is no other answer";
+
+fn read_any(ask: &Question, words: &str) -> Result<Reply, String> {
     let words = words.trim();
     if words.is_empty() {
         return Err("give the number of an option, or your own words".to_owned());
@@ -53,17 +76,6 @@ pub fn read(ask: &Question, words: &str) -> Result<Reply, String> {
     Ok(chosen(labels, other.map(str::to_owned)))
 }
 
-/// Reads the answer to one question; if that is `optional`, `-` is no answer.
-///
-/// # Errors
-/// As [`read`].
-pub fn read_or_leave_out(ask: &Question, optional: bool, words: &str) -> Result<Reply, String> {
-    match words.trim() {
-        "-" if optional => Ok(Reply::default()),
-        words => read(ask, words),
-    }
-}
-
 /// A label, as the question has it.
 fn named(ask: &Question, words: &str) -> Option<String> {
     let mut labels = ask.options.iter().map(|option| &option.label);
@@ -95,19 +107,19 @@ impl Replies {
         Some((question, self.0.len() + 1, questions.len()))
     }
 
-    /// Takes the answer to that one; all answers if it was the last: they are asked from the beginning then. `-` leaves
-    /// out a question that is `optional` by its index.
+    /// Takes the answer to that one; all answers if it was the last: they are asked from the beginning then. `rules`: what
+    /// the answer to the question with an index may be.
     ///
     /// # Errors
     /// As [`read`]; nothing is taken.
     pub fn take(
         &mut self,
         questions: &[Question],
-        optional: impl Fn(usize) -> bool,
+        rules: impl Fn(usize) -> ReplyRules,
         words: &str,
     ) -> Result<Option<Vec<Reply>>, String> {
         if let Some((question, _, _)) = self.next(questions) {
-            let reply = read_or_leave_out(question, optional(self.0.len()), words)?;
+            let reply = read(question, rules(self.0.len()), words)?;
             self.0.push(reply);
         }
         Ok((self.0.len() >= questions.len()).then(|| std::mem::take(&mut self.0)))

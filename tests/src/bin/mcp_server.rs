@@ -6,13 +6,14 @@
 //!
 //! Each line of the file after `--more` is a tool besides its own. A call of `change` says that the list has changed.
 //! `ask` asks the user with an elicitation, `odd` asks the client for something that does not exist, and both answer with
-//! what the client said. `link` asks the user to open an address, and `sample` has the model answer a text. `ask_of_two`
+//! what the client said. `link` asks the user to open an address, `gated` wants that before its first call, and `sample` has the model answer a text. `ask_of_two`
 //! asks when two calls of it are there. `five` answers when five calls of it are there. `environment` answers with its
 //! variables.
 
 use std::io::{BufRead as _, Write as _};
 use std::process::exit;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
 
@@ -79,6 +80,7 @@ fn main() {
                     reader("ask_of_two", "Asks the user."),
                     reader("link", "Sends the user to a page."),
                     reader("sample", "Asks the model."),
+                    reader("gated", "Works once the user was at a page."),
                     reader("five", "Waits for five calls."),
                     reader("picture", "Answers with an image."),
                 ];
@@ -132,6 +134,7 @@ fn call(id: &Value, message: &Value) {
                 "url": arguments["url"].as_str().unwrap_or("https://pay.example/now?id=1")});
             request(vec![id.clone()], "elicitation/create", &params);
         }
+        Some("gated") => gated(id, arguments),
         Some("sample") => {
             let said =
                 json!({"role": "user", "content": {"type": "text", "text": "How much is it?"}});
@@ -162,6 +165,22 @@ fn call(id: &Value, message: &Value) {
         Some("escape") => text(id, "a\u{1b}]0;title\u{7}b\u{202e}c"),
         _ => text(id, "done"),
     }
+}
+
+/// Wants a link opened first; the second call works.
+fn gated(id: &Value, arguments: &Value) {
+    static CALLS: AtomicUsize = AtomicUsize::new(0);
+    if CALLS.fetch_add(1, Ordering::Relaxed) > 0 {
+        return text(id, "opened");
+    }
+    let url = arguments["url"]
+        .as_str()
+        .unwrap_or("https://pay.example/now?id=1");
+    let link = json!({"mode": "url", "elicitationId": "e-1", "url": url, "message": "Pay there."});
+    println(
+        &json!({"jsonrpc": "2.0", "id": id, "error": {"code": -32042,
+        "message": "a link has to be opened", "data": {"elicitations": [link]}}}),
+    );
 }
 
 /// A text, and an image of 3x2 pixels or what the arguments say, which may be called a failure.

@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
-use rmcp::RoleClient;
 use rmcp::model::{
-    CallToolRequest, CallToolRequestParams, ClientRequest, InputRequest, InputRequests,
+    CallToolRequest, CallToolRequestParams, ClientRequest, ErrorCode, InputRequest, InputRequests,
     InputResponses, ServerResult,
 };
 use rmcp::service::{PeerRequestOptions, RunningService, ServiceError};
+use rmcp::{ErrorData, RoleClient};
 use serde_json::{Map, Value};
 use tokio::time::Instant;
 
@@ -28,6 +28,21 @@ use crate::text::clean;
 const ROUNDS_MAX: usize = 10;
 /// A call whose server reports progress may take so many times its limit.
 const PROGRESS_FACTOR: u32 = 10;
+
+/// The error of a call whose user must open links first.
+const NEEDS_LINKS: ErrorCode = ErrorCode(-32042);
+
+/// Why a round of a call gave no result.
+enum Broken {
+    Failed(CallError),
+    NeedsLinks(ErrorData),
+}
+
+impl From<CallError> for Broken {
+    fn from(error: CallError) -> Self {
+        Self::Failed(error)
+    }
+}
 
 pub(super) struct SdkConnection {
     /// Hears when its lists change.
@@ -76,7 +91,19 @@ impl Connection for SdkConnection {
             let mut params = CallToolRequestParams::new(request.tool.clone());
             params.arguments = Some(request.arguments.clone());
             for _ in 0..ROUNDS_MAX {
-                match self.round(params.clone(), &request, &asker).await? {
+                let round = match self.round(params.clone(), &request, &asker).await {
+                    Ok(round) => round,
+                    Err(Broken::Failed(error)) => return Err(error),
+                    Err(Broken::NeedsLinks(wanted)) => {
+                        return Err(tokio::select! {
+                            shown = asker.show_links(&wanted) => {
+                                shown.unwrap_or_else(CallError::Refused)
+                            }
+                            () = request.cancel.cancelled() => CallError::Cancelled,
+                        });
+                    }
+                };
+                match round {
                     ServerResult::CallToolResult(result) => {
                         return Ok(content::tool_result(result));
                     }
@@ -172,7 +199,7 @@ impl SdkConnection {
         params: CallToolRequestParams,
         request: &ToolRequest,
         asker: &Asker,
-    ) -> Result<ServerResult, CallError> {
+    ) -> Result<ServerResult, Broken> {
         let message = ClientRequest::CallToolRequest(CallToolRequest::new(params));
         let options = PeerRequestOptions::no_options();
         let sent = self
@@ -197,8 +224,11 @@ impl SdkConnection {
                 answer = &mut handle.rx => {
                     return match answer {
                         Ok(Ok(result)) => Ok(result),
-                        Ok(Err(error)) => Err(self.call_error(&error)),
-                        Err(_) => Err(CallError::Lost),
+                        Ok(Err(ServiceError::McpError(error))) if error.code == NEEDS_LINKS => {
+                            Err(Broken::NeedsLinks(error))
+                        }
+                        Ok(Err(error)) => Err(self.call_error(&error).into()),
+                        Err(_) => Err(CallError::Lost.into()),
                     };
                 }
                 () = request.cancel.cancelled() => break CallError::Cancelled,
@@ -217,7 +247,7 @@ impl SdkConnection {
         };
         // If this cannot be sent, the server is gone, which is noticed elsewhere.
         let _ = handle.cancel(Some("no longer wanted".to_owned())).await;
-        Err(stopped)
+        Err(stopped.into())
     }
 
     /// Answers what a server wants to know before it can finish a call. The error is a text for the model.

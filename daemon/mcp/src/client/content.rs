@@ -33,20 +33,34 @@ pub(super) async fn list_tools(peer: &Peer<RoleClient>) -> Result<Vec<RawTool>, 
     {
         return Ok(Vec::new());
     }
-    let mut tools = Vec::new();
+    let tools = all_pages(TOOLS_MAX, |params| async move {
+        let page = peer.list_tools(Some(params)).await?;
+        Ok((page.tools, page.next_cursor))
+    });
+    Ok(tools.await?.iter().map(raw_tool).collect())
+}
+
+/// The pages of a listing, until it ends or has more than `max` entries.
+async fn all_pages<T, F>(
+    max: usize,
+    page: impl Fn(PaginatedRequestParams) -> F,
+) -> Result<Vec<T>, String>
+where
+    F: Future<Output = Result<(Vec<T>, Option<String>), ServiceError>>,
+{
+    let mut all = Vec::new();
     let mut cursor = None;
     for _ in 0..PAGES_MAX {
         let mut params = PaginatedRequestParams::default();
         params.cursor = cursor.take();
-        let page = peer.list_tools(Some(params)).await;
-        let page = page.map_err(|error| clean(&error.to_string()))?;
-        tools.extend(page.tools.iter().map(raw_tool));
-        cursor = page.next_cursor;
-        if cursor.is_none() || tools.len() > TOOLS_MAX {
+        let (entries, next) = page(params).await.map_err(|error| reason(&error))?;
+        all.extend(entries);
+        cursor = next;
+        if cursor.is_none() || all.len() > max {
             break;
         }
     }
-    Ok(tools)
+    Ok(all)
 }
 
 fn raw_tool(tool: &rmcp::model::Tool) -> RawTool {
@@ -112,20 +126,11 @@ pub(super) async fn list_prompts(peer: &Peer<RoleClient>) -> Result<Vec<RawPromp
     {
         return Ok(Vec::new());
     }
-    let mut prompts = Vec::new();
-    let mut cursor = None;
-    for _ in 0..PAGES_MAX {
-        let mut params = PaginatedRequestParams::default();
-        params.cursor = cursor.take();
-        let page = peer.list_prompts(Some(params)).await;
-        let page = page.map_err(|error| reason(&error))?;
-        prompts.extend(page.prompts.into_iter().map(raw));
-        cursor = page.next_cursor;
-        if cursor.is_none() || prompts.len() > PROMPTS_MAX {
-            break;
-        }
-    }
-    Ok(prompts)
+    let prompts = all_pages(PROMPTS_MAX, |params| async move {
+        let page = peer.list_prompts(Some(params)).await?;
+        Ok((page.prompts, page.next_cursor))
+    });
+    Ok(prompts.await?.into_iter().map(raw).collect())
 }
 
 fn raw(prompt: rmcp::model::Prompt) -> RawPrompt {
@@ -170,26 +175,18 @@ pub(super) async fn prompt(
 
 /// All resources of a server.
 pub(super) async fn list_resources(peer: &Peer<RoleClient>) -> Result<Vec<RawResource>, String> {
-    let mut resources = Vec::new();
-    let mut cursor = None;
-    for _ in 0..PAGES_MAX {
-        let mut params = PaginatedRequestParams::default();
-        params.cursor = cursor.take();
-        let page = peer.list_resources(Some(params)).await;
-        let page = page.map_err(|error| reason(&error))?;
-        resources.extend(page.resources.into_iter().map(|resource| RawResource {
-            description: resource.description.or(resource.title).unwrap_or_default(),
-            uri: resource.uri,
-            name: resource.name,
-            media_type: resource.mime_type,
-            size: resource.size,
-        }));
-        cursor = page.next_cursor;
-        if cursor.is_none() || resources.len() > RESOURCES_MAX {
-            break;
-        }
-    }
-    Ok(resources)
+    let resources = all_pages(RESOURCES_MAX, |params| async move {
+        let page = peer.list_resources(Some(params)).await?;
+        Ok((page.resources, page.next_cursor))
+    });
+    let resources = resources.await?.into_iter().map(|resource| RawResource {
+        description: resource.description.or(resource.title).unwrap_or_default(),
+        uri: resource.uri,
+        name: resource.name,
+        media_type: resource.mime_type,
+        size: resource.size,
+    });
+    Ok(resources.collect())
 }
 
 /// The text of a resource.

@@ -16,11 +16,13 @@ use rmcp::model::{
 use serde_json::{Map, Value};
 use tokio::sync::watch;
 
-use super::{http, sampling};
+use super::{CallError, LinkDecision, http, sampling};
 use crate::text::{clean, cut};
 
 /// Questions that one call may ask.
 const QUESTIONS_MAX: usize = 20;
+/// Links that one call may want opened.
+const LINKS_MAX: usize = 5;
 /// Values of one question.
 const FIELDS_MAX: usize = 32;
 /// Choices of one value.
@@ -92,6 +94,32 @@ impl Asker {
         })
     }
 
+    /// Shows the user the links that a server wants opened before it does a call. The error is a text for the model.
+    pub(super) async fn show_links(&self, wanted: &ErrorData) -> Result<CallError, String> {
+        let mut links = Vec::new();
+        let mut decision = LinkDecision::Accepted;
+        for params in wanted_links(wanted)? {
+            let question = read(&self.server, params.clone())?;
+            let ElicitationKind::Link { url, .. } = question.kind else {
+                return Err("it wants the user to open something that is not a link".to_owned());
+            };
+            links.push(url);
+            if decision == LinkDecision::Accepted {
+                let answer = self
+                    .ask(params)
+                    .await
+                    .map_err(|error| clean(&error.message))?;
+                decision = match answer.action {
+                    ElicitationAction::Accept => LinkDecision::Accepted,
+                    ElicitationAction::Decline => LinkDecision::Declined,
+                    // Cancelled; the SDK may get to know more.
+                    _ => LinkDecision::NotAsked,
+                };
+            }
+        }
+        Ok(CallError::NeedsLinks { links, decision })
+    }
+
     /// Has the session's model answer a text, if the user approves it. The error goes to the server.
     pub(super) async fn sample(
         &self,
@@ -127,6 +155,17 @@ impl Asker {
         self.open.send_replace(true);
         Ok(OpenMark(self))
     }
+}
+
+/// The links in an error that says that the user must open them first.
+fn wanted_links(error: &ErrorData) -> Result<Vec<ElicitRequestParams>, String> {
+    let data = error.data.as_ref();
+    let wanted = data.and_then(|data| data.get("elicitations")?.as_array());
+    let wanted = wanted.filter(|wanted| (1..=LINKS_MAX).contains(&wanted.len()));
+    let wanted = wanted.ok_or("it wants the user to open links, and does not name one to five")?;
+    let links = wanted.iter().cloned().map(serde_json::from_value);
+    let links: Result<Vec<_>, _> = links.collect();
+    links.map_err(|_| "it wants the user to open a link, which cannot be read".to_owned())
 }
 
 /// A question as the user is asked. The error is a text for the server.

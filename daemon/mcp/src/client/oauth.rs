@@ -335,7 +335,7 @@ fn not_registered(is_published: bool, error: &AuthError) -> String {
     let reason = reason(error);
     match is_published {
         true => format!(
-            "its authorization server does not register clients ({reason}). Register one on the server's website and put it into the entry: `\"oauth\": {{\"client_id\": \"…\"}}`. Or create a token there and put it into `headers`: `\"Authorization\": \"Bearer ${{VAR}}\"`"
+            "its authorization server does not register clients ({reason}). Register one on the server's website and put its `client_id` under `oauth` in the entry. Or create a token there and put it into `headers` as `Authorization`"
         ),
         false => format!(
             "it names no authorization server ({reason}). If it wants a token, put it into `headers`"

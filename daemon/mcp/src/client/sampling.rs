@@ -73,6 +73,7 @@ pub(super) fn read(server: &str, params: CreateMessageRequestParams) -> Result<S
             system,
             messages,
             temperature: params.temperature.and_then(hundredths),
+            max_tokens,
         },
         bounds: Bounds {
             max_tokens,

@@ -205,6 +205,11 @@ impl Codec for Messages {
         body
     }
 
+    fn with_output_limit(&self, extra: &str, tokens: u64) -> Option<String> {
+        let thinks = extra.contains("\"thinking\"");
+        extra::with_output_limit(extra, "max_tokens", tokens, thinks)
+    }
+
     fn cache_ttl_ms(&self) -> u64 {
         KEPT_MS
     }

@@ -132,6 +132,15 @@ impl Codec for Chat {
         extra::temperature(&self.extra, hundredths)
     }
 
+    /// Only what the entry names: servers disagree on the member's name, and some refuse the other.
+    fn with_output_limit(&self, extra: &str, tokens: u64) -> Option<String> {
+        let names = ["max_completion_tokens", "max_tokens"];
+        let name = names
+            .into_iter()
+            .find(|name| extra.contains(&format!("\"{name}\"")))?;
+        extra::with_output_limit(extra, name, tokens, extra.contains("\"reasoning_effort\""))
+    }
+
     /// Uses no cache key: vendors of this kind find prefixes by their bytes.
     fn assemble(&self, asked: &Asked<'_>) -> Vec<u8> {
         let prefix = asked.prefix;

@@ -40,6 +40,8 @@ pub(super) struct Responses {
     extra: String,
     /// Whether reasoning goes back that is not encrypted.
     sends_reasoning: bool,
+    /// Whether its models are known to reason.
+    reasons: bool,
     vision: Option<bool>,
 }
 
@@ -64,6 +66,7 @@ impl Responses {
         Ok(Self {
             extra,
             sends_reasoning: options.sends_reasoning,
+            reasons: options.effort.is_some() || !options.efforts.is_empty(),
             vision: options.vision,
         })
     }
@@ -180,6 +183,10 @@ impl Codec for Responses {
 
     fn temperature(&self, hundredths: u32) -> Option<String> {
         extra::temperature(&self.extra, hundredths)
+    }
+
+    fn with_output_limit(&self, extra: &str, tokens: u64) -> Option<String> {
+        extra::with_output_limit(extra, "max_output_tokens", tokens, self.reasons)
     }
 
     fn assemble(&self, asked: &Asked<'_>) -> Vec<u8> {

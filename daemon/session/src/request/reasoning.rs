@@ -188,6 +188,13 @@ impl Aide {
         extra.push_str(member);
     }
 
+    /// Asks for an answer of at most so many tokens, if the kind of provider has a member for that.
+    pub fn limit_output(&mut self, tokens: u64) {
+        if let Some(extra) = self.codec.with_output_limit(&self.prefix.extra, tokens) {
+            self.prefix.extra = extra;
+        }
+    }
+
     /// Extracts lists from a trace. Its usage is noted under `slot`.
     ///
     /// # Errors

@@ -32,6 +32,7 @@ pub(crate) async fn answer(
     if let Some(member) = temperature.and_then(|hundredths| aide.codec().temperature(hundredths)) {
         aide.add_member(&member);
     }
+    aide.limit_output(asked.max_tokens);
     let rendered: Vec<_> = asked
         .messages
         .iter()

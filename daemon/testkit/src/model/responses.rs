@@ -84,7 +84,9 @@ pub fn check(body: &Value) -> Result<(), String> {
     if body["store"] != false || body["include"] != json!(["reasoning.encrypted_content"]) {
         return Err("nothing is to be kept, and reasoning is to come encrypted".to_owned());
     }
-    if body["prompt_cache_key"].as_str().is_none_or(str::is_empty) {
+    // Requests beside the conversation have no tools, and no cache to find.
+    let has_tools = body["tools"].is_array();
+    if has_tools && body["prompt_cache_key"].as_str().is_none_or(str::is_empty) {
         return Err("`prompt_cache_key` is missing".to_owned());
     }
     for known in body["tools"].as_array().into_iter().flatten() {

@@ -2,7 +2,9 @@
 
 use std::borrow::Cow;
 
-use proto::params::elicitation::{Elicitation, ElicitationDecision, ElicitationKind};
+use proto::params::elicitation::{
+    Elicitation, ElicitationDecision, ElicitationField, ElicitationKind, FieldType,
+};
 use proto::params::interaction::{Choice, InteractionAnswer, InteractionKind, Question, Reply};
 
 use super::kinds::Msg;
@@ -32,18 +34,7 @@ pub(super) fn form(asked: &Elicitation) -> Form<'_> {
             .collect(),
     };
     let answer: fn(Vec<Reply>) -> InteractionAnswer = match asked.fields.is_empty() {
-        true => |replies| {
-            let accepts = replies
-                .iter()
-                .any(|reply| reply.labels == YES_OR_NO[..1] && reply.other.is_none());
-            elicitation_answer(
-                match accepts {
-                    true => ElicitationDecision::Accept,
-                    false => ElicitationDecision::Decline,
-                },
-                Vec::new(),
-            )
-        },
+        true => yes_or_no,
         false => |replies| elicitation_answer(ElicitationDecision::Accept, replies),
     };
     let words = words(asked);
@@ -62,15 +53,47 @@ pub(super) fn form(asked: &Elicitation) -> Form<'_> {
         lines: Lines {
             heading: words.heading,
             note: Some(words.note),
-            how_to: "answer one after another: the number of an option, or `/answer` and your own words; `/deny` declines",
+            how_to: match asked.fields.is_empty() {
+                true => "type the number of an option; `/deny` declines",
+                false => {
+                    "answer one after another: the number of an option, or `/answer` and your own words; `/deny` declines"
+                }
+            },
             name_suffix: "",
         },
         shape: Shape::Fields(Fields {
             questions: Cow::Owned(questions),
             optional: asked.fields.iter().map(|field| !field.required).collect(),
+            only_options: match asked.fields.is_empty() {
+                true => vec![true],
+                false => asked.fields.iter().map(takes_only_options).collect(),
+            },
             answer,
             decline: Some(|| elicitation_answer(ElicitationDecision::Decline, Vec::new())),
         }),
+    }
+}
+
+fn takes_only_options(field: &ElicitationField) -> bool {
+    match field.value {
+        FieldType::Boolean | FieldType::Choice { .. } => true,
+        FieldType::Text { .. } | FieldType::Number { .. } | FieldType::Integer { .. } => false,
+    }
+}
+
+/// A decision without values. A reply that is neither yes nor no goes to the daemon as it is, which refuses it.
+fn yes_or_no(replies: Vec<Reply>) -> InteractionAnswer {
+    let is = |label: &str| {
+        let only = |reply: &Reply| reply.labels == [label] && reply.other.is_none();
+        matches!(replies.as_slice(), [reply] if only(reply))
+    };
+    let [yes, no] = YES_OR_NO;
+    if is(no) {
+        return elicitation_answer(ElicitationDecision::Decline, Vec::new());
+    }
+    match is(yes) {
+        true => elicitation_answer(ElicitationDecision::Accept, Vec::new()),
+        false => elicitation_answer(ElicitationDecision::Accept, replies),
     }
 }
 

@@ -226,6 +226,7 @@ fn questions(questions: &[Question]) -> Form<'_> {
         shape: Shape::Fields(Fields {
             questions: Cow::Borrowed(questions),
             optional: Vec::new(),
+            only_options: Vec::new(),
             answer: untyped_replies,
             decline: None,
         }),

@@ -401,8 +401,12 @@ fn a_server_that_asks_for_no_value_gets_a_yes_or_a_no() {
         labels: Vec::new(),
         other: Some("perhaps".to_owned()),
     };
+    // The daemon refuses values that were not asked for.
     assert_eq!(
         serde_json::to_value(form.reply(vec![words])).expect("JSON"),
-        json!({"type": "elicitation", "decision": "decline"})
+        json!({"type": "elicitation", "decision": "accept", "replies": [{"other": "perhaps"}]})
     );
+    let fields = form.fields().expect("fields");
+    assert!(!fields.takes_words(0));
+    assert!(form.lines.how_to.starts_with("type the number"));
 }

@@ -150,6 +150,13 @@ crate::catalog! {
     AgentOwnServersHint = "Start the sub-agent again to take up what has changed.", "请重新启动该子代理以采用更改。";
     McpLoginFailed = "The login to the MCP server `{0}` failed: {1}.", "登录 MCP 服务器 `{0}` 失败：{1}。";
     McpLoginFailedHint = "Fix this first, then run `reasonix mcp login {0}` again.", "请先解决此问题，再次运行 `reasonix mcp login {0}`。";
+    McpServersLate = "its servers did not answer within {0} s", "其服务器在 {0} 秒内没有响应";
+    McpAuthorizationLate = "its authorization server did not answer in time", "其授权服务器没有及时响应";
+    McpNotRegistered = "its authorization server does not register clients ({0}). Register one on the server's website and put its `client_id` under `oauth` in the entry. Or create a token there and put it into `headers` as `Authorization`", "其授权服务器不支持注册客户端（{0}）。请在该服务器的网站上注册一个，并把 `client_id` 写入条目的 `oauth`；或在那里创建令牌，写入 `headers` 的 `Authorization`";
+    McpNoAuthorizationServer = "it names no authorization server ({0}). If it wants a token, put it into `headers`", "它没有指明授权服务器（{0}）。如果它需要令牌，请写入 `headers`";
+    McpProgramHasNone = "it is a program; only servers with a `url` have logins", "它是一个程序；只有带 `url` 的服务器才有登录";
+    McpOwnAuthorization = "its entry sets the header `Authorization`; remove that to log in", "其条目设置了请求头 `Authorization`；要登录请先将其移除";
+    McpStoreFailed = "the credential store failed", "凭据存储出错";
     McpOtherLogin = "That address does not belong to a login that waits.", "该地址不属于任何等待中的登录。";
     NoWorktreeCommit = "Cannot create a git worktree for `{0}`: it has no commit.", "无法为 `{0}` 创建 git 工作树：它没有提交。";
     NoWorktreeCommitHint = "Make a first commit there, or start without `--worktree`.", "请先在那里提交一次，或不使用 `--worktree`。";

@@ -50,11 +50,13 @@ crate::catalog! {
     AskServer = "the MCP server `{0}` asks", "MCP 服务器 `{0}` 提问";
     ServerWords = "the server wrote this text and receives your answer: do not enter a password or key", "以上内容来自该服务器，回答会发给它：请勿填写密码或密钥";
     HowServer = "answer one after another: the number of an option, or `/answer` and your own words; `/deny` declines", "逐个回答：选项的编号，或用 `/answer` 加自己的文字；`/deny` 拒绝回答";
+    HowYesNo = "type the number of an option; `/deny` declines", "输入选项的编号；`/deny` 拒绝回答";
     NotAlwaysHere = "this cannot always be allowed: allow it once or for the session", "不能始终允许：请允许一次，或在本会话内允许";
     AlwaysWorkspace = "always allowed in this workspace", "在此工作区始终允许";
     NotANumber = "`{0}` is not a number such as `100000`, `100k` or `2M`", "`{0}` 不是 `100000`、`100k` 或 `2M` 这样的数字";
     GiveNumber = "give the number of an option, or your own words", "请给出选项的编号，或自行填写";
     NoOption = "there is no option {0}: give 1 to {1}, or your own words", "没有选项 {0}：请给出 1 到 {1}，或自行填写";
+    OnlyOptions = "give the number of one of the options: there is no other answer", "请给出某个选项的编号：没有其他回答";
     OnlyOne = "only one of them can be chosen", "只能选择其中一项";
     DaemonNotFound = "`reasonixd` was not found next to this program or on PATH", "在此程序旁边和 PATH 中都没有找到 `reasonixd`";
     CreateHome = "create the home `{0}`", "创建主目录 `{0}`";

@@ -15,7 +15,7 @@ fn ask(multi_select: bool) -> Question {
 
 /// The answer as `labels | other`, or why it is none.
 fn said(multi_select: bool, words: &str) -> String {
-    match read(&ask(multi_select), words) {
+    match read(&ask(multi_select), ReplyRules::default(), words) {
         Ok(reply) => format!(
             "{} | {}",
             reply.labels.join("+"),
@@ -56,23 +56,38 @@ fn numbers_are_options_and_everything_else_is_words() {
 #[test]
 fn questions_that_are_asked_together_are_answered_one_after_another() {
     let questions = [ask(false), ask(true)];
+    let rules = |_| ReplyRules::default();
     let mut replies = Replies::default();
     let place = |replies: &Replies| replies.next(&questions).map(|(_, at, all)| (at, all));
     assert_eq!(place(&replies), Some((1, 2)));
-    assert_eq!(replies.take(&questions, |_| false, "1"), Ok(None));
-    assert!(replies.take(&questions, |_| false, "9").is_err());
+    assert_eq!(replies.take(&questions, rules, "1"), Ok(None));
+    assert!(replies.take(&questions, rules, "9").is_err());
     assert_eq!(place(&replies), Some((2, 2)));
-    let all = replies.take(&questions, |_| false, "1,2").unwrap().unwrap();
+    let all = replies.take(&questions, rules, "1,2").unwrap().unwrap();
     assert_eq!(all.len(), 2);
     assert_eq!(all[1].labels, ["SQLite", "Postgres"]);
     assert_eq!(place(&replies), Some((1, 2)));
+}
+
+#[test]
+fn a_question_that_takes_only_its_options_refuses_words() {
+    let rules = ReplyRules {
+        only_options: true,
+        ..ReplyRules::default()
+    };
+    let labels = |words: &str| read(&ask(false), rules, words).map(|reply| reply.labels.join("+"));
+    assert_eq!(labels("2").as_deref(), Ok("Postgres"));
+    assert_eq!(labels("sqlite").as_deref(), Ok("SQLite"));
+    for words in ["perhaps", "2: later", "9", "", "-"] {
+        assert!(labels(words).is_err(), "{words}");
+    }
 }
 
 proptest! {
     /// Whatever is typed: it is refused, or says something, with labels that exist.
     #[test]
     fn an_answer_always_says_something(words in ".{0,40}", multi_select: bool) {
-        if let Ok(reply) = read(&ask(multi_select), &words) {
+        if let Ok(reply) = read(&ask(multi_select), ReplyRules::default(), &words) {
             prop_assert!(!reply.labels.is_empty() || reply.other.as_ref().is_some_and(|other| !other.is_empty()));
             prop_assert!(reply.labels.iter().all(|label| ask(multi_select).options.iter().any(|option| option.label == *label)));
             prop_assert!(multi_select || reply.labels.len() <= 1);
