@@ -11,6 +11,7 @@ mod agent_worktrees;
 mod agents;
 mod approval;
 mod attach;
+mod autostart;
 mod background;
 mod background_agents;
 mod broker;

@@ -187,16 +187,28 @@ fn settings() -> String {
         "\n## `[[providers]]`\n\nAny number of entries, each with its own name. Entries of a project apply once the \
          project is trusted, and never replace one of yours.\n\n```toml\n",
     );
-    let entry = example::text();
-    let (_, entry) = entry
-        .split_once("# [[providers]]\n")
-        .expect("the example ends with a provider");
-    text.push_str("[[providers]]\n");
-    for line in entry.lines() {
-        let _ = writeln!(text, "{}", line.strip_prefix("# ").unwrap_or(line));
-    }
+    text.push_str(&example_entry("providers"));
+    text.push_str(
+        "```\n\n## `[[autostart]]`\n\nAny number of entries, each with its own name; only in your own config, and read \
+         when the daemon starts. Each has a `goal` or a `server`.\n\n```toml\n",
+    );
+    text.push_str(&example_entry("autostart"));
     text.push_str("```\n");
     text
+}
+
+/// An entry of an array as the example file has it, without the marks of comments.
+fn example_entry(array: &str) -> String {
+    let example = example::text();
+    let head = format!("# [[{array}]]\n");
+    let (_, entry) = example
+        .split_once(&head)
+        .expect("the example has such an entry");
+    let (entry, _) = entry.split_once("\n\n").unwrap_or((entry, ""));
+    let lines = entry.lines();
+    let lines = lines.map(|line| line.strip_prefix("# ").unwrap_or(line));
+    let lines: Vec<_> = lines.collect();
+    format!("[[{array}]]\n{}\n", lines.join("\n"))
 }
 
 fn errors() -> String {

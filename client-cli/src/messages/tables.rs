@@ -118,6 +118,7 @@ client::catalog! {
     Daemon = "daemon", "守护进程";
     Provider = "provider", "服务商";
     Active = "active", "活动";
+    Autostart = "autostart", "自启动";
     Background = "background", "后台命令";
     Checkpoints = "checkpoints", "检查点";
     Client = "client", "客户端";

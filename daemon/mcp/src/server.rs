@@ -216,6 +216,33 @@ impl Server {
         }
     }
 
+    /// The outcome of its start: ready, or why its first try failed.
+    ///
+    /// # Errors
+    /// It failed, or is not ready in time: why, as a text for the user.
+    pub async fn started(&self) -> Result<(), String> {
+        let mut changed = self.changed.subscribe();
+        let waiting = async {
+            loop {
+                changed.mark_unchanged();
+                match self.state() {
+                    ServerState::Ready => return Ok(()),
+                    ServerState::Starting => {}
+                    ServerState::BackingOff { reason, .. }
+                    | ServerState::Failed { reason }
+                    | ServerState::NeedsLogin { reason }
+                    | ServerState::Disabled { reason } => return Err(reason),
+                }
+                if changed.changed().await.is_err() {
+                    return Err("it was stopped".to_owned());
+                }
+            }
+        };
+        let limit = self.config.startup_timeout;
+        let late = || Err(format!("it was not ready within {} s", limit.as_secs()));
+        timeout(limit, waiting).await.unwrap_or_else(|_| late())
+    }
+
     /// Ends its process, if there is one, and starts another.
     pub fn ask_restart(&self) {
         {

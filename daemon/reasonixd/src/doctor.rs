@@ -7,6 +7,7 @@ use contract::{SandboxStrength, Spawn as _};
 use proto::params::config::{Check, CheckLevel, DoctorParams};
 use session::SandboxDemand;
 
+use crate::autostart;
 use crate::credentials::Own;
 use crate::daemon::Daemon;
 use crate::settings::{Loaded, shipped};
@@ -19,6 +20,7 @@ pub async fn run(daemon: &Daemon, params: &DoctorParams) -> Vec<Check> {
     checks.extend(store(daemon, params.rebuild_index).await);
     checks.extend(damage::check(daemon).await);
     checks.extend(config(daemon, params.cwd.as_deref().map(Path::new)));
+    checks.extend(autostart::checks(daemon, &daemon.settings(None)).await);
     checks.extend(project_files(daemon, params.cwd.as_deref()).await);
     checks.push(confinement(daemon, params.cwd.as_deref().map(Path::new)));
     for check in &mut checks {

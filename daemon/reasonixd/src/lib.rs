@@ -2,6 +2,7 @@
 //!
 //! A library too, so that tests and benches can run it in their own process or under another name.
 
+mod autostart;
 mod credentials;
 mod daemon;
 mod doctor;

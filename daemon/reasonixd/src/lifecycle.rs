@@ -32,7 +32,7 @@ use crate::settings::{Life, Loaded};
 use crate::temporary::Temporary;
 use crate::version::version;
 use crate::wire::Wire;
-use crate::{idle, logfile, mark, retention, settings, signals, stop_request};
+use crate::{autostart, idle, logfile, mark, retention, settings, signals, stop_request};
 
 /// How long a daemon that came second waits until the first one answers.
 const FIRST_ANSWERS: Duration = Duration::from_secs(5);
@@ -317,6 +317,7 @@ pub async fn live(start: &Start) -> anyhow::Result<()> {
         mcp_logins: logins,
         tools: start.tools.clone(),
     });
+    autostart::check(&start.loaded, &start.user_home).map_err(anyhow::Error::msg)?;
     let recovered = recover(&supervisor, gate).await;
     if recovered && fresh == CatalogState::Filled {
         supervisor.check_later();
@@ -324,6 +325,17 @@ pub async fn live(start: &Start) -> anyhow::Result<()> {
         tracing::info!(?fresh, "the catalog of sessions is made from the logs");
         supervisor.fill_later();
     }
+    // As long as the daemon lives.
+    let _kept_servers = match autostart::begin(&daemon, &start.loaded).await {
+        Ok(kept) => kept,
+        Err(problem) => {
+            // What was recovered goes on with the next daemon.
+            gate.end();
+            let budget = Budget::new(ending::END_MAX);
+            ending::end(ShutdownReason::HandOver, gate, &supervisor, &procs, budget).await;
+            anyhow::bail!(problem);
+        }
+    };
     let methods = rpc::module(Arc::clone(&daemon)).into();
     let stop = CancellationToken::new();
     tracing::info!(version = version(), pid = std::process::id(), home = %home.root().display(), "ready");

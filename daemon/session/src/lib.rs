@@ -40,6 +40,7 @@ pub use calls::sandbox::make_private;
 pub use context::prefix::SYSTEM_PROMPT;
 pub use request::keys::Keys;
 pub use supervisor::eviction::ResidencyLimits;
+pub use supervisor::prune::AUTOSTART_LABEL;
 pub use supervisor::{Client, Supervisor};
 
 #[cfg(test)]

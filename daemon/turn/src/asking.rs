@@ -292,7 +292,7 @@ impl Step<'_> {
             self.log_usage(&asking, &partial);
         }
         match error.kind {
-            ErrorKind::Credentials if key_lost => {
+            ErrorKind::Credentials if key_lost || self.waits_for_another_key() => {
                 self.supersede(&asking, &partial);
                 self.state(
                     State::Waiting,
@@ -329,6 +329,12 @@ impl Step<'_> {
                 self.try_again(asking, &error, partial, jitter)
             }
         }
+    }
+
+    /// A goal waits for another key if the one that is refused has worked: it may have expired while nobody was there. With
+    /// one that never worked it fails.
+    fn waits_for_another_key(&self) -> bool {
+        self.facts.goal.is_some() && self.facts.usage.requests > 0
     }
 
     /// The provider refused the model's answer because of a call in it: reports that to the model and asks again.

@@ -11,7 +11,7 @@ use proto::{Body, Pid};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 use testkit::Script;
-use testkit::model::{Answer, Model, Request};
+use testkit::model::{self, Answer, Fault, Model, Request};
 use tests::interactions::{raw_decide, raw_first, raw_list};
 use tests::log::Log;
 use tests::program::run;
@@ -402,4 +402,98 @@ fn f57_on_one_processor_with_many_others_clients_find_their_daemon() {
         "it is the same daemon throughout"
     );
     drop(others);
+}
+
+/// The variable of a key that expires in the night.
+const VARIABLE: &str = "NIGHT_API_KEY";
+
+/// A model that wants a command, whose next request is refused unless it comes with the new key.
+fn expiring() -> Model {
+    let complete = json!({"status": "complete", "summary": "done", "evidence": "it ran"});
+    Model::start(model::Script::by(move |request: &Request| {
+        let key = request.authorization.as_deref().unwrap_or_default();
+        match (request.answered(), key.ends_with("sk-new")) {
+            (0, _) => Answer::call("bash", json!({"command": Gate::command("night")})),
+            (_, false) => {
+                Answer::text("").fault(Fault::refusal(401, "this key has expired", "expired"))
+            }
+            (1, true) => Answer::call("update_goal", complete.clone()),
+            (_, true) => Answer::text("Done."),
+        }
+    }))
+}
+
+/// A way by which a key comes to the daemon.
+type Brings = fn(&House, &str);
+
+#[test]
+fn goal_left_overnight_waits_for_one_thing_and_goes_on_with_a_new_key() {
+    let by_client: Brings = |house, key| {
+        let _ = run(house.command(&["ps"]).env(VARIABLE, key)).expect_code(0);
+    };
+    let by_login: Brings = |house, key| {
+        let set = json!({"variable": VARIABLE, "value": key});
+        let mut raw = house.raw_as(Role::Drive);
+        raw.call("credential.set", &set).expect("a login");
+    };
+    for (brings, is_stored) in [(by_client, false), (by_login, true)] {
+        let model = expiring();
+        let house = House::new();
+        house.settings("credentials_store = \"file\"\n[internal]\nretry_base_ms = 10");
+        house.provider(&model.entry("model", Some(VARIABLE)));
+        let Some(clock) = Clock::begin(&house) else {
+            return;
+        };
+        let arguments = ["goal", "--detach", "--on-ask", "allow", "Watch it"];
+        let mut started = house.command(&arguments);
+        if is_stored {
+            brings(&house, "sk-old");
+        } else {
+            started.env(VARIABLE, "sk-old");
+        }
+        let _ = run(&mut started).expect_code(0);
+        let gate = Gate::new(&house, "night");
+        gate.wait();
+        // Every terminal is closed, ten hours pass, and the key expires.
+        clock.set("+36000");
+        gate.open();
+        until("the session to wait", || {
+            let listed = house.reasonix(&["ps"]).expect_code(0);
+            listed.out.contains("waiting: key").then_some(())
+        });
+        let status = house.reasonix(&["goal", "status", "1"]).expect_code(0).out;
+        assert!(
+            status.contains("waiting: `reasonix inbox` shows"),
+            "{status}"
+        );
+        let inbox = house.reasonix(&["inbox"]).expect_code(0).out;
+        let words = "waits for a key (`model` answered 401: this key has expired)";
+        assert!(inbox.contains(words), "{inbox}");
+        let rows = inbox.lines().filter(|line| line.starts_with("1 "));
+        assert_eq!(rows.count(), 1, "one thing: {inbox}");
+        // The expired key again changes nothing, and asks for nothing.
+        let asked = model.count();
+        brings(&house, "sk-old");
+        // Nor does the death of the daemon.
+        house.kill_daemon();
+        clock.daemon(&house);
+        brings(&house, "sk-new");
+        let done = house
+            .reasonix(&["wait", "--timeout", "60", "1"])
+            .expect_code(0);
+        assert_eq!(done.err, "", "{done:?}");
+        let log = house.log(Pid(1));
+        let log = log.check();
+        let outcomes = log.bodies().into_iter().filter_map(|body| match body {
+            Body::GoalEnded(ended) => Some(ended.outcome),
+            _ => None,
+        });
+        let complete = [proto::record::GoalOutcome::Complete];
+        assert_eq!(outcomes.collect::<Vec<_>>(), complete);
+        assert_eq!(log.count("tool.started"), 2, "nothing ran twice");
+        // Of the daemon that was killed the next one may have asked again.
+        assert!((asked + 2..=asked + 3).contains(&model.count()));
+        let inbox = house.reasonix(&["inbox"]);
+        assert!(!inbox.out.contains("waits for a key"), "{inbox:?}");
+    }
 }

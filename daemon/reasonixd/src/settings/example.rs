@@ -2,10 +2,10 @@
 
 use std::fmt::Write as _;
 
-use super::presets;
 use super::providers::FIELDS;
 use super::schema::{KEYS, Kind};
 use super::shipped;
+use super::{autostart, presets};
 
 /// The text of the example file.
 #[must_use]
@@ -73,7 +73,41 @@ pub fn text() -> String {
         }
         let _ = writeln!(text, "# {name} = {}", example_of(name));
     }
+    let about = "What starts with the daemon: a goal to work on, or an MCP server to keep running. Only in your own config. \
+                 There is none by default.";
+    text.push('\n');
+    for line in wrapped(about) {
+        let _ = writeln!(text, "# {line}");
+    }
+    text.push_str("# [[autostart]]\n");
+    for (name, about) in autostart::FIELDS {
+        for line in wrapped(about) {
+            let _ = writeln!(text, "# # {line}");
+        }
+        // One of the two is given.
+        let mark = if *name == "server" { "# " } else { "" };
+        let _ = writeln!(text, "# {mark}{name} = {}", example_of_autostart(name));
+    }
     text
+}
+
+fn example_of_autostart(field: &str) -> &'static str {
+    match field {
+        "name" => "\"nightly\"",
+        "goal" => "\"Keep the tests green.\"",
+        "server" => "\"docs\"",
+        "dir" => "\"~/code/app\"",
+        "required" => "false",
+        "max_turns" => "50",
+        "check" => "[\"make test\"]",
+        "budget_usd" => "5.0",
+        "budget_tokens" | "budget_steps" | "budget_minutes" | "max_steps" => "0",
+        "model" => "\"deepseek-v4-flash\"",
+        "effort" => "\"high\"",
+        "approval_mode" => "\"ask\"",
+        "on_ask" => "\"sandboxed\"",
+        _ => "\"on-failure\"",
+    }
 }
 
 fn sentence(about: &str, kind: Kind) -> String {

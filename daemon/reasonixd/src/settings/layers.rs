@@ -13,6 +13,7 @@ use proto::params::config;
 use session::Guards;
 use toml_edit::{Document, Item, Table, TableLike};
 
+use super::autostart::Autostart;
 use super::near::{hint, shown};
 use super::project::{self, Project};
 use super::providers::{FIELDS, ProviderEntry};
@@ -44,6 +45,8 @@ pub struct Loaded {
     pub hooks: Hooks,
     /// The MCP servers that count, and the problems of those that do not.
     pub servers: Servers,
+    /// What starts with the daemon; the user's own.
+    pub autostart: Autostart,
     /// Those of the problems for which a provider, or the whole of the user's file, is ignored: a missing one may be
     /// the intended one.
     pub providers_lost: Vec<String>,
@@ -147,6 +150,7 @@ struct SettingsReader {
     providers_lost: Vec<String>,
     rules_lost: bool,
     plugins: servers::Plugins,
+    autostart: Autostart,
 }
 
 impl SettingsReader {
@@ -159,6 +163,7 @@ impl SettingsReader {
             providers_lost: Vec::new(),
             rules_lost: false,
             plugins: servers::Plugins::default(),
+            autostart: Autostart::default(),
         }
     }
 
@@ -239,6 +244,8 @@ impl SettingsReader {
                 self.take_presets(file, item, trusted);
             } else if path == "plugins" {
                 self.take_plugins(file, item, trusted);
+            } else if path == "autostart" {
+                self.take_autostart(file, item);
             } else if let Some(new) = schema::renamed(&path) {
                 self.take_renamed(file, table, (&path, new), item, trusted);
             } else if let Some(key) = schema::readable().find(|key| key.name == path) {
@@ -349,6 +356,36 @@ impl SettingsReader {
         if let Err(why) = self.plugins.take(item, source, is_project) {
             let place = place(file, item);
             self.problems.push(format!("{place}: {why}"));
+        }
+    }
+
+    /// What starts with the daemon is the user's own matter: a project cannot start anything.
+    fn take_autostart(&mut self, file: &File, item: &Item) {
+        let here = place(file, item);
+        if file.layer == Layer::Project {
+            self.problems.push(format!(
+                "{here}: `autostart` counts only in your own config; it is ignored"
+            ));
+            return;
+        }
+        let Some(entries) = item.as_array_of_tables() else {
+            self.problems.push(format!(
+                "{here}: `autostart` must be written as `[[autostart]]`"
+            ));
+            return;
+        };
+        let context = self
+            .values
+            .context(file.path.parent().unwrap_or(Path::new("/")));
+        for table in entries {
+            let span = table.span();
+            let line = span.map_or(1, |span| read::line_of(&file.text, span.start));
+            let place = format!("{}:{line}", file.path.display());
+            let directory = |text: &str| value::directory(text, &context);
+            let taken = self
+                .autostart
+                .take(&project::flat(table), place, &directory);
+            self.problems.extend(taken.err());
         }
     }
 
@@ -468,7 +505,12 @@ impl SettingsReader {
         }
         Loaded {
             settings,
-            values: self.values.listed(),
+            values: self
+                .values
+                .listed()
+                .into_iter()
+                .chain(self.autostart.values())
+                .collect(),
             problems: self.problems,
             project,
             env_keys: match trusted {
@@ -477,6 +519,7 @@ impl SettingsReader {
             },
             hooks: Hooks::default(),
             servers: Servers::default(),
+            autostart: self.autostart,
             providers_lost: self.providers_lost,
             rules_lost: self.rules_lost,
         }
@@ -545,9 +588,9 @@ fn place(file: &File, item: &Item) -> String {
 
 /// The setting that is written most nearly so.
 fn near(path: &str) -> String {
-    let names = KEYS
-        .iter()
-        .map(|key| key.name)
-        .chain(["providers", "presets", "plugins"]);
+    let names =
+        KEYS.iter()
+            .map(|key| key.name)
+            .chain(["providers", "presets", "plugins", "autostart"]);
     hint(&nearest(path, names))
 }

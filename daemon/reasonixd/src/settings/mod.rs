@@ -2,6 +2,7 @@
 //!
 //! Nothing here keeps the daemon from opening: a wrong value falls back to its default alone, visibly.
 
+pub mod autostart;
 mod bounds;
 mod caches;
 mod dollars;

@@ -126,6 +126,11 @@ fn list(
     Ok(values.into())
 }
 
+/// A directory as an absolute path.
+pub fn directory(text: &str, context: &ValueContext<'_>) -> Result<PathBuf, String> {
+    place(text, context).map(PathBuf::from)
+}
+
 /// A file or directory as an absolute path. One that is, or leads to, `/` would open the whole file system.
 fn place(text: &str, context: &ValueContext<'_>) -> Result<String, String> {
     if text.trim().is_empty() {

@@ -26,6 +26,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use contract::CallAction;
+use contract::provider::ErrorKind;
 use proto::live::{Live, ToolOutput};
 use proto::record::{Level, Notice};
 use proto::{Body, CallId, SessionId, Stamp};
@@ -404,7 +405,12 @@ impl Actor {
                 if let Some(gather) = self.requests.take_in_flight() {
                     let keyless = gather.is_keyless();
                     let partial = Box::new(self.weighed(gather.finish(), false));
-                    let key_lost = keyless && self.key_was_brought();
+                    // A goal that starts with the daemon may be there before its key.
+                    let has_goal = self.machine.facts().goal.is_some();
+                    let key_lost = keyless && (has_goal || self.key_was_brought());
+                    if error.kind == ErrorKind::Credentials && !keyless {
+                        self.requests.note_refused_key();
+                    }
                     self.step(Input::Broke {
                         error,
                         partial,
@@ -458,15 +464,15 @@ impl Actor {
             .is_some_and(brought)
     }
 
-    /// Goes on where a request waits for a key that is there now.
     /// Takes keys that a client has.
     pub(crate) fn offer_keys(&mut self, credentials: BTreeMap<String, String>) {
-        self.requests.keys().fill(credentials);
+        self.requests.take_offered(credentials);
         self.use_new_key();
     }
 
+    /// Goes on where a request waits for a key that is there now.
     pub(crate) fn use_new_key(&mut self) {
-        if self.machine.wants_credentials() && self.requests.key().is_some() {
+        if self.machine.wants_credentials() && self.requests.has_fresh_key() {
             self.step(Input::CredentialsArrived);
         }
     }

@@ -15,6 +15,7 @@ pub(crate) mod server_sampling;
 pub(crate) mod shape;
 pub(crate) mod side_requests;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -57,6 +58,10 @@ pub(crate) struct Requests {
     /// The leave of the request in flight.
     leave: Option<Arc<RequestPermit>>,
     extractions: Extractions,
+    /// The key of the newest request.
+    sent_key: Option<Secret>,
+    /// The key that the provider refused last.
+    refused_key: Option<Secret>,
 }
 
 impl Requests {
@@ -85,6 +90,8 @@ impl Requests {
             budget,
             leave: None,
             extractions: Extractions::default(),
+            sent_key: None,
+            refused_key: None,
         }
     }
 
@@ -111,6 +118,29 @@ impl Requests {
         let variable = self.route.key_variable.as_ref()?;
         let own = || self.route.own_key.clone();
         self.keys.get(variable).or_else(own)
+    }
+
+    /// The provider refused the key of the newest request.
+    pub fn note_refused_key(&mut self) {
+        self.refused_key = self.sent_key.clone();
+    }
+
+    /// Whether there is a key that the provider has not just refused.
+    pub fn has_fresh_key(&self) -> bool {
+        let key = self.key();
+        key.is_some() && key != self.refused_key
+    }
+
+    /// Takes keys that a client offers to all sessions: those that are missing, and another one for the refused key.
+    pub fn take_offered(&self, mut credentials: BTreeMap<String, String>) {
+        if let Some(variable) = self.route.key_variable.as_ref()
+            && self.refused_key.is_some()
+            && self.key() == self.refused_key
+            && let Some(key) = credentials.remove(variable)
+        {
+            self.keys.put(BTreeMap::from([(variable.clone(), key)]));
+        }
+        self.keys.fill(credentials);
     }
 
     /// Whether the key that this variable holds is known.
@@ -168,14 +198,16 @@ impl Requests {
     /// The answer to the next request, as far as it will have come.
     pub fn next(&mut self, item: ItemId) -> Gather {
         self.sent += 1;
-        let keyless = self.route.key_variable.is_some() && self.key().is_none();
+        self.sent_key = self.key();
+        let keyless = self.route.key_variable.is_some() && self.sent_key.is_none();
         Gather::new(self.sent, item, keyless, self.route.price.clone())
     }
 
     /// The same where another model than the session's is asked.
     pub fn next_of(&mut self, item: ItemId, model: &ModelSetup) -> Gather {
         self.sent += 1;
-        let keyless = model.key_variable.is_some() && self.key_of(model).is_none();
+        self.sent_key = self.key_of(model);
+        let keyless = model.key_variable.is_some() && self.sent_key.is_none();
         let price = model.price.clone().map(Arc::new);
         Gather::new(self.sent, item, keyless, price).asking(AskedModel {
             provider: model.provider_name.clone(),

@@ -15,6 +15,10 @@ use crate::supervisor::delete::{Removed, works};
 use crate::supervisor::listing::index_failure;
 use crate::tasks::blocking;
 
+/// How the label of a session begins that the daemon started by its config (contract, chapter 70). Without the session
+/// its work would be started again.
+pub const AUTOSTART_LABEL: &str = "autostart:";
+
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 
 impl Supervisor {
@@ -97,5 +101,10 @@ impl Supervisor {
 
 /// Whether it stays however old it is.
 fn is_kept(summary: &SessionSummary) -> bool {
-    works(summary) || summary.state == State::Paused || summary.attached > 0 || summary.children > 0
+    let mut labels = summary.labels.iter();
+    labels.any(|label| label.starts_with(AUTOSTART_LABEL))
+        || works(summary)
+        || summary.state == State::Paused
+        || summary.attached > 0
+        || summary.children > 0
 }

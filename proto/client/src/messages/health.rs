@@ -123,5 +123,14 @@ crate::catalog! {
     OurMiss = "Bug in Reasonix: earlier messages changed without a reason (first difference: {0}), so the provider bills them at the full price. Please report this with the output of `reasonix cache`.", "Reasonix 的程序错误：之前的消息无故改变（首个差异：{0}），服务商将按全价计费。请附上 `reasonix cache` 的输出报告此问题。";
     CommandFileHint = "Correct the file, or remove it. The other commands work.", "请修正或移除该文件。其他命令可用。";
     AgentFileHint = "Correct the file, or remove it. The other agents work.", "请修正或移除该文件。其他代理可用。";
+    AutostartFailed = "the autostart entry `{0}` did not start: {1}", "自启动条目 `{0}` 未能启动：{1}";
+    AutostartGoesOn = "session {0}, the goal goes on", "会话 {0}，目标仍在进行";
+    AutostartEnded = "session {0}, the goal has ended", "会话 {0}，目标已结束";
+    AutostartNotStarted = "not started", "未启动";
+    AutostartAgain = "`reasonix daemon restart` tries again.", "`reasonix daemon restart` 会重试。";
+    AutostartServer = "the MCP server `{0}` is {1}", "MCP 服务器 `{0}` 的状态：{1}";
+    AutostartNoServer = "you have configured no MCP server `{0}`", "你没有配置 MCP 服务器 `{0}`";
+    AutostartOtherServers = "you have configured no MCP server `{0}`, only {1}", "你没有配置 MCP 服务器 `{0}`，只有 {1}";
+    AutostartNoDirectory = "the directory `{0}` does not exist", "目录 `{0}` 不存在";
     CacheUseUnreported = "The provider does not report cache use.", "服务商不报告缓存用量。";
 }

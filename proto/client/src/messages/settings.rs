@@ -44,5 +44,12 @@ crate::catalog! {
     ProviderIgnoredBecause = "{0}; this provider is ignored", "{0}；此服务商已忽略";
     ProviderKey = "a provider has no key `{0}`", "服务商没有 `{0}` 这一键";
     ProviderIgnored = "this provider is ignored: {0} (it may have {1})", "此服务商已忽略：{0}（可有：{1}）";
+    AutostartIgnored = "this autostart entry is ignored: {0}", "此自启动条目已忽略：{0}";
+    AutostartOwn = "`autostart` counts only in your own config; it is ignored", "`autostart` 只在你自己的配置中有效；已忽略";
+    AutostartNeeds = "it needs a `goal` or a `server`", "需要 `goal` 或 `server`";
+    AutostartBoth = "it has both `goal` and `server`", "`goal` 与 `server` 只能有其一";
+    AutostartGoalDir = "a goal needs `dir`, the directory to work in", "目标需要 `dir`，即工作目录";
+    AutostartServerHas = "a server has no `{0}`", "服务器没有 `{0}`";
+    AutostartTwice = "another entry has the name `{0}`", "另一条目已用名称 `{0}`";
     MissingField = "missing field `{0}`", "缺少字段 `{0}`";
 }
