@@ -98,9 +98,13 @@ proptest! {
 #[test]
 fn a_dash_leaves_out_what_is_optional_and_is_an_answer_elsewhere() {
     let questions = [ask(false), ask(false)];
+    let optional = |index| ReplyRules {
+        optional: index == 1,
+        ..ReplyRules::default()
+    };
     let mut replies = Replies::default();
-    assert_eq!(replies.take(&questions, |index| index == 1, "-"), Ok(None));
-    let all = replies.take(&questions, |index| index == 1, " - ");
+    assert_eq!(replies.take(&questions, optional, "-"), Ok(None));
+    let all = replies.take(&questions, optional, " - ");
     let all = all.unwrap().unwrap();
     assert_eq!(all[0].other.as_deref(), Some("-"));
     assert_eq!(all[1], Reply::default());
@@ -113,7 +117,7 @@ fn where_there_are_no_options_a_number_is_the_answer_itself() {
         ..ask(false)
     };
     for words in ["7", "1,3", "2: two"] {
-        let reply = read(&question, words).unwrap();
+        let reply = read(&question, ReplyRules::default(), words).unwrap();
         assert_eq!(
             (reply.labels, reply.other.as_deref()),
             (vec![], Some(words))
