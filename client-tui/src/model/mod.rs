@@ -215,6 +215,7 @@ pub enum ToastAbout {
 
 /// A dialog over the composer, or over the whole screen. The composer's draft stays.
 #[derive(Debug)]
+#[allow(clippy::large_enum_variant, reason = "one is open at a time")]
 pub enum Dialog {
     Interaction(interaction::InteractionDialog),
     List(list::ListDialog),
