@@ -344,10 +344,7 @@ proptest! {
 #[test]
 fn one_long_line_is_cut_between_letters_and_a_byte_order_mark_is_left_out() {
     let project = Project::new();
-    project.put(
-        "root/AGENTS.md",
-        &format!("\u{feff}{}", "中".repeat(20_000)),
-    );
+    project.put("root/AGENTS.md", format!("\u{feff}{}", "中".repeat(20_000)));
     let found = project.find("root");
     let problem = only_problem(&found);
     assert!(
