@@ -14,7 +14,7 @@ pub use file::{AppendError, KernelSyncer, LogFile, Syncer};
 pub use index::{ByteLocation, LogIndex, MessageRole};
 pub use open::{OpenError, OpenedLog, TornTailRepair};
 pub use renew::{DiskFailure, RenewError, RenewOutcome, renew};
-pub use scan::{LogPosition, LogScan, first, has_record, read, tail};
+pub use scan::{LogPosition, LogScan, first, has_line, read, tail};
 
 #[cfg(any(test, fuzzing))]
 pub(crate) use scan::scan;

@@ -79,7 +79,7 @@ pub fn sweep(home: &Home) -> Result<Vec<PathBuf>, DiskError> {
 
 /// Whether the session of a directory was ever created.
 ///
-/// `false` if a crash came first: the directory is missing or empty, or its log has no valid record. No client knows
+/// `false` if a crash came first: the directory is missing or empty, or its log has no line. What is damaged stays. No client knows
 /// such a session, so its id can be used again once the directory is removed.
 ///
 /// # Errors
@@ -87,7 +87,7 @@ pub fn sweep(home: &Home) -> Result<Vec<PathBuf>, DiskError> {
 pub fn was_created(home: &Home, session: SessionId) -> Result<bool, DiskError> {
     let dir = home.session_dir(session);
     let is_missing = |error: &DiskError| error.source.kind() == io::ErrorKind::NotFound;
-    match log::has_record(&dir) {
+    match log::has_line(&dir) {
         // Files without a log were a session once.
         Err(error) if is_missing(&error) => match entries(&dir) {
             Err(error) if is_missing(&error) => Ok(false),

@@ -21,7 +21,7 @@ use proto::{InteractionId, RequestId};
 
 use crate::reply::ReplyRules;
 
-pub use approval::{review_words, untyped_decision, untyped_decision_words, untyped_edit};
+pub use approval::{review_of, untyped_decision, untyped_decision_words, untyped_edit};
 pub use kinds::{Asked, Msg, ends_plan_mode, untyped_replies};
 
 /// How an interaction is shown and answered.

@@ -2,7 +2,7 @@
 
 use client::{CallError, Client, form};
 use proto::methods::{InteractionList, ProcessList};
-use proto::params::interaction::{Approval, Interaction, InteractionRequest, ListParams};
+use proto::params::interaction::{Interaction, ListParams};
 use proto::params::process;
 use proto::params::session::SessionSummary;
 use proto::state::{State, WaitingFor};
@@ -71,12 +71,8 @@ impl Waits {
             return None;
         };
         let (what, mut wants) = Dialog::new((**interaction).clone()).summary();
-        if let InteractionRequest::Approval(Approval {
-            review: Some(review),
-            ..
-        }) = &interaction.request
-        {
-            wants = format!("{wants} · {}", form::review_words(language(), review));
+        if let Some(review) = form::review_of(language(), interaction) {
+            wants = format!("{wants} · {review}");
         }
         let wants = text::exact(&wants).replace('\n', "⏎");
         let ago = output::ago(self.since());

@@ -253,7 +253,11 @@ async fn a_directory_and_a_provider_that_are_back_are_seen_at_the_next_prompt() 
     world.restart().await;
     let refused = world.prompt(&session, "again").await.unwrap_err();
     assert_eq!(refused.name, ErrorName::Storage);
-    assert!(refused.hint.contains("send a prompt"), "{}", refused.hint);
+    assert!(
+        refused.hint.contains("Create the directory again"),
+        "{}",
+        refused.hint
+    );
     std::fs::remove_file(&world.project).unwrap();
     std::fs::create_dir(&world.project).unwrap();
     accepted(&world, &session, "again").await;

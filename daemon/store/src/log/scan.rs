@@ -165,22 +165,21 @@ pub fn first<T>(
     Ok(record.map(|record| take(&record)))
 }
 
-/// Whether the log in `dir` has any valid record, wherever it is.
+/// Whether the log in `dir` has anything but the beginning of a first record: a line, whatever stands in it.
 ///
 /// # Errors
 /// The file is missing or cannot be read.
-pub fn has_record(dir: &Path) -> Result<bool, DiskError> {
+pub fn has_line(dir: &Path) -> Result<bool, DiskError> {
     let (file, path) = open(dir)?;
-    let (mut reader, mut line) = (BufReader::new(file), Vec::new());
-    loop {
-        match next(&mut reader, &mut line).at("read the log", &path)? {
-            LineRead::End => return Ok(false),
-            LineRead::Line { .. } | LineRead::Cut { .. } if decode(&line).is_ok() => {
-                return Ok(true);
-            }
-            LineRead::Line { .. } | LineRead::Cut { .. } | LineRead::TooLong { .. } => {}
-        }
-    }
+    let mut line = Vec::new();
+    Ok(
+        match next(&mut BufReader::new(file), &mut line).at("read the log", &path)? {
+            LineRead::End => false,
+            // A record without its end of line is whole all the same.
+            LineRead::Cut { .. } => decode(&line).is_ok(),
+            LineRead::Line { .. } | LineRead::TooLong { .. } => true,
+        },
+    )
 }
 
 /// A position in a log.

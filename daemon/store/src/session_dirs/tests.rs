@@ -79,7 +79,7 @@ fn what_a_crash_left_of_a_session_without_records_is_removed() {
         (None, false),
         (Some(Vec::new()), false),
         (Some(half), false),
-        (Some(b"not a record\n".to_vec()), false),
+        (Some(b"not a record\n".to_vec()), true),
         (Some(whole.clone()), true),
         (Some(damaged), true),
     ];

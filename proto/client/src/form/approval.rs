@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use proto::item::{Display, ToolKind};
 use proto::params::interaction::{
-    Approval, ApprovalDecision, ApprovalReview, InteractionAnswer, InteractionKind, Scope,
+    Approval, ApprovalDecision, ApprovalReview, Interaction, InteractionAnswer, InteractionKind,
+    InteractionRequest, Scope,
 };
 use proto::record::{InteractionResolved, Quarantined, ReviewVerdict};
 
@@ -114,9 +115,18 @@ fn review_note(review: &ApprovalReview) -> Note<'_> {
     Note::new(message, Some(reason))
 }
 
-/// The same as a sentence.
+/// What the reviewer said of a call that waits for approval.
 #[must_use]
-pub fn review_words(language: Language, review: &ApprovalReview) -> String {
+pub fn review_of(language: Language, interaction: &Interaction) -> Option<String> {
+    let InteractionRequest::Approval(approval) = &interaction.request else {
+        return None;
+    };
+    let review = approval.review.as_ref()?;
+    Some(review_words(language, review))
+}
+
+/// The same as a sentence.
+fn review_words(language: Language, review: &ApprovalReview) -> String {
     let (message, reason) = review_parts(review);
     let reason = one_line(&language.translate(reason));
     language.fill(message, &[&reason])
