@@ -14,7 +14,7 @@ use crate::memory::Memory;
 use crate::truncate;
 
 /// For the model.
-const DESCRIPTION: &str = "Read a text file as numbered lines (`number<TAB>text`; the number is not part of the file), or look at an image (PNG, JPEG, GIF, WebP). Returns up to 2000 lines; for more, give `offset` and `limit`. `path` is relative to the working directory, absolute, or starts with `~/`. Read a file before you change it.";
+const DESCRIPTION: &str = "Read a text file as numbered lines (`number<TAB>text`; the number is not part of the file), or look at an image (PNG, JPEG …). Returns up to 2000 lines; for more, give `offset` and `limit`. `path` is relative to the working directory, absolute, or starts with `~/`. Read a file before you change it.";
 
 const LINES_DEFAULT: u64 = 2000;
 const TOKENS_MAX: usize = 64_000;
