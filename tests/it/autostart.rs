@@ -146,7 +146,7 @@ fn required_entry_that_fails_keeps_the_daemon_from_starting() {
         ),
         (
             "name = \"a\"\nserver = \"broken\"\nsize = 3",
-            "unknown field `size`",
+            "unknown field `size` (it may have name, goal",
         ),
         (unknown.as_str(), "no-such-model"),
     ] {

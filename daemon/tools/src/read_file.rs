@@ -134,7 +134,7 @@ fn read_image(
 ) -> Result<Outcome, Outcome> {
     let refused = |error: ImageError| {
         Outcome::failed(format!(
-            "`{shown}` is an image that cannot be shown to you: {error}. Convert it or look into it with a program through `bash`."
+            "`{shown}` is an image that cannot be shown: {error}.\nConvert it or look into it with a program through `bash`."
         ))
     };
     let size = usize::try_from(kept.stamp.size).unwrap_or(usize::MAX);

@@ -160,7 +160,12 @@ impl Autostart {
         let entry = toml::from_str::<Written>(text)
             .map_err(|error| {
                 let known: Vec<_> = FIELDS.iter().map(|(name, _)| *name).collect();
-                format!("{} (it may have {})", error.message(), known.join(", "))
+                let message = error.message();
+                // The parser lists the keys too.
+                let (what, _) = message
+                    .split_once(", expected one of")
+                    .unwrap_or((message, ""));
+                format!("{what} (it may have {})", known.join(", "))
             })
             .and_then(|written| self.checked(written, &place, dir));
         match entry {

@@ -116,12 +116,12 @@ impl Facts {
         let is_shown = |turn: u64| self.marks.iter().any(|mark| mark.turn == turn);
         let known = self.planner.turns.iter().rev();
         let (mut lines, mut letters) = (Vec::new(), 0);
-        for told in known.filter(|told| is_shown(told.turn)) {
-            let answer = match told.answer.is_empty() {
+        for planned in known.filter(|planned| is_shown(planned.turn)) {
+            let answer = match planned.answer.is_empty() {
                 true => "(no answer)",
-                false => &told.answer,
+                false => &planned.answer,
             };
-            let line = format!("user: {}\nexecutor: {answer}", told.prompt);
+            let line = format!("user: {}\nexecutor: {answer}", planned.prompt);
             letters += line.chars().count() + 1;
             if letters > SUMMARY_MAX {
                 break;
