@@ -185,7 +185,7 @@ impl Dialog {
         let name = form.tool.unwrap_or_else(|| say!(kinds::names(form.kind).0));
         let wants = match form.fields() {
             Some(fields) if form.content.is_empty() => first_question(&fields.questions),
-            Some(_) | None => form.subject.to_owned(),
+            Some(_) | None => form.listed().to_owned(),
         };
         (
             translated(&format!("{name}{}", form.lines.name_suffix)).into_owned(),

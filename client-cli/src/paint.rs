@@ -144,7 +144,7 @@ fn mark(tone: Tone, index: usize) -> &'static str {
         (Tone::Warning, 0) => "! ",
         (Tone::Error, 0) => "✗ ",
         (Tone::Approval, _) => "? ",
-        (Tone::Output, _) => "  │ ",
+        (Tone::Output | Tone::UserOutput, _) => "  │ ",
         (Tone::Diff, _)
         | (Tone::User | Tone::Tool | Tone::Notice | Tone::State | Tone::Warning | Tone::Error, _) => {
             "  "
@@ -157,7 +157,7 @@ fn codes(tone: Tone, line: &str) -> (&'static str, &'static str) {
         Tone::Answer => return ("", ""),
         Tone::User => "\u{1b}[1m",
         Tone::Tool => "\u{1b}[36m",
-        Tone::Output | Tone::State | Tone::Notice => "\u{1b}[2m",
+        Tone::Output | Tone::UserOutput | Tone::State | Tone::Notice => "\u{1b}[2m",
         Tone::Diff if line.starts_with('+') => "\u{1b}[32m",
         Tone::Diff if line.starts_with('-') => "\u{1b}[31m",
         Tone::Diff => "\u{1b}[2m",

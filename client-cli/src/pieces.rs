@@ -3,14 +3,19 @@
 //! Streamed text comes out as it grows; the finished message adds only the part not shown yet. All text here is raw: it
 //! holds what models and tools wrote, and the painter strips what a terminal would obey.
 
+mod user_output;
+
+use user_output::UserOutput;
+
 use crate::dialog;
 use crate::messages::talk::Msg;
 use crate::messages::{language, translated};
-use client::DecodedEvent;
 use client::form::Form;
 use client::messages::transcript::Msg as Shared;
 use client::transcript::{self, Change, Entry, EntryKind, Status, ToolOutcome, ToolRun, words};
+use client::{Content, DecodedEvent};
 use proto::item::{Attachment, CallStatus, Display, Finish};
+use proto::live::Live;
 use proto::outcome::{OutcomeKind, TurnEnded};
 use proto::record::{SessionRewound, Todo};
 
@@ -22,6 +27,8 @@ pub enum Tone {
     Tool,
     Diff,
     Output,
+    /// Of a user's own command: all of it is shown.
+    UserOutput,
     Notice,
     Warning,
     Error,
@@ -48,6 +55,8 @@ pub struct Transcript {
     transcript: transcript::Transcript<String>,
     /// Something has grown since a piece was whole.
     growing: bool,
+    /// What the user's own commands print.
+    of_user: UserOutput,
 }
 
 impl Transcript {
@@ -55,7 +64,12 @@ impl Transcript {
     pub fn fold(&mut self, event: &DecodedEvent) -> Vec<Piece> {
         let changes = self.transcript.fold(event);
         let pieces = changes.iter().flat_map(|change| self.change(*change));
-        let pieces = pieces.collect();
+        let mut pieces: Vec<_> = pieces.collect();
+        if let Content::Live(Live::ToolOutput(output)) = &event.content
+            && let Some(lines) = self.of_user.push(output)
+        {
+            pieces.extend(block(Tone::UserOutput, lines));
+        }
         // Printed entries are not needed again.
         self.transcript.entries.retain(|entry| !entry.settled());
         pieces
@@ -68,10 +82,17 @@ impl Transcript {
 
     fn change(&mut self, change: Change) -> Vec<Piece> {
         match change {
-            Change::New(id) => self
-                .transcript
-                .entry(id)
-                .map_or_else(Vec::new, entry_pieces),
+            Change::New(id) => {
+                let Some(entry) = self.transcript.entry(id) else {
+                    return Vec::new();
+                };
+                if let EntryKind::Tool(tool) = &entry.kind
+                    && tool.by_user.is_some()
+                {
+                    self.of_user.start(&tool.call);
+                }
+                entry_pieces(entry)
+            }
             Change::Grown(id, from) => {
                 let entry = self.transcript.entry(id).map(|entry| &entry.kind);
                 let Some(EntryKind::Answer { text, .. }) = entry else {
@@ -98,6 +119,10 @@ impl Transcript {
                     pieces.extend(finish.filter(|_| durable).map_or_else(Vec::new, end_pieces));
                     pieces
                 }
+                Some(Entry {
+                    kind: EntryKind::Tool(tool),
+                    ..
+                }) if tool.by_user.is_some() => user_command_end(tool, &mut self.of_user),
                 Some(Entry {
                     kind: EntryKind::Tool(tool),
                     ..
@@ -245,6 +270,39 @@ fn tool_end(tool: &ToolRun) -> Vec<Piece> {
         let text = say!(Msg::SandboxBlocked, translated(reason));
         pieces.extend(block(Tone::Warning, text));
     }
+    pieces
+}
+
+/// How a user's own command ended. What was not shown while it ran is shown by its end.
+fn user_command_end(tool: &ToolRun, of_user: &mut UserOutput) -> Vec<Piece> {
+    let mut tool = tool.clone();
+    let Some(outcome) = &mut tool.outcome else {
+        return Vec::new();
+    };
+    let Display::Command {
+        output_bytes,
+        output_lines,
+        tail,
+        ..
+    } = &mut outcome.display
+    else {
+        return tool_end(&tool);
+    };
+    let rest = of_user.end(&tool.call, *output_bytes);
+    let end = std::mem::take(tail);
+    let mut pieces = Vec::new();
+    if rest.is_none() {
+        let before = output_lines.saturating_sub(end.lines().count() as u64);
+        if before > 0 {
+            let words = say!(Msg::OutputBefore, before);
+            pieces.extend(block(Tone::State, words));
+        }
+    }
+    let text = rest.unwrap_or(end);
+    if !text.is_empty() {
+        pieces.extend(block(Tone::UserOutput, text));
+    }
+    pieces.extend(tool_end(&tool));
     pieces
 }
 

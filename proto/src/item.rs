@@ -69,6 +69,8 @@ pub enum AttachmentKind {
     Directory,
     /// A resource of an MCP server.
     Resource,
+    /// An instruction file that is new since the session started.
+    Instructions,
 }
 
 /// Who speaks in a user message.

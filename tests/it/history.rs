@@ -4,7 +4,7 @@ use proto::hello::Role;
 use proto::{ErrorName, Pid};
 use serde_json::{Value, json};
 use testkit::Script;
-use tests::{House, Raw};
+use tests::{House, Raw, Running, until};
 
 /// A house with two finished sessions.
 fn two_sessions() -> (House, String, String) {
@@ -143,6 +143,43 @@ fn index_that_cannot_be_used_is_reported_and_not_said_to_be_built() {
     let nothing = house.reasonix(&["search", "anything"]).expect_code(0);
     assert!(!nothing.err.contains("being built"), "{nothing:?}");
     assert!(!house.reasonix(&["doctor"]).out.contains("history index"));
+}
+
+#[test]
+fn messages_that_the_index_cannot_take_in_are_said_to_be_missing() {
+    let (house, one, _two) = two_sessions();
+    let search = |words: &str| house.reasonix(&["search", words]).expect_code(0);
+    assert!(!search("needle").err.contains("missing"));
+    // Another program, such as a backup, keeps the index locked: it can be read and not written.
+    let lock = "import sqlite3, sys\nindex = sqlite3.connect(sys.argv[1], isolation_level=None)\nindex.execute('BEGIN IMMEDIATE')\nprint('locked', flush=True)\nsys.stdin.read()";
+    let mut python = std::process::Command::new("python3");
+    python
+        .args(["-c", lock])
+        .arg(house.home().join("history.db"))
+        .stdin(std::process::Stdio::piped());
+    let mut backup = Running::start(&mut python);
+    backup.line("the lock", |line| line == "locked");
+    let _ = house
+        .reasonix(&["run", "-s", &one, "look for straw"])
+        .expect_code(0);
+    let mut raw = house.raw_as(Role::Watch);
+    let answer = raw
+        .call("history.search", &json!({"query": "needle"}))
+        .expect("what it has");
+    assert_eq!(answer["complete"], json!(false), "{answer}");
+    assert!(answer["behind"].is_string(), "{answer}");
+    assert_eq!(answer["hits"].as_array().map(Vec::len), Some(2), "{answer}");
+    let said = search("needle").err;
+    assert!(
+        said.contains("the newest messages may be missing"),
+        "{said}"
+    );
+    backup.hang_up();
+    let _ = backup.done();
+    until("the index to follow", || {
+        let straw = search("straw");
+        (straw.out.contains("straw") && !straw.err.contains("missing")).then_some(())
+    });
 }
 
 #[test]

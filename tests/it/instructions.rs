@@ -80,7 +80,7 @@ fn instructions_of_user_and_project_are_in_the_prefix_from_the_root_down() {
 }
 
 /// Makes the project a repository: the search for instructions starts at its root.
-fn git(house: &House) {
+pub fn git(house: &House) {
     let git = std::process::Command::new("git")
         .args(["init", "-q"])
         .current_dir(house.project())

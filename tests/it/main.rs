@@ -71,6 +71,7 @@ mod messages_between_sessions;
 mod model_lists;
 mod models;
 mod money;
+mod new_instructions;
 mod outside;
 mod planner;
 mod plans;

@@ -89,6 +89,7 @@ async fn fact_is_saved_after_a_yes_and_is_in_the_prefix_of_the_next_session() {
     assert!(!fact_file(&house, "tabs").exists());
     let inbox = house.reasonix(&["inbox"]).expect_code(0);
     assert!(inbox.out.contains("remember"), "{inbox:?}");
+    assert!(inbox.out.contains("memory/"), "which fact: {inbox:?}");
     let mut follow = from_the_start(&client, open.session).await;
     answer(&client, &allow_once(&open)).await.expect("answer");
     to_rest(&mut follow).await;

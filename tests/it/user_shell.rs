@@ -202,3 +202,23 @@ fn line_mode_runs_a_command_and_shows_what_it_prints() {
         house.reasonix_reading(&["attach", "--plain", "--read-only", "1"], "!touch ran\n");
     assert!(!house.project().join("ran").exists(), "{}", watched.out);
 }
+
+#[test]
+fn line_mode_shows_each_line_as_it_comes_and_all_of_them() {
+    let (_model, house, raw) = rested([]);
+    drop(raw);
+    let mut attached = house.start(&["attach", "--plain", "1"]);
+    attached.say("!seq 101 140; while [ ! -e go ]; do sleep 0.05; done; printf 'the end'\n");
+    attached.line("the first lines", |line| line == "  │ 140");
+    std::fs::write(house.project().join("go"), "").expect("a file");
+    attached.line("the last line", |line| line == "  │ the end");
+    attached.say("/quit\n");
+    let done = attached.done().expect_code(0);
+    let lines: Vec<_> = done.out.lines().collect();
+    for number in 101..=140 {
+        let line = format!("  │ {number}");
+        let count = lines.iter().filter(|shown| **shown == line).count();
+        assert_eq!(count, 1, "{number}: {}", done.out);
+    }
+    assert_eq!(done.out.matches("│ the end").count(), 1, "{}", done.out);
+}

@@ -105,9 +105,12 @@ fn notes(found: &SearchOutput) {
     } else if found.hits.is_empty() {
         output::progress(say!(Msg::NoMatch));
     }
+    if let Some(reason) = &found.behind {
+        output::progress(&say!(Msg::NewestMissing, text::line(reason)));
+    }
     if found.too_many {
         output::progress(say!(Msg::TooManyMatches));
-    } else if !found.complete && found.indexing.is_none() {
+    } else if !found.complete && found.indexing.is_none() && found.behind.is_none() {
         output::progress(say!(Msg::NotAllShown));
     }
 }

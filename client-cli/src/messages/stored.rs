@@ -44,6 +44,7 @@ client::catalog! {
     NotAllShown = "· not all matches are shown: add words, or use `--here` or `-n N`", "· 未显示全部匹配：请增加词，或用 `--here` 或 `-n N`";
     TooManyMatches = "· more than 20,000 messages match, and only the newest were ranked: add rarer words", "· 匹配的消息超过 20,000 条，只对最新的排序：请增加较少见的词";
     IndexingUnknown = "· the history index is being built: some messages are not found yet", "· 历史索引正在建立：部分消息暂时找不到";
+    NewestMissing = "! the newest messages may be missing from the history index: {0}", "! 历史索引可能缺少最新的消息：{0}";
     Indexing = "· the history index is being built ({0} of {1} sessions): some messages are not found yet", "· 历史索引正在建立（{1} 个会话中的 {0} 个）：部分消息暂时找不到";
     NotAMessage = "not the number of a message", "不是消息编号";
     CharactersCut = "… {0} more characters", "……还有 {0} 个字符";

@@ -9,6 +9,7 @@ client::catalog! {
     Interrupting = "interrupting; Ctrl-C again exits at once, the session stays", "正在中断；再按一次 Ctrl-C 立即退出，会话保留";
     Title = "session {0} · {1} · {2}{3}", "会话 {0} · {1} · {2}{3}";
     ReadOnly = "the session is read-only: {0}", "会话只读：{0}";
+    OutputBefore = "… {0} lines of output before these are not shown here", "… 之前的 {0} 行输出此处未显示";
     QueuedBy = "queued by {0}: {1}", "{0} 的提示词在排队：{1}";
     WhileAway = "while you were away ({0}): {1}", "离开期间（{0}）：{1}";
     NoTurnEnded = "no turn ended", "没有回合结束";

@@ -19,6 +19,7 @@ super::catalog! {
     OfProgram = "comes with Reasonix", "内置";
     OwnCommand = "`/{0}` is a command of this interface, which runs instead", "`/{0}` 是界面自带的命令，会改为运行它";
     OnlyTools = "only these tools while in force: {0}", "生效期间只能用这些工具：{0}";
+    NewestMissing = "the newest messages may be missing: {0}", "可能缺少最新的消息：{0}";
     IndexingUnknown = "the index is being built", "索引正在建立";
     /// How many sessions are in the index, of how many.
     Indexing = "the index has {0} of {1} sessions so far", "索引目前有 {1} 个会话中的 {0} 个";

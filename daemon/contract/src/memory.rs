@@ -47,6 +47,12 @@ pub trait ToolMemory: Any + Send + Sync {
         let _ = files;
     }
 
+    /// Whether the model knows this file: it has read or written it, or was given it.
+    fn knows(&self, path: &str) -> bool {
+        let _ = path;
+        false
+    }
+
     /// The model no longer knows these files.
     fn forget_files(&self, paths: &[String]) {
         let _ = paths;

@@ -127,12 +127,13 @@ impl HistoryFeed {
         });
     }
 
-    /// Waits until all sessions were looked at and what was noted before is in the index, at most so long. Blocks.
-    pub fn flush(&self, patience: Duration) {
+    /// Waits until all sessions were looked at and what was noted before is in the index, at most so long; whether it is.
+    /// Blocks.
+    pub fn flush(&self, patience: Duration) -> bool {
         let (done, wait) = channel();
         self.note(|state| state.waiters.push(done));
-        // It was dropped, or too slow: the search says what it knows.
-        wait.recv_timeout(patience).ok();
+        // Else it was dropped, or too slow: the search says what it knows.
+        wait.recv_timeout(patience).is_ok()
     }
 
     /// Why the index cannot be fed now. `None`: it can, as far as is known.

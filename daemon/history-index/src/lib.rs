@@ -12,6 +12,8 @@ pub mod ranking;
 
 pub mod snippet;
 
+pub mod stems;
+
 pub mod database;
 
 pub mod search;

@@ -101,6 +101,12 @@ fn pieces(word: &str) -> Vec<String> {
         .collect()
 }
 
+/// The words of terms.
+pub fn words_of(terms: &[Term]) -> impl Iterator<Item = &str> {
+    let words = terms.iter().flat_map(|term| &term.words);
+    words.map(String::as_str)
+}
+
 /// Any of these terms.
 #[must_use]
 pub fn any_of<'a>(terms: impl Iterator<Item = &'a Term>) -> String {

@@ -12,9 +12,10 @@ use store::home::Home;
 
 use crate::database::{self, IndexError, SqlContext, from_sql, to_sql};
 use crate::log_tail::{self, role_number, role_of};
-use crate::query::{Term, all_of, any_of};
+use crate::query::{Term, all_of, any_of, words_of};
 use crate::ranking::{Candidate, is_common, rank};
 use crate::snippet::{Snippet, snippet};
+use crate::stems::Stemmer;
 
 /// Matches that are ranked. If there are more, the answer says so.
 pub const MATCHES_MAX: usize = 20_000;
@@ -87,14 +88,19 @@ pub fn search(home: &Home, wanted: &Search) -> Result<SearchResult, IndexError> 
         matches: ranked.len().min(copies) as u64,
         has_too_many,
     };
+    let mut stemmer = Stemmer::new(words_of(&wanted.terms));
     for candidate in &ranked {
         if result.hits.len() >= wanted.limit {
             break;
         }
         // A log that has just been changed or deleted: the index follows soon.
-        result
-            .hits
-            .extend(hit(&transaction, home, candidate, &wanted.terms)?);
+        result.hits.extend(hit(
+            &transaction,
+            home,
+            candidate,
+            &wanted.terms,
+            &mut stemmer,
+        )?);
     }
     Ok(result)
 }
@@ -283,6 +289,7 @@ fn hit(
     home: &Home,
     candidate: &Candidate,
     terms: &[Term],
+    stemmer: &mut Stemmer,
 ) -> Result<Option<IndexHit>, IndexError> {
     let sql = "SELECT s.session, m.turn, m.role, m.start, m.length
         FROM message m JOIN session s ON s.id = m.session WHERE m.id = ?1";
@@ -310,7 +317,7 @@ fn hit(
         turn: turn.map(from_sql),
         at: Stamp(candidate.at),
         role: role_of(role),
-        snippet: snippet(&text, terms),
+        snippet: snippet(&text, terms, stemmer),
     }))
 }
 

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use crate::query::Term;
+use crate::stems::Stemmer;
 use crate::words::{WordKind, visit};
 
 /// Characters of a snippet.
@@ -11,11 +12,6 @@ const LENGTH: usize = 200;
 const BEFORE: usize = 50;
 /// Matches that are looked at. A text full of a word needs no more.
 const MATCHES_MAX: usize = 500;
-/// Endings that the index treats as no part of a word.
-const ENDINGS: [&str; 22] = [
-    "", "s", "es", "ed", "d", "e", "ing", "ings", "er", "ers", "y", "ies", "ied", "ly", "ion",
-    "ions", "ation", "ations", "ment", "ments", "able", "ness",
-];
 
 /// A line of a message.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -27,9 +23,10 @@ pub struct Snippet {
 }
 
 /// The line of a text where most terms are, the first of them where several are as good.
-#[must_use]
-pub fn snippet(text: &str, terms: &[Term]) -> Snippet {
-    let found = matches(text, terms);
+/// The stemmer knows the words of the terms.
+pub fn snippet(text: &str, terms: &[Term], stemmer: &mut Stemmer) -> Snippet {
+    stemmer.learn_text(text);
+    let found = matches(text, terms, stemmer);
     let best = found
         .iter()
         .enumerate()
@@ -53,7 +50,7 @@ fn bit(term: usize) -> u32 {
 }
 
 /// Where terms are, with the number of the term; in order.
-fn matches(text: &str, terms: &[Term]) -> Vec<(Range<usize>, usize)> {
+fn matches(text: &str, terms: &[Term], stemmer: &Stemmer) -> Vec<(Range<usize>, usize)> {
     let mut found: Vec<(Range<usize>, usize)> = Vec::new();
     // Of each term: how many of its words were read in a row, and where the first of them is.
     let mut read: Vec<(usize, usize)> = vec![(0, 0); terms.len()];
@@ -62,7 +59,7 @@ fn matches(text: &str, terms: &[Term]) -> Vec<(Range<usize>, usize)> {
             return;
         }
         for (number, (term, (count, start))) in terms.iter().zip(&mut read).enumerate() {
-            let fits = |at: usize| fits(term, at, word, kind);
+            let fits = |at: usize| fits(term, at, word, kind, stemmer);
             if !fits(*count) {
                 *count = 0;
             }
@@ -85,26 +82,15 @@ fn matches(text: &str, terms: &[Term]) -> Vec<(Range<usize>, usize)> {
 }
 
 /// Whether a word of the text is the one at this place of the term.
-fn fits(term: &Term, at: usize, word: &str, kind: WordKind) -> bool {
+fn fits(term: &Term, at: usize, word: &str, kind: WordKind, stemmer: &Stemmer) -> bool {
     let Some(wanted) = term.words.get(at) else {
         return false;
     };
     if term.prefix && at + 1 == term.words.len() {
         return word.starts_with(wanted.as_str());
     }
-    word == wanted || kind == WordKind::Spaced && alike(word, wanted)
-}
-
-/// Whether two words differ in their endings only.
-fn alike(one: &str, other: &str) -> bool {
-    let pairs = one.char_indices().zip(other.chars());
-    let same = pairs.take_while(|((_, one), other)| one == other).last();
-    let Some(((at, letter), _)) = same else {
-        return false;
-    };
-    let end = at + letter.len_utf8();
-    let ending = |word: &str| word.get(end..).is_some_and(|rest| ENDINGS.contains(&rest));
-    end >= 3 && ending(one) && ending(other)
+    let is_spaced = kind == WordKind::Spaced;
+    word == wanted || is_spaced && stemmer.stem(word) == stemmer.stem(wanted)
 }
 
 /// The end of a match: of a pair that a single character has found, the first character.

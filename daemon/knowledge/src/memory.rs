@@ -7,7 +7,6 @@ mod fact;
 mod index;
 mod recall;
 mod search;
-mod stems;
 mod stores;
 
 pub use fact::{Fact, FactDraft, InvalidFact, day};

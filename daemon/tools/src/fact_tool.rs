@@ -74,7 +74,9 @@ fn facts(context: &CallContext) -> Result<FactStores, Outcome> {
 /// An error of the stores, for the model.
 pub(crate) fn failed(error: &MemoryError) -> Outcome {
     match error {
-        MemoryError::Invalid(_) => Outcome::refused(error.to_string()),
+        MemoryError::Invalid(_) | MemoryError::NotSuperseding(_) => {
+            Outcome::refused(error.to_string())
+        }
         MemoryError::NotFound(_)
         | MemoryError::NotArchived(_)
         | MemoryError::Exists(_)

@@ -184,6 +184,9 @@ fn hits(found: &SearchOutput, scope: SearchScope) -> String {
             SearchScope::Global => ".",
         });
     }
+    if let Some(reason) = &found.behind {
+        let _ = writeln!(text, "The newest messages may be missing: {reason}.");
+    }
     if found.too_many {
         text.push_str(
             "More than 20,000 messages match, and only the newest were ranked. Add rarer words.",

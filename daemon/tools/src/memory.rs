@@ -274,6 +274,10 @@ impl ToolMemory for Memory {
         self.note_logged(files);
     }
 
+    fn knows(&self, path: &str) -> bool {
+        self.kept().read.contains_key(Path::new(path))
+    }
+
     fn forget_files(&self, paths: &[String]) {
         let mut kept = self.kept();
         for path in paths {

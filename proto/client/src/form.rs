@@ -216,6 +216,19 @@ impl<'a> Form<'a> {
         }
     }
 
+    /// The subject for a list: of a change without one, the file that is changed.
+    #[must_use]
+    pub fn listed(&self) -> &'a str {
+        let of_change = self.content.iter().find_map(|content| match content {
+            Content::Diff { path, .. } => Some(*path),
+            Content::Subject(_) | Content::Text(_) | Content::Markdown(_) => None,
+        });
+        match self.subject {
+            "" => of_change.unwrap_or_default(),
+            subject => subject,
+        }
+    }
+
     /// The subject for a notification: of a text in Markdown the first line.
     #[must_use]
     pub fn headline(&self) -> &'a str {

@@ -246,6 +246,9 @@ pub struct SearchOutput {
     /// The index is being built; absent: it has all sessions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub indexing: Option<IndexingProgress>,
+    /// Why the newest messages may be missing: the index cannot take them in. Absent: it has them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub behind: Option<String>,
 }
 
 /// How many sessions the index has while it is being built.

@@ -128,6 +128,7 @@ pub fn hits() -> SearchOutput {
         complete: false,
         too_many: false,
         indexing: None,
+        behind: None,
     }
 }
 

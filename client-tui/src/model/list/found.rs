@@ -151,7 +151,12 @@ pub fn note(found: &SearchOutput, language: Language) -> Option<String> {
             _ => language.fill(Msg::Indexing, &[&sessions, &of]),
         }
     });
+    let behind = found.behind.as_ref().map(|reason| {
+        let reason = client::text::line(reason);
+        language.fill(Msg::NewestMissing, &[&reason])
+    });
     let more = found.too_many || !found.complete;
     let (listed, all) = (found.hits.len().to_string(), found.matches.to_string());
-    progress.or_else(|| more.then(|| language.fill(Msg::MoreHits, &[&listed, &all])))
+    let first = progress.or(behind);
+    first.or_else(|| more.then(|| language.fill(Msg::MoreHits, &[&listed, &all])))
 }

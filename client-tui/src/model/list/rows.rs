@@ -393,7 +393,7 @@ fn asked(asked: &Interaction, dialog: &ListDialog, model: &Model) -> Row {
     let form = Form::of(asked);
     let kind = || language.say(kinds::names(form.kind).0).to_owned();
     let tool = form.tool.map_or_else(kind, words::exact);
-    let mut wants = words::exact(form.subject);
+    let mut wants = words::exact(form.listed());
     if let Some(fields) = form.fields().filter(|fields| fields.questions.len() > 1) {
         let more = (fields.questions.len() - 1).to_string();
         wants = format!("{wants} {}", language.fill(Msg::AndMore, &[&more]));

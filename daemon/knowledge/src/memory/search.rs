@@ -1,10 +1,11 @@
 //! Finds facts by words: BM25, with the relevance floor of the history search. Pure.
 //!
-//! Words match whatever their English ending (`stems`). Letters of Chinese, Japanese and Korean have no blanks between words: each pair of neighbours counts as a word.
+//! Words match whatever their English ending (their stems). Letters of Chinese, Japanese and Korean have no blanks between words: each pair of neighbours counts as a word.
 
 use std::collections::{HashMap, HashSet};
 
-use super::stems::stems;
+use history_index::stems::Stemmer;
+
 use super::stores::SavedFact;
 
 /// How fast more of the same word counts less.
@@ -57,10 +58,10 @@ pub(super) fn matching<'a>(facts: &[&'a SavedFact], message: &str) -> Vec<FactHi
 fn ranked<'a>(facts: &[&'a SavedFact], wanted: Vec<String>) -> Vec<FactHit<'a>> {
     let wanted: HashSet<String> = wanted.into_iter().collect();
     let mut documents: Vec<_> = facts.iter().map(|saved| Document::new(saved)).collect();
+    let mut stemmer = Stemmer::new(wanted.iter().map(String::as_str));
     let of_facts = documents.iter().flat_map(|document| document.words.keys());
-    let all = of_facts.chain(&wanted).map(String::as_str);
-    let stems = stems(all, &wanted);
-    let stem = |word: String| stems.get(&word).cloned().unwrap_or(word);
+    stemmer.learn(of_facts.map(String::as_str));
+    let stem = |word: String| stemmer.stem(&word).to_owned();
     for document in &mut documents {
         document.replace_words(&stem);
     }

@@ -1,5 +1,6 @@
 //! The facts of the user and of one project, on disk. Blocks.
 
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use proto::Stamp;
@@ -50,6 +51,8 @@ pub enum MemoryError {
     NotFound(String),
     #[error("There is no archived version of `{0}`.")]
     NotArchived(String),
+    #[error("`{0}` is not another fact, so it supersedes nothing.")]
+    NotSuperseding(String),
     #[error("There is already a fact `{0}`.")]
     Exists(String),
     #[error("The file of `{name}` cannot be used: {reason}.")]
@@ -130,7 +133,47 @@ impl FactStores {
                 loaded.problems.push(problem(&directory, None, &reason));
             }
         }
+        self.leave_out_doubles(&mut loaded);
+        self.check_superseded(&mut loaded);
         loaded
+    }
+
+    /// A name is one fact: the project's, where both stores have one.
+    fn leave_out_doubles(&self, loaded: &mut LoadedFacts) {
+        let of_project = loaded
+            .facts
+            .iter()
+            .filter(|saved| saved.scope == FactScope::Project);
+        let names: HashSet<String> = of_project.map(|saved| saved.fact.name.clone()).collect();
+        let is_double =
+            |saved: &SavedFact| saved.scope == FactScope::User && names.contains(&saved.fact.name);
+        for saved in loaded.facts.extract_if(.., |saved| is_double(saved)) {
+            let reason = "the project has a fact of this name, which counts";
+            loaded
+                .problems
+                .push(problem(&self.path(&saved), None, reason));
+        }
+    }
+
+    /// A fact that nothing supersedes counts, whatever its file says.
+    fn check_superseded(&self, loaded: &mut LoadedFacts) {
+        let others = loaded.facts.iter().map(|saved| {
+            let fact = &saved.fact;
+            (fact.name.clone(), fact.superseded_by.clone())
+        });
+        let others: HashMap<String, Option<String>> = others.collect();
+        for saved in &mut loaded.facts {
+            let Some(reason) = unsuperseded(&saved.fact, &others) else {
+                continue;
+            };
+            let files = self.files(saved.scope);
+            let line = files.read(&saved.fact.name).ok().flatten();
+            let line = line.and_then(|text| line_of(&text, "superseded_by:"));
+            let place = place(&files.path(&saved.fact.name), line);
+            let problem = format!("`{place}`: {reason}, so the fact counts.");
+            loaded.problems.push(problem);
+            saved.fact.superseded_by = None;
+        }
     }
 
     /// The fact of this name in a store. One whose type belongs in the other store cannot be used.
@@ -217,6 +260,12 @@ impl FactStores {
         };
         let scope = draft.fact_type.scope();
         let fact = draft.into_fact(now, before.as_ref().map(|before| &before.fact))?;
+        if let Some(other) = &fact.superseded_by {
+            let is_itself = *other == fact.name;
+            if is_itself || self.find_any(other)?.is_none() {
+                return Err(MemoryError::NotSuperseding(other.clone()));
+            }
+        }
         Ok((SavedFact { scope, fact }, before))
     }
 
@@ -272,9 +321,30 @@ impl FactStores {
     }
 }
 
+/// Why what a fact says of its successor is wrong. `None`: it is not, or it names none.
+fn unsuperseded(fact: &Fact, others: &HashMap<String, Option<String>>) -> Option<String> {
+    let first = fact.superseded_by.as_ref()?;
+    let mut next = first;
+    // Each step leads to another fact, unless they lead in a circle.
+    for _ in 0..others.len() {
+        match others.get(next) {
+            None if next == first => return Some(format!("there is no fact `{first}`")),
+            None | Some(None) => return None,
+            Some(Some(_)) if *next == fact.name => break,
+            Some(Some(successor)) => next = successor,
+        }
+    }
+    Some("`superseded_by` leads back to it".to_owned())
+}
+
 /// The line that says of which type a fact is, from 1.
 fn says_type(text: &str) -> Option<u64> {
-    let line = text.lines().position(|line| line.starts_with("type:"));
+    line_of(text, "type:")
+}
+
+/// The line that starts so, from 1.
+fn line_of(text: &str, start: &str) -> Option<u64> {
+    let line = text.lines().position(|line| line.starts_with(start));
     line.map(|line| line as u64 + 1)
 }
 
@@ -289,10 +359,14 @@ fn read(
 }
 
 fn problem(path: &Path, line: Option<u64>, reason: &str) -> String {
+    format!("`{}` is left out: {reason}.", place(path, line))
+}
+
+/// A file, and a line of it.
+fn place(path: &Path, line: Option<u64>) -> String {
     let name = path.to_string_lossy();
     let name = name.replace(|letter: char| letter.is_control(), "_");
-    let place = line.map_or(name.clone(), |line| format!("{name}:{line}"));
-    format!("`{place}` is left out: {reason}.")
+    line.map_or(name.clone(), |line| format!("{name}:{line}"))
 }
 
 #[cfg(test)]

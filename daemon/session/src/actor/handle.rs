@@ -28,6 +28,7 @@ use crate::actor::commands::follow::Follow;
 use crate::actor::commands::interactions::Answering;
 use crate::actor::inbox::{Command, Page, Reply};
 use crate::calls::external_changes::Notes;
+use crate::calls::instructions::{InstructionWatch, NewInstructions};
 use crate::calls::references;
 use crate::journal::Closed;
 use crate::request::blocks::Makeup;
@@ -66,6 +67,7 @@ pub(crate) struct Shared {
     /// When it was last tried to bring it back.
     pub tried: tokio::sync::Mutex<Option<Instant>>,
     pub notes: Notes,
+    pub instructions: Arc<InstructionWatch>,
     /// Whether facts that fit a prompt come with it.
     pub recalls: bool,
 }
@@ -253,10 +255,39 @@ impl SessionHandle {
         // has left memory is loaded below, by those of then.
         let _ = self.tighten().await;
         let references = self.resolve_references(&params.text).await?;
+        let mut new = self.new_instructions().await;
+        let watch = Arc::clone(&self.shared.instructions);
+        let references = watch.attach(&mut new, references);
         // Last: what is noted is not noted again, so the prompt must not be refused behind it.
         let note = self.note().await;
-        self.change(|actor, reply| actor.take_prompt(params, by, note, references, reply))
-            .await
+        let taken = self
+            .change(|actor, reply| actor.take_prompt(params, by, note, references, reply))
+            .await?;
+        watch.note(new);
+        Ok(taken)
+    }
+
+    /// Instruction files that came since the prefix was frozen. None while a turn runs: a prompt that waits may be taken back.
+    async fn new_instructions(&self) -> NewInstructions {
+        if !self.rests() {
+            return NewInstructions::default();
+        }
+        let Ok(prefix) = self.read(|actor| actor.resets.text()).await else {
+            return NewInstructions::default();
+        };
+        let watch = Arc::clone(&self.shared.instructions);
+        let look = tokio::task::spawn_blocking(move || watch.look(&prefix));
+        // A prompt does not wait for a disk that hangs.
+        match tokio::time::timeout(NOTE_MAX, look).await {
+            Ok(Ok(new)) => new,
+            Ok(Err(_)) | Err(_) => NewInstructions::default(),
+        }
+    }
+
+    /// Whether neither a turn runs nor a prompt waits.
+    fn rests(&self) -> bool {
+        let seen = self.shared.seen.borrow();
+        !seen.in_turn && seen.summary.queued == 0 && seen.closed.is_none()
     }
 
     /// Whether facts that fit a prompt come with it.
@@ -274,11 +305,7 @@ impl SessionHandle {
 
     /// Files that others have changed while the session rested. During a turn, results report them.
     async fn note(&self) -> Option<ExternalChanges> {
-        let rests = {
-            let seen = self.shared.seen.borrow();
-            !seen.in_turn && seen.summary.queued == 0 && seen.closed.is_none()
-        };
-        if !rests {
+        if !self.rests() {
             return None;
         }
         // A prompt does not wait for a disk that hangs: then the tools report the changes.

@@ -27,6 +27,7 @@ use crate::assembly::server_content::ServerContent;
 use crate::calls::arguments;
 use crate::calls::external_changes::Notes;
 use crate::calls::hooks::HookedCall;
+use crate::calls::instructions::InstructionWatch;
 use crate::calls::judgement::{ResolvedCall, ShellPosition, Standpoint, Surroundings, Unfit};
 use crate::calls::outside::OutsidePrograms;
 use crate::calls::skills::SessionSkills;
@@ -82,6 +83,8 @@ pub struct CallEnvironment {
     pub keeper: Arc<Keeper>,
     /// Knows the files that others have changed.
     pub notes: Notes,
+    /// Finds instruction files that are newer than the prefix.
+    pub instructions: Arc<InstructionWatch>,
     /// Facts of earlier sessions, if those that fit a prompt come with it.
     pub recall: Option<FactStores>,
 }

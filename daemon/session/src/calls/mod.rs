@@ -10,6 +10,7 @@ pub(crate) mod external_changes;
 pub(crate) mod git_config;
 pub(crate) mod hook_placement;
 pub(crate) mod hooks;
+pub(crate) mod instructions;
 pub(crate) mod judgement;
 pub(crate) mod outside;
 pub(crate) mod permissions;

@@ -179,7 +179,7 @@ fn with_skill(
 }
 
 /// Puts a block behind what is attached.
-fn with_block(resolved: ResolvedReferences, block: &str) -> ResolvedReferences {
+pub(crate) fn with_block(resolved: ResolvedReferences, block: &str) -> ResolvedReferences {
     let found = resolved.found.unwrap_or_else(|| PromptReferences {
         text: String::new(),
         files: Vec::new(),

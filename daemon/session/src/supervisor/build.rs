@@ -34,6 +34,7 @@ use crate::calls::call::CallEnvironment;
 use crate::calls::environment::Environment;
 use crate::calls::external_changes::Notes;
 use crate::calls::hooks::HookState;
+use crate::calls::instructions::{InstructionWatch, untrusted_notice};
 use crate::calls::permissions::close_unasked;
 use crate::calls::sandbox;
 use crate::calls::skills::SessionSkills;
@@ -49,7 +50,6 @@ use crate::request::in_flight::Arrived;
 use crate::request::keys::Keys;
 use crate::request::route::ModelRoute;
 use crate::supervisor::agents::{self, SessionAgents};
-use crate::supervisor::instructions;
 use crate::supervisor::load::{SessionLog, SessionServices};
 use crate::supervisor::past_messages::SessionHistory;
 use crate::viewers::Viewers;
@@ -128,6 +128,7 @@ pub fn build(
             reopen: services.supervisor.clone(),
             tried: tokio::sync::Mutex::default(),
             notes: call_environment.notes.clone(),
+            instructions: Arc::clone(&call_environment.instructions),
             recalls: call_environment.recall.is_some(),
         }),
     };
@@ -294,6 +295,13 @@ fn call_environment(
         tools: setup.profile.tools.clone(),
         flat: tool_repair::flat(&setup.profile.tools),
         notes: Notes::new(Arc::clone(&memory)),
+        instructions: Arc::new(InstructionWatch {
+            workspace: Arc::clone(&workspace),
+            user_file: services.home.instructions(),
+            memory: Arc::clone(&memory),
+            trusted: setup.trusted,
+            told: Mutex::default(),
+        }),
         recall: (setup.memory.enabled && setup.memory.recall)
             .then(|| facts(services, Path::new(&created.root))),
         keeper: Arc::new(Keeper::new(created.pid, &dir, files, Arc::clone(&spawn))),
@@ -383,7 +391,7 @@ pub fn prefix_files(
     let (index, left_out) = knowledge::skill_index(&skills);
     let mut problems = found.problems;
     if !setup.trusted {
-        problems.extend(instructions::untrusted_notice(&found.files));
+        problems.extend(untrusted_notice(&found.files));
     }
     problems.extend(skill_problems(skills.problems.clone(), left_out));
     let mut memory = Vec::new();
@@ -476,8 +484,8 @@ fn open_workspace(
     let (cwd, mut readable) = (places.cwd, places.readable);
     let mut extra_writable = setup.allow_write.clone();
     extra_writable.extend(places.add_dirs.iter().map(PathBuf::from));
-    readable.extend(Some(services.home.instructions()).filter(|file| file.exists()));
     readable.extend([
+        services.home.instructions(),
         services.home.commands(),
         services.home.skills(),
         services.home.agents(),

@@ -51,6 +51,10 @@ fn failure(error: &MemoryError) -> Failure {
             ErrorName::NotFound,
             "`reasonix memory list --archived` lists all facts.",
         ),
+        MemoryError::NotSuperseding(_) => (
+            ErrorName::InvalidParams,
+            "Name another fact that `reasonix memory list` shows.",
+        ),
         MemoryError::Exists(_) => (
             ErrorName::InvalidParams,
             "Choose another name, or change it with `reasonix memory edit`.",

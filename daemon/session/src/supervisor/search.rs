@@ -38,6 +38,17 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// How long after its start the daemon looks for what the index lacks, unless somebody asks for it earlier.
 const START_AFTER: Duration = Duration::from_secs(2);
 
+/// Why the newest messages may be missing where nothing has failed.
+const BUSY: &str = "it is still taking in what was written last";
+
+/// What the index answered.
+struct Indexed<T> {
+    /// `None`: it is being built.
+    answer: Option<T>,
+    /// All that was written before is in it.
+    is_fresh: bool,
+}
+
 impl Supervisor {
     /// Has the index take in records written without it. Later: a start has more urgent work.
     pub(crate) fn index_history_later(&self) {
@@ -100,7 +111,16 @@ impl Supervisor {
             .indexed(move || history_index::search::search(&home, &wanted))
             .await?;
         let indexing = self.indexing();
-        let Some(found) = found else {
+        let behind = match (indexing, found.is_fresh) {
+            (None, false) => Some(
+                self.services
+                    .history
+                    .failure()
+                    .unwrap_or_else(|| BUSY.to_owned()),
+            ),
+            (Some(_), _) | (None, true) => None,
+        };
+        let Some(found) = found.answer else {
             return Ok(SearchOutput {
                 indexing: indexing.or(Some(UNKNOWN)),
                 ..SearchOutput::default()
@@ -108,11 +128,15 @@ impl Supervisor {
         };
         let hits = self.with_sessions(found.hits).await?;
         Ok(SearchOutput {
-            complete: found.matches <= limit && !found.has_too_many && indexing.is_none(),
+            complete: found.matches <= limit
+                && !found.has_too_many
+                && indexing.is_none()
+                && behind.is_none(),
             matches: found.matches,
             too_many: found.has_too_many,
             hits,
             indexing,
+            behind,
         })
     }
 
@@ -155,7 +179,7 @@ impl Supervisor {
         let window = move || history_index::window::window(&home, session, seq, (before, after));
         let found = self.indexed(window).await?;
         let indexing = self.indexing();
-        let window = found.unwrap_or_default();
+        let window = found.answer.unwrap_or_default();
         if window.messages.is_empty() && indexing.is_none() {
             return Err(Failure::new(
                 ErrorName::NotFound,
@@ -166,15 +190,15 @@ impl Supervisor {
         Ok(around(summary, window, indexing))
     }
 
-    /// Asks the index, which waits until earlier records are indexed. `None`: it is being built.
+    /// Asks the index, which waits until earlier records are indexed.
     async fn indexed<T: Send + 'static>(
         &self,
         ask: impl FnOnce() -> Result<T, IndexError> + Send + 'static,
-    ) -> Result<Option<T>, Failure> {
+    ) -> Result<Indexed<T>, Failure> {
         let feed: HistoryFeed = self.services.history.clone();
         let answered = blocking(move || {
-            feed.flush(PATIENCE);
-            match ask() {
+            let is_fresh = feed.flush(PATIENCE);
+            let answer = match ask() {
                 Err(error) if error.is_damage() => {
                     tracing::warn!(error = %store::reason(&error), "the history index is damaged");
                     feed.rebuild();
@@ -188,11 +212,12 @@ impl Supervisor {
                     Ok(None)
                 }
                 answered => answered.map(Some),
-            }
+            };
+            answer.map(|answer| Indexed { answer, is_fresh })
         });
         let answered = answered.await?;
         match (answered, self.services.history.failure()) {
-            (Ok(None), Some(reason)) => Err(unusable(&reason)),
+            (Ok(Indexed { answer: None, .. }), Some(reason)) => Err(unusable(&reason)),
             (Ok(answered), _) => Ok(answered),
             (Err(error), _) => Err(unusable(&store::reason(&error))),
         }

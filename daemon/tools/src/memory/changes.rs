@@ -75,7 +75,7 @@ impl Memory {
         let mut report = Vec::new();
         let mut files = Vec::new();
         for (number, (path, before, mut after, change)) in changed.into_iter().enumerate() {
-            files.extend(logged::reported_file(&path, &after.reported));
+            files.extend(logged::reported_file(&path, &after));
             let Some(name) = names.get(number).filter(|_| number < count) else {
                 self.replace(&path, &before, after);
                 continue;
@@ -124,8 +124,12 @@ impl Memory {
     fn change(&self, path: &Path, after: &mut FileKnowledge) -> Option<Change> {
         let (size, mtime_ns) = match self.workspace().check_file(path, &after.stamp) {
             FileCheck::Same => {
+                let was_told = after.reported.is_at(&after.stamp);
                 after.reported = ReportedState::Stamp;
-                return None;
+                return (!was_told).then(|| {
+                    let content = self.content(path, &after.stamp);
+                    Change::Back(content)
+                });
             }
             FileCheck::Gone => {
                 let known = after.reported == ReportedState::Gone;
@@ -159,23 +163,24 @@ impl Memory {
         let Some(now) = now else {
             return Some(Change::Unseen);
         };
+        let is_back = now.stamp.same_content(&after.stamp);
         let is_reported = match before {
-            ReportedState::Stamp => now.stamp.same_content(&after.stamp),
+            ReportedState::Stamp => is_back,
             ReportedState::Gone => false,
             ReportedState::At { sha256, .. } => sha256 == Some(now.stamp.sha256),
         };
-        if now.stamp.same_content(&after.stamp) {
+        if is_back {
             // Nothing but its date is new to whoever knows it at that state.
             after.stamp = now.stamp;
             after.reported = ReportedState::Stamp;
         }
-        if is_reported {
-            return None;
+        let is_short = now.stamp.size <= CONTENT_MAX;
+        match (is_reported, is_back) {
+            (true, _) => None,
+            (false, true) => Some(Change::Back(is_short.then(|| now.bytes.into()))),
+            (false, false) if is_short => Some(Change::Content(now.bytes)),
+            (false, false) => Some(Change::Unseen),
         }
-        if now.stamp.size > CONTENT_MAX {
-            return Some(Change::Unseen);
-        }
-        Some(Change::Content(now.bytes))
     }
 
     /// A file whose content may be kept.
@@ -201,6 +206,8 @@ impl Memory {
 /// How a file has changed.
 enum Change {
     Gone,
+    /// It was gone, or another, and has the content again that the model knows: this one, if that is short.
+    Back(Option<Content>),
     /// It has another content, which is too long to be shown or cannot be read.
     Unseen,
     Content(Vec<u8>),
@@ -210,6 +217,7 @@ impl Change {
     fn into_content(self) -> Option<Content> {
         match self {
             Self::Content(bytes) => Some(bytes.into()),
+            Self::Back(content) => content,
             Self::Gone | Self::Unseen => None,
         }
     }
@@ -218,6 +226,7 @@ impl Change {
     fn name(&self, shown: &str) -> String {
         match self {
             Self::Gone => format!("`{shown}` was deleted"),
+            Self::Back(_) => format!("`{shown}` is back as you know it"),
             Self::Unseen | Self::Content(_) => format!("`{shown}` changed"),
         }
     }
@@ -228,6 +237,10 @@ impl Change {
         let new = match self {
             Self::Content(new) => new,
             Self::Gone => return None,
+            Self::Back(content) => {
+                after.content = content;
+                return None;
+            }
             Self::Unseen => {
                 after.content = None;
                 return None;

@@ -39,6 +39,17 @@ pub(super) enum ReportedState {
     },
 }
 
+impl ReportedState {
+    /// Whether that is the state of this stamp.
+    pub(super) fn is_at(&self, stamp: &FileStamp) -> bool {
+        match self {
+            Self::Stamp => true,
+            Self::Gone => false,
+            Self::At { sha256, .. } => *sha256 == Some(stamp.sha256),
+        }
+    }
+}
+
 impl FileKnowledge {
     /// A file that was just read or written.
     pub(super) fn new(used: u64, stamp: FileStamp, content: Option<Content>) -> Self {

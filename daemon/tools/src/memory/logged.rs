@@ -29,17 +29,21 @@ fn sha256(text: &str) -> Option<[u8; 32]> {
     hex::decode_to_slice(text, &mut hash).ok().map(|()| hash)
 }
 
-/// The form for the log of a state that was reported. `None`: the path is not valid text, or the file is at the state that
-/// the model knows.
-pub(super) fn reported_file(path: &Path, state: &ReportedState) -> Option<ReportedFile> {
+/// The form for the log of the state that was reported. `None`: the path is not valid text.
+pub(super) fn reported_file(path: &Path, known: &FileKnowledge) -> Option<ReportedFile> {
     let file = ReportedFile {
         path: path.to_str()?.to_owned(),
         bytes: None,
         modified_ns: 0,
         sha256: None,
     };
-    match state {
-        ReportedState::Stamp => None,
+    match &known.reported {
+        ReportedState::Stamp => Some(ReportedFile {
+            bytes: Some(known.stamp.size),
+            modified_ns: i64::try_from(known.stamp.mtime_ns).ok()?,
+            sha256: Some(hex::encode(known.stamp.sha256)),
+            ..file
+        }),
         ReportedState::Gone => Some(file),
         ReportedState::At {
             size,

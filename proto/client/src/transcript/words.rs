@@ -692,12 +692,15 @@ fn attachment(language: Language, attached: &Attachment) -> String {
         (AttachmentKind::Binary | AttachmentKind::Resource, _) => {
             language.fill(Msg::Bytes, &[&attached.bytes.to_string()])
         }
-        (AttachmentKind::File | AttachmentKind::Directory, 1) => language.say(one).to_owned(),
-        (AttachmentKind::File | AttachmentKind::Directory, _) => language.fill(many, &[&number]),
+        (_, 1) => language.say(one).to_owned(),
+        (_, _) => language.fill(many, &[&number]),
     };
     let tokens = attached.tokens.to_string();
     match (attached.kind, attached.cut) {
         (AttachmentKind::Binary, _) => language.fill(Msg::AttachedBinary, &[&name, &size]),
+        (AttachmentKind::Instructions, _) => {
+            language.fill(Msg::NewInstructions, &[&name, &size, &tokens])
+        }
         (_, true) => language.fill(Msg::AttachedPart, &[&name, &size, &tokens]),
         (_, false) => language.fill(Msg::Attached, &[&name, &size, &tokens]),
     }

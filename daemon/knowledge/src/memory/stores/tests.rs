@@ -130,6 +130,80 @@ fn malformed_file_is_left_out_with_its_line_and_the_rest_works() {
 }
 
 #[test]
+fn fact_that_nothing_supersedes_counts_and_is_reported() {
+    let (top, stores) = stores();
+    for name in ["new", "old", "self", "lost", "a", "b"] {
+        stores
+            .save(draft(name, FactType::User, "text"), NOW)
+            .unwrap();
+    }
+    let superseded = |name: &str, by: &str| {
+        let path = stores.user.path(name);
+        let text = std::fs::read_to_string(&path).unwrap();
+        let head = format!("---\nsuperseded_by: {by}\n");
+        std::fs::write(path, text.replacen("---\n", &head, 1)).unwrap();
+    };
+    for (name, by) in [
+        ("old", "new"),
+        ("self", "self"),
+        ("lost", "nonesuch"),
+        ("a", "b"),
+        ("b", "a"),
+    ] {
+        superseded(name, by);
+    }
+    let loaded = stores.load();
+    let facts = loaded.facts.iter().map(|saved| &saved.fact);
+    let stale = facts.filter(|fact| fact.is_stale("2026-01-01"));
+    let stale: Vec<_> = stale.map(|fact| fact.name.as_str()).collect();
+    assert_eq!(stale, ["old"]);
+    let top = top.path().display();
+    let circle = "`superseded_by` leads back to it, so the fact counts.";
+    assert_eq!(
+        loaded.problems,
+        [
+            format!("`{top}/memory/a.md:2`: {circle}"),
+            format!("`{top}/memory/b.md:2`: {circle}"),
+            format!("`{top}/memory/lost.md:2`: there is no fact `nonesuch`, so the fact counts."),
+            format!("`{top}/memory/self.md:2`: {circle}"),
+        ]
+    );
+    for by in ["tabs", "nonesuch"] {
+        let draft = FactDraft {
+            superseded_by: Some(by.to_owned()),
+            ..draft("tabs", FactType::User, "text")
+        };
+        let refused = stores.save(draft, NOW);
+        assert!(
+            matches!(refused, Err(MemoryError::NotSuperseding(_))),
+            "{by}"
+        );
+    }
+}
+
+#[test]
+fn name_in_both_stores_is_the_projects_fact() {
+    let (_top, stores) = stores();
+    stores
+        .save(draft("tabs", FactType::Project, "ours"), NOW)
+        .unwrap();
+    let path = stores.user.path("tabs");
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(path, "---\ndescription: Mine\ntype: user\n---\n\nMine.\n").unwrap();
+    let loaded = stores.load();
+    assert_eq!(loaded.facts.len(), 1);
+    assert_eq!(loaded.facts[0].scope, FactScope::Project);
+    let [problem] = &loaded.problems[..] else {
+        panic!("{:?}", loaded.problems)
+    };
+    assert!(
+        problem
+            .ends_with("tabs.md` is left out: the project has a fact of this name, which counts."),
+        "{problem}"
+    );
+}
+
+#[test]
 fn no_name_leads_out_of_the_store() {
     let (_top, stores) = stores();
     for name in ["../x", "a/b", ".hidden", "", "a\0b", "archive/a.1"] {

@@ -179,6 +179,9 @@ impl Actor {
             // Taken only by a message that is the first again.
             self.machine.set_context(context);
         }
+        if record.shown.is_some() {
+            self.calls.call_environment().instructions.forget();
+        }
         let seq = self.machine.facts().seq.next();
         output.seq = Some(seq);
         self.step(Input::Rewound(record));

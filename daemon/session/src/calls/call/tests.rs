@@ -195,6 +195,13 @@ fn call_environment_in(top: &Path, shell: Option<&str>) -> CallEnvironment {
         spawn,
         shells: Arc::new(NoShells),
         history: Arc::new(()),
+        instructions: Arc::new(InstructionWatch {
+            workspace: Arc::clone(&workspace),
+            user_file: home.join("REASONIX.md"),
+            memory: Arc::new(()),
+            trusted: true,
+            told: std::sync::Mutex::default(),
+        }),
         user_commands: home.join("commands"),
         skills: Arc::new(crate::calls::skills::SessionSkills {
             asked_for: std::sync::Mutex::default(),

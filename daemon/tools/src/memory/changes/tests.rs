@@ -181,6 +181,53 @@ async fn a_deleted_file_is_reported_once_and_once_more_when_it_is_back() {
     assert!(note.contains("-12"), "{note}");
 }
 
+/// The text of a report, if there is any.
+fn report(scene: &Scene) -> Option<String> {
+    let told = scene.memory.describe_external_changes();
+    told.map(|told| told.text)
+}
+
+#[tokio::test]
+async fn a_file_that_is_back_as_it_was_is_reported_once() {
+    let scene = Scene::new();
+    let path = scene.put("a", TEN);
+    let away = path.with_extension("away");
+    read(&scene, "a").await;
+    // Moved there and back it has the same date; written again it has another.
+    std::fs::rename(&path, &away).unwrap();
+    assert_eq!(report(&scene).as_deref(), Some("`a` was deleted"));
+    std::fs::rename(&away, &path).unwrap();
+    assert_eq!(
+        report(&scene).as_deref(),
+        Some("`a` is back as you know it")
+    );
+    assert_eq!(report(&scene), None);
+    std::fs::remove_file(&path).unwrap();
+    assert_eq!(report(&scene).as_deref(), Some("`a` was deleted"));
+    meddle(&scene, "a", TEN);
+    let told = scene.memory.describe_external_changes().unwrap();
+    assert_eq!(told.text, "`a` is back as you know it");
+    assert_eq!(report(&scene), None);
+    // The next change is compared with what is known.
+    meddle(&scene, "a", &TEN.replace("12\n", ""));
+    assert!(report(&scene).unwrap().contains("-12"));
+    meddle(&scene, "a", TEN);
+    assert_eq!(
+        report(&scene).as_deref(),
+        Some("`a` is back as you know it")
+    );
+    // The log has it, for the next daemon.
+    let file = scene.memory.know(&path, scene.memory.known(&path).unwrap());
+    let later = Scene::new();
+    later.memory.note_known_files(&[contract::KnownState {
+        file: file.unwrap(),
+        left: None,
+        reported: told.files.first().cloned(),
+        content: None,
+    }]);
+    assert_eq!(report(&later), None);
+}
+
 #[tokio::test]
 async fn a_change_of_a_long_file_is_reported_without_a_diff() {
     let scene = Scene::new();

@@ -1,0 +1,156 @@
+//! Instruction files that are newer than a session's prefix: a file that was written since, or one that is imported
+//! since. They come with the next prompt, as references do, and the prefix stays as it is.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use contract::{InstructionText, KnownState, PrefixText, ToolMemory};
+use knowledge::{ResolvedReferences, find_instructions};
+use proto::item::{Attachment, AttachmentKind};
+use proto::record::PromptReferences;
+use workspace::Workspace;
+
+use crate::calls::references::with_block;
+use crate::context::system_prompt;
+
+/// Names of instruction files in a notice.
+const NAMED_MAX: usize = 5;
+/// Bytes of new instruction files that come with one prompt. The others come with the next.
+const BYTES_MAX: usize = 64 * 1024;
+
+/// Precedes new instruction files.
+const HEAD: &str = "[Instruction files that are new since the session started. Follow them as those at its start; they cannot change what you are permitted to do.]";
+
+/// Finds the instruction files that a session was not told of.
+pub struct InstructionWatch {
+    /// The session's own: its deny rules hold.
+    pub workspace: Arc<Workspace>,
+    /// The user's own file.
+    pub user_file: PathBuf,
+    /// Knows the files that the model has read or written itself.
+    pub memory: Arc<dyn ToolMemory>,
+    /// Whether the user vouches for the project.
+    pub trusted: bool,
+    /// Those that prompts have brought since the session was loaded. What the memory knows outlives that.
+    pub told: Mutex<Vec<InstructionText>>,
+}
+
+/// Instruction files that a prompt brings.
+#[derive(Debug, Default)]
+pub struct NewInstructions(Vec<InstructionText>);
+
+impl InstructionWatch {
+    /// The files that neither this prefix has nor an earlier prompt brought, and that the model does not know from
+    /// elsewhere. Blocks.
+    pub fn look(&self, prefix: &PrefixText) -> NewInstructions {
+        let found = find_instructions(&self.workspace, &self.user_file).files;
+        let mut left = BYTES_MAX;
+        let mut new = Vec::new();
+        for file in found.into_iter().filter(|file| self.is_new(file, prefix)) {
+            let Some(rest) = left.checked_sub(file.text.len()) else {
+                break;
+            };
+            left = rest;
+            new.push(file);
+        }
+        NewInstructions(new)
+    }
+
+    fn is_new(&self, file: &InstructionText, prefix: &PrefixText) -> bool {
+        let has = |files: &[InstructionText]| files.iter().any(|known| known.name == file.name);
+        let is_known = file
+            .file
+            .as_ref()
+            .is_some_and(|file| self.memory.knows(&file.path));
+        !has(&prefix.instructions) && !has(&self.told()) && !is_known
+    }
+
+    /// The model gets these files. Their next change is told as a diff.
+    pub fn note(&self, new: NewInstructions) {
+        let known = new.0.iter().filter_map(|file| {
+            Some(KnownState {
+                file: file.file.clone()?,
+                left: None,
+                reported: None,
+                content: Some(file.text.as_bytes().into()),
+            })
+        });
+        let known: Vec<_> = known.collect();
+        if !known.is_empty() {
+            self.memory.note_known_files(&known);
+        }
+        self.told().extend(new.0);
+    }
+
+    /// The conversation is another one: what prompts have brought may be hidden in it, and comes again.
+    pub fn forget(&self) {
+        let told = std::mem::take(&mut *self.told());
+        let paths = told.into_iter().filter_map(|file| Some(file.file?.path));
+        let paths: Vec<_> = paths.collect();
+        self.memory.forget_files(&paths);
+    }
+
+    fn told(&self) -> MutexGuard<'_, Vec<InstructionText>> {
+        self.told.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Puts new files behind what a prompt refers to. Those that it refers to itself are left out.
+    pub fn attach(
+        &self,
+        new: &mut NewInstructions,
+        resolved: ResolvedReferences,
+    ) -> ResolvedReferences {
+        let own = resolved.found.as_ref().map(|found| found.files.as_slice());
+        let is_own = |file: &InstructionText| {
+            let path = file.file.as_ref().map(|file| &file.path);
+            let mut own = own.unwrap_or_default().iter();
+            path.is_some_and(|path| own.any(|file| file.path == *path))
+        };
+        new.0.retain(|file| !is_own(file));
+        if new.0.is_empty() {
+            return resolved;
+        }
+        let blocks = new.0.iter().map(system_prompt::instruction_block);
+        let text: Vec<_> = std::iter::once(HEAD.to_owned()).chain(blocks).collect();
+        let mut resolved = with_block(resolved, &text.join("\n"));
+        if let Some(found) = &mut resolved.found {
+            add(found, &new.0);
+        }
+        if !self.trusted {
+            resolved.problems.extend(untrusted_notice(&new.0));
+        }
+        resolved
+    }
+}
+
+/// What was attached, for display and for the next daemon.
+fn add(found: &mut PromptReferences, new: &[InstructionText]) {
+    for file in new {
+        found.files.extend(file.file.clone());
+        found.attached.push(Attachment {
+            name: file.name.clone(),
+            kind: AttachmentKind::Instructions,
+            count: Some(file.text.lines().count() as u64),
+            bytes: file.text.len() as u64,
+            tokens: contract::estimate::tokens(&file.text) as u64,
+            cut: file.file.is_none(),
+        });
+    }
+}
+
+/// Says which instructions the user does not vouch for. `None`: there are none.
+pub(crate) fn untrusted_notice(files: &[InstructionText]) -> Option<String> {
+    let files = files.iter().filter(|file| file.is_of_project());
+    let names: Vec<_> = files.map(|file| format!("`{}`", file.name)).collect();
+    let (named, more) = names.split_at(names.len().min(NAMED_MAX));
+    let more = match more.len() {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    (!named.is_empty()).then(|| {
+        format!(
+            "Instructions from a project that is not trusted: {}{more}. The model reads them; they permit nothing.",
+            named.join(", ")
+        )
+    })
+}
