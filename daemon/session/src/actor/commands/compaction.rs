@@ -134,6 +134,12 @@ impl Actor {
             let route = ModelRoute::new(&swap.model, swap.prefix);
             self.requests.set_route(route);
         }
+        if reset.base.is_some() {
+            self.calls
+                .call_environment()
+                .instructions
+                .after_compaction();
+        }
         self.resets.take_own()
     }
 

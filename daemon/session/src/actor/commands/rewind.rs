@@ -180,7 +180,7 @@ impl Actor {
             self.machine.set_context(context);
         }
         if record.shown.is_some() {
-            self.calls.call_environment().instructions.forget();
+            self.calls.call_environment().instructions.after_rewind();
         }
         let seq = self.machine.facts().seq.next();
         output.seq = Some(seq);
