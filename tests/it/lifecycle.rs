@@ -336,6 +336,30 @@ fn a_restart_hands_a_turn_over_that_goes_on_and_does_nothing_twice() {
     model.assert_prefix();
 }
 
+#[test]
+fn restart_names_the_command_that_it_ends_and_tells_the_model_why() {
+    let model = Model::start([
+        Answer::call("bash", json!({"command": "touch started; sleep 100"})),
+        Answer::text("It was ended."),
+    ]);
+    let house = scripted::house(&model);
+    let arguments = ["run", "--on-ask", "allow", "--output-format", "jsonl", "go"];
+    let running = house.start(&arguments);
+    until("the command to run", || {
+        house.project().join("started").exists().then_some(())
+    });
+    let restarted = house.reasonix(&["daemon", "restart"]).expect_code(0);
+    let mut lines = restarted.err.lines();
+    let is_named = lines.any(|line| line.contains("to be ended") && line.contains("sleep 100"));
+    assert!(is_named, "{restarted:?}");
+    let _ = Ran::of(&running.done()).expect(0, "completed");
+    let told = format!("{:?}", model.requests()[1].messages());
+    assert!(
+        told.contains("stopped because the daemon stops or restarts"),
+        "{told}"
+    );
+}
+
 /// Members that may differ between two views of an idle session: clients, and data of this daemon.
 fn lasting(house: &House) -> serde_json::Value {
     let mut summary = house

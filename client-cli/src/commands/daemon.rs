@@ -10,7 +10,6 @@ use proto::methods::{DaemonStatus, ProcessList};
 use proto::params::Empty;
 use proto::params::daemon::{ShutdownMode, StatusOutput};
 use proto::params::process::ListParams;
-use proto::record::ChildKind;
 use proto::state::State;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -183,7 +182,7 @@ async fn gone(
 struct Work {
     /// Sessions that run or wait, by pid and directory.
     sessions: Vec<String>,
-    /// Background commands, by number and session.
+    /// Commands, by number and session.
     commands: Vec<String>,
 }
 
@@ -199,14 +198,11 @@ impl Work {
             .iter()
             .filter(|session| matches!(session.state, State::Running | State::Waiting))
             .map(|session| say!(Msg::SessionIn, session.pid, text::line(&session.cwd)));
-        let commands = children
-            .iter()
-            .filter(|child| child.kind == ChildKind::Shell)
-            .map(|child| {
-                let number = child.pid.map_or_else(String::new, |pid| format!(" {pid}"));
-                let (session, line) = (child.session, text::line(&child.command));
-                say!(Msg::ChildOf, number, session, line)
-            });
+        let commands = children.iter().map(|child| {
+            let number = child.pid.map_or_else(String::new, |pid| format!(" {pid}"));
+            let (session, line) = (child.session, text::line(&child.command));
+            say!(Msg::ChildOf, number, session, line)
+        });
         Self {
             sessions: sessions.collect(),
             commands: commands.collect(),

@@ -323,6 +323,23 @@ pub trait Cancel: Send + Sync {
     fn grace_ms(&self) -> u64 {
         2_000
     }
+    /// Once it is to stop: who stops it.
+    fn stopped_by(&self) -> StoppedBy {
+        StoppedBy::User
+    }
+}
+
+/// Who stops a running call.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum StoppedBy {
+    #[default]
+    User,
+    /// The time limit of its turn.
+    TimeLimit,
+    /// Its session ends.
+    Session,
+    /// The daemon stops, or hands its sessions over.
+    Daemon,
 }
 
 /// A tool.

@@ -322,7 +322,8 @@ pub(crate) async fn follow(
         let step = tokio::select! {
             biased;
             () = &mut cancelled, if !run.is_stopped() => {
-                run.stop(StopCause::Cancelled, context.cancel.grace_ms());
+                let cause = StopCause::Cancelled(context.cancel.stopped_by());
+                run.stop(cause, context.cancel.grace_ms());
                 continue;
             }
             step = run.next() => step,
@@ -376,7 +377,7 @@ async fn outcome(
     let (output, spill) = shown(&mut capture).await;
     text.push_str(&output);
     let status = match end.stopped {
-        Some(StopCause::Cancelled) => CallStatus::Interrupted,
+        Some(StopCause::Cancelled(_)) => CallStatus::Interrupted,
         _ if end.is_success() => CallStatus::Ok,
         _ => CallStatus::Failed,
     };

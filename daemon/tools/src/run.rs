@@ -5,6 +5,7 @@
 use std::time::Duration;
 
 use contract::spawn::ChildControl;
+use contract::tool::StoppedBy;
 use contract::{Child, ChildEvent, ChildExit, Quarantined};
 use futures::StreamExt;
 use futures::stream::BoxStream;
@@ -42,7 +43,7 @@ pub(crate) enum StopCause {
     Time,
     Output,
     /// The call that waits for it was stopped.
-    Cancelled,
+    Cancelled(StoppedBy),
     /// `kill_shell`.
     Killed,
     /// The session is not loaded any more.
@@ -199,7 +200,13 @@ impl CommandEnd {
                 self.limit.unwrap_or_default().as_secs_f64()
             ),
             StopCause::Output => format!("stopped after {} MB of output", OUTPUT_MAX / 1024 / 1024),
-            StopCause::Cancelled => "stopped by the user".to_owned(),
+            StopCause::Cancelled(by) => match by {
+                StoppedBy::User => "stopped by the user",
+                StoppedBy::TimeLimit => "stopped at the time limit of the turn",
+                StoppedBy::Session => "stopped with its session",
+                StoppedBy::Daemon => "stopped because the daemon stops or restarts",
+            }
+            .to_owned(),
             StopCause::Killed => "stopped by `kill_shell`".to_owned(),
             StopCause::Unloaded => "stopped with its session".to_owned(),
             StopCause::Crashed => "stopped by a bug in Reasonix".to_owned(),
@@ -211,7 +218,10 @@ impl CommandEnd {
         let cause = match self.stopped {
             Some(StopCause::Time) => "its time limit",
             Some(StopCause::Output) => "too much output",
-            Some(StopCause::Cancelled) => "the user",
+            Some(StopCause::Cancelled(StoppedBy::User)) => "the user",
+            Some(StopCause::Cancelled(StoppedBy::TimeLimit)) => "the time limit of the turn",
+            Some(StopCause::Cancelled(StoppedBy::Session)) => "the session ended",
+            Some(StopCause::Cancelled(StoppedBy::Daemon)) => "the daemon stopped",
             Some(StopCause::Killed) => "kill_shell",
             Some(StopCause::Unloaded) => "the session ended",
             Some(StopCause::Crashed) => "a bug in Reasonix",

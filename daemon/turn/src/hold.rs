@@ -5,6 +5,7 @@
 //! user about them). `Step::release` starts the held work. A rewind may start during a pause; a hand-over refuses a new
 //! rewind, and waits for one in progress (`rewinding`).
 
+use contract::tool::StoppedBy;
 use proto::record::{SessionSet, SessionState, SessionSuspended};
 use proto::state::{State, WaitingFor};
 use proto::{Body, RequestId};
@@ -282,7 +283,10 @@ impl Step<'_> {
                 self.close_questions(&mut calls, words::HANDS_OVER, |_, _| true);
                 if !calls.running.is_empty() {
                     let grace_ms = self.limits.grace_ms;
-                    self.effects.push(Effect::CancelCalls { grace_ms });
+                    self.effects.push(Effect::CancelCalls {
+                        grace_ms,
+                        by: StoppedBy::Daemon,
+                    });
                 }
                 Phase::Calls(calls)
             }

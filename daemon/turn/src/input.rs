@@ -1,6 +1,7 @@
 //! The machine's interface: events that come in (`Input`), and actions that go out (`Effect`).
 
 use contract::provider::{ProviderError, Reported};
+use contract::tool::StoppedBy;
 use contract::{
     CallAction, Decision, EffectivePermissions, ElicitationAnswer, Outcome, PlanRequest, ToolChoice,
 };
@@ -163,6 +164,18 @@ pub enum StopReason {
     Term,
     /// The session must end, and its processes are killed at once.
     Kill,
+}
+
+impl StopReason {
+    /// Who stops the calls of the turn.
+    pub(crate) fn stopped_by(self) -> StoppedBy {
+        match self {
+            Self::User => StoppedBy::User,
+            Self::Timeout => StoppedBy::TimeLimit,
+            Self::Shutdown => StoppedBy::Daemon,
+            Self::Term | Self::Kill => StoppedBy::Session,
+        }
+    }
 }
 
 /// An answer of the model, complete or partial.
@@ -362,7 +375,7 @@ pub enum Effect {
         answer: ElicitationAnswer,
     },
     /// Stop running calls: TERM now, KILL after `grace_ms`. Each still sends `CallEnded`.
-    CancelCalls { grace_ms: u64 },
+    CancelCalls { grace_ms: u64, by: StoppedBy },
     /// Run the `Stop` hooks of the turn that ended, then send `TurnEndNotified`.
     NotifyTurnEnd,
     /// Stop the `Stop` hooks. `TurnEndNotified` is still sent.

@@ -71,6 +71,7 @@ impl Step<'_> {
                 if reason != before {
                     self.effects.push(Effect::CancelCalls {
                         grace_ms: self.grace(reason),
+                        by: reason.stopped_by(),
                     });
                 }
                 Phase::Stopping { reason, calls }
@@ -102,6 +103,7 @@ impl Step<'_> {
         }
         self.effects.push(Effect::CancelCalls {
             grace_ms: self.grace(reason),
+            by: reason.stopped_by(),
         });
         calls.judging = None;
         Phase::Stopping { reason, calls }

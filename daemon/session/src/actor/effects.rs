@@ -4,6 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
+use contract::tool::StoppedBy;
 use contract::{Ground, Outcome, Prefix, PrefixText, ToolChoice};
 use futures::FutureExt as _;
 use proto::hook::{HookEvent, HookFinished};
@@ -66,7 +67,7 @@ impl Actor {
                     number,
                     answer,
                 } => self.calls.answer_question(call, number, answer),
-                Effect::CancelCalls { grace_ms } => self.cancel_calls(grace_ms),
+                Effect::CancelCalls { grace_ms, by } => self.cancel_calls(grace_ms, by),
                 Effect::NotifyTurnEnd => self.tell_end(),
                 Effect::CancelTurnEndNotification => self.stop_telling(),
                 Effect::ArmTimeout { turn, in_ms } => self.later(in_ms, Happened::TimeUp { turn }),
@@ -358,8 +359,8 @@ impl Actor {
         }
     }
 
-    fn cancel_calls(&mut self, grace_ms: u64) {
-        self.calls.stop_running(grace_ms);
+    fn cancel_calls(&mut self, grace_ms: u64, by: StoppedBy) {
+        self.calls.stop_running(grace_ms, by);
         // A call that was held back for the disk never starts.
         for call in self.calls.drop_held() {
             let outcome = Outcome::with_status(

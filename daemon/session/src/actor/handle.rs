@@ -19,7 +19,7 @@ use proto::params::session::{
     SignalOutput, Until, WaitOutput,
 };
 use proto::record::SessionSet;
-use proto::state::State;
+use proto::state::{State, WaitingFor};
 use proto::{ErrorName, Failure, Pid, PromptId, RequestId, Seq, SessionId};
 use tokio::sync::{mpsc, oneshot, watch};
 
@@ -99,8 +99,8 @@ pub struct PublishedState {
     pub interactions: Vec<Interaction>,
     /// A turn is open, whether anything goes on in it or not.
     pub(crate) in_turn: bool,
-    /// The variable whose key it waits for.
-    pub(crate) wanted_key: Option<String>,
+    /// The variable that holds the key of its provider.
+    pub(crate) key_variable: Option<String>,
     /// Why the session is read-only, if it is.
     pub(crate) closed: Option<Closed>,
 }
@@ -142,10 +142,14 @@ impl SessionHandle {
         moves && (open || waits && summary.state != State::Exited)
     }
 
-    /// The variable whose key it waits for, if it waits for one.
+    /// The variable whose key it waits for, if it waits for one. `soon`: also if it is in a turn, and may find out that
+    /// it has none.
     #[must_use]
-    pub fn wanted_key(&self) -> Option<String> {
-        self.shared.seen.borrow().wanted_key.clone()
+    pub(crate) fn wanted_key(&self, soon: bool) -> Option<String> {
+        let seen = self.shared.seen.borrow();
+        let waits = seen.summary.waiting_for == Some(WaitingFor::Credentials);
+        let key_variable = seen.key_variable.clone();
+        key_variable.filter(|_| waits || soon && seen.in_turn)
     }
 
     /// Interactions of the session that wait for the user.

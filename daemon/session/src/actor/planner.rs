@@ -4,6 +4,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use contract::PlanRequest;
+use contract::tool::StoppedBy;
 use futures::FutureExt as _;
 use proto::CallId;
 
@@ -37,7 +38,7 @@ impl Actor {
     /// Stops the planner. It reports by itself what it has used.
     pub(crate) fn cancel_plan(&mut self) {
         if let Some(stop) = self.life.planning.take() {
-            stop.stop(self.calls.grace_ms());
+            stop.stop(self.calls.grace_ms(), StoppedBy::User);
         }
     }
 

@@ -114,14 +114,13 @@ impl Actor {
         let Some(summary) = self.summary() else {
             return;
         };
-        let waits_for_key = summary.waiting_for == Some(WaitingFor::Credentials);
-        let wanted_key = self.requests.route().key_variable.clone();
+        let key_variable = self.requests.route().key_variable.clone();
         let interactions = self.machine.facts().interactions.values();
         self.publisher.seen.send_replace(PublishedState {
             summary: summary.clone(),
             interactions: interactions.cloned().collect(),
             in_turn: self.machine.facts().open.is_some(),
-            wanted_key: wanted_key.filter(|_| waits_for_key),
+            key_variable,
             closed: None,
         });
         self.publisher.changes.note(self.id);

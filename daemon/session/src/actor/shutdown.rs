@@ -1,6 +1,7 @@
 //! How a session leaves memory: stopped with its daemon, put to sleep for the next one, or cut off by its disk. Its commands in the
 //! background are stopped with it.
 
+use contract::tool::StoppedBy;
 use std::time::Duration;
 
 use proto::Pid;
@@ -57,7 +58,7 @@ impl Actor {
     pub(crate) fn stop_unwritable(&mut self) {
         self.requests.cancel();
         let grace_ms = self.calls.grace_ms();
-        self.calls.stop_running(grace_ms);
+        self.calls.stop_running(grace_ms, StoppedBy::Session);
         self.calls.drop_held();
         self.calls.take_user_command(None);
         self.refuse_gated(StopReason::Kill);

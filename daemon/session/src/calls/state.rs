@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use contract::tool::StoppedBy;
 use contract::{ElicitationAnswer, KnownState, ToolSet};
 use policy::{Access, Layer, RuleSet};
 use proto::item::ToolCall;
@@ -345,9 +346,9 @@ impl CallState {
     }
 
     /// Stops every running call: TERM now, KILL after `grace_ms`.
-    pub fn stop_running(&self, grace_ms: u64) {
+    pub fn stop_running(&self, grace_ms: u64, by: StoppedBy) {
         for running in self.running.values() {
-            running.stop.stop(grace_ms);
+            running.stop.stop(grace_ms, by);
         }
     }
 

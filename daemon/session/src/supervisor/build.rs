@@ -115,7 +115,12 @@ pub fn build(
         journal.note_elements(reset, elements);
     }
     journal.set_closed(log.read_only.or_else(|| unworkable(setup.unusable, lost)));
-    let (seen, see) = watch::channel(first_seen(&machine, &journal, &created));
+    let (seen, see) = watch::channel(first_seen(
+        &machine,
+        &journal,
+        &created,
+        setup.profile.model.key_variable.clone(),
+    ));
     let activity = Arc::new(Activity::default());
     let handle = SessionHandle {
         shared: Arc::new(Shared {
@@ -337,7 +342,12 @@ fn call_environment(
 }
 
 /// The published state of a session before it has done anything.
-fn first_seen(machine: &Machine, journal: &Journal, created: &SessionCreated) -> PublishedState {
+fn first_seen(
+    machine: &Machine,
+    journal: &Journal,
+    created: &SessionCreated,
+    key_variable: Option<String>,
+) -> PublishedState {
     let facts = machine.facts();
     let summary = summary::of(facts, 0, journal.read_only());
     PublishedState {
@@ -345,7 +355,7 @@ fn first_seen(machine: &Machine, journal: &Journal, created: &SessionCreated) ->
         // Of a session that was read from its log: all of that is durable.
         interactions: facts.interactions.values().cloned().collect(),
         in_turn: facts.open.is_some(),
-        wanted_key: None,
+        key_variable,
         closed: journal.closed().cloned(),
     }
 }

@@ -64,6 +64,8 @@ use crate::viewers::queue_bytes::AllQueues;
 const READING_MAX: Duration = Duration::from_secs(60);
 /// Sessions that are recovered side by side: one whose disk hangs does not delay the others (I34).
 const RECOVERED_AT_ONCE: usize = 8;
+/// How long after it was read a session in a turn knows at the latest whether it lacks a key.
+const KEYS_KNOWN_AFTER: Duration = Duration::from_secs(5);
 /// An actor that died sooner than this is not brought back by itself.
 const LIFE_MIN: Duration = Duration::from_secs(10);
 
@@ -87,6 +89,8 @@ pub struct Supervisor {
     /// A look for idle sessions is about to begin.
     pub(crate) sweeping: AtomicBool,
     closing: AtomicBool,
+    /// Sessions with unfinished work are read, or have not yet found out whether they lack a key.
+    recovering: AtomicBool,
     /// The catalog was read through: the first question to it waits for that.
     pub(crate) checked: OnceCell<()>,
     /// Whether the catalog has every session: answers about stored ones wait for it.
@@ -131,6 +135,8 @@ impl Supervisor {
         residency_limits: ResidencyLimits,
     ) -> std::io::Result<Arc<Self>> {
         let feed = CatalogFeed::start(Arc::clone(&catalog))?;
+        // Before clients are let in: what they are asked for depends on it.
+        let has_unfinished = store::markers::list(&home).is_ok_and(|marked| !marked.is_empty());
         let offered = Keys::restored(None, assembly.key_keeper());
         Ok(Arc::new_cyclic(|me| Self {
             me: me.clone(),
@@ -153,6 +159,7 @@ impl Supervisor {
             exported: Exported::default(),
             sweeping: AtomicBool::new(false),
             closing: AtomicBool::new(false),
+            recovering: AtomicBool::new(has_unfinished),
             checked: OnceCell::new(),
             filled: watch::Sender::new(true),
             unrecovered: unrecovered::Unrecovered::default(),
@@ -197,9 +204,21 @@ impl Supervisor {
         futures::stream::iter(marked)
             .for_each_concurrent(RECOVERED_AT_ONCE, bring_back)
             .await;
+        self.recovered_soon();
         self.end_lost_agents().await;
         self.watch_background_agents().await;
         self.settle_left_worktrees().await;
+    }
+
+    /// The sessions are read: soon each of them knows whether it lacks a key.
+    fn recovered_soon(&self) {
+        let me = self.me.clone();
+        tokio::spawn(async move {
+            tokio::time::sleep(KEYS_KNOWN_AFTER).await;
+            if let Some(supervisor) = me.upgrade() {
+                supervisor.recovering.store(false, Ordering::Relaxed);
+            }
+        });
     }
 
     /// A marker of a session that has no directory would be looked at in vain at every start.
@@ -379,11 +398,21 @@ impl Supervisor {
         Ok(())
     }
 
-    /// The variables whose keys loaded sessions wait for.
+    /// The variables whose keys sessions wait for; while they are recovered also those that they may wait for in a
+    /// moment: whoever connects first may be the only one who has a key.
     #[must_use]
     pub fn wanted_keys(&self) -> BTreeSet<String> {
+        let soon = self.recovering.load(Ordering::Relaxed);
         let handles = self.handles().into_iter();
-        handles.filter_map(|handle| handle.wanted_key()).collect()
+        handles
+            .filter_map(|handle| handle.wanted_key(soon))
+            .collect()
+    }
+
+    /// Whether sessions with unfinished work are not all read yet, so that nobody knows which keys they need.
+    #[must_use]
+    pub fn is_recovering(&self) -> bool {
+        self.recovering.load(Ordering::Relaxed)
     }
 
     /// Offers keys to all sessions, and to those that are loaded later.

@@ -1,5 +1,6 @@
 //! `daemon.*`.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use proto::hello::{HelloOutput, HelloParams, Role};
@@ -69,9 +70,18 @@ pub async fn hello(
         role,
         home: daemon.home.root().to_string_lossy().into_owned(),
         key_variables: daemon.key_variables(),
-        wanted_keys: daemon.supervisor.wanted_keys(),
+        wanted_keys: wanted_keys(&daemon),
         passed_variables: daemon.settings(None).settings.pass,
     })
+}
+
+/// The keys that sessions wait for. While sessions are read after a start all that could be: they ask in a moment.
+fn wanted_keys(daemon: &Daemon) -> BTreeSet<String> {
+    let mut wanted = daemon.supervisor.wanted_keys();
+    if daemon.supervisor.is_recovering() {
+        wanted.extend(daemon.key_variables());
+    }
+    wanted
 }
 
 pub async fn status(

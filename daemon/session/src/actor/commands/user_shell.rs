@@ -5,6 +5,7 @@
 use std::sync::Arc;
 
 use contract::Outcome;
+use contract::tool::StoppedBy;
 use proto::item::Display;
 use proto::params::session::{ShellOutput, ShellParams};
 use proto::record::{ChildExited, ChildKind, ChildSpawned, UserCommand, UserCommandResult};
@@ -124,7 +125,7 @@ impl Actor {
             return false;
         };
         match self.calls.running().get(&child.call) {
-            Some(running) => running.stop.stop(self.calls.grace_ms()),
+            Some(running) => running.stop.stop(self.calls.grace_ms(), StoppedBy::User),
             // It waits for the disk, and does not start any more.
             None => {
                 self.calls.take_user_command(None);

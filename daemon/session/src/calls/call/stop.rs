@@ -1,8 +1,9 @@
 //! How a running call is asked to stop.
 
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use contract::tool::Cancel;
+use contract::tool::{Cancel, StoppedBy};
 use futures::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
 
@@ -11,10 +12,13 @@ use tokio_util::sync::CancellationToken;
 pub struct Stop {
     pub(super) token: CancellationToken,
     grace_ms: AtomicU64,
+    by: OnceLock<StoppedBy>,
 }
 
 impl Stop {
-    pub fn stop(&self, grace_ms: u64) {
+    /// The first who stops it is the one who did.
+    pub fn stop(&self, grace_ms: u64, by: StoppedBy) {
+        let _ = self.by.set(by);
         self.grace_ms.store(grace_ms, Ordering::Relaxed);
         self.token.cancel();
     }
@@ -32,6 +36,10 @@ impl Cancel for Stop {
 
     fn grace_ms(&self) -> u64 {
         self.grace_ms.load(Ordering::Relaxed)
+    }
+
+    fn stopped_by(&self) -> StoppedBy {
+        self.by.get().copied().unwrap_or_default()
     }
 }
 

@@ -67,7 +67,7 @@ pub fn reported(effect: &Effect) -> Option<String> {
             ElicitationAnswer::Decline => format!("tell {call} {number}: declined"),
             ElicitationAnswer::Cancel => format!("tell {call} {number}: cancelled"),
         },
-        Effect::CancelCalls { grace_ms } => format!("stop the calls, KILL after {grace_ms} ms"),
+        Effect::CancelCalls { grace_ms, .. } => format!("stop the calls, KILL after {grace_ms} ms"),
         Effect::NotifyTurnEnd => "run the stop hooks".into(),
         Effect::CancelTurnEndNotification => "cancel the stop hooks".into(),
         Effect::ArmTimeout { turn, in_ms } => format!("turn {turn} has {in_ms} ms"),
