@@ -551,10 +551,11 @@ fn open(model: &mut Model, wanted: impl Fn(&Session, &ShownInteraction) -> bool)
     if found {
         model.dialog = dialog.map(Dialog::Interaction);
         let stale = [ToastAbout::SetAside(asked), ToastAbout::Answered];
-        let is_stale = |about: &ToastAbout| stale.contains(about);
-        model
-            .toast
-            .take_if(|toast| toast.about.as_ref().is_some_and(is_stale));
+        // What was said before would read as if it were about this question. A failure must be seen.
+        model.toast.take_if(|toast| match &toast.about {
+            Some(about) => stale.contains(about),
+            None => toast.tone != Tone::Error,
+        });
     }
     found
 }

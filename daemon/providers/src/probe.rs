@@ -1,5 +1,5 @@
 //! Checks that an endpoint is reachable and accepts a key, by requesting its list of models, which
-//! is free. Only an endpoint that has no list gets a prompt, of one token.
+//! is free. An endpoint that has no list, or shows it to everybody, gets a prompt of one token.
 //!
 //! Stores nothing, and follows redirects only on the same host. Its texts
 //! contain no key, even if the server echoes it. Called by the daemon's `provider.probe`.
@@ -165,7 +165,12 @@ async fn ask(what: &ProbeRequest, site: &ErrorContext, url: &Url, started: Insta
         .into_iter()
         .map(|model| site.clean(&model))
         .collect::<Vec<_>>();
-    let (key, text, hint) = judge(what, site, &answer, models.len(), shown_to_all);
+    let checked = match shown_to_all {
+        true => check_key(what, site, &models, deadline).await,
+        false => None,
+    };
+    let (key, text, hint) =
+        checked.unwrap_or_else(|| judge(what, site, &answer, models.len(), shown_to_all));
     ProbeResult {
         text: format!("{host} {text}, after {} ms", duration.as_millis()),
         host,
@@ -175,6 +180,31 @@ async fn ask(what: &ProbeRequest, site: &ErrorContext, url: &Url, started: Insta
         models,
         hint,
     }
+}
+
+/// Checks the key by a prompt where the list of models says nothing about it. `None`: that says nothing either.
+async fn check_key(
+    what: &ProbeRequest,
+    site: &ErrorContext,
+    models: &[String],
+    deadline: Instant,
+) -> Option<(KeyState, String, String)> {
+    let configured = models.iter().find(|model| **model == what.model);
+    let model = configured.or_else(|| models.first())?;
+    let (path, body) = prompt::smallest(&what.kind, &what.base_url, model);
+    let url = http::address(&what.base_url, path).ok()?;
+    let answer = send(what, &url, what.key.as_ref(), Some(&body), deadline)
+        .await
+        .ok()?;
+    let (key, text, hint) = match answer.status {
+        200..=299 if !answer.is_elsewhere() => {
+            let listed = model_count(models.len(), false);
+            let text = format!("answered {listed}, and a prompt of one token; the key works");
+            (KeyState::Works, text, String::new())
+        }
+        _ => judge(what, site, &answer, 0, false),
+    };
+    matches!(key, KeyState::Works | KeyState::Wrong).then_some((key, text, hint))
 }
 
 /// Of an endpoint that has no list of models: is there one at the address with a version? Else it gets a prompt.
@@ -451,12 +481,7 @@ fn listed(
     count: usize,
     shown_to_all: bool,
 ) -> (KeyState, String, String) {
-    let models = match count {
-        _ if answer.cut => "with more than 1 MiB of models".to_owned(),
-        0 => "without a list of models".to_owned(),
-        1 => "with one model".to_owned(),
-        count => format!("with {count} models"),
-    };
+    let models = model_count(count, answer.cut);
     match (&what.key, &what.key_env) {
         (Some(_), _) if shown_to_all => (
             KeyState::Unknown,
@@ -480,6 +505,16 @@ fn listed(
             format!("answered {models}"),
             String::new(),
         ),
+    }
+}
+
+/// How many models an answer has. `cut`: not all of it was read.
+fn model_count(count: usize, cut: bool) -> String {
+    match count {
+        _ if cut => "with more than 1 MiB of models".to_owned(),
+        0 => "without a list of models".to_owned(),
+        1 => "with one model".to_owned(),
+        count => format!("with {count} models"),
     }
 }
 

@@ -292,6 +292,13 @@ fn who_answered_a_question_is_not_reported_in_the_next_one() {
     let next = serde_json::to_value(approval(2, "y")).unwrap();
     scene.report("interaction.opened", next);
     assert_eq!((shown(&scene), &scene.model.toast), ("7.2", &None));
+    // Nor is anything else that was said before.
+    let mut scene = one();
+    answer_elsewhere(&mut scene);
+    scene.model.toast(Tone::Warning, "unknown command /foo");
+    let next = serde_json::to_value(approval(2, "y")).unwrap();
+    scene.report("interaction.opened", next);
+    assert_eq!((shown(&scene), &scene.model.toast), ("7.2", &None));
     // The failure is reported there.
     let mut scene = one();
     answer_elsewhere(&mut scene);

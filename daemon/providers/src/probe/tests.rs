@@ -48,12 +48,39 @@ async fn a_key_accepted_by_the_model_list_is_valid_and_the_models_are_returned()
 }
 
 #[tokio::test]
-async fn a_public_model_list_does_not_prove_the_key() {
-    let fake = FakeServer::start(vec![json(200, LIST), json(200, LIST)]).await;
-    let probed = probe(of(&fake)).await;
-    assert_eq!(probed.key, KeyState::Unknown, "{probed:?}");
-    assert_eq!(probed.models.len(), 2);
-    assert!(probed.text.contains("without a key too"), "{}", probed.text);
+async fn a_public_model_list_does_not_prove_the_key_and_a_small_prompt_does() {
+    for (answer, key, words) in [
+        (
+            json(200, "{}"),
+            KeyState::Works,
+            "a prompt of one token; the key works",
+        ),
+        (
+            json(401, r#"{"error":{"message":"bad key"}}"#),
+            KeyState::Wrong,
+            "refuses the key",
+        ),
+        (
+            json(500, r#"{"error":{"message":"down"}}"#),
+            KeyState::Unknown,
+            "without a key too",
+        ),
+    ] {
+        let mut fake = FakeServer::start(vec![json(200, LIST), json(200, LIST), answer]).await;
+        let probed = probe(of(&fake)).await;
+        assert_eq!(probed.key, key, "{probed:?}");
+        assert_eq!(probed.models.len(), 2);
+        assert!(probed.text.contains(words), "{}", probed.text);
+        let _ = (fake.request().await, fake.request().await);
+        let prompt = fake.request().await;
+        assert!(
+            prompt.head.starts_with("POST /v1/chat/completions"),
+            "{}",
+            prompt.head
+        );
+        let body = String::from_utf8_lossy(&prompt.body);
+        assert!(body.contains("\"one\""), "a model that it has: {body}");
+    }
 }
 
 #[tokio::test]

@@ -33,7 +33,8 @@ impl Asked {
         let id = resolved.interaction_id.to_string();
         let by: &str = &words::who(language, &resolved.by);
         let with_note = |line: String, note: &Option<String>| match note {
-            Some(note) => language.fill(Msg::WithNote, &[&line, &language.translate(note)]),
+            // Whoever answered wrote it.
+            Some(note) => language.fill(Msg::WithNote, &[&line, note]),
             None => line,
         };
         let decided =
@@ -69,7 +70,9 @@ impl Asked {
             None => match (self, resolved.unattended) {
                 (Self::Approval { .. } | Self::PutBack(_), _) => {
                     let denied = language.fill(Msg::DeniedBy, &[&id, by]);
-                    with_note(denied, &resolved.reason)
+                    let reason = resolved.reason.as_deref();
+                    let reason = reason.map(|reason| language.translate(reason).into_owned());
+                    with_note(denied, &reason)
                 }
                 (Self::Questions(_) | Self::Elicitation(_), true) => {
                     language.fill(Msg::Alone, &[&id])

@@ -1,16 +1,7 @@
 //! Why a call is asked about, as one plain clause for a dialog. The log and `permissions explain` have the whole sentence.
 
 use crate::messages::Language;
-
-crate::catalog! {
-    /// 0: the rule.
-    RuleAsks = "the rule `{0}` asks about it", "规则 `{0}` 要求询问";
-    /// 0: a file.
-    NamesProtected = "it names the protected file `{0}`", "它提到受保护的文件 `{0}`";
-    IsProtected = "`{0}` is a protected file", "`{0}` 是受保护的文件";
-    /// 0: a tool.
-    ToolAlways = "`{0}` always needs your answer", "`{0}` 始终需要你的同意";
-}
+use crate::messages::library::Msg;
 
 /// Text around the reason proper that adds nothing to the question.
 const BEFORE: [&str; 4] = [

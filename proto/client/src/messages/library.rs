@@ -12,6 +12,13 @@ crate::catalog! {
     ChmodIt = "run `chmod 700` on it, or set `REASONIX_SOCKET` or `XDG_RUNTIME_DIR` to a path of your own", "请对它运行 `chmod 700`，或将 `REASONIX_SOCKET` 或 `XDG_RUNTIME_DIR` 设为你自己的路径";
     AskCall = "allow `{0}` to run?", "允许运行 `{0}` 吗？";
     AskedBecause = "asked because {0}", "询问原因：{0}";
+    /// 0: the rule.
+    RuleAsks = "the rule `{0}` asks about it", "规则 `{0}` 要求询问";
+    /// 0: a file.
+    NamesProtected = "it names the protected file `{0}`", "它提到受保护的文件 `{0}`";
+    IsProtected = "`{0}` is a protected file", "`{0}` 是受保护的文件";
+    /// 0: a tool.
+    ToolAlways = "`{0}` always needs your answer", "`{0}` 始终需要你的同意";
     ReviewAsks = "the reviewer leaves it to you: {0}", "审查模型交由你决定：{0}";
     ReviewAllows = "the reviewer sees no harm in it: {0}", "审查模型认为无害：{0}";
     ReviewDenies = "the reviewer is against it: {0}", "审查模型表示反对：{0}";
