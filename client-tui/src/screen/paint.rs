@@ -243,10 +243,19 @@ fn nearest_of_256(wanted: [u8; 3]) -> u8 {
     // The nearest to the mean; of two the darker one.
     let grey = u8::try_from(sum.saturating_sub(10) / 30).unwrap_or(u8::MAX);
     let grey = 232 + grey.min(23);
-    match distance(grey, wanted) < distance(cube, wanted) {
+    match is_greyish(wanted) && distance(grey, wanted) < distance(cube, wanted) {
         true => grey,
         false => cube,
     }
+}
+
+/// Whether a grey may take the place of a colour. A dark red or green is nearest to one, and would lose what it says.
+fn is_greyish(wanted: [u8; 3]) -> bool {
+    /// How far the parts of a colour are apart that is seen as one.
+    const COLOURED: u8 = 50;
+    let [red, green, blue] = wanted;
+    let (low, high) = (red.min(green).min(blue), red.max(green).max(blue));
+    high - low < COLOURED
 }
 
 fn nearest(wanted: [u8; 3], among: std::ops::RangeInclusive<u8>) -> u8 {

@@ -71,10 +71,17 @@ proptest! {
     }
 }
 
+#[test]
+fn dark_green_and_dark_red_stay_what_they_are() {
+    assert_eq!(nearest_of_256([0x00, 0x32, 0x0a]), 22);
+    assert_eq!(nearest_of_256([0x3c, 0x0a, 0x0a]), 52);
+}
+
 proptest! {
     #[test]
     fn nearest_colour_of_256_is_that_of_a_look_at_all(wanted: [u8; 3]) {
-        prop_assert_eq!(nearest_of_256(wanted), nearest(wanted, 16..=255));
+        let among = if is_greyish(wanted) { 16..=255 } else { 16..=231 };
+        prop_assert_eq!(nearest_of_256(wanted), nearest(wanted, among));
     }
 
     #[test]

@@ -273,7 +273,7 @@ impl SessionHandle {
 
     /// Instruction files that came since the prefix was frozen. None while a turn runs: a prompt that waits may be taken back.
     async fn new_instructions(&self) -> NewInstructions {
-        if !self.rests() {
+        if !self.starts_at_once() {
             return NewInstructions::default();
         }
         let Ok(prefix) = self.read(|actor| actor.resets.text()).await else {
@@ -288,8 +288,8 @@ impl SessionHandle {
         }
     }
 
-    /// Whether neither a turn runs nor a prompt waits.
-    fn rests(&self) -> bool {
+    /// Whether a prompt starts at once: neither a turn runs nor another one waits.
+    fn starts_at_once(&self) -> bool {
         let seen = self.shared.seen.borrow();
         !seen.in_turn && seen.summary.queued == 0 && seen.closed.is_none()
     }
@@ -309,7 +309,7 @@ impl SessionHandle {
 
     /// Files that others have changed while the session rested. During a turn, results report them.
     async fn note(&self) -> Option<ExternalChanges> {
-        if !self.rests() {
+        if !self.starts_at_once() {
             return None;
         }
         // A prompt does not wait for a disk that hangs: then the tools report the changes.
