@@ -4,6 +4,7 @@ pub mod client;
 pub mod config;
 mod disk;
 pub mod listing;
+mod listing_pause;
 mod log;
 pub mod name;
 mod output;

@@ -12,6 +12,7 @@ use tokio::time::{sleep, timeout};
 use crate::client::{Connect, ConnectError, ConnectRequest, Connection};
 use crate::config::ServerConfig;
 use crate::listing::Listing;
+use crate::listing_pause::ListingPause;
 use crate::log::ServerLog;
 use crate::state::{NextStep, Restarts, ServerState};
 
@@ -386,12 +387,18 @@ impl Owner {
             inner.failed_once = false;
             inner.connection = Some(Arc::clone(&connection));
         });
+        let mut pause = ListingPause::default();
         loop {
             // Each arm is cancel-safe: a notification that is not taken stays.
             tokio::select! {
                 reason = connection.closed() => return Some(LifeEnd::Failed(reason)),
                 () = self.restart.notified() => return Some(LifeEnd::Restart),
                 () = connection.list_changed() => {
+                    tokio::select! {
+                        () = sleep(pause.wait(Instant::now())) => {}
+                        reason = connection.closed() => return Some(LifeEnd::Failed(reason)),
+                        () = self.restart.notified() => return Some(LifeEnd::Restart),
+                    }
                     if let Err(reason) = self.list(&connection).await? {
                         tracing::info!(%reason, "the tools of an MCP server cannot be listed again");
                     }
