@@ -115,7 +115,7 @@ fn rules(value: &Value) -> Rules {
 }
 
 fn judge(case: &Value, is_protected: IsProtected, tools: &[&ToolSpec]) -> (&'static str, String) {
-    if case["approval_mode"] == "plan" && !tool(case, tools).read_only {
+    if mode(case) == Some("plan") && !tool(case, tools).read_only {
         return ("deny", "plan mode".to_owned());
     }
     let changed = &case["context"]["mcp"]["definition_changed_since_approval"];
@@ -230,7 +230,7 @@ pub fn explained(
         user_home: PathBuf::from("/user/someone"),
         altered: Vec::new(),
         git_programs: Vec::new(),
-        approval_mode: match case["approval_mode"].as_str() {
+        approval_mode: match mode(case) {
             Some("yolo") => ApprovalMode::Yolo,
             Some("auto") => ApprovalMode::Auto,
             // The mode applies to calls that no rule covers, like this approval mode.
@@ -328,4 +328,10 @@ impl<'de> serde::de::Visitor<'de> for UniqueVisitor {
         }
         Ok(map)
     }
+}
+
+/// The approval mode of a case. Collections of cases that were written elsewhere call it `posture`.
+fn mode(case: &Value) -> Option<&str> {
+    let mut names = ["approval_mode", "posture"].into_iter();
+    names.find_map(|name| case[name].as_str())
 }

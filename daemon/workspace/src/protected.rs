@@ -146,13 +146,11 @@ pub fn guarded(root: &Path) -> GuardedPaths {
         is_editors_workspace(&name) || is_of_a_home(&name)
     });
     guarded.places.extend(there.map(|entry| entry.path()));
-    // Those that are missing are left: nothing is made in the user's tree for them.
-    let known = LOGIN_FILES
-        .iter()
-        .map(|name| root.join(name.trim_end_matches('/')));
-    guarded
-        .places
-        .extend(known.filter(|place| place.symlink_metadata().is_ok()));
+    let known = STARTUP_FILES.iter().chain(&LOGIN_FILES);
+    let known = known.map(|name| root.join(name.trim_end_matches('/')));
+    let known = known.filter(|place| !guarded.places.contains(place));
+    let known: Vec<_> = known.collect();
+    guarded.places.extend(known);
     guarded
 }
 

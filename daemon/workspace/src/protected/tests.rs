@@ -106,12 +106,17 @@ fn one_list_of_protected_paths_serves_files_and_commands() {
 }
 
 #[test]
-fn shell_start_files_are_guarded_if_they_exist() {
+fn shell_start_files_are_guarded_whether_they_exist_or_not() {
     let root = tempfile::tempdir().unwrap();
     std::fs::write(root.path().join(".bashrc"), "").unwrap();
     let places = guarded(root.path()).places;
     assert!(places.contains(&root.path().join(".bashrc")));
-    assert!(!places.contains(&root.path().join(".profile")));
+    for missing in [".profile", ".zshenv", ".config/git", ".vimrc", ".ssh"] {
+        assert!(places.contains(&root.path().join(missing)), "{missing}");
+    }
+    let bashrc = root.path().join(".bashrc");
+    let count = places.iter().filter(|place| **place == bashrc).count();
+    assert_eq!(count, 1);
 }
 
 #[test]
