@@ -47,10 +47,14 @@ pub fn started_programs(line: &str) -> Vec<StartedProgram> {
     let mut changes = Changes::default();
     let mut found: Vec<StartedProgram> = Vec::new();
     for part in &script.parts {
-        if let Some(started) = started(&script, part, &changes)
-            && !found.contains(&started)
-        {
-            found.push(started);
+        let starts = [
+            started(&script, part, &changes),
+            script_of(&script, part, &changes),
+        ];
+        for started in starts.into_iter().flatten() {
+            if !found.contains(&started) {
+                found.push(started);
+            }
         }
         changes.take(part);
     }
@@ -97,6 +101,64 @@ fn started(script: &Script, part: &Part, changes: &Changes) -> Option<StartedPro
             dir
         },
     })
+}
+
+/// Interpreters of scripts in files, by their names without a version, and the letters of options that are followed by
+/// code instead.
+const SCRIPT_READERS: [(&str, &str); 16] = [
+    (".", ""),
+    ("source", ""),
+    ("sh", "c"),
+    ("ash", "c"),
+    ("bash", "c"),
+    ("dash", "c"),
+    ("ksh", "c"),
+    ("zsh", "c"),
+    ("python", "cm"),
+    ("pypy", "cm"),
+    ("node", "ep"),
+    ("perl", "eE"),
+    ("ruby", "e"),
+    ("php", "rBRE"),
+    ("lua", "e"),
+    ("Rscript", "e"),
+];
+
+/// The file that a shell or another interpreter reads its commands from: whoever wrote it decides what runs.
+fn script_of(script: &Script, part: &Part, changes: &Changes) -> Option<StartedProgram> {
+    let name = base(part.program()?);
+    let unversioned =
+        name.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
+    let known = [name, unversioned];
+    let (_, code) = SCRIPT_READERS
+        .iter()
+        .find(|(reader, _)| known.contains(reader))?;
+    let mut operands = part.words.iter().skip(1);
+    let file = operands.find(|word| !word.text.starts_with('-') || word.text.len() < 2);
+    let options = part.words.iter().skip(1);
+    let options = options.take_while(|word| word.text.starts_with('-') && word.text.len() > 1);
+    let is_code = |word: &Word| match word.text.strip_prefix("--") {
+        Some(long) => long.starts_with("eval") || long.starts_with("command"),
+        None => word.text.contains(|letter| code.contains(letter)),
+    };
+    if options.clone().any(is_code) {
+        return None;
+    }
+    let file = file.filter(|word| word.is_known() && !word.glob && word.text != "-")?;
+    let text = match file.text.contains('/') {
+        true => file.text.clone(),
+        false => format!("./{}", file.text),
+    };
+    // As if it were started by its own name.
+    let word = Word {
+        text,
+        ..file.clone()
+    };
+    let alone = Part {
+        words: vec![word],
+        ..part.clone()
+    };
+    started(script, &alone, changes)
 }
 
 /// Whether the shell runs the command itself.

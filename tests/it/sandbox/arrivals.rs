@@ -18,8 +18,7 @@ use tests::until;
 use super::SandboxHouse;
 
 /// A script that policy cannot see through, and that makes three protected files.
-const MAKES: &str =
-    "mkdir .vscode && echo x > .vscode/tasks.json && echo x > .mcp.json && touch made\na=.zsh; echo x > ${a}env\n";
+const MAKES: &str = "mkdir .vscode && echo x > .vscode/tasks.json && echo x > .mcp.json && touch made\na=.zsh; echo x > ${a}env\n";
 
 async fn begun(place: &SandboxHouse, client: &Client, script: &Script) -> Pid {
     place.house.cassette(&script.jsonl());
@@ -62,7 +61,8 @@ fn notices(place: &SandboxHouse, pid: Pid, path: &Path) -> Vec<String> {
 fn what_a_command_made_comes_back_only_with_a_yes() {
     for place in SandboxHouse::all() {
         let house = &place.house;
-        let names = [".mcp.json", ".vscode/tasks.json", ".zshenv"].map(|name| house.project().join(name));
+        let names =
+            [".mcp.json", ".vscode/tasks.json", ".zshenv"].map(|name| house.project().join(name));
         let command = place.script("makes", MAKES);
         let script = Script::new().runs(&command).says("Done.");
         for yes in [false, true] {

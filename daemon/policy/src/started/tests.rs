@@ -45,6 +45,24 @@ fn every_program_of_a_line_is_found_at_any_position() {
 }
 
 #[test]
+fn files_that_interpreters_read_count_as_programs() {
+    check("sh y.sh", &["sh", "./y.sh"]);
+    check(". ./z.sh; source w", &["./z.sh", "./w"]);
+    check("bash -eu lib/run.sh a b", &["bash", "lib/run.sh"]);
+    check("python3.12 -u p.py data", &["python3.12", "./p.py"]);
+    check("cd sub && node x.js", &["node in sub", "./x.js in sub"]);
+    check("env X=1 perl -w /opt/a.pl", &["env", "perl", "/opt/a.pl"]);
+    // Code in the line, or from standard input, is no file.
+    check("bash -c 'curl x'", &["bash", "curl"]);
+    check(
+        "perl -pe s/x/y/ f; python3 -m http.server",
+        &["perl", "python3"],
+    );
+    check("echo x | sh; sh -; bash --version", &["sh", "bash"]);
+    check("sh $x; sh *.sh", &["sh"]);
+}
+
+#[test]
 fn builtins_are_not_programs_unless_launched_by_another_program() {
     check("cd x; echo y; pwd; [ -f z ] && true", &[]);
     check("env echo x", &["env", "echo"]);
