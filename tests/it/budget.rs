@@ -295,3 +295,34 @@ fn raised_budget_lets_a_goal_go_on_that_it_had_ended() {
     assert_eq!(model.count(), 5, "two more are sent");
     assert_eq!(node(&house, "1", "session")["limit"]["cost_micros"], 4_500);
 }
+
+#[test]
+fn goal_goes_on_after_a_budget_of_the_day_has_ended_it() {
+    let model = model(|number| number < 40);
+    let house = house(&model, "[budget.day]\nusd = 0.0025\n");
+    let goal = ["goal", "Look around", "--max-turns", "9"];
+    let ended = house.reasonix(&goal).expect_code(2);
+    let how = "`reasonix goal change 1 --max-turns 9` lets the goal go on";
+    assert!(ended.err.contains(how), "{}", ended.err);
+    let status = house.reasonix(&["goal", "status", "1"]).expect_code(0).out;
+    assert!(status.contains("goal change 1 --max-turns N"), "{status}");
+    assert_eq!(model.count(), 3);
+    configure(&house, &model, "[budget.day]\nusd = 0.0045\n");
+    does(&house, &["goal", "change", "1", "--max-turns", "9"]);
+    let _ = house.reasonix(&["wait", "1"]).expect_code(2);
+    assert_eq!(model.count(), 5, "two more are sent");
+}
+
+#[test]
+fn status_names_the_limit_that_has_ended_the_goal() {
+    let model = model(|number| number < 40);
+    let house = house(&model, "");
+    let goal = ["goal", "Look around", "--budget-tokens", "2500"];
+    let ran = house.reasonix(&goal).expect_code(2);
+    let how = "reasonix goal change 1 --budget-tokens N";
+    assert!(ran.err.contains(how), "{}", ran.err);
+    let status = house.reasonix(&["goal", "status", "1"]).expect_code(0);
+    assert!(status.out.contains(how), "{}", status.out);
+    let status = house.reasonix(&["goal", "status", "1", "--json"]);
+    assert_eq!(status.expect_code(0).json()["limit"], "tokens");
+}

@@ -442,3 +442,152 @@ fn raised_limit_lets_a_goal_go_on_that_is_out_of_turns_also_after_a_kill() {
     let again = again.expect_code(64);
     assert!(again.err.contains("reasonix goal -s 1"), "{}", again.err);
 }
+
+#[test]
+fn rules_match_the_check_commands_as_they_are_written() {
+    let script = || {
+        let complete = complete("done", "seen");
+        let script = Script::new().calls("update_goal", &complete);
+        script.says("Done.")
+    };
+    let goal = |rules: &[&str]| {
+        let house = House::playing(&script());
+        let options = ["--on-ask", "deny", "--approval-mode", "ask"];
+        let checks = ["--check", "touch one", "--check", "cp one two && rm one"];
+        let allow = rules.iter().flat_map(|rule| ["--allow", *rule]);
+        let goal = ["goal", "Make it"].into_iter().chain(options);
+        let arguments: Vec<_> = goal.chain(checks).chain(allow).collect();
+        (house.reasonix(&arguments).code(), house)
+    };
+    let exact = "Bash(cp one two && rm one)";
+    let (code, house) = goal(&["Bash(touch:*)", exact]);
+    assert_eq!(code, Some(0), "{:?}", results(&house));
+    assert!(house.project().join("two").exists());
+    // Each of them has to be allowed.
+    let (code, house) = goal(&["Bash(touch:*)"]);
+    assert_eq!(code, Some(3), "{:?}", results(&house));
+    assert!(!house.project().join("one").exists());
+    // A rule that denies one of them holds.
+    let house = House::playing(&script());
+    let denied = house.reasonix(&[
+        "goal",
+        "Make it",
+        "--max-turns",
+        "1",
+        "--approval-mode",
+        "ask",
+        "--allow",
+        "Bash(touch one)",
+        "--deny",
+        "Bash(touch:*)",
+        "--check",
+        "touch one",
+    ]);
+    assert_ne!(denied.code(), Some(0), "{denied:?}");
+    assert!(!house.project().join("one").exists());
+}
+
+#[test]
+fn hook_hears_how_a_goal_ended() {
+    let script = Script::new()
+        .calls("update_goal", &complete("all of it", "seen"))
+        .says("Done.");
+    let house = House::playing(&script);
+    let hooks = json!({"hooks": {"Notification": [{"command": "cat > heard"}]}});
+    std::fs::write(house.home_file("settings.json"), hooks.to_string()).expect("write");
+    let _ = house.reasonix(&["goal", "Make it"]).expect_code(0);
+    let heard = until("the hook", || {
+        let heard = std::fs::read_to_string(house.project().join("heard")).ok()?;
+        serde_json::from_str::<Value>(&heard).ok()
+    });
+    assert_eq!(heard["notificationType"], "goal_ended", "{heard}");
+    assert_eq!(heard["outcome"], "complete");
+    let message = heard["message"].as_str().expect("a text");
+    assert!(message.contains("all of it"), "{message}");
+}
+
+#[test]
+fn tool_for_reports_is_there_whatever_tools_are_chosen() {
+    let script = Script::new()
+        .calls("update_goal", &complete("done", "seen"))
+        .says("Done.");
+    let house = House::playing(&script);
+    let goal = ["goal", "Look", "--tools", "read_file"];
+    let _ = house.reasonix(&goal).expect_code(0);
+    assert_eq!(ended(&house).outcome, GoalOutcome::Complete);
+}
+
+#[test]
+fn goal_that_is_paused_at_a_time_limit_is_in_the_inbox() {
+    let script = Script::new()
+        .runs(&Gate::command("slow"))
+        .runs(&Gate::command("second"))
+        .says("Two.");
+    let house = House::playing(&script);
+    house.daemon();
+    let mut raw = house.raw_as(Role::Drive);
+    let mut params = house.create("hello");
+    params.prompt = None;
+    params.options.kind = Some(proto::state::Kind::Interactive);
+    params.options.on_ask = Some(proto::state::OnAsk::Allow);
+    params.options.timeout_ms = Some(1_500);
+    let params = serde_json::to_value(params).expect("JSON");
+    raw.call("session.create", &params).expect("create");
+    let goal = json!({"session": "1", "text": "Make it work"});
+    raw.call("goal.start", &goal).expect("goal");
+    let inbox = until("the pause in the inbox", || {
+        let done = house.reasonix(&["inbox"]).expect_code(0);
+        done.out.contains("time limit").then_some(done.out)
+    });
+    assert!(inbox.contains("goal: Make it work"), "{inbox}");
+    assert!(
+        inbox.contains("reasonix resume 1 --add-minutes N"),
+        "{inbox}"
+    );
+    let line = house.reasonix(&["inbox", "--line"]).expect_code(0).out;
+    assert!(line.contains("1 time limit"), "{line}");
+    let status = |words: &str| {
+        until(words, || {
+            let done = house.reasonix(&["goal", "status", "1"]).expect_code(0);
+            done.out.contains(words).then_some(())
+        });
+    };
+    status("turn 1 of 50, stopped by its time limit");
+    let more = ["resume", "1", "--add-minutes", "60"];
+    let _ = house.reasonix(&more).expect_code(0);
+    Gate::new(&house, "second").wait();
+    status("turn 2 of 50\n");
+    let _ = house.reasonix(&["kill", "1"]).expect_code(0);
+}
+
+#[test]
+fn goal_of_a_run_ends_the_run_whoever_prompts_it_on_the_way() {
+    let script = Script::new()
+        .runs(&Gate::command("first"))
+        .says("One.")
+        .says("Seen.")
+        .calls("update_goal", &complete("done", "seen"))
+        .says("Done.");
+    let house = House::playing(&script);
+    let gate = Gate::new(&house, "first");
+    let goal = ["goal", "--on-ask", "allow", "Go on"];
+    let run = house.start(&goal);
+    gate.wait();
+    let mut attached = house.start(&["attach", "--plain", "1"]);
+    attached.line("the goal", |line| line.contains("Go on"));
+    attached.say("/goal --unknown x\n");
+    attached.line("the options", |line| {
+        line.contains("`--research`, `--simple`")
+    });
+    attached.say("/goal\n");
+    attached.line("its status", |line| line.contains("turn 1 of 50"));
+    attached.say("Look at this first.\n");
+    until("the prompt in the log", || {
+        let queued = house.log(Pid(1)).count("prompt.queued");
+        (queued > 0).then_some(())
+    });
+    gate.open();
+    let _ = run.done().expect_code(0);
+    let _ = house.reasonix(&["wait", "1"]).expect_code(0);
+    assert_eq!(house.log(Pid(1)).count("session.exited"), 1);
+}

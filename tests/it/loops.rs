@@ -49,6 +49,14 @@ fn same_call_with_the_same_result_warns_and_then_ends_the_turn() {
 }
 
 #[test]
+fn a_command_that_its_own_timeout_ends_may_be_repeated() {
+    let polls = std::iter::repeat_n(bash("timeout 1 tail -f a.txt"), 11);
+    let model = Model::start(polls.chain([Answer::text("Done.")]).collect::<Vec<_>>());
+    let house = house(&model);
+    run(&house, &["--on-ask", "allow"], "go").expect(0, "completed");
+}
+
+#[test]
 fn a_command_that_sleeps_may_be_repeated() {
     let polls = std::iter::repeat_n(bash("sleep 1; cat a.txt"), 11);
     let model = Model::start(polls.chain([Answer::text("Done.")]).collect::<Vec<_>>());

@@ -243,10 +243,6 @@ fn killed_run_is_not_restarted() {
         let house = house(&model, "");
         let running = house.start(&["run", "--restart", "always", "do it"]);
         until("the request", || (model.count() == 1).then_some(()));
-        until("the run in the list", || {
-            let listed = house.reasonix(&["ps", "-q"]).out.clone();
-            listed.lines().any(|pid| pid == "1").then_some(())
-        });
         let _ = house
             .reasonix(&["kill", "--signal", signal, "1"])
             .expect_code(0);

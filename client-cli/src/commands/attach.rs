@@ -48,10 +48,10 @@ const OUTPUT_LINES: usize = 20;
 ///
 /// With `--plain`, each line you type is a prompt, except commands: `/steer TEXT`, `/steer N`, `/queue`, `/edit N
 /// TEXT`, `/move N M`, `/drop N`, `/pause`, `/resume`, `/interrupt`, `/approve [ID]`, `/deny [ID] [NOTE]`, `/answer
-/// TEXT`, `/todos`, `/undo`, `/redo`, `/rewind [N]`, `/clear`, `/reload`, `/fork [NAME]`, `/rename NAME`, `/export
-/// FILE`, `/help`, and `/quit`, which leaves the session running. `!COMMAND` runs a shell command yourself, outside the
-/// sandbox; the model sees it with the next prompt. While the model asks a question, a line that starts with a digit
-/// answers it: `2`, `1,3`, `2: and why`. On attaching, it lists what happened since you left.
+/// TEXT`, `/goal [TEXT]`, `/todos`, `/undo`, `/redo`, `/rewind [N]`, `/clear`, `/reload`, `/fork [NAME]`, `/rename
+/// NAME`, `/export FILE`, `/help`, and `/quit`, which leaves the session running. `!COMMAND` runs a shell command
+/// yourself, outside the sandbox; the model sees it with the next prompt. While the model asks a question, a line that
+/// starts with a digit answers it: `2`, `1,3`, `2: and why`. On attaching, it lists what happened since you left.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Use plain lines, for pipes and simple terminals.

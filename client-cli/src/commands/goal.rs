@@ -1,12 +1,15 @@
 //! `reasonix goal`: a session works towards a goal by itself, turn after turn; its status, its limits, its end.
 
 use clap::Subcommand;
-use client::transcript::words::{goal_limits, goal_reason};
+use client::goal_command::GoalCommand;
+use client::transcript::words::{goal_detail, goal_limits, goal_reason};
 use proto::budget::Budget;
 use proto::hello::Role;
-use proto::methods::{GoalChange, GoalStatus, GoalStop};
+use proto::methods::{GoalChange, GoalStart, GoalStatus, GoalStop};
 use proto::outcome::TurnLimit;
-use proto::params::goal::{ChangeEffect, ChangeParams, GoalProgress, StatusOutput, StopParams};
+use proto::params::goal::{
+    ChangeEffect, ChangeOutput, ChangeParams, GoalProgress, StartParams, StatusOutput, StopParams,
+};
 use proto::params::session::{OneParams, SessionSummary};
 use proto::record::{GoalOutcome, GoalReport, ReportStatus};
 use proto::state::{State, WaitingFor};
@@ -58,6 +61,13 @@ pub struct Args {
     continue_last: bool,
     #[command(flatten)]
     options: SessionArgs,
+    /// Trust the settings of this directory's project (hooks, rules, providers, `.env`) until the run ends
+    ///
+    /// They are read as they are now and shown on stderr; nothing is stored. They also count for other sessions that
+    /// start in the project meanwhile. Use `reasonix trust` to trust them from now on. Only for a new session; not with
+    /// `--detach`.
+    #[arg(long, conflicts_with_all = ["detach", "session", "continue_last"])]
+    trust: bool,
     /// Work in a new git worktree on a new branch and leave your checkout unchanged.
     #[arg(long, conflicts_with_all = ["session", "continue_last"])]
     worktree: bool,
@@ -142,6 +152,7 @@ pub async fn run(args: Args) -> Result<u8, Error> {
             run.session = args.session;
             run.continue_last = args.continue_last;
             run.options = args.options;
+            run.trust = args.trust;
             run.worktree = args.worktree;
             run.detach = args.detach;
             run.cwd = args.cwd;
@@ -158,6 +169,56 @@ async fn named(client: &client::Client, session: Option<String>) -> Result<Strin
     let cwd = reach::utf8(&reach::cwd(None)?)?;
     let last = reach::last_session(client, &cwd).await?;
     Ok(last.session.to_string())
+}
+
+/// Does what `/goal` asks for; returns the lines that answer it.
+pub(super) async fn perform(
+    client: &client::Client,
+    session: String,
+    command: GoalCommand,
+) -> Result<Vec<String>, Error> {
+    let request_id = Some(proto::RequestId::new());
+    match command {
+        GoalCommand::Show => {
+            let params = OneParams {
+                session: session.clone(),
+            };
+            let status = client.call::<GoalStatus>(&params).await?;
+            Ok(lines(&status, &client.session(&session).await?))
+        }
+        GoalCommand::Clear => {
+            let params = StopParams {
+                session,
+                request_id,
+            };
+            let stopped = client.call::<GoalStop>(&params).await?.stopped;
+            Ok(match stopped {
+                true => Vec::new(),
+                false => vec![say!(Msg::NoGoal).to_owned()],
+            })
+        }
+        GoalCommand::Change { max_turns, budget } => {
+            let params = ChangeParams {
+                session,
+                max_turns,
+                budget,
+                request_id,
+            };
+            Ok(change_lines(&client.call::<GoalChange>(&params).await?))
+        }
+        GoalCommand::Start { text, research } => {
+            let params = StartParams {
+                session,
+                text,
+                max_turns: None,
+                check: Vec::new(),
+                research,
+                request_id,
+            };
+            client.call::<GoalStart>(&params).await?;
+            Ok(Vec::new())
+        }
+    }
 }
 
 async fn status(session: Option<String>, json: bool) -> Result<u8, Error> {
@@ -189,7 +250,8 @@ fn lines(status: &StatusOutput, session: &SessionSummary) -> Vec<String> {
         }
         if let Some(last) = goal.continued.as_ref().filter(|last| last.number > 1) {
             let why = goal_reason(language(), last.why);
-            let words = say!(Msg::Continued, why, last.detail);
+            let detail = goal_detail(language(), last.why, &last.detail);
+            let words = say!(Msg::Continued, why, detail);
             lines.push(words.trim_end().to_owned());
         }
         lines.extend(goal.report.as_ref().map(report_words));
@@ -207,17 +269,10 @@ fn lines(status: &StatusOutput, session: &SessionSummary) -> Vec<String> {
         let turns = output::counted(ended.turns, Thing::Turn);
         let reason = translated(&ended.reason);
         lines.push(say!(Msg::Ended, outcome, turns, reason));
-        match ended.outcome {
-            GoalOutcome::OutOfTurns => {
-                lines.push(say!(Msg::GoesOn, session.pid, "--max-turns"));
-            }
-            GoalOutcome::OutOfBudget => {
-                lines.push(say!(Msg::GoesOn, session.pid, "--budget-usd"));
-            }
-            GoalOutcome::Complete
-            | GoalOutcome::Blocked
-            | GoalOutcome::Stopped
-            | GoalOutcome::Failed => {}
+        match (status.limit, ended.outcome) {
+            (Some(limit), _) => lines.push(say!(Msg::GoesOn, session.pid, limit.option())),
+            (None, GoalOutcome::OutOfBudget) => lines.push(say!(Msg::DayBudget, session.pid)),
+            (None, _) => {}
         }
     } else {
         lines.push(say!(Msg::NoGoal).to_owned());
@@ -286,15 +341,23 @@ async fn change(asked: Change) -> Result<u8, Error> {
         output::json(&changed)?;
         return Ok(0);
     }
-    output::line(&limit_words(changed.max_turns, changed.budget))?;
-    let effect = match changed.effect {
-        ChangeEffect::Changed => return Ok(0),
-        ChangeEffect::Resumed => say!(Msg::ChangeResumed),
-        ChangeEffect::LastTurn => say!(Msg::ChangeLastTurn),
-        ChangeEffect::Ended => say!(Msg::ChangeEnded),
-    };
-    output::line(effect)?;
+    for line in change_lines(&changed) {
+        output::line(&line)?;
+    }
     Ok(0)
+}
+
+/// The limits after a change, and what it led to.
+fn change_lines(changed: &ChangeOutput) -> Vec<String> {
+    let effect = match changed.effect {
+        ChangeEffect::Changed => None,
+        ChangeEffect::Resumed => Some(say!(Msg::ChangeResumed)),
+        ChangeEffect::LastTurn => Some(say!(Msg::ChangeLastTurn)),
+        ChangeEffect::Ended => Some(say!(Msg::ChangeEnded)),
+    };
+    let limits = limit_words(changed.max_turns, changed.budget);
+    let effect = effect.map(str::to_owned);
+    std::iter::once(limits).chain(effect).collect()
 }
 
 /// The limits that hold for a goal.

@@ -38,8 +38,8 @@ const LINE_MAX: Duration = Duration::from_secs(2);
 
 /// List the approvals, questions and plans that wait for you.
 ///
-/// Oldest first. The subcommands answer them. Also lists sessions that need a key for their provider, and paused
-/// sessions with pending work. Never starts a daemon: without one nothing waits.
+/// Oldest first. The subcommands answer them. Also lists sessions that need a key for their provider, paused sessions
+/// with pending work, and goals that are paused at a time limit. Never starts a daemon: without one nothing waits.
 #[derive(Debug, clap::Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub struct Args {

@@ -98,7 +98,7 @@ pub struct Args {
     /// start in the project meanwhile. Use `reasonix trust` to trust them from now on. Only for a new session; not with
     /// `--detach`.
     #[arg(long, conflicts_with_all = ["detach", "session", "continue_last"])]
-    trust: bool,
+    pub trust: bool,
     /// Work in a new git worktree on a new branch and leave your checkout unchanged
     ///
     /// The worktree is created from the last commit, in `NAME.worktrees` next to the repository, without uncommitted

@@ -51,6 +51,9 @@ client::catalog! {
     NothingWaits = "Nothing waits for you.", "没有等待你处理的事项。";
     WaitsForKey = "waits for a key", "等待密钥";
     IsPaused = "is paused", "已暂停";
+    AtTimeLimit = "has reached its time limit", "已达到时限";
+    PausedGoal = "goal: {0}", "目标：{0}";
+    AddMinutes = "`reasonix resume {0} --add-minutes N` lets it go on", "`reasonix resume {0} --add-minutes N` 让它继续";
     LineWaiting = "{0} {1} waiting ({2})", "{0} {1} 项等待处理（{2}）";
     NoRules = "· no rules: calls that change anything need your approval", "· 没有规则：任何改动都需要你批准";
     ArgsNotJson = "`--args` is not a JSON object: {0}", "`--args` 不是 JSON 对象：{0}";
@@ -103,4 +106,6 @@ client::catalog! {
     Key = "key", "密钥";
     Keys = "keys", "密钥";
     Paused = "paused", "已暂停";
+    TimeLimit = "time limit", "时限";
+    TimeLimits = "time limits", "时限";
 }

@@ -21,6 +21,7 @@ client::catalog! {
     Answer = "A N, or /answer TEXT  answer a question of the model: `2`, `1,3`, `2: and why`, or your own text after `/answer`", "A N, or /answer TEXT  回答模型的提问：`2`、`1,3`、`2: 理由`，或在 `/answer` 后自行填写";
     AnswerDigit = "D                     (while a question is open, a line that starts with a digit answers it)", "D                     （有提问时，以数字开头的一行就是回答）";
     Todos = "W /todos              show the to-do list", "W /todos              显示待办列表";
+    Goal = "D /goal [TEXT|clear]  work towards a goal (`--research`, `--simple`), change its limits (`--change turns 80`); alone: show it", "D /goal [TEXT|clear]  朝目标工作（`--research`、`--simple`），更改其上限（`--change turns 80`）；单独使用：显示目标";
     Undo = "D /undo, /redo        restore the files as before the last turn; undo the newest rewind", "D /undo, /redo        把文件恢复到上一回合之前；撤销最近一次回退";
     Rewind = "D /rewind [N]         go back to the end of turn N (`N chat`, `N files`: only one of both); without N: list the turns", "D /rewind [N]         回退到第 N 回合结束处（`N chat`、`N files`：只回退其一）；不带 N：列出回合";
     Clear = "D /clear              hide the whole conversation from the model; files stay", "D /clear              对模型隐藏全部对话；文件保留";

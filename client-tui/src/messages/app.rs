@@ -18,7 +18,9 @@ super::catalog! {
     Unknown = "unknown command /{0}; `/help` lists all commands", "未知命令 /{0}；用 `/help` 查看全部命令";
     UnknownHere = "unknown command /{0}; here it is {1}", "未知命令 /{0}；这里用 {1}";
     NoParent = "this session is not a sub-agent; /agents lists its sub-agents", "本会话不是子代理；/agents 列出它的子代理";
-    GoalChangeHow = "/goal --change turns 80, /goal --change usd 5, tokens 2M, steps 500 or minutes 240; 0: no limit", "/goal --change turns 80、/goal --change usd 5、tokens 2M、steps 500 或 minutes 240；0 表示不限";
+    /// How it ended.
+    GoalDone = "reasonix: {0}", "reasonix：{0}";
+    GoalAtLimit = "reasonix: the goal is paused at its time limit; `/continue minutes N` lets it go on", "reasonix：目标已在时限处暂停；`/continue minutes N` 让它继续";
     NoGoal = "no goal: `/goal TEXT` sets one", "没有目标：用 `/goal TEXT` 设定";
     NothingToClear = "there is no conversation yet", "还没有对话";
     UnknownNear = "unknown command /{0}; did you mean /{1}?", "未知命令 /{0}；是否想用 /{1}？";

@@ -35,6 +35,8 @@ super::catalog! {
     RetryIn = "in {0}", "{0} 后";
     KeyAdvice = "set the key in your environment or with `reasonix setup`, then attach again", "请在环境变量中或用 `reasonix setup` 设置密钥，然后重新连接";
     PausedAdvice = "continue with /continue", "用 /continue 继续";
+    GoalAtLimit = "the goal is paused at its time limit", "目标已在时限处暂停";
+    GoalAtLimitAdvice = "`/continue minutes 10` lets it go on", "`/continue minutes 10` 让它继续";
     LostAdvice = "connection lost; the session keeps running", "连接已断开，会话仍在继续";
     AwayAdvice = "no answer from the daemon; the session continues when it is back", "守护进程没有应答；恢复应答后会话将继续";
     /// The key.

@@ -1,59 +1,15 @@
 //! The goal of the open session, as its rows and `/goal` show it.
 
-use client::amounts;
-use client::transcript::words::goal_reason;
+use client::transcript::words::{goal_detail, goal_reason};
 use proto::budget::Spent;
-use proto::params::goal::{ChangeParams, GoalChecked, GoalLine, StartParams};
+use proto::params::goal::{GoalChecked, GoalLine};
 use proto::record::ContinueReason;
-use proto::{Body, RequestId};
+use proto::{Body, PromptId};
 
 use crate::messages::Language;
 use crate::messages::goal;
 use crate::messages::status::Msg;
 use crate::render::short;
-
-/// What `/goal` starts. `--research` or `--simple` before the text says whether it is long research.
-pub fn start_params(session: String, words: &str) -> StartParams {
-    let options = [("--research", true), ("--simple", false)];
-    let choice = options.into_iter().find_map(|(option, research)| {
-        let text = words.strip_prefix(option)?;
-        let text = text.strip_prefix(char::is_whitespace)?;
-        Some((text.trim_start(), research))
-    });
-    let (text, research) = choice.map_or((words, None), |(text, research)| (text, Some(research)));
-    StartParams {
-        session,
-        text: text.to_owned(),
-        max_turns: None,
-        check: Vec::new(),
-        research,
-        request_id: Some(RequestId::new()),
-    }
-}
-
-/// What `/goal --change` changes: pairs of a limit and an amount, `turns 80 usd 5`. `None`: they are not understood.
-pub fn change_params(session: String, words: &str) -> Option<ChangeParams> {
-    let words: Vec<&str> = words.split_whitespace().collect();
-    let mut params = ChangeParams {
-        session,
-        request_id: Some(RequestId::new()),
-        ..ChangeParams::default()
-    };
-    for pair in words.chunks(2) {
-        let [name, amount] = pair else { return None };
-        // As on the command line, too.
-        let name = name.trim_start_matches("--");
-        match name.trim_start_matches("budget-") {
-            "turns" | "max-turns" => params.max_turns = Some(amount.parse().ok()?),
-            name => {
-                let change = amounts::change(name, amount).ok()?;
-                let budget = params.budget.unwrap_or_default();
-                params.budget = Some(budget.changed_by(&change));
-            }
-        }
-    }
-    (params.max_turns.is_some() || params.budget.is_some()).then_some(params)
-}
 
 /// A goal in progress.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,6 +24,8 @@ pub struct Goal {
     pub why: Option<ContinueReason>,
     /// What that is about; may be empty.
     pub detail: String,
+    /// The prompt of the newest turn that the goal started, if that was seen.
+    prompt: Option<PromptId>,
     /// Number of commands that must succeed before it counts as complete.
     pub checks: u64,
     /// The newest check of a claim that it is complete.
@@ -84,6 +42,7 @@ impl From<&GoalLine> for Goal {
             max_turns: line.max_turns,
             why: line.why,
             detail: line.detail.clone(),
+            prompt: None,
             checks: line.checks,
             checked: line.checked.clone(),
             spent: line.spent,
@@ -106,6 +65,7 @@ impl Goal {
                     max_turns: started.max_turns,
                     why: None,
                     detail: String::new(),
+                    prompt: None,
                     checks: checks as u64,
                     checked: None,
                     spent: Spent::default(),
@@ -119,6 +79,7 @@ impl Goal {
                         max_turns: resumed.max_turns,
                         why: None,
                         detail: String::new(),
+                        prompt: None,
                         checks: 0,
                         checked: None,
                         spent: Spent::default(),
@@ -133,6 +94,16 @@ impl Goal {
                     goal.turn = continued.number;
                     goal.why = Some(continued.why);
                     goal.detail.clone_from(&continued.detail);
+                    goal.prompt = Some(continued.prompt_id);
+                }
+            }
+            // Turns that prompts start count as turns of the goal.
+            Body::TurnStarted(started) => {
+                let other = |goal: &&mut Self| goal.prompt != Some(started.prompt_id);
+                if let Some(goal) = goal.as_mut().filter(other) {
+                    goal.turn = goal.turn.saturating_add(1);
+                    goal.why = None;
+                    goal.detail.clear();
                 }
             }
             Body::GoalEnded(_) => *goal = None,
@@ -183,7 +154,9 @@ impl Goal {
         let detail = match &self.checked {
             // It is what is missing.
             Some(checked) if !checked.passed => String::new(),
-            _ => self.detail.clone(),
+            _ => self
+                .why
+                .map_or_else(String::new, |why| goal_detail(language, why, &self.detail)),
         };
         let mut parts = vec![checked, spent, detail];
         parts.retain(|part| !part.is_empty());

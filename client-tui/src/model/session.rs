@@ -8,11 +8,11 @@ use client::queue::Queue;
 use client::user_waits::UserWaits;
 use proto::item::Voice;
 use proto::live::{Live, Snapshot};
-use proto::outcome::UsageTotals;
+use proto::outcome::{TurnLimit, UsageTotals};
 use proto::params::interaction::Interaction;
 use proto::params::session::SessionSummary;
 use proto::record::{ChildSpawned, Purpose, Todo, TodoStatus};
-use proto::state::{Mode, State, WaitingFor};
+use proto::state::{Kind, Mode, State, WaitingFor};
 use proto::{Body, CallId, Pid, Seq, SessionId, SessionOptions, Stamp};
 
 use super::interaction::Asking;
@@ -57,6 +57,8 @@ pub struct Session {
     pub queue: Queue,
     /// The goal in progress.
     pub goal: Option<Goal>,
+    /// The limit that ended the newest turn, until another turn starts.
+    at_limit: Option<TurnLimit>,
     pub todos: Vec<Todo>,
     /// The user has prompted since the list changed.
     todos_before_prompt: bool,
@@ -112,6 +114,7 @@ impl Session {
             turns: 0,
             queue: Queue::default(),
             goal: None,
+            at_limit: None,
             todos: Vec::new(),
             todos_before_prompt: false,
             children: Vec::new(),
@@ -133,6 +136,13 @@ impl Session {
     #[must_use]
     pub fn busy(&self) -> bool {
         matches!(self.state, State::Running | State::Waiting) || self.compacting
+    }
+
+    /// Whether the goal waits for its user because a turn of it ran out of time. That of a headless session ends instead.
+    #[must_use]
+    pub fn has_paused_goal(&self) -> bool {
+        let headless = self.options.kind == Some(Kind::Headless);
+        self.goal.is_some() && self.at_limit == Some(TurnLimit::Time) && !headless
     }
 
     /// The user's running command.
@@ -215,6 +225,7 @@ impl Session {
         self.compacting = summary.compacting;
         self.planning = summary.planning;
         self.goal = summary.goal.as_deref().map(Goal::from);
+        self.at_limit = summary.at_limit;
         self.usage = summary.usage;
         self.context_tokens = summary.context_tokens;
         self.context_window = summary.context_window;
@@ -349,7 +360,9 @@ impl Session {
             Body::TurnStarted(_) => {
                 self.turns = self.turns.saturating_add(1);
                 self.began = Some(at);
+                self.at_limit = None;
             }
+            Body::GoalStarted(_) => self.at_limit = None,
             Body::InteractionResolved(resolved) if form::ends_plan_mode(&resolved) => {
                 self.options.mode = Some(Mode::Normal);
             }
@@ -357,6 +370,7 @@ impl Session {
                 if let Some(model) = self.instead_of.take() {
                     self.options.model = Some(model);
                 }
+                self.at_limit = ended.limit();
                 self.runs(Body::TurnEnded(ended), at);
             }
             Body::TodoUpdated(updated) => self.todos = updated.todos,

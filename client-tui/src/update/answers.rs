@@ -1,6 +1,7 @@
 //! Answers to effects.
 
 use client::amounts;
+use client::goal_command::{self, GoalCommand};
 use client::transcript::words;
 use proto::budget::{BudgetNode, BudgetNodeKind, Dimension};
 use proto::outcome::UsageTotals;
@@ -26,7 +27,6 @@ use crate::effect::{Answer, Call, Copied, Effect, Trouble};
 use crate::messages::app::Msg;
 use crate::messages::dialog::Msg as Title;
 use crate::model::confirm::ConfirmedAction;
-use crate::model::goal::start_params;
 use crate::model::pager::PagerContent;
 use crate::model::{Model, Tone};
 use crate::render::short;
@@ -299,9 +299,13 @@ fn created(model: &mut Model, created: &CreateOutput) -> Vec<Effect> {
             request_id: Some(RequestId::new()),
         }))
     });
-    let goal = goal.map(|text| {
-        let session = created.session.to_string();
-        Effect::Call(Call::StartGoal(start_params(session, &text)))
+    let goal = goal.and_then(|words| match goal_command::parse(&words) {
+        Ok(GoalCommand::Start { text, research }) => {
+            let session = created.session.to_string();
+            Some(Effect::Call(commands::start_goal(session, text, research)))
+        }
+        // It was parsed before the session was created.
+        Ok(_) | Err(_) => None,
     });
     effects.into_iter().chain(command).chain(goal).collect()
 }

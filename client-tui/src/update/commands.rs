@@ -1,12 +1,14 @@
 //! Slash commands, done.
 
 use client::amounts;
+use client::goal_command::{self, GoalCommand};
+use client::transcript::words;
 use proto::ItemId;
 use proto::hello::Role;
 use proto::item::Display;
 use proto::params::compact::{CompactParams, PinParams};
 use proto::params::config::TrustGetParams;
-use proto::params::goal::StopParams;
+use proto::params::goal::{ChangeParams, StartParams, StopParams};
 use proto::params::history::{
     DeleteParams, ForkParams, RewindOutput, RewindParams, StatsParams, What,
 };
@@ -28,7 +30,6 @@ use crate::messages::Language;
 use crate::messages::app::Msg;
 use crate::messages::dialog::Msg as Title;
 use crate::model::confirm::ConfirmedAction;
-use crate::model::goal::{change_params, start_params};
 use crate::model::list::ListOf;
 use crate::model::pager::PagerContent;
 use crate::model::transcript::EntryKind;
@@ -74,6 +75,10 @@ pub fn refused(model: &Model, row: &'static Row, arguments: &str) -> Option<Stri
     }
     match row.command {
         Command::Copy => copy::refused(model, arguments),
+        Command::Goal => {
+            let error = goal_command::parse(arguments).err()?;
+            Some(words::goal_error(language, &error))
+        }
         _ => None,
     }
 }
@@ -269,37 +274,50 @@ fn compact(session: String, arguments: &str) -> Vec<Effect> {
 
 /// `clear`, new limits, the text of a goal, or nothing: to show it.
 fn goal(model: &mut Model, session: String, arguments: &str) -> Vec<Effect> {
+    let language = model.look.language;
     let request_id = Some(RequestId::new());
-    match arguments {
-        "" => super::goal::asked(model),
-        words if model.session.is_none() && (words == "clear" || changes(words).is_some()) => {
-            model.toast(Tone::Info, model.look.language.say(Msg::NoGoal));
+    let Ok(command) = goal_command::parse(arguments) else {
+        // It was refused before.
+        return Vec::new();
+    };
+    let loading = model.session.is_none() && model.link != Link::None;
+    match command {
+        GoalCommand::Show => super::goal::asked(model),
+        GoalCommand::Clear | GoalCommand::Change { .. } if model.session.is_none() => {
+            model.toast(Tone::Info, language.say(Msg::NoGoal));
             Vec::new()
         }
-        _ if model.session.is_none() && model.link != Link::None => {
-            model.toast(Tone::Info, model.look.language.say(Msg::Loading));
-            Vec::new()
-        }
-        text if model.session.is_none() => submit::create(model, First::Goal(text.to_owned())),
-        "clear" => called(Call::StopGoal(StopParams {
+        GoalCommand::Clear => called(Call::StopGoal(StopParams {
             session,
             request_id,
         })),
-        text => match changes(text).map(|limits| change_params(session.clone(), limits)) {
-            Some(Some(params)) => called(Call::ChangeGoal(params)),
-            Some(None) => {
-                model.toast(Tone::Warning, model.look.language.say(Msg::GoalChangeHow));
-                Vec::new()
-            }
-            None => called(Call::StartGoal(start_params(session, text))),
-        },
+        GoalCommand::Change { max_turns, budget } => called(Call::ChangeGoal(ChangeParams {
+            session,
+            max_turns,
+            budget,
+            request_id,
+        })),
+        GoalCommand::Start { .. } if loading => {
+            model.toast(Tone::Info, language.say(Msg::Loading));
+            Vec::new()
+        }
+        GoalCommand::Start { .. } if model.session.is_none() => {
+            submit::create(model, First::Goal(arguments.to_owned()))
+        }
+        GoalCommand::Start { text, research } => called(start_goal(session, text, research)),
     }
 }
 
-/// The limits that `/goal --change` names; `None`: the words are another argument.
-fn changes(words: &str) -> Option<&str> {
-    let limits = words.strip_prefix("--change")?;
-    (limits.is_empty() || limits.starts_with(char::is_whitespace)).then_some(limits)
+/// Starts a goal in a session.
+pub(super) fn start_goal(session: String, text: String, research: Option<bool>) -> Call {
+    Call::StartGoal(StartParams {
+        session,
+        text,
+        max_turns: None,
+        check: Vec::new(),
+        research,
+        request_id: Some(RequestId::new()),
+    })
 }
 
 /// A turn by its number; without one, the newest.

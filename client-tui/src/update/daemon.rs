@@ -2,6 +2,7 @@
 
 use client::DecodedEvent;
 use client::form::Form;
+use client::transcript::words;
 use proto::Body;
 use proto::item::Voice;
 use proto::live::{Away, Live, Snapshot};
@@ -211,9 +212,25 @@ fn durable(model: &mut Model, body: &Body, new: bool) -> Vec<Effect> {
             let form = Form::of(interaction);
             effects.extend(call(model, Msg::NeedsYou, form.headline()));
         }
-        Body::TurnEnded(ended) if new && ended.outcome != OutcomeKind::Interrupted => {
-            let said = ended.text.lines().next().unwrap_or_default();
-            effects.extend(call(model, Msg::TurnDone, said));
+        Body::SessionState(state) if new && state.waiting_for == Some(WaitingFor::Credentials) => {
+            let cause = model.look.language.translate(&state.cause).into_owned();
+            effects.extend(call(model, Msg::NeedsYou, &cause));
+        }
+        Body::TurnEnded(ended) if new => {
+            let session = model.session.as_ref();
+            if session.is_some_and(Session::has_paused_goal) {
+                effects.extend(call(model, Msg::GoalAtLimit, ""));
+            } else if ended.outcome != OutcomeKind::Interrupted
+                // The goal goes on, or its end is reported.
+                && session.is_none_or(|session| session.goal.is_none())
+            {
+                let said = ended.text.lines().next().unwrap_or_default();
+                effects.extend(call(model, Msg::TurnDone, said));
+            }
+        }
+        Body::GoalEnded(ended) if new => {
+            let words = words::goal_ended(model.look.language, ended);
+            effects.extend(call(model, Msg::GoalDone, &words));
         }
         _ => {}
     }

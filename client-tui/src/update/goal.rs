@@ -1,6 +1,6 @@
 //! `/goal` without text: what the session works towards, how far it is, and what it has cost.
 
-use client::transcript::words::{goal_limits, goal_reason, who};
+use client::transcript::words::{goal_detail, goal_limits, goal_reason, who};
 use proto::budget::Spent;
 use proto::params::goal::{GoalProgress, StatusOutput};
 use proto::params::session::OneParams;
@@ -64,7 +64,8 @@ fn of(model: &Model, goal: &GoalProgress) -> Vec<String> {
     let continued = goal.continued.as_ref();
     if let Some(last) = continued.filter(|last| last.why != ContinueReason::Started) {
         let why = goal_reason(language, last.why);
-        let why = match line(&last.detail) {
+        let detail = goal_detail(language, last.why, &last.detail);
+        let why = match client::text::line(&detail) {
             detail if detail.is_empty() => why.to_owned(),
             detail => format!("{why} · {detail}"),
         };

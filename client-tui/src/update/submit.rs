@@ -144,7 +144,8 @@ pub fn prompt(model: &mut Model, text: String, when: When) -> Vec<Effect> {
     };
     model.toast = None;
     let renew = std::mem::take(&mut session.unsure);
-    let takeover = session.options.kind == Some(Kind::Headless);
+    // A run that works towards a goal ends with it, whoever prompts it on the way.
+    let takeover = session.options.kind == Some(Kind::Headless) && session.goal.is_none();
     model.composer.take();
     vec![Effect::Call(Call::Prompt {
         params,

@@ -204,6 +204,13 @@ fn said(command: Command) {
                 assert_eq!(say(&mut model, &format!("/goal --change{wrong}")), []);
                 assert!(toast(&model).contains("/goal --change turns 80"), "{wrong}");
             }
+            assert_eq!(say(&mut model, "/goal --unknown x"), []);
+            let options = "`--research`, `--simple`, `--change`";
+            assert!(toast(&model).contains(options), "{}", toast(&model));
+            let effects = say(&mut model, "/goal -- --unknown x");
+            let starts =
+                |what: &Call| matches!(what, Call::StartGoal(goal) if goal.text == "--unknown x");
+            assert!(starts(call(&effects)), "{effects:?}");
         }
         Command::Clear => {
             say(&mut model, "/clear");

@@ -291,9 +291,12 @@ impl Waiting {
         (Ok(Part::Sent), Stage::Sent(sent))
     }
 
-    /// Permanent: a retry would wait as long again. No attempt was made.
+    /// Permanent: a retry would wait as long again. No attempt was made. It says when the vendor will answer, if that
+    /// asked to wait.
     fn gave_up(&mut self) -> ProviderError {
         let standing = self.places.nearest().standing();
+        let busy = standing.filter(|(standing, _)| standing.why == WaitReason::Busy);
+        let busy_ms = busy.and_then(|(_, in_ms)| in_ms);
         let cause = standing.map_or_else(String::new, |(standing, in_ms)| {
             format!(": {}", wait_cause(&self.account, standing, in_ms))
         });
@@ -305,7 +308,7 @@ impl Waiting {
             hint: "Try again later, or use another model.".into(),
             kind: ErrorKind::Permanent,
             status: None,
-            retry_after: None,
+            retry_after: busy_ms.map(Duration::from_millis),
         }
     }
 }

@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
+use proto::item::ToolKind;
+
 use crate::tool::Tool;
 use crate::tool_spec::ToolSpec;
 
@@ -56,6 +58,12 @@ impl ToolSet {
     /// The names, sorted.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.specs().map(|spec| &*spec.name)
+    }
+
+    /// The names of the tools of this kind, sorted.
+    pub fn names_of(&self, kind: ToolKind) -> impl Iterator<Item = &str> {
+        let specs = self.specs().filter(move |spec| spec.kind == kind);
+        specs.map(|spec| &*spec.name)
     }
 
     /// The tools of these names. A name that this set lacks is remembered as missing.

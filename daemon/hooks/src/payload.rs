@@ -47,11 +47,13 @@ pub enum HookPayload<'a> {
         turn: u64,
         outcome: &'a str,
     },
-    Waits {
-        /// Whom and what the session waits for.
+    Notifies {
+        /// Whom and what the session waits for, or what became of its goal.
         message: &'a str,
-        /// For programs: `approval`, `question`, `credentials`.
+        /// For programs: `approval`, `question`, `credentials`, `goal_paused`, `goal_ended`.
         kind: &'a str,
+        /// How the goal ended.
+        outcome: Option<&'a str>,
     },
 }
 
@@ -64,7 +66,7 @@ impl HookPayload<'_> {
             Self::Result { .. } => HookEvent::PostToolUse,
             Self::Prompt { .. } => HookEvent::UserPromptSubmit,
             Self::Stop { .. } => HookEvent::Stop,
-            Self::Waits { .. } => HookEvent::Notification,
+            Self::Notifies { .. } => HookEvent::Notification,
         }
     }
 
@@ -73,7 +75,7 @@ impl HookPayload<'_> {
     pub fn tool(&self) -> Option<&ToolSpec> {
         match self {
             Self::Call { tool, .. } | Self::Result { tool, .. } => Some(tool),
-            Self::Prompt { .. } | Self::Stop { .. } | Self::Waits { .. } => None,
+            Self::Prompt { .. } | Self::Stop { .. } | Self::Notifies { .. } => None,
         }
     }
 
@@ -82,7 +84,7 @@ impl HookPayload<'_> {
     pub fn call(&self) -> Option<&CallId> {
         match self {
             Self::Call { call, .. } | Self::Result { call, .. } => Some(call),
-            Self::Prompt { .. } | Self::Stop { .. } | Self::Waits { .. } => None,
+            Self::Prompt { .. } | Self::Stop { .. } | Self::Notifies { .. } => None,
         }
     }
 }
@@ -147,10 +149,17 @@ impl HookSession {
                 "lastAssistantText": last_text, "last_assistant_message": last_text,
                 "turn": turn, "outcome": outcome, "stop_hook_active": false,
             })),
-            HookPayload::Waits { message, kind } => {
+            HookPayload::Notifies {
+                message,
+                kind,
+                outcome,
+            } => {
                 add(
                     json!({"message": message, "notificationType": kind, "notification_type": kind}),
                 );
+                if let Some(outcome) = outcome {
+                    add(json!({ "outcome": outcome }));
+                }
             }
         }
         value

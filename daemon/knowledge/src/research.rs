@@ -67,6 +67,11 @@ const KINDS: &[&[&str]] = &[
         "optimi*",
         "speed up",
         "faster",
+        "fast again",
+        "slower",
+        "slowed down",
+        "twice as long",
+        "times as long",
         "performance",
         "throughput",
         "latency",
@@ -74,6 +79,13 @@ const KINDS: &[&[&str]] = &[
         "profile the",
         "tune",
         "tuning",
+        "startup time",
+        "build time*",
+        "binary size",
+        "bundle size",
+        "image size",
+        "memory usage",
+        "memory footprint",
         "优化",
         "性能",
         "提速",
@@ -82,6 +94,10 @@ const KINDS: &[&[&str]] = &[
         "延迟",
         "基准",
         "调优",
+        "启动时间",
+        "构建时间",
+        "体积",
+        "内存占用",
     ],
     // Building something large
     &[
@@ -98,7 +114,7 @@ const KINDS: &[&[&str]] = &[
     ],
 ];
 
-/// Signs that the work is long: its scope, an end that is measured, several ways to try.
+/// Signs that the work is long: its scope, an end that is measured, several ways to try, a search.
 const HINTS: &[&[&str]] = &[
     &[
         "until",
@@ -106,6 +122,12 @@ const HINTS: &[&[&str]] = &[
         "keep going",
         "as long as it takes",
         "overnight",
+        "as far as you can",
+        "as far as possible",
+        "as much as you can",
+        "as much as possible",
+        "尽可能",
+        "尽量",
         "直到",
         "不断",
         "一直",
@@ -140,6 +162,14 @@ const HINTS: &[&[&str]] = &[
         "比较",
     ],
     &["implement*", "develop*", "build a", "实现", "开发", "构建"],
+    &[
+        "track down",
+        "hunt down",
+        "pin down",
+        "get to the bottom",
+        "追查",
+        "查明",
+    ],
 ];
 
 /// Signs of a small job, or of a question.

@@ -17,6 +17,7 @@ mod explain;
 mod files;
 mod git;
 mod gitconfig;
+mod goal_checks;
 mod grants;
 mod home;
 mod names;
@@ -48,6 +49,7 @@ pub use gitconfig::{
     GitConfigProblem, GitSetting, git_config, git_hook_programs, git_hooks_path, git_hooks_paths,
     git_includes, git_programs, git_reader_hooks,
 };
+pub use goal_checks::{covered, may_be_covered, with_command};
 pub use home::in_home;
 pub use own_programs::with_own_program;
 pub use rule::{List, RuleProblem};

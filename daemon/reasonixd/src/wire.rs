@@ -7,6 +7,7 @@ use broker::{Brokered, Brokers};
 use contract::tool::Cancel;
 use contract::{Codec, Family, MEMORY_TOOL, Spawn, Tool, ToolMemory, ToolSet, ToolSpec, UserShell};
 use knowledge::memory::FactStores;
+use proto::item::ToolKind;
 use proto::record::SessionCreated;
 use proto::{ErrorName, Failure};
 use session::{
@@ -361,7 +362,10 @@ impl Assembly for Wire {
         let enabled = loaded.settings.enabled_tools.clone();
         let mut setup = self.setup(loaded, model, (cwd, mcp::FirstListing::Wait));
         if !enabled.is_empty() {
-            setup.profile.tools = tools::restricted(&setup.profile.tools, &enabled);
+            let tools = &setup.profile.tools;
+            let goal = tools.names_of(ToolKind::Goal).map(str::to_owned);
+            let names: Vec<String> = enabled.into_iter().chain(goal).collect();
+            setup.profile.tools = tools::restricted(tools, &names);
         }
         if !setup.memory.enabled {
             let specs = setup.profile.tools.specs();

@@ -323,6 +323,10 @@ impl Step<'_> {
             ErrorKind::Permanent if unsent && self.may_fall_back() => {
                 self.fall_back(failure_of(&error))
             }
+            // It waited so for as long as the provider had named.
+            ErrorKind::Permanent if unsent && error.retry_after.is_some() && self.is_patient() => {
+                self.wait_for_reset(asking, &error, &partial)
+            }
             ErrorKind::Permanent | ErrorKind::OutOfCredit => self.give_up(asking, &error, partial),
             ErrorKind::InvalidCall => self.ask_for_valid_call(asking, &error, partial),
             ErrorKind::Transient | ErrorKind::NotRunning => {
@@ -387,8 +391,15 @@ impl Step<'_> {
             _ => limits.retry_total_ms,
         };
         let spent = self.now.mono_ms.saturating_sub(asking.since_ms);
-        if asking.attempt >= limits.retry_tries || spent.saturating_add(wait) > total_ms {
+        if asking.attempt >= limits.retry_tries {
             return self.give_up(asking, error, partial);
+        }
+        if spent.saturating_add(wait) > total_ms {
+            let is_busy = matches!(error.status, Some(429 | 529)) && error.retry_after.is_some();
+            return match is_busy && self.is_patient() {
+                true => self.wait_for_reset(asking, error, &partial),
+                false => self.give_up(asking, error, partial),
+            };
         }
         self.supersede(&asking, &partial);
         let cause = format!(
@@ -397,7 +408,30 @@ impl Step<'_> {
             asking.attempt + 1,
             limits.retry_tries
         );
-        self.state(State::Waiting, Some(WaitingFor::Retry), &cause, Some(wait));
+        self.wait_for_retry(asking, &cause, wait)
+    }
+
+    /// Whether the session waits for its provider however long that takes: one with a goal works on by itself.
+    fn is_patient(&self) -> bool {
+        self.facts.goal.is_some() && !self.may_fall_back()
+    }
+
+    /// The provider names a time that no series of tries reaches: the goal waits for it, and then begins another series.
+    fn wait_for_reset(&mut self, asking: Asking, error: &ProviderError, partial: &Answer) -> Phase {
+        let wait = error.retry_after.unwrap_or_default().as_millis();
+        let wait = u64::try_from(wait).unwrap_or(u64::MAX);
+        self.supersede(&asking, partial);
+        let cause = format!("{} (the goal waits for the provider)", error.message);
+        let fresh = Asking {
+            attempt: 0,
+            since_ms: self.now.mono_ms.saturating_add(wait),
+            ..asking
+        };
+        self.wait_for_retry(fresh, &cause, wait)
+    }
+
+    fn wait_for_retry(&mut self, asking: Asking, cause: &str, wait: u64) -> Phase {
+        self.state(State::Waiting, Some(WaitingFor::Retry), cause, Some(wait));
         self.effects.push(Effect::Retry {
             item: asking.item.clone(),
             attempt: asking.attempt,

@@ -23,7 +23,7 @@ const DIFFERENT_MAX: usize = 3;
 /// How many calls are remembered: a longer row has a call that occurs `END_AT` times.
 const REMEMBERED_MAX: usize = DIFFERENT_MAX * END_AT;
 
-/// A command that sleeps and ran at least this long has waited.
+/// A command that sleeps, or that its own `timeout` ended, has waited if it ran at least this long.
 const WAITED_MIN_MS: u64 = 1_000;
 
 /// What the detector makes of a call that has ended.
@@ -40,16 +40,56 @@ pub enum Counting {
 /// How a call counts. `duration_ms`: how long it ran.
 #[must_use]
 pub fn counting(kind: ToolKind, arguments: &str, duration_ms: u64) -> Counting {
-    let sleeps = || {
-        arguments
-            .split(|c: char| !c.is_alphanumeric() && c != '_' && c != '-')
-            .any(|word| word == "sleep")
+    let waits = || {
+        // Line ends of the command are escaped in the JSON text.
+        let text = arguments.replace("\\n", " ");
+        let separates = |c: char| !c.is_alphanumeric() && !matches!(c, '_' | '-' | '.');
+        let words: Vec<&str> = text.split(separates).collect();
+        let sleeps = |word: &&str| word.split('.').any(|part| part == "sleep");
+        words.iter().any(sleeps) || is_over(&words, duration_ms)
     };
     match kind {
         ToolKind::CommandOutput => Counting::Ignored,
-        ToolKind::Command if duration_ms >= WAITED_MIN_MS && sleeps() => Counting::StartsAnew,
+        ToolKind::Command if duration_ms >= WAITED_MIN_MS && waits() => Counting::StartsAnew,
         _ => Counting::Counts,
     }
+}
+
+/// Whether a command ran for as long as a `timeout` in it allows: that has ended it.
+fn is_over(words: &[&str], duration_ms: u64) -> bool {
+    let is_timeout = |word: &str| matches!(word, "timeout" | "gtimeout");
+    let mut starts = words.iter().enumerate();
+    starts.any(|(at, word)| {
+        let rest = words.get(at + 1..).unwrap_or_default();
+        let limit = limit_ms(rest).filter(|_| is_timeout(word));
+        limit.is_some_and(|limit| limit <= duration_ms)
+    })
+}
+
+/// The limit that these words after `timeout` begin with, behind its options: `-k 5 1.5m make`.
+fn limit_ms(words: &[&str]) -> Option<u64> {
+    let mut words = words.iter().filter(|word| !word.is_empty());
+    let limit = loop {
+        let word = words.next()?;
+        if !word.starts_with('-') {
+            break word;
+        }
+        if matches!(*word, "-k" | "-s" | "--kill-after" | "--signal") {
+            words.next()?;
+        }
+    };
+    let (number, unit_ms) = match limit.char_indices().next_back()? {
+        (at, 's') => (&limit[..at], 1_000.0),
+        (at, 'm') => (&limit[..at], 60_000.0),
+        (at, 'h') => (&limit[..at], 3_600_000.0),
+        (at, 'd') => (&limit[..at], 86_400_000.0),
+        _ => (*limit, 1_000.0),
+    };
+    let limit = number.parse::<f64>().ok()? * unit_ms;
+    let ends = limit > 0.0;
+    // Not below 0, and a limit that is larger than any duration ends nothing.
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    ends.then_some(limit as u64)
 }
 
 /// The newest calls of a turn with their results.

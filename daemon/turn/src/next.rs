@@ -19,10 +19,10 @@
 //! | any | none, user | any | that of a restart, or of a goal after one, before its time | wait for that time |
 //! | any | none, user | any | a prompt | start it |
 //!
-//! The next turn of a goal counts as a prompt behind those in the queue, but not while its limit of time has stopped it. A headless session that nobody stopped exits with
-//! the outcome of the goal that ended with its turn. A prompt may not start if a budget ended the turn before it, if the
-//! session has exited and received no prompt since, or while the queue waits for a user. A turn is settled when the
-//! session's state after its end has been logged.
+//! The next turn of a goal counts as a prompt behind those in the queue, but not while its limit of time has stopped it.
+//! A headless session that nobody stopped exits with the outcome of its goal, also after prompts that followed the goal.
+//! A prompt may not start if a budget ended the turn before it, if the session has exited and received no prompt since, or
+//! while the queue waits for a user. A turn is settled when the session's state after its end has been logged.
 
 use proto::PromptId;
 use proto::outcome::{OutcomeKind, Reason, TurnEnded, exit_code};
@@ -96,7 +96,7 @@ pub(crate) struct Situation {
     pub stop: Option<StopReason>,
     /// How the newest turn ended.
     pub ended: Option<Exit>,
-    /// How the goal ended that ended with that turn, if the turn's own end does not say it.
+    /// How the session exits by a goal that has ended, if the end of that turn does not say it.
     pub goal_ended: Option<Exit>,
     /// The session's state after that end has been logged.
     pub settled: bool,
@@ -238,15 +238,15 @@ impl Step<'_> {
         })
     }
 
-    /// How the goal ended that ended with the newest turn, if the turn's own end does not say it.
+    /// How the session exits by a goal that has ended, if the end of the newest turn does not say it.
     fn goal_ended(&self) -> Option<Exit> {
-        let outcome = self.facts.goal_outcome()?;
+        let (outcome, reason) = self.facts.goal_exit()?;
         let same = self.facts.ended.as_ref().map(Exit::from);
         let same = same.filter(|ended| ended.outcome == outcome);
         Some(same.unwrap_or(Exit {
             outcome,
-            reason: None,
-            code: exit_code(outcome, None),
+            reason,
+            code: exit_code(outcome, reason),
         }))
     }
 

@@ -10,7 +10,7 @@
 //! | is one of a goal, and was completed or reached a limit of steps or time: the goal decides | any | nothing |
 //! | used up a budget; ran out of time or steps; was blocked | any | gives up |
 //! | was completed | `on-failure` | nothing |
-//! | had a call that was denied because nobody could approve it | any | gives up |
+//! | had a call that a person denied, or that was denied because nobody could approve it | any | gives up |
 //! | failed because the account has no credit | any | gives up |
 //! | failed as the two turns before it | any | gives up |
 //! | `max_restarts` restarts within the window | any | gives up |
@@ -119,7 +119,7 @@ pub(crate) fn decide(
         (OutcomeKind::Completed | OutcomeKind::Failed | OutcomeKind::ContextFull, _) => {}
     }
     let error = ended.error.as_ref().filter(|_| failed);
-    if !ended.denied.is_empty() {
+    if history.denied || !ended.denied.is_empty() {
         return gives_up(GaveUpReason::Denied);
     }
     if error.is_some_and(|error| error.name == ErrorName::OutOfCredit) {

@@ -9,6 +9,7 @@ pub mod connect;
 pub mod environment;
 mod event;
 pub mod form;
+pub mod goal_command;
 pub mod growing;
 pub mod hint;
 mod lost;

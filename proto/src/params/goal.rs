@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::budget::{Budget, Spent};
+use crate::budget::{Budget, Dimension, Spent};
 use crate::record::{ContinueReason, GoalContinued, GoalEnded, GoalReport};
 use crate::words::words;
 use crate::{GoalId, RequestId, Seq, Stamp};
@@ -174,6 +174,45 @@ pub struct GoalLine {
     pub spent: Spent,
 }
 
+words! {
+    /// A limit that a change of a goal can raise.
+    GoalLimit {
+        Turns = "turns",
+        /// The others are of its session: dollars.
+        Usd = "usd",
+        Tokens = "tokens",
+        /// Requests to the model.
+        Steps = "steps",
+        /// Minutes of running turns.
+        Minutes = "minutes",
+    }
+}
+
+impl GoalLimit {
+    /// The option of the command line that raises it.
+    #[must_use]
+    pub fn option(self) -> &'static str {
+        match self {
+            Self::Turns => "--max-turns",
+            Self::Usd => "--budget-usd",
+            Self::Tokens => "--budget-tokens",
+            Self::Steps => "--budget-steps",
+            Self::Minutes => "--budget-minutes",
+        }
+    }
+}
+
+impl From<Dimension> for GoalLimit {
+    fn from(dimension: Dimension) -> Self {
+        match dimension {
+            Dimension::Money => Self::Usd,
+            Dimension::Tokens => Self::Tokens,
+            Dimension::Steps => Self::Steps,
+            Dimension::Time => Self::Minutes,
+        }
+    }
+}
+
 /// Answer of `goal.status`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "GoalStatusOutput")]
@@ -184,6 +223,9 @@ pub struct StatusOutput {
     /// How the newest goal ended; absent while one is in progress.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended: Option<GoalEnded>,
+    /// The limit at which the newest goal ended; absent: it ended otherwise, or at a budget of the day or the project.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<GoalLimit>,
     /// Text of the goal that ended.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub ended_text: String,

@@ -1,5 +1,6 @@
 //! What a typed line means. Pure.
 
+use client::goal_command::{self, GoalCommand, GoalCommandError};
 use proto::hello::Role;
 use proto::params::history::What;
 
@@ -40,6 +41,10 @@ pub enum Said {
     Rename(String),
     /// What the model has set out to do is to be shown.
     Todos,
+    /// The session's goal.
+    Goal(GoalCommand),
+    /// A goal that is not understood.
+    WrongGoal(GoalCommandError),
     /// The session is to be written to this file.
     Export(String),
     /// The prompts that wait are to be shown.
@@ -138,6 +143,7 @@ pub fn parse(line: &str) -> Said {
         "/fork" => Said::Fork(Some(rest.to_owned()).filter(|name| !name.is_empty())),
         "/rename" if !rest.is_empty() => Said::Rename(rest.to_owned()),
         "/rename" => Said::Usage(say!(Msg::UseRename)),
+        "/goal" => goal_command::parse(rest).map_or_else(Said::WrongGoal, Said::Goal),
         "/todos" if rest.is_empty() => Said::Todos,
         "/export" if !rest.is_empty() => Said::Export(rest.to_owned()),
         "/export" => Said::Usage(say!(Msg::UseExport)),

@@ -1,6 +1,7 @@
 //! Performs typed commands and prompts.
 
 use client::CallError;
+use client::goal_command::GoalCommand;
 use proto::hello::Role;
 use proto::methods::{SessionInterrupt, SessionShell, SessionSignal};
 use proto::params::interaction::ApprovalDecision;
@@ -12,6 +13,7 @@ use proto::{RequestId, SessionOptions};
 
 use super::Attached;
 use super::input::{Said, ToMode, help};
+use crate::commands::goal;
 use crate::commands::queue::{self, Change};
 use crate::exit::Error;
 use crate::messages::talk::Msg;
@@ -45,6 +47,10 @@ impl Attached {
             Said::Fork(name) => self.fork(name).await,
             Said::Rename(name) => self.rename(name).await,
             Said::Todos => self.todos(),
+            Said::Goal(command) => self.goal(command).await,
+            Said::WrongGoal(error) => {
+                return self.note(&client::transcript::words::goal_error(language(), &error));
+            }
             Said::Export(file) => self.export(&file).await,
             Said::Steer(text) => self.steer(text).await,
             Said::Shell(command) => self.shell(command).await,
@@ -101,6 +107,8 @@ impl Attached {
             | Said::Todos
             | Said::Export(_)
             | Said::Usage(_)
+            | Said::Goal(GoalCommand::Show)
+            | Said::WrongGoal(_)
             | Said::Unknown(_) => Role::Watch,
             Said::Prompt(text) if self.is_answer(text) || self.decides(text).is_some() => {
                 Role::Approve
@@ -122,6 +130,7 @@ impl Attached {
             | Said::Redo
             | Said::Fork(_)
             | Said::Rename(_)
+            | Said::Goal(_)
             | Said::Interrupt => Role::Drive,
         };
         match self.role {
@@ -187,7 +196,9 @@ impl Attached {
     }
 
     async fn prompt(&mut self, text: String, when: When) -> Result<(), Error> {
-        if std::mem::take(&mut self.headless) {
+        // A run that works towards a goal ends with it, whoever prompts it on the way.
+        if self.headless && self.client.session(&self.session).await?.goal.is_none() {
+            self.headless = false;
             self.client.take_over(&self.session).await?;
         }
         let renew = std::mem::take(&mut self.unsure);
@@ -199,6 +210,12 @@ impl Attached {
         };
         self.client.prompt(params, renew).await?;
         Ok(())
+    }
+
+    /// Shows, starts, changes or ends the goal of the session. What becomes of it are events.
+    async fn goal(&mut self, command: GoalCommand) -> Result<(), Error> {
+        let lines = goal::perform(&self.client, self.session.clone(), command).await?;
+        lines.iter().try_for_each(|line| self.note(line))
     }
 
     /// Takes the session to a mode, or to what only reads.

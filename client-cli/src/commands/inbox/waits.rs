@@ -2,6 +2,7 @@
 
 use client::{CallError, Client, form};
 use proto::methods::{InteractionList, ProcessList};
+use proto::outcome::TurnLimit;
 use proto::params::interaction::{Interaction, ListParams};
 use proto::params::process;
 use proto::params::session::SessionSummary;
@@ -31,7 +32,7 @@ pub enum Waits {
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Stuck {
     session: Pid,
-    /// `credentials` or `paused`.
+    /// `credentials`, `paused`, or `time_limit`: a goal is paused at one.
     waiting_for: &'static str,
     cause: String,
     since: Stamp,
@@ -60,6 +61,9 @@ impl Waits {
             Self::Interaction(interaction) => Dialog::new((**interaction).clone()).kind_words(),
             Self::Session(stuck) if stuck.waiting_for == "credentials" => {
                 (say!(Msg::Key), say!(Msg::Keys))
+            }
+            Self::Session(stuck) if stuck.waiting_for == "time_limit" => {
+                (say!(Msg::TimeLimit), say!(Msg::TimeLimits))
             }
             Self::Session(_) => (say!(Msg::Paused), say!(Msg::Paused)),
         }
@@ -100,17 +104,23 @@ fn stuck(session: &SessionSummary) -> Option<Stuck> {
             session.cause.clone(),
             say!(Msg::StoreKey, pid),
         ),
-        (State::Paused, _) if open + session.queued > 0 => {
+        (State::Paused, _) if open + session.queued > 0 || session.goal.is_some() => {
             let waits = [
                 (session.queued, say!(Msg::QueuedPrompts)),
                 (open, say!(Msg::OpenQuestions)),
             ];
             let waits = waits.iter().filter(|(count, _)| *count > 0);
-            let waits: Vec<String> = waits
-                .map(|(count, what)| format!("{what}: {count}"))
-                .collect();
+            let waits = waits.map(|(count, what)| format!("{what}: {count}"));
+            let goal = session.goal.as_ref();
+            let goal = goal.map(|goal| say!(Msg::PausedGoal, goal.text));
+            let waits: Vec<String> = goal.into_iter().chain(waits).collect();
             let hint = say!(Msg::ResumeContinues, pid);
             ("paused", waits.join(", "), hint)
+        }
+        (State::Idle, _) if session.at_limit == Some(TurnLimit::Time) => {
+            let goal = session.goal.as_ref()?;
+            let hint = say!(Msg::AddMinutes, pid);
+            ("time_limit", say!(Msg::PausedGoal, goal.text), hint)
         }
         _ => return None,
     };
@@ -162,6 +172,7 @@ fn stuck_row(waits: &Waits) -> Option<[String; 3]> {
     };
     let why = match stuck.waiting_for {
         "credentials" => say!(Msg::WaitsForKey),
+        "time_limit" => say!(Msg::AtTimeLimit),
         _ => say!(Msg::IsPaused),
     };
     Some([

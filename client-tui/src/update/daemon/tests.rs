@@ -1,8 +1,8 @@
 use proto::live::{Live, Sync};
 use proto::outcome::{OutcomeKind, TurnEnded, UsageTotals};
-use proto::record::SessionState;
+use proto::record::{GoalEnded, GoalOutcome, GoalStarted, SessionState};
 use proto::state::{State, WaitingFor};
-use proto::{Body, Seq, Stamp};
+use proto::{Body, GoalId, Seq, Stamp};
 
 use crate::effect::Effect;
 use crate::event::{Event, SessionUpdate};
@@ -229,4 +229,68 @@ fn missed_events_do_not_ring() {
     ];
     assert!(take(&mut model, missed).is_empty());
     assert_eq!(take(&mut model, vec![record(3, &ended())]).len(), 2);
+}
+
+fn goal_started() -> Body {
+    Body::GoalStarted(GoalStarted {
+        goal: GoalId::default(),
+        text: "make it work".to_owned(),
+        max_turns: 50,
+        check: None,
+        research: None,
+        by: "ann".to_owned(),
+        request_id: None,
+    })
+}
+
+#[test]
+fn turns_of_a_goal_ring_not_before_it_is_paused_or_ends() {
+    let mut model = attached();
+    let told = |effects: &[Effect]| match effects {
+        [Effect::Bell, Effect::Notify(words)] => words.clone(),
+        [] => String::new(),
+        other => panic!("{other:?}"),
+    };
+    let happens = |model: &mut Model, seq, body: &Body| take(model, vec![record(seq, body)]);
+    happens(&mut model, 1, &goal_started());
+    take(&mut model, vec![Event::Focus(false)]);
+    let Body::TurnEnded(completed) = ended() else {
+        panic!("it is an end");
+    };
+    let effects = happens(&mut model, 2, &ended());
+    assert_eq!(told(&effects), "", "the goal goes on");
+    let timeout = Body::TurnEnded(TurnEnded {
+        outcome: OutcomeKind::Interrupted,
+        reason: Some(proto::outcome::Reason::Timeout),
+        ..completed
+    });
+    let effects = happens(&mut model, 3, &timeout);
+    assert!(told(&effects).contains("paused at its time limit"));
+    let waits = Body::SessionState(SessionState {
+        state: State::Waiting,
+        waiting_for: Some(WaitingFor::Credentials),
+        cause: "the key is refused".to_owned(),
+        retry_in_ms: None,
+    });
+    // The keys of this process are offered too.
+    let effects = happens(&mut model, 4, &waits);
+    let notified = effects
+        .iter()
+        .any(|effect| matches!(effect, Effect::Notify(words) if words.contains("refused")));
+    assert!(notified, "{effects:?}");
+    let over = Body::GoalEnded(GoalEnded {
+        goal: GoalId::default(),
+        outcome: GoalOutcome::Blocked,
+        reason: "no network".to_owned(),
+        turns: 3,
+        by: None,
+        request_id: None,
+    });
+    let effects = happens(&mut model, 5, &over);
+    assert_eq!(
+        told(&effects),
+        "reasonix: goal blocked after 3 turns: no network"
+    );
+    let effects = happens(&mut model, 6, &ended());
+    assert!(told(&effects).contains("all done"), "a turn of no goal");
 }

@@ -157,6 +157,15 @@ fn turn(model: &Model, session: &Session, width: usize) -> Option<Vec<(u8, Ink, 
             pieces.push((0, Ink::Warning, format!("‖ {words}")));
             pieces.push((2, Ink::Dim, language.say(Msg::PausedAdvice).to_owned()));
         }
+        (State::Idle, _) if session.has_paused_goal() => {
+            let words = language.say(Msg::GoalAtLimit);
+            pieces.push((0, Ink::Warning, format!("‖ {words}")));
+            pieces.push((
+                2,
+                Ink::Text,
+                language.say(Msg::GoalAtLimitAdvice).to_owned(),
+            ));
+        }
         (State::Waiting | State::Idle | State::Exited, _) => return None,
     }
     Some(pieces)

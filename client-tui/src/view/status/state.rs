@@ -53,6 +53,7 @@ fn state(model: &Model) -> (&'static str, Msg, Ink) {
         }
         (State::Paused, _) => ("‖", Msg::Paused, Ink::Warning),
         (State::Exited, _) => ("■", Msg::Ended, Ink::Dim),
+        (State::Idle, _) if session.has_paused_goal() => ("‖", Msg::Paused, Ink::Warning),
         (State::Idle, _) => ("·", Msg::Idle, Ink::Dim),
         (State::Running, _) if session.planning => (spinner(model), Msg::Planning, Ink::Accent),
         (State::Running, _) => (spinner(model), Msg::Working, Ink::Accent),

@@ -82,12 +82,20 @@ fn the_other_events_have_their_fields() {
         (&value["turn"], &value["outcome"]),
         (&json!(3), &json!("completed"))
     );
-    let value = line(&HookPayload::Waits {
+    let value = line(&HookPayload::Notifies {
         message: "May `bash` run?",
         kind: "approval",
+        outcome: None,
     });
     assert_eq!(value["hook_event_name"], "Notification");
     assert_eq!(value["notification_type"], "approval");
+    assert_eq!(value.get("outcome"), None);
+    let value = line(&HookPayload::Notifies {
+        message: "The goal has ended, complete: all of it",
+        kind: "goal_ended",
+        outcome: Some("complete"),
+    });
+    assert_eq!(value["outcome"], "complete");
 }
 
 #[test]

@@ -35,7 +35,18 @@ const GOALS: &[(bool, &str)] = &[
         true,
         "The build fails intermittently. Bisect it and fix the race condition, performance must not suffer",
     ),
+    (true, "Track down the memory leak in the worker"),
+    (true, "Hunt down the race condition between the two writers"),
+    (
+        true,
+        "Find out why the nightly build takes twice as long since Tuesday and make it fast again",
+    ),
     // Optimisation
+    (
+        true,
+        "Reduce the binary size as far as you can without losing features",
+    ),
+    (true, "Bring the memory usage of the worker below 80 MB"),
     (true, "Optimize the parser until p95 is below 5 ms"),
     (true, "Make startup 3x faster, measure with the benchmark"),
     (true, "Reduce the latency of the search endpoint by 30%"),
@@ -52,6 +63,9 @@ const GOALS: &[(bool, &str)] = &[
     (true, "排查偶发的登录失败，直到连续通过 100 次"),
     (true, "优化解析器性能，p95 低于 5 毫秒"),
     (true, "把启动时间提速 3 倍"),
+    (true, "优化启动时间，直到低于 200 毫秒"),
+    (true, "尽可能减小安装包体积"),
+    (true, "追查内存泄漏"),
     (true, "从零实现一个 SQL 引擎"),
     (true, "把整个项目迁移到 Rust"),
     // Not research
@@ -77,7 +91,22 @@ const GOALS: &[(bool, &str)] = &[
     (false, "给命令行加一个 --verbose 选项"),
     (false, "解释一下这个模块的性能，对比另一个模块"),
     (false, "实现 add 函数"),
+    (false, "尽量用中文写注释"),
+    (false, "在状态栏显示启动时间"),
     (false, "把变量 a 重命名为 b，直到全部改完"),
+    (
+        false,
+        "Track down who added parse_line and ask them to review",
+    ),
+    (false, "Print the binary size in the release notes"),
+    (false, "Let the animation take twice as long"),
+    (
+        false,
+        "Find out why the link in README.md is dead and fix it",
+    ),
+    (false, "Document as much as possible of the public API"),
+    (false, "Fix the memory leak in close()"),
+    (false, "Explain why the build is slower than before"),
     // A word inside another one is no sign
     (false, "Delete the untilled folder and the wholesale page"),
 ];

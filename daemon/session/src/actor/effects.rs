@@ -247,8 +247,10 @@ impl Actor {
         let quarantined = facts.quarantined(&call.id).to_vec();
         let outside = facts.blocked(&call.id).filter(|_| quarantined.is_empty());
         let outside = outside.map(str::to_owned);
+        let checks = open.map_or_else(Vec::new, |open| open.checks(&call.id).to_vec());
         let standpoint = Standpoint {
             quarantined,
+            checks,
             ..self.standpoint(outside)
         };
         let (call_environment, happened) = (

@@ -3,12 +3,11 @@
 use std::sync::Arc;
 
 use hooks::{HookPayload, Hooks};
-use proto::Body;
-use proto::CallId;
 use proto::hook::{HookEvent, HookFinished};
 use proto::item::ToolCall;
 use proto::params::hook::ListOutput;
 use proto::state::WaitingFor;
+use proto::{Body, CallId, Pid};
 use tokio_util::sync::CancellationToken;
 use turn::Input;
 
@@ -95,8 +94,11 @@ impl Actor {
         self.step(Input::TurnEndNotified);
     }
 
-    /// Notifies those who want to know that the session waits for a person. Nothing waits for that.
+    /// Notifies those who want to know that the session waits for a person, or that its goal is paused or has ended.
+    /// Nothing waits for that.
     pub(crate) fn notify(&self, body: &Body) {
+        let facts = self.machine.facts();
+        let mut outcome = None;
         let (message, kind) = match body {
             Body::InteractionOpened(interaction) => {
                 let kind = interaction.request.kind().as_str();
@@ -106,6 +108,18 @@ impl Actor {
                 "A key for the provider is missing.".to_owned(),
                 "credentials",
             ),
+            Body::TurnEnded(_) if facts.goal.is_some() && facts.goal_is_paused() => {
+                let pid = facts.created.as_ref().map_or(Pid(0), |created| created.pid);
+                let hint = format!("`reasonix resume {pid} --add-minutes N` lets it go on.");
+                let text = format!("The goal is paused at its time limit. {hint}");
+                (text, "goal_paused")
+            }
+            Body::GoalEnded(ended) => {
+                outcome = Some(ended.outcome.as_str());
+                let words = ended.outcome.as_str().replace('_', " ");
+                let text = format!("The goal has ended, {words}: {}", ended.reason);
+                (text, "goal_ended")
+            }
             _ => return,
         };
         let Some(asker) = self.asker(HookEvent::Notification) else {
@@ -113,9 +127,10 @@ impl Actor {
         };
         let (stop, reporter) = (self.life.ended.child_token(), call_reporter(&self.happened));
         tokio::spawn(async move {
-            let what = HookPayload::Waits {
+            let what = HookPayload::Notifies {
                 message: &message,
                 kind,
+                outcome,
             };
             if let Some(chain) = asker.ask(what, &stop).await {
                 reporter.report(CallEvent::HooksRan(chain.finished));

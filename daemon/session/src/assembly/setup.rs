@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use contract::tool::Cancel;
 use contract::{Codec, Provider, Secret, Spawn, Tool, ToolMemory, ToolSet, ToolSpec, UserShell};
+use proto::item::ToolKind;
 use proto::params::profile::ProfileParams;
 use proto::record::{Rules, SessionCreated};
 use proto::state::ApprovalMode;
@@ -119,6 +120,18 @@ impl From<&ProfileParams> for ProfileChoice {
 }
 
 impl ProfileChoice {
+    /// The same choice with the tool that reports on a goal: a session may get a goal later, and its prefix stays.
+    pub(crate) fn with_goal_tool(&self, tools: &ToolSet) -> Self {
+        let with_goal = |names: &Vec<String>| {
+            let goal = tools.names_of(ToolKind::Goal).map(str::to_owned);
+            names.iter().cloned().chain(goal).collect()
+        };
+        Self {
+            tools: self.tools.as_ref().map(with_goal),
+            ..self.clone()
+        }
+    }
+
     /// Puts the chosen options into a profile.
     ///
     /// # Errors

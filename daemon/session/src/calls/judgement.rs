@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use contract::{
-    CallAction, EffectivePermissions, Family, Outcome, SandboxSpec, Spawn, Tool, ToolSet, ToolSpec,
+    CallAction, Decision, EffectivePermissions, Family, Outcome, SandboxSpec, Spawn, Tool, ToolSet,
+    ToolSpec,
 };
 use policy::{Access, Call, Context, Explanation, ResolvedPath, RuleSet, Subjects};
 use proto::near;
@@ -58,6 +59,8 @@ pub struct Standpoint {
     pub on_ask: OnAsk,
     /// The user has said that their home is an ordinary workspace.
     pub in_home: bool,
+    /// The commands that the call runs one by one from the session's directory, as the user wrote them: it checks a goal.
+    pub checks: Vec<String>,
 }
 
 impl Standpoint {
@@ -183,6 +186,13 @@ impl<'a> Surroundings<'a> {
             | Family::Session => PathSnapshots::default(),
         };
         let mut explanation = policy::explain(&standpoint.rules, &context, &call);
+        if is_command && policy::may_be_covered(&explanation.decision) {
+            let allowing = self.checks_allowed(found, &context.altered, standpoint, &held);
+            explanation.decision = match allowing {
+                Some(by) => policy::covered(explanation.decision, by),
+                None => explanation.decision,
+            };
+        }
         let permissions = (standpoint.approval_mode, standpoint.effective_permissions);
         if let Some(why) = outside {
             explanation.decision =
@@ -223,6 +233,35 @@ impl<'a> Surroundings<'a> {
             holds_reader,
             subject: subjects.command.clone().or_else(first).unwrap_or_default(),
         }
+    }
+
+    /// The decision that allows the first of a goal's check commands, if rules allow each of them as the user wrote it.
+    fn checks_allowed(
+        &self,
+        found: &ResolvedCall<'_>,
+        altered: &[String],
+        standpoint: &Standpoint,
+        held: &CommandSandbox,
+    ) -> Option<Decision> {
+        let unset = |name: &String| (name.clone(), None);
+        let judge = |check: &String| {
+            let arguments = policy::with_command(found.tool.spec(), &found.arguments, check);
+            let call = Call {
+                tool: found.tool.spec(),
+                arguments: &arguments,
+                touches: &[],
+            };
+            let position = ShellPosition {
+                cwd: self.workspace.cwd().to_path_buf(),
+                altered: altered.iter().map(unset).collect(),
+            };
+            let context = self.context(&policy::subjects(&call), position, standpoint, held);
+            policy::decide(&standpoint.rules, &context, &call)
+        };
+        let mut checks = standpoint.checks.iter().map(judge);
+        let first = checks.next()?;
+        let allows = |decision: &Decision| decision.verdict == Verdict::Allow;
+        (allows(&first) && checks.all(|next| allows(&next))).then_some(first)
     }
 
     /// Has the workspace know what git obeys around the paths that a file tool is to change.

@@ -185,6 +185,7 @@ pub(crate) fn in_directory(
         skills: Vec::new(),
         on_ask: OnAsk::Wait,
         in_home: false,
+        checks: Vec::new(),
     };
     let explained = explained(&surroundings, &found, position, &standpoint);
     if let Some(temp) = workspace.temp() {

@@ -248,6 +248,8 @@ impl Supervisor {
         };
         let paused = parent.is_some_and(|parent| parent.paused);
         let paused_by = paused.then(|| client.name.clone());
+        // Its first request may go out before it is on disk.
+        self.slots.begins(params.session, handle.pid());
         actor.write_first_records(created, notices, paused_by, prompt, created_on_disk);
         actor.tell_hooks(reported);
         self.house(&handle, actor, inbox);
@@ -452,7 +454,9 @@ fn prepare(
         Some(parent) => parent
             .narrow(profile, &setup.profile.tools)
             .apply(&mut setup.profile, assembly)?,
-        None => profile.apply(&mut setup.profile, assembly)?,
+        None => profile
+            .with_goal_tool(&setup.profile.tools)
+            .apply(&mut setup.profile, assembly)?,
     }
     let pace = bundle.as_ref().filter(|_| params.options.effort.is_none());
     let effort = pace.map(|bundle| bundle.pace.of(&setup.profile.model.efforts));

@@ -33,6 +33,11 @@ impl Supervisor {
     }
 
     pub(crate) async fn find_id(&self, text: &str) -> Result<SessionId, Failure> {
+        // One that is being created works already. Whoever loads it waits until it is on disk.
+        let pid = text.parse().ok().map(Pid);
+        if let Some(session) = pid.and_then(|pid| self.slots.created_as(pid)) {
+            return Ok(session);
+        }
         // A loaded session may be younger than the catalog.
         if let Some(handle) = self.find_loaded(text) {
             return Ok(handle.id());

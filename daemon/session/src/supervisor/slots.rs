@@ -1,12 +1,12 @@
 //! Which sessions are in memory, one slot each: whoever wants one that is being loaded waits for the same load, and
 //! whoever wants one that is just leaving waits until it has left.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use dashmap::{DashMap, Entry};
 use futures::FutureExt;
 use futures::future::{BoxFuture, Shared};
-use proto::SessionId;
+use proto::{Pid, SessionId};
 use tokio::sync::OnceCell;
 
 use crate::actor::handle::SessionHandle;
@@ -27,6 +27,8 @@ pub type End = Shared<BoxFuture<'static, Left>>;
 #[derive(Default)]
 pub struct Slot {
     pub cell: OnceCell<SessionHandle>,
+    /// The number of a session that is being created, from its first record on: it works before it is on disk.
+    created_as: OnceLock<Pid>,
     /// An earlier life that is about to end: its log is not to be had before.
     before: Option<End>,
 }
@@ -110,6 +112,21 @@ impl Slots {
         }
     }
 
+    /// The session that is being created works from now on, under this number.
+    pub fn begins(&self, session: SessionId, pid: Pid) {
+        if let Some(slot) = self.0.get(&session) {
+            // Set before: the same number.
+            let _ = slot.created_as.set(pid);
+        }
+    }
+
+    /// The session that was, or is being, created under this number.
+    pub fn created_as(&self, pid: Pid) -> Option<SessionId> {
+        let mut slots = self.0.iter();
+        let slot = slots.find(|slot| slot.created_as.get() == Some(&pid))?;
+        Some(*slot.key())
+    }
+
     /// All sessions that are loaded.
     pub fn handles(&self) -> Vec<SessionHandle> {
         let slots = self.0.iter();
@@ -184,7 +201,7 @@ impl Slots {
             // A slot of its own: the old one would hold the handle for ever.
             entry.insert(Arc::new(Slot {
                 cell: OnceCell::new_with(Some(handle.clone())),
-                before: None,
+                ..Slot::default()
             }));
         }
     }

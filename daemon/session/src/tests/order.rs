@@ -1,9 +1,13 @@
 //! Durable, then acknowledged, then published, then started: proved with a disk that is held.
 
+use std::sync::atomic::Ordering;
+
 use proto::params::session::{AttachParams, Signal, Until};
+use proto::state::Kind;
 use proto::{ErrorName, Seq};
 
 use super::house::{begin, until};
+use super::world::World;
 use crate::{Attach, Following};
 
 const MARKS: &str = r#"{"text":"I mark.","tool_calls":[{"name":"mark","arguments":{"command":"one"}}]}
@@ -131,4 +135,29 @@ async fn a_disk_that_fails_makes_the_session_read_only() {
     }
     // It can still be read by who comes now.
     house.handle.attach(attach_all()).await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn session_is_found_by_its_number_before_its_first_request_goes_out() {
+    let world = World::new(MARKS);
+    world.disk.sync_hangs.store(true, Ordering::SeqCst);
+    let params = world.create_params("mark it", Kind::Headless);
+    let session = params.session;
+    let supervisor = world.supervisor.clone();
+    let client = crate::Client {
+        name: "test".into(),
+    };
+    let creating = tokio::spawn(async move {
+        let profile = crate::ProfileChoice::default();
+        supervisor.create(params, &client, &profile).await
+    });
+    let sent = world.outside.sent.clone();
+    until("the first request", || !sent.lock().unwrap().is_empty()).await;
+    assert_eq!(world.supervisor.find_id("1").await.unwrap(), session);
+    let supervisor = world.supervisor.clone();
+    let finding = tokio::spawn(async move { supervisor.find("1").await });
+    world.disk.sync_hangs.store(false, Ordering::SeqCst);
+    creating.await.unwrap().unwrap();
+    let handle = finding.await.unwrap().unwrap();
+    assert_eq!(handle.id(), session);
 }

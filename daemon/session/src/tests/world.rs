@@ -27,6 +27,8 @@ use crate::{Client, KeyKeeper, ProfileChoice, ResidencyLimits, SessionHandle, Su
 pub struct Disk {
     pub full: AtomicBool,
     pub sync_fails: AtomicBool,
+    /// Syncs do not come back.
+    pub sync_hangs: AtomicBool,
 }
 
 impl Syncer for Disk {
@@ -43,6 +45,11 @@ impl Syncer for Disk {
     }
 
     fn sync(&self, file: &File) -> io::Result<()> {
+        let due = std::time::Instant::now() + std::time::Duration::from_secs(20);
+        // Not for ever: a test that fails must come to its end.
+        while self.sync_hangs.load(Ordering::SeqCst) && std::time::Instant::now() < due {
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
         if self.sync_fails.load(Ordering::SeqCst) {
             return Err(io::Error::other("the disk is gone"));
         }

@@ -4,13 +4,14 @@ use std::collections::{BTreeMap, VecDeque};
 
 use proto::budget::{Budget, Spent};
 use proto::item::{CallStatus, ToolKind, ToolMessage, UserMessage, Voice};
-use proto::outcome::{OutcomeKind, exit_code};
+use proto::outcome::{OutcomeKind, Reason, TurnEnded, exit_code};
 use proto::params::goal::{GoalChecked, GoalLine, GoalProgress, StatusOutput};
 use proto::params::session::QueuedPrompt;
 use proto::record::{
     ContinueReason, GoalChanged, GoalCheck, GoalContinued, GoalEnded, GoalOutcome, GoalReport,
     GoalReported, GoalResearch, GoalStarted, ReportStatus, Todo, TodoStatus,
 };
+use proto::state::Kind;
 use proto::{GoalId, PromptId, Record, Stamp};
 
 use super::content::{content_of_goal, content_of_goal_change, content_of_goal_stop};
@@ -73,6 +74,8 @@ pub struct GoalTurn {
     pub missing: Vec<String>,
     /// It has failed, and the session's restart policy lets the goal go on.
     pub(crate) restarted: bool,
+    /// It has started under the goal and has not ended.
+    open: bool,
     /// Something new was read, run or finished.
     progressed: bool,
 }
@@ -85,6 +88,38 @@ pub struct LastGoal {
     pub goal: Option<Box<Goal>>,
     /// No turn has started since.
     pub newest: bool,
+    /// How the turn ended that it ended with; `None`: that still runs, or there was none.
+    turn: Option<(OutcomeKind, Option<Reason>)>,
+    /// The session has exited since.
+    exited: bool,
+}
+
+impl LastGoal {
+    /// The first turn that ends after the goal is the one in which it ended, unless that had ended before.
+    fn turn_ended(&mut self, ended: &TurnEnded) {
+        if self.newest && self.turn.is_none() {
+            self.turn = Some((ended.outcome, ended.reason));
+        }
+    }
+
+    /// How a session exits whose goal has ended so; `None`: as the turn that the goal ended with.
+    fn exit(&self) -> Option<(OutcomeKind, Option<Reason>)> {
+        let outcome = match (self.ended.outcome, self.turn) {
+            (GoalOutcome::Complete, _) => OutcomeKind::Completed,
+            (GoalOutcome::Blocked, _) => OutcomeKind::Blocked,
+            (GoalOutcome::OutOfBudget, _) => OutcomeKind::BudgetExceeded,
+            (GoalOutcome::OutOfTurns, _) => OutcomeKind::MaxSteps,
+            (
+                GoalOutcome::Failed | GoalOutcome::Stopped,
+                None | Some((OutcomeKind::Completed, _)),
+            ) => OutcomeKind::Interrupted,
+            // How the turn ended says how it failed, or who stopped it.
+            (GoalOutcome::Failed | GoalOutcome::Stopped, turn) => {
+                return turn.filter(|_| !self.newest);
+            }
+        };
+        Some((outcome, None))
+    }
 }
 
 impl Goal {
@@ -100,9 +135,10 @@ impl Goal {
         self.id.prompt(self.turns + 1)
     }
 
+    /// Number of its newest turn, whoever started that; 0: it has had none.
     fn newest_turn(&self) -> u64 {
         let continued = self.continued.as_ref().map_or(0, |last| last.number);
-        continued.max(self.turns)
+        continued.max(self.turns + u64::from(self.turn.open))
     }
 
     fn progress(&self, used: &Spent, budget: Budget) -> GoalProgress {
@@ -155,6 +191,7 @@ impl Facts {
         let budget = self.options.budget.unwrap_or_default();
         let progress = |goal: &Goal| goal.progress(&self.used(), budget);
         StatusOutput {
+            limit: last.and_then(|last| self.goal_limit(last.ended.outcome)),
             goal: self.goal.as_ref().map(progress),
             ended: last.map(|last| last.ended.clone()),
             ended_text: ended.map_or_else(String::new, |goal| goal.text.clone()),
@@ -191,32 +228,29 @@ impl Facts {
         self.agents.values().fold(own, |all, agent| all.plus(agent))
     }
 
-    /// The outcome of the goal that ended with the newest turn; `None`: no goal did, or the turn's own outcome says it.
-    pub(crate) fn goal_outcome(&self) -> Option<OutcomeKind> {
-        let last = self.last_goal.as_ref().filter(|last| last.newest)?;
-        if self.goal.is_some() {
-            return None;
-        }
-        match last.ended.outcome {
-            GoalOutcome::Complete => Some(OutcomeKind::Completed),
-            GoalOutcome::Blocked => Some(OutcomeKind::Blocked),
-            GoalOutcome::OutOfBudget => Some(OutcomeKind::BudgetExceeded),
-            GoalOutcome::OutOfTurns => Some(OutcomeKind::MaxSteps),
-            // How the turn ended says how it failed, or who stopped it.
-            GoalOutcome::Failed | GoalOutcome::Stopped => {
-                let turn = self.ended.as_ref().map(|ended| ended.outcome);
-                match turn {
-                    None | Some(OutcomeKind::Completed) => Some(OutcomeKind::Interrupted),
-                    Some(_) => None,
-                }
-            }
+    /// How the session exits by the goal that ended with the newest turn; `None`: no goal did, or the turn's own outcome
+    /// says it. A headless session is there for its goal: it exits so also after prompts that followed the goal.
+    pub(crate) fn goal_exit(&self) -> Option<(OutcomeKind, Option<Reason>)> {
+        let headless = self.options.kind == Some(Kind::Headless);
+        let last = self.last_goal.as_ref().filter(|_| self.goal.is_none())?;
+        match last.newest || headless && !last.exited {
+            true => last.exit(),
+            false => None,
         }
     }
 
     /// The exit code of the goal that ended with the newest turn, if one did and the turn's own does not say it.
     #[must_use]
     pub fn goal_exit_code(&self) -> Option<i32> {
-        self.goal_outcome().map(|outcome| exit_code(outcome, None))
+        self.goal_exit()
+            .map(|(outcome, reason)| exit_code(outcome, reason))
+    }
+
+    /// The session exits: its exit has said how its goal ended.
+    pub(super) fn goal_exited(&mut self) {
+        if let Some(last) = &mut self.last_goal {
+            last.exited = true;
+        }
     }
 
     /// Whether this prompt is one that the goal made, after its first.
@@ -330,10 +364,13 @@ impl Facts {
 
     pub(super) fn apply_goal_ended(&mut self, ended: &GoalEnded, record: &Record) {
         self.take_back_restart();
+        let turn = self.ended.as_ref().filter(|_| self.open.is_none());
         self.last_goal = Some(LastGoal {
             ended: ended.clone(),
+            turn: turn.map(|turn| (turn.outcome, turn.reason)),
             goal: self.goal.take().map(Box::new),
             newest: true,
+            exited: false,
         });
         self.remember(ended.request_id, record, content_of_goal_stop(), None);
     }
@@ -344,13 +381,20 @@ impl Facts {
         }
         if let Some(goal) = &mut self.goal {
             (goal.undecided, goal.resumed) = (false, false);
-            goal.turn = GoalTurn::default();
+            goal.turn = GoalTurn {
+                open: true,
+                ..GoalTurn::default()
+            };
         }
     }
 
-    pub(super) fn goal_turn_ended(&mut self) {
+    pub(super) fn goal_turn_ended(&mut self, ended: &TurnEnded) {
+        if let Some(last) = &mut self.last_goal {
+            last.turn_ended(ended);
+        }
         let Some(goal) = &mut self.goal else { return };
         goal.undecided = true;
+        goal.turn.open = false;
         goal.turns += 1;
         match goal.turn.progressed {
             true => (goal.stalled, goal.nudged) = (0, false),

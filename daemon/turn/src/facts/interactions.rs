@@ -399,6 +399,7 @@ impl Facts {
                 self.keep_inside(&open.call, Some(words));
             }
             ApprovalDecision::Deny => {
+                self.supervision.denied |= !resolved.unattended;
                 self.deny(&open.call, words::denied_by_answer(resolved, note));
             }
             ApprovalDecision::AllowOnce

@@ -39,7 +39,8 @@ impl Facts {
 
     /// Whether the goal waits for a user because a turn of it ran out of time. That of a headless session ends instead:
     /// its exit reports the outcome.
-    pub(crate) fn goal_is_paused(&self) -> bool {
+    #[must_use]
+    pub fn goal_is_paused(&self) -> bool {
         let interactive = self.options.kind != Some(Kind::Headless);
         interactive && self.at_limit == Some(TurnLimit::Time)
     }

@@ -342,6 +342,15 @@ impl OpenTurn {
         }
     }
 
+    /// The commands that a call runs to check a goal, as the user wrote them; none if it is another call, or was changed.
+    #[must_use]
+    pub fn checks(&self, call: &CallId) -> &[String] {
+        let mut calls = self.calls.iter();
+        let open = calls.find(|open| open.call.id == *call && open.edit.is_none());
+        let check = open.and_then(|open| open.check.as_ref());
+        check.map_or(&[][..], |check| check.commands.as_slice())
+    }
+
     /// Resets the loop detector after a user's message or answer: calls may be repeated.
     pub(super) fn reset_loop_detector(&mut self) {
         self.recent_calls = RecentCalls::default();

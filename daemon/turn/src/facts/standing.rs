@@ -73,6 +73,7 @@ impl Facts {
             cause: "exit".into(),
         };
         self.unsettled = false;
+        self.goal_exited();
         self.take_back_restart();
         self.woken = false;
         self.set_paused(false, false);

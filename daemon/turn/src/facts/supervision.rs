@@ -37,6 +37,8 @@ pub struct RestartHistory {
     pub(crate) undecided: bool,
     /// How the newest turn handled approval requests, if its prompt said so.
     pub(crate) on_ask: Option<OnAsk>,
+    /// A person has denied a call of the newest turn.
+    pub(crate) denied: bool,
 }
 
 impl RestartHistory {
@@ -133,6 +135,7 @@ impl Facts {
         history.due = None;
         history.gave_up = None;
         history.on_ask = on_ask;
+        history.denied = false;
         if !(by_restart || by_goal || by_session) {
             history.in_row = 0;
             history.recent.clear();

@@ -90,7 +90,7 @@ impl Facts {
         self.unsettled = self.exited.is_none();
         self.asked_since = false;
         self.supervised_turn_ended(ended);
-        self.goal_turn_ended();
+        self.goal_turn_ended(ended);
     }
 
     pub(super) fn apply_user(&mut self, message: &UserMessage) {

@@ -9,6 +9,7 @@
 //! | ended otherwise, or a turn has started since | any | refused |
 
 use proto::budget::{Budget, Dimension};
+use proto::params::goal::GoalLimit;
 use proto::record::{GoalChanged, GoalOutcome, GoalResumed, Level, SessionSet};
 use proto::{Body, SessionOptions};
 
@@ -69,6 +70,20 @@ impl Facts {
         }
     }
 
+    /// The limit at which a goal ends or has ended so; `None`: at none, or at one that is not the goal's to change, as a
+    /// budget of the day.
+    pub(crate) fn goal_limit(&self, outcome: GoalOutcome) -> Option<GoalLimit> {
+        let limits = self.options.budget.unwrap_or_default();
+        match outcome {
+            GoalOutcome::OutOfTurns => Some(GoalLimit::Turns),
+            GoalOutcome::OutOfBudget => self.spent_limit(&limits).map(GoalLimit::from),
+            GoalOutcome::Complete
+            | GoalOutcome::Blocked
+            | GoalOutcome::Stopped
+            | GoalOutcome::Failed => None,
+        }
+    }
+
     /// The first of these limits of the session that leaves nothing.
     fn spent_limit(&self, limits: &Budget) -> Option<Dimension> {
         let used = self.used();
@@ -120,21 +135,20 @@ impl Step<'_> {
         }
     }
 
-    /// Notifies users that a limit ends the goal, and of how it goes on. A budget of the day or the project is not
-    /// the goal's to change.
+    /// Notifies users that a limit ends the goal, and of how it goes on.
     pub(super) fn report_goal_limit(&mut self, outcome: GoalOutcome) {
-        let limits = self.facts.options.budget.unwrap_or_default();
-        let option = match (outcome, self.facts.spent_limit(&limits)) {
-            (GoalOutcome::OutOfTurns, _) => "--max-turns",
-            (GoalOutcome::OutOfBudget, Some(Dimension::Money)) => "--budget-usd",
-            (GoalOutcome::OutOfBudget, Some(Dimension::Tokens)) => "--budget-tokens",
-            (GoalOutcome::OutOfBudget, Some(Dimension::Steps)) => "--budget-steps",
-            (GoalOutcome::OutOfBudget, Some(Dimension::Time)) => "--budget-minutes",
-            _ => return,
+        let Some(pid) = self.facts.created.as_ref().map(|created| created.pid) else {
+            return;
         };
-        if let Some(pid) = self.facts.created.as_ref().map(|created| created.pid) {
-            self.notice(Level::Warning, words::at_limit(pid, option));
-        }
+        let words = match self.facts.goal_limit(outcome) {
+            Some(limit) => words::at_limit(pid, limit.option()),
+            None if outcome == GoalOutcome::OutOfBudget => {
+                let goal = self.facts.goal.as_ref();
+                words::at_day_budget(pid, goal.map_or(0, |goal| goal.max_turns))
+            }
+            None => return,
+        };
+        self.notice(Level::Warning, words);
     }
 
     /// Ends the goal if it may have no other turn. No turn is open.

@@ -320,3 +320,22 @@ fn ids_of_the_prompts_of_a_goal_differ() {
     let ids: std::collections::BTreeSet<_> = (0..100).map(|number| goal.prompt(number)).collect();
     assert_eq!(ids.len(), 100);
 }
+
+#[test]
+fn turn_of_a_goal_counts_from_its_start_whoever_started_it() {
+    let mut run = Run::new(9);
+    let turn = |run: &Run| run.facts.goal_line().expect("a goal").turn;
+    assert_eq!(turn(&run), 0);
+    let started = || {
+        Body::TurnStarted(TurnStarted {
+            prompt_id: PromptId::new(),
+        })
+    };
+    run.log(started());
+    assert_eq!(turn(&run), 1);
+    run.turn(false, &[], OutcomeKind::Interrupted, Some(Reason::Timeout));
+    assert_eq!(turn(&run), 1);
+    // A prompt, or more time, has started it.
+    run.log(started());
+    assert_eq!(turn(&run), 2);
+}

@@ -48,6 +48,14 @@ pub(super) fn at_limit(pid: Pid, option: &str) -> String {
     format!("A limit has ended the goal. `reasonix goal change {pid} {option} N` lets it go on.")
 }
 
+/// The notice that a budget of the day or the project, which is not the goal's to change, has ended it. The command changes
+/// nothing else: it is that of a limit that the goal has.
+pub(super) fn at_day_budget(pid: Pid, max_turns: u64) -> String {
+    format!(
+        "A budget has ended the goal that is not its own to change. When there is room in it again, `reasonix goal change {pid} --max-turns {max_turns}` lets the goal go on."
+    )
+}
+
 /// After how many turns a goal ended.
 pub(super) fn out_of_turns(turns: u64) -> String {
     match turns {

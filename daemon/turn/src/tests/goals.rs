@@ -294,7 +294,8 @@ fn goal_out_of_budget_goes_on_when_the_budget_is_raised() {
         > goal it works
           goal: it works | goal turn 1: started | turn starts | running | prompt: it works | ask
         > model breaks unpaid
-          turn ends budget exceeded: unpaid | goal out_of_budget: a budget is used up | idle
+          turn ends budget exceeded: unpaid | notice: A budget has ended the goal that is not its own to change |
+          goal out_of_budget: a budget is used up | idle
         > regoal tokens 100000
           goal resumed: 50 turns | goal turn 2: limit_raised | turn starts | running | daemon: continue | ask
     ",
@@ -366,6 +367,81 @@ fn only_a_goal_that_ended_at_a_limit_with_the_newest_turn_can_be_resumed() {
           model: Yes. | turn ends completed | idle
         > regoal turns 3
           refused: Superseded
+        "
+    ));
+}
+
+#[test]
+fn headless_session_exits_with_the_outcome_of_its_goal_also_after_prompts_behind_it() {
+    check(
+        "
+        > session headless
+        > goal it works
+          goal: it works | goal turn 1: started | turn starts | running | prompt: it works | ask
+        > user look here
+        > model calls read a
+          model calls a | judge a
+        > policy a reports complete all of it
+          started a | reported complete | finished a ok | result a ok | ask
+        > model says Done.
+          model: Done. | turn ends completed | goal complete: all of it | idle |
+          turn starts | running | prompt: look here | ask
+        > model breaks permanent
+          turn ends failed: permanent | exited 0
+        > user once more
+          reopened | turn starts | running | prompt: once more | ask
+        > model breaks permanent
+          turn ends failed: permanent | exited 1
+    ",
+    );
+    check(
+        "
+        > session headless
+        > goal it works
+          goal: it works | goal turn 1: started | turn starts | running | prompt: it works | ask
+        > user look here
+        > model breaks permanent
+          turn ends failed: permanent | goal failed: permanent | idle |
+          turn starts | running | prompt: look here | ask
+        > model says Seen.
+          model: Seen. | turn ends completed | exited 1
+    ",
+    );
+}
+
+#[test]
+fn goal_waits_until_the_time_that_a_busy_provider_names() {
+    let begun = "
+        > goal it works
+          goal: it works | goal turn 1: started | turn starts | running | prompt: it works | ask
+        ";
+    check(&format!(
+        "{begun}> model breaks busy after 7200s
+          waiting for retry | try again in 7200000 ms
+        > wait 7200000
+        > retry
+          running | ask
+        > model breaks busy after 7s
+          waiting for retry | try again in 7000 ms
+        > retry
+          running | ask, try 2
+        "
+    ));
+    // Another session of the same key was refused: this one waits in the provider's queue.
+    check(&format!(
+        "{begun}> gated
+          waiting for retry
+        > wait 600000
+        > model breaks permanent after 540s
+          waiting for retry | try again in 540000 ms
+        > wait 540000
+        > retry
+          running | ask
+        "
+    ));
+    check(&format!(
+        "{begun}> model breaks transient after 7200s
+          turn ends failed: transient | goal failed: transient | idle
         "
     ));
 }

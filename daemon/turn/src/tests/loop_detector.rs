@@ -58,11 +58,25 @@ fn equivalent_arguments_are_the_same_call() {
 fn polling_that_waits_does_not_count() {
     let sleeps = r#"{"command":"sleep 30; gh run view"}"#;
     let named = r#"{"command":"grep sleepy a.txt"}"#;
+    let later = r#"{"command":"date\nsleep 30"}"#;
+    let python = r#"{"command":"python3 -c 'import time; time.sleep(2)'"}"#;
+    let follows = r#"{"command":"timeout 1 tail -f x"}"#;
+    let killed = r#"{"command":"cd a; timeout --signal=INT -k 5 1.5s tail -f x | head"}"#;
+    let tests = r#"{"command":"timeout 2m make test"}"#;
+    let limited = r#"{"command":"make test","timeout_ms":1000}"#;
     for (kind, arguments, duration_ms, expected) in [
         (ToolKind::CommandOutput, "{}", 0, Counting::Ignored),
         (ToolKind::Command, sleeps, 30_000, Counting::StartsAnew),
         (ToolKind::Command, sleeps, 3, Counting::Counts),
         (ToolKind::Command, named, 30_000, Counting::Counts),
+        (ToolKind::Command, later, 30_000, Counting::StartsAnew),
+        (ToolKind::Command, python, 2_050, Counting::StartsAnew),
+        (ToolKind::Command, follows, 1_002, Counting::StartsAnew),
+        (ToolKind::Command, killed, 1_501, Counting::StartsAnew),
+        // It ended by itself before.
+        (ToolKind::Command, killed, 1_400, Counting::Counts),
+        (ToolKind::Command, tests, 30_000, Counting::Counts),
+        (ToolKind::Command, limited, 1_001, Counting::Counts),
         (ToolKind::Other, sleeps, 30_000, Counting::Counts),
     ] {
         assert_eq!(

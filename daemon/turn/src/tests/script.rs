@@ -5,7 +5,7 @@
 //! > user TEXT            > steer TEXT             > agent TEXT            (the result of a sub-agent)            > adds steps=2|ms=9   > unqueue TEXT            > set kind=headless|max_steps=2|paused=true|mode=plan|read_only=true|model=q/m|budget=9
 //! > model says TEXT [using 850]      > model thinks TEXT      > model cut TEXT          > model filtered TEXT
 //! > model calls read a, write b, x:write b, read c!       (ids `a`, `b`, `x`, `c`; `!`: cut by the output limit)
-//! > model breaks transient|permanent|too-long|unpaid|no-key|lost-key [after 7s] [showing TEXT]
+//! > model breaks transient|busy|permanent|too-long|unpaid|no-key|lost-key [after 7s] [showing TEXT]
 //! > policy a allow|ask|deny|refuse|left-denied|left-allowed [seeing OTHER | keeping FILE | doing TODO TODO] [as TOOL INPUT]
 //! > policy a allow stale                          (it was judged in plan mode)
 //! > policy a questions|left-questions             (questions of `a` to the user; `left-`: no client is attached)

@@ -467,3 +467,34 @@ fn a_pause_keeps_a_restart_from_starting() {
     "
     ));
 }
+
+#[test]
+fn what_a_person_denies_is_not_restarted() {
+    let denied = "
+        > session headless restart=always
+        > user change it
+          turn starts | running | prompt: change it | ask
+        > model calls write a
+          model calls a | judge a
+        > policy a ask
+          question 7.1 about a | waiting for approval
+        > ann no 7.1
+          ann answers 7.1: deny | running | finished a denied |
+          result a denied: Denied by the user (ann) | ask
+        ";
+    check(&format!(
+        "{denied}> model says I may not.
+          model: I may not. | turn ends completed | gave up: denied | exited 0
+        > user once more
+          reopened | turn starts | running | prompt: once more | ask
+        > model breaks permanent
+          turn ends failed: permanent | restart 1: permanent | idle |
+          turn starts | running | daemon: go on after the failure | ask
+        "
+    ));
+    check(&format!(
+        "{denied}> model breaks permanent
+          turn ends failed: permanent | gave up: denied | exited 1
+        "
+    ));
+}

@@ -25,6 +25,7 @@ crate::catalog! {
     GoalOneTurn = "its 1 turn is used up", "1 个回合已用完";
     GoalTurns = "its {0} turns are used up", "{0} 个回合已用完";
     GoalOpenItems = "the todo list has open items", "待办列表还有未完成的项目";
+    GoalNoEvidence = "`evidence` that shows that the goal is reached", "说明目标已达成的 `evidence`";
     GoalChecksFailed = "the check commands did not succeed", "检查命令没有成功";
     ResultDenied = "Denied: {0} (built-in).", "已拒绝：{0}。";
     ResultDeniedByRule = "Denied by the rule `{0}` ({1}).", "被规则 `{0}` 拒绝（{1}）。";
@@ -131,6 +132,7 @@ crate::catalog! {
     Reload = "reload", "重新加载";
     CompactionUndone = "compaction undone", "撤销压缩";
     DaemonStopped = "the daemon stopped", "守护进程停止";
+    GoalWaitsForProvider = "{0} (the goal waits for the provider)", "{0}（目标等待服务商）";
     TryFollows = "{0} (next: try {1} of {2})", "{0}（接下来第 {1} 次尝试，共 {2} 次）";
     NoKey = "no key for `{0}`", "没有 `{0}` 的密钥";
     CauseRecovered = "recovered", "已恢复";
@@ -151,6 +153,7 @@ crate::catalog! {
     CauseElicitation = "elicitation {0}", "服务器提问 {0}";
     GoesOnKept = "The daemon was restarted during an answer. The part shown so far is kept, and the turn continues from there.", "守护进程在回答途中重启。已显示的部分保留，回合从那里继续。";
     GoesOn = "The daemon was restarted; the turn continues where it was.", "守护进程已重启；回合从原处继续。";
+    GoalAtDayBudget = "A budget has ended the goal that is not its own to change. When there is room in it again, `reasonix goal change {0} --max-turns {1}` lets the goal go on.", "目标因不属于它自己的预算而结束。该预算再有余量时，`reasonix goal change {0} --max-turns {1}` 让目标继续。";
     GoalAtLimit = "A limit has ended the goal. `reasonix goal change {0} {1} N` lets it go on.", "目标因上限而结束。`reasonix goal change {0} {1} N` 让它继续。";
     AtStepLimit = "The step limit of this turn is reached. Continue with `reasonix resume {0} --add-steps N`, or send a prompt.", "已达到本回合的步数上限。用 `reasonix resume {0} --add-steps N` 继续，或发送提示词。";
     AtTimeLimit = "The time limit of this turn is reached. Continue with `reasonix resume {0} --add-minutes N`, or send a prompt.", "已达到本回合的时限。用 `reasonix resume {0} --add-minutes N` 继续，或发送提示词。";

@@ -169,6 +169,10 @@ crate::catalog! {
     GoalOutOfTurns = "goal out of turns: {1}", "目标回合用尽：{1}";
     GoalFailed = "goal failed after {0}: {1}", "目标失败，共 {0}：{1}";
     GoalBy = "{1} by {0}", "{0} {1}";
+    /// The option; those that there are.
+    GoalUnknownOption = "`/goal` has no option `{0}`, only {1}; `/goal -- TEXT` takes the text as it is", "`/goal` 没有选项 `{0}`，只有 {1}；`/goal -- 文字` 原样接受文字";
+    GoalChangeHow = "/goal --change turns 80, /goal --change usd 5, tokens 2M, steps 500 or minutes 240; 0: no limit", "/goal --change turns 80、/goal --change usd 5、tokens 2M、steps 500 或 minutes 240；0 表示不限";
+    GoalNoText = "`/goal` needs a text after its options", "`/goal` 的选项之后需要文字";
     Restarted = "restart {0}: the session starts again", "第 {0} 次重启：会话再次开始";
     RestartedAfter = "restart {0}: the session goes on after a failure: {1}", "第 {0} 次重启：会话在失败后继续：{1}";
     OneRestart = "{0} restart", "{0} 次重启";

@@ -23,6 +23,7 @@ use proto::state::Mode;
 
 use super::{Status, Tone};
 use crate::amounts;
+use crate::goal_command::{GoalCommandError, OPTIONS};
 use crate::messages::Language;
 use crate::messages::transcript::Msg;
 
@@ -71,7 +72,7 @@ pub fn who(language: Language, by: &str) -> Cow<'_, str> {
 fn goal_continued(language: Language, continued: &GoalContinued) -> String {
     let why = goal_reason(language, continued.why);
     let number = continued.number.to_string();
-    match language.translate(&continued.detail) {
+    match goal_detail(language, continued.why, &continued.detail) {
         detail if detail.is_empty() => language.fill(Msg::GoalContinues, &[&number, why]),
         detail => language.fill(Msg::GoalContinuesWith, &[&number, why, &detail]),
     }
@@ -85,6 +86,39 @@ pub fn author(language: Language, role: MessageRole) -> &'static str {
         MessageRole::Assistant => Msg::AuthorAssistant,
         MessageRole::Tool => Msg::AuthorTool,
     })
+}
+
+/// What the reason of a goal's continuation is about, in words; may be empty. What a refused claim lacks is a list.
+#[must_use]
+pub fn goal_detail(language: Language, why: ContinueReason, detail: &str) -> String {
+    match why {
+        ContinueReason::Refused => {
+            let missing = detail.split("; ").map(|what| language.translate(what));
+            missing.collect::<Vec<_>>().join("; ")
+        }
+        ContinueReason::Started
+        | ContinueReason::Reported
+        | ContinueReason::NoReport
+        | ContinueReason::Blocked
+        | ContinueReason::NoProgress
+        | ContinueReason::StepLimit
+        | ContinueReason::Restarted
+        | ContinueReason::LimitRaised
+        | ContinueReason::Failed => language.translate(detail).into_owned(),
+    }
+}
+
+/// Why `/goal` is not understood.
+#[must_use]
+pub fn goal_error(language: Language, error: &GoalCommandError) -> String {
+    match error {
+        GoalCommandError::UnknownOption(option) => {
+            let known = OPTIONS.map(|option| format!("`{option}`")).join(", ");
+            language.fill(Msg::GoalUnknownOption, &[option, &known])
+        }
+        GoalCommandError::Limits => language.say(Msg::GoalChangeHow).to_owned(),
+        GoalCommandError::NoText => language.say(Msg::GoalNoText).to_owned(),
+    }
 }
 
 /// Why a goal continues, in words.
@@ -151,7 +185,9 @@ pub fn goal_limits(language: Language, turns: Option<u64>, budget: Option<Budget
     words.collect::<Vec<_>>().join(" · ")
 }
 
-fn goal_ended(language: Language, ended: &GoalEnded) -> String {
+/// How a goal ended.
+#[must_use]
+pub fn goal_ended(language: Language, ended: &GoalEnded) -> String {
     let message = match ended.outcome {
         GoalOutcome::Complete => Msg::GoalComplete,
         GoalOutcome::Blocked => Msg::GoalBlocked,

@@ -40,6 +40,19 @@ fn a_line_is_a_prompt_unless_it_is_a_command() {
         ("/fork other way", Said::Fork(Some("other way".into()))),
         ("/rename fix", Said::Rename("fix".into())),
         ("/todos", Said::Todos),
+        ("/goal", Said::Goal(GoalCommand::Show)),
+        ("/goal clear", Said::Goal(GoalCommand::Clear)),
+        (
+            "/goal --simple fix it",
+            Said::Goal(GoalCommand::Start {
+                text: "fix it".into(),
+                research: Some(false),
+            }),
+        ),
+        (
+            "/goal --unknown x",
+            Said::WrongGoal(GoalCommandError::UnknownOption("--unknown".into())),
+        ),
         ("/export /tmp/a.md", Said::Export("/tmp/a.md".into())),
         ("/queue", Said::Queue),
         (
@@ -87,7 +100,7 @@ fn a_command_that_is_none_is_never_sent_to_the_model() {
 
 #[test]
 fn everything_that_help_names_is_understood() {
-    assert_eq!(help(Role::Drive).count(), 27);
+    assert_eq!(help(Role::Drive).count(), 28);
     for line in help(Role::Drive) {
         for word in line.split_whitespace().take(2) {
             let word = word.trim_end_matches(',');

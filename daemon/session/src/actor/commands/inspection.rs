@@ -160,6 +160,7 @@ impl Actor {
                 .map_or_else(Vec::new, |open| open.skills.clone()),
             on_ask: facts.on_ask(),
             in_home: facts.options.in_home.unwrap_or_default(),
+            checks: Vec::new(),
         }
     }
 

@@ -248,6 +248,7 @@ fn what_is_explained_is_what_is_judged() {
                     skills: Vec::new(),
                     on_ask: proto::state::OnAsk::Wait,
                     in_home: false,
+                    checks: Vec::new(),
                 };
                 let as_new =
                     altered.is_empty() && effective_permissions == EffectivePermissions::default();

@@ -137,7 +137,7 @@ pub fn breaks(what: &str) -> Input {
         .split_once(" after ")
         .map_or((what, None), |(what, after)| (what, Some(after)));
     let kind = match what {
-        "transient" => ErrorKind::Transient,
+        "transient" | "busy" => ErrorKind::Transient,
         "permanent" => ErrorKind::Permanent,
         "invalid-call" => ErrorKind::InvalidCall,
         "not-running" => ErrorKind::NotRunning,
@@ -152,7 +152,7 @@ pub fn breaks(what: &str) -> Input {
         message: what.to_owned(),
         hint: String::new(),
         kind,
-        status: None,
+        status: (what == "busy").then_some(429),
         retry_after,
     };
     let partial = Box::new(Answer {
