@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::words::words;
-use crate::{CallId, Failure};
+use crate::{CallId, Failure, Pid};
 
 words! {
     /// How a turn ended.
@@ -49,12 +49,37 @@ pub enum Reason {
 /// A call that was denied because no client could approve it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Denied {
+    /// The call of this session: of a sub-agent's denied call, the one that started the sub-agent.
     pub call: CallId,
     pub tool: String,
     /// Subject of the call: the command, or the path.
     pub subject: String,
     /// Why it was not approved, and how to allow it.
     pub why: String,
+    /// The sub-agent whose call it was; absent: the session's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<DeniedAgent>,
+}
+
+/// A sub-agent with a denied call.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct DeniedAgent {
+    pub session: Pid,
+    /// Name of its definition.
+    pub name: String,
+}
+
+impl Denied {
+    /// The same for the session that started the sub-agent with this call.
+    #[must_use]
+    pub fn of_agent(self, call: &CallId, agent: DeniedAgent) -> Self {
+        Self {
+            call: call.clone(),
+            // One further below keeps its name.
+            agent: Some(self.agent.unwrap_or(agent)),
+            ..self
+        }
+    }
 }
 
 /// Sums over provider calls.

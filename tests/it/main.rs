@@ -4,6 +4,7 @@ mod additions;
 mod agent_crashes;
 mod agent_definitions;
 mod agent_fallbacks;
+mod agent_questions;
 mod agent_servers;
 mod agent_skills;
 mod agent_tools;

@@ -304,6 +304,7 @@ impl Facts {
             Body::AgentFinished(agent) => {
                 self.agents.insert(agent.session, agent.spent);
                 self.background_agents.remove(&agent.session);
+                self.note_agents_denials(agent);
             }
             Body::PlannerStarted(started) => self.apply_planner_started(started),
             Body::PlannerFinished(finished) => self.apply_planner_finished(finished),

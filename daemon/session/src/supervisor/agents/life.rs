@@ -144,6 +144,8 @@ impl Supervisor {
                 pid,
                 agent: agent.clone(),
                 spent: self.spent_by_agent(work.parent, session).await,
+                denied: end.denials.denied.clone(),
+                blocked: end.denials.blocked,
             }));
         self.release_servers_of(session);
         end

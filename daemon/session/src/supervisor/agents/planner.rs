@@ -107,6 +107,9 @@ impl Supervisor {
                 pid,
                 agent: PLANNER.to_owned(),
                 spent: self.spent_by_agent(planning.parent, planning.session).await,
+                // It only reads: nothing of it is asked.
+                denied: Vec::new(),
+                blocked: false,
             }));
         let plan = match ended {
             Some(Ok(waited)) => plan_of(&waited),
