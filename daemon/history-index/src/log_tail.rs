@@ -162,15 +162,13 @@ fn entry(raw: &RawRecord<'_>, start: u64, length: u64) -> Option<Entry> {
     })))
 }
 
-/// The role and the text of a message. `None`: it is none, or one of the daemon.
+/// The role and the text of a message. `None`: it is none, or not one of the user, the model or a tool.
 fn message(raw: &RawRecord<'_>) -> Option<(MessageRole, String)> {
     if !raw.kind.starts_with("message.") {
         return None;
     }
     match raw.record().ok()?.body {
-        Body::User(message) if message.voice != Voice::Daemon => {
-            Some((MessageRole::User, message.text))
-        }
+        Body::User(message) if message.voice.is_user() => Some((MessageRole::User, message.text)),
         Body::Assistant(message) => Some((MessageRole::Assistant, message.text)),
         Body::Tool(message) => Some((MessageRole::Tool, message.text)),
         _ => None,

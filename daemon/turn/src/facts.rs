@@ -194,7 +194,7 @@ pub struct Facts {
     /// The limits of queued prompts that continue such a turn.
     pub(crate) added: HashMap<PromptId, AddedLimits>,
     /// Queued prompts that no person has sent: messages of other sessions of the tree, results of sub-agents.
-    pub(crate) sent_by_sessions: HashSet<PromptId>,
+    pub(crate) sent_by_sessions: HashMap<PromptId, Pid>,
     /// The goal in progress.
     pub goal: Option<Goal>,
     /// The newest goal that ended.

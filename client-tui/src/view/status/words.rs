@@ -48,7 +48,9 @@ fn first_words(model: &Model) -> Option<&str> {
         .entries
         .iter()
         .find_map(|entry| match &entry.kind {
-            EntryKind::User { text, .. } => text.trim().lines().next(),
+            EntryKind::User {
+                text, from: None, ..
+            } => text.trim().lines().next(),
             _ => None,
         })
 }

@@ -271,6 +271,7 @@ fn said(number: u64) -> (Option<u64>, Body) {
         text: "go".into(),
         context: None,
         voice: proto::item::Voice::Prompt,
+        from: None,
         attached: Vec::new(),
         reported: Vec::new(),
     };

@@ -88,6 +88,7 @@ impl Session {
             text: format!("\n prompt {number}\nmore"),
             context: None,
             voice: Voice::Prompt,
+            from: None,
             attached: Vec::new(),
             reported: Vec::new(),
         }));
