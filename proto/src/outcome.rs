@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::budget::Spent;
 use crate::words::words;
 use crate::{CallId, Failure, Pid};
 
@@ -129,6 +130,36 @@ impl UsageTotals {
     }
 }
 
+/// What requests cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cost {
+    /// In millionths of a US dollar, of the requests with a known price.
+    pub micros: u64,
+    pub requests: u64,
+    /// Requests without a known price.
+    pub unpriced: u64,
+}
+
+impl From<&UsageTotals> for Cost {
+    fn from(usage: &UsageTotals) -> Self {
+        Self {
+            micros: usage.cost_micros,
+            requests: usage.requests,
+            unpriced: usage.unknown_cost_calls,
+        }
+    }
+}
+
+impl From<&Spent> for Cost {
+    fn from(spent: &Spent) -> Self {
+        Self {
+            micros: spent.cost_micros,
+            requests: spent.steps,
+            unpriced: spent.unpriced,
+        }
+    }
+}
+
 /// `turn.ended`: the end of a turn.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TurnEnded {
@@ -140,6 +171,9 @@ pub struct TurnEnded {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<Failure>,
     pub usage: UsageTotals,
+    /// The same with what its sub-agents and the planner used; absent: there were none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tree_usage: Option<Spent>,
     pub steps: u64,
     pub tool_calls: u64,
     pub duration_ms: u64,

@@ -1,6 +1,7 @@
 //! What needs the whole: the real programs, a home of their own, a scripted model. One binary, so that it links once.
 
 mod additions;
+mod agent_costs;
 mod agent_crashes;
 mod agent_definitions;
 mod agent_fallbacks;

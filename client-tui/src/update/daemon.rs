@@ -3,7 +3,6 @@
 use client::DecodedEvent;
 use client::form::Form;
 use proto::Body;
-use proto::item::Voice;
 use proto::live::{Away, Live, Snapshot};
 use proto::outcome::OutcomeKind;
 use proto::state::WaitingFor;
@@ -204,7 +203,7 @@ fn news(language: Language, snapshot: &Snapshot) -> Vec<(Tone, String)> {
 fn durable(model: &mut Model, body: &Body, new: bool) -> Vec<Effect> {
     let mut effects = keys(model);
     match body {
-        Body::User(message) if message.voice != Voice::Daemon => {
+        Body::User(message) if message.voice.is_user() => {
             model.composer.remember(&message.text);
         }
         Body::InteractionOpened(interaction) if new => {

@@ -302,7 +302,11 @@ impl Facts {
                 }
             }
             Body::AgentFinished(agent) => {
-                self.agents.insert(agent.session, agent.spent);
+                let before = self.agents.insert(agent.session, agent.spent);
+                if let Some(open) = &mut self.open {
+                    let more = agent.spent.since(&before.unwrap_or_default());
+                    open.agents_spent = open.agents_spent.plus(&more);
+                }
                 self.background_agents.remove(&agent.session);
                 self.note_agents_denials(agent);
             }

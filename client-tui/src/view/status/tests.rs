@@ -609,6 +609,7 @@ fn another_model_shows_with_its_window_and_for_a_stand_in_until_the_turn_ends() 
         text: String::new(),
         error: None,
         usage: proto::outcome::UsageTotals::default(),
+        tree_usage: None,
         steps: 1,
         tool_calls: 0,
         duration_ms: 10,

@@ -83,6 +83,7 @@ impl Run {
             text: String::new(),
             error: None,
             usage: UsageTotals::default(),
+            tree_usage: None,
             steps: 1,
             tool_calls: 0,
             duration_ms: 0,

@@ -330,6 +330,7 @@ fn turn_ends(number: u64) -> (Option<u64>, Body) {
         text: String::new(),
         error: None,
         usage: proto::outcome::UsageTotals::default(),
+        tree_usage: None,
         steps: 1,
         tool_calls: 2,
         duration_ms: 1,

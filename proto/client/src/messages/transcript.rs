@@ -68,6 +68,8 @@ crate::catalog! {
     TurnEnded = "turn ended: {0}", "回合结束：{0}";
     Tokens = "{0} tokens", "{0} 词元";
     CallDenied = "denied: {0}", "已拒绝：{0}";
+    /// The cost of a turn.
+    CostWithAgents = "{0} (with sub-agents)", "{0}（含子代理）";
     /// Its pid.
     MessageOf = "message of session {0}", "来自会话 {0} 的消息";
     /// Name of its definition; its pid; the call.

@@ -282,6 +282,7 @@ mod tests {
                 text: text.to_owned(),
                 error: None,
                 usage: UsageTotals::default(),
+                tree_usage: None,
                 steps: 1,
                 tool_calls: 0,
                 duration_ms: 1,
