@@ -245,6 +245,8 @@ fn what_keeps_a_worktree_from_being_made_is_said_plainly() {
         assert!(said.text.contains(words), "{words}: {said:?}");
         assert!(worktrees(&house).is_empty(), "{words}");
         assert_eq!(entries(&house), 0, "{words}");
+        let place = house.root().join("project.worktrees");
+        assert!(!place.exists(), "{words}: nothing is left");
     };
     refused(
         "it is not a git repository. Run `git init` and commit there",
