@@ -1,6 +1,7 @@
 //! Approvals and questions for the user: how a form is shown in lines, and what a typed line answers. The one place for `run`, `attach`
 //! and `inbox`, which differ only in the typed input.
 
+use client::agent_questions::AgentQuestion;
 use client::form::{Content, Decision, Fields, Form, Shape, ShownInteraction, kinds};
 use client::reply::Replies;
 use client::transcript::words;
@@ -23,6 +24,8 @@ const DECLINES: &str = "/deny";
 #[derive(Clone)]
 pub struct Dialog {
     pub interaction: Interaction,
+    /// Name of the sub-agent that asks; `None`: the session that is open here.
+    pub agent: Option<String>,
     replies: Replies,
 }
 
@@ -30,7 +33,16 @@ impl Dialog {
     pub fn new(interaction: Interaction) -> Self {
         Self {
             interaction,
+            agent: None,
             replies: Replies::default(),
+        }
+    }
+
+    /// The question of a sub-agent.
+    pub fn of_agent(question: AgentQuestion) -> Self {
+        Self {
+            agent: Some(question.agent),
+            ..Self::new(question.interaction)
         }
     }
 
@@ -81,7 +93,10 @@ impl Dialog {
 
     /// All that the user must see to answer.
     pub fn pieces(&self) -> Vec<Piece> {
-        pieces(self.id(), &self.form())
+        let agent = self.agent.as_ref();
+        let asked = agent.map(|agent| words::asked_by(language(), agent, self.interaction.session));
+        let asked = asked.into_iter().flat_map(|by| block(Tone::Approval, by));
+        asked.chain(pieces(self.id(), &self.form())).collect()
     }
 
     /// The prompt before the line that answers it.

@@ -3,6 +3,7 @@
 #[macro_use]
 mod messages;
 
+mod agent_dialogs;
 mod args;
 mod commands;
 mod dialog;

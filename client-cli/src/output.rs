@@ -6,7 +6,7 @@ use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
 use proto::Stamp;
-use proto::outcome::UsageTotals;
+use proto::outcome::Cost;
 use serde::Serialize;
 
 use crate::exit::Error;
@@ -234,14 +234,15 @@ pub fn bytes(number: u64) -> String {
 }
 
 /// What provider calls cost, as far as it is known: `$0.0123`, with how many calls have no known price.
-pub fn cost(usage: &UsageTotals) -> String {
-    let micros = usage.cost_micros;
+pub fn cost(cost: impl Into<Cost>) -> String {
+    let cost = cost.into();
+    let micros = cost.micros;
     let dollars = match micros {
         // Little is not nothing.
         1..=99 => say!(Msg::LessThan).to_owned(),
         _ => format!("${}.{:04}", micros / 1_000_000, micros % 1_000_000 / 100),
     };
-    match usage.unknown_cost_calls {
+    match cost.unpriced {
         0 => dollars,
         _ if micros == 0 => say!(Msg::CostUnknown).to_owned(),
         1 => say!(Msg::CostOneMore, dollars),

@@ -139,6 +139,8 @@ fn mark(tone: Tone, index: usize) -> &'static str {
     match (tone, index) {
         (Tone::Answer, _) => "",
         (Tone::User, 0) => "> ",
+        (Tone::Session, 0) => "◂ ",
+        (Tone::Session, _) => "  │ ",
         (Tone::Tool, 0) => "• ",
         (Tone::Notice | Tone::State, 0) => "· ",
         (Tone::Warning, 0) => "! ",
@@ -156,7 +158,7 @@ fn codes(tone: Tone, line: &str) -> (&'static str, &'static str) {
     let start = match tone {
         Tone::Answer => return ("", ""),
         Tone::User => "\u{1b}[1m",
-        Tone::Tool => "\u{1b}[36m",
+        Tone::Tool | Tone::Session => "\u{1b}[36m",
         Tone::Output | Tone::UserOutput | Tone::State | Tone::Notice => "\u{1b}[2m",
         Tone::Diff if line.starts_with('+') => "\u{1b}[32m",
         Tone::Diff if line.starts_with('-') => "\u{1b}[31m",

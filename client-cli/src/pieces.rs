@@ -23,6 +23,8 @@ use proto::record::{SessionRewound, Todo};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Tone {
     User,
+    /// Another session.
+    Session,
     Answer,
     Tool,
     Diff,
@@ -148,6 +150,14 @@ pub fn block(tone: Tone, text: String) -> Vec<Piece> {
 /// What a new entry shows. Answers, and the ends of calls, are shown as they come.
 fn entry_pieces(entry: &Entry<String>) -> Vec<Piece> {
     match &entry.kind {
+        EntryKind::User {
+            text,
+            from: Some(session),
+            ..
+        } => {
+            let label = words::message_of(language(), *session);
+            block(Tone::Session, format!("{label}\n{text}"))
+        }
         EntryKind::User { text, attached, .. } => prompt_pieces(text, attached),
         EntryKind::Answer {
             text,

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::outcome::UsageTotals;
 use crate::words::words;
 
 /// Limits. In each member 0 means none; absent means none too, and in a change that it stays as it was.
@@ -92,6 +93,19 @@ pub struct Spent {
     /// Requests without a known price; they count in no sum and toward no limit.
     #[serde(default)]
     pub unpriced: u64,
+}
+
+impl From<&UsageTotals> for Spent {
+    /// Without time, which requests do not have.
+    fn from(usage: &UsageTotals) -> Self {
+        Self {
+            cost_micros: usage.cost_micros,
+            tokens: usage.prompt_tokens.saturating_add(usage.output_tokens),
+            steps: usage.requests,
+            ms: 0,
+            unpriced: usage.unknown_cost_calls,
+        }
+    }
 }
 
 impl Spent {

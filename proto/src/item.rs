@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::record::ReportedFile;
 use crate::words::words;
-use crate::{CallId, ItemId, PromptId};
+use crate::{CallId, ItemId, Pid, PromptId};
 
 /// One item of a conversation. The system prompt is not an item; it is part of the frozen prefix.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -29,9 +29,12 @@ pub struct UserMessage {
     /// Environment of the day (directory, branch, date), put before the text of the first message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context: Option<String>,
-    /// Who speaks: the person, steering in mid-turn, or the daemon (a reminder, a demand to sum up).
+    /// Who speaks: the user, steering in mid-turn, another session, or the daemon (a reminder, a demand to sum up).
     #[serde(default)]
     pub voice: Voice,
+    /// The session that sent it; with `voice` `session` only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<Pid>,
     /// What its references (`@path`) led to. For display: the contents are in `context`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub attached: Vec<Attachment>,
@@ -80,7 +83,20 @@ pub enum Voice {
     #[default]
     Prompt,
     Steer,
+    /// Another session of the same tree: a message of it, or the result of a sub-agent.
+    Session,
     Daemon,
+}
+
+impl Voice {
+    /// Whether it is a user who speaks.
+    #[must_use]
+    pub fn is_user(self) -> bool {
+        match self {
+            Self::Prompt | Self::Steer => true,
+            Self::Session | Self::Daemon => false,
+        }
+    }
 }
 
 /// `message.assistant`: one answer of the model, whole.

@@ -3,8 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::budget::Spent;
 use crate::words::words;
-use crate::{CallId, Failure};
+use crate::{CallId, Failure, Pid};
 
 words! {
     /// How a turn ended.
@@ -49,12 +50,37 @@ pub enum Reason {
 /// A call that was denied because no client could approve it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Denied {
+    /// The call of this session: of a sub-agent's denied call, the one that started the sub-agent.
     pub call: CallId,
     pub tool: String,
     /// Subject of the call: the command, or the path.
     pub subject: String,
     /// Why it was not approved, and how to allow it.
     pub why: String,
+    /// The sub-agent whose call it was; absent: the session's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<DeniedAgent>,
+}
+
+/// A sub-agent with a denied call.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct DeniedAgent {
+    pub session: Pid,
+    /// Name of its definition.
+    pub name: String,
+}
+
+impl Denied {
+    /// The same for the session that started the sub-agent with this call.
+    #[must_use]
+    pub fn of_agent(self, call: &CallId, agent: DeniedAgent) -> Self {
+        Self {
+            call: call.clone(),
+            // One further below keeps its name.
+            agent: Some(self.agent.unwrap_or(agent)),
+            ..self
+        }
+    }
 }
 
 /// Sums over provider calls.
@@ -104,6 +130,36 @@ impl UsageTotals {
     }
 }
 
+/// What requests cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cost {
+    /// In millionths of a US dollar, of the requests with a known price.
+    pub micros: u64,
+    pub requests: u64,
+    /// Requests without a known price.
+    pub unpriced: u64,
+}
+
+impl From<&UsageTotals> for Cost {
+    fn from(usage: &UsageTotals) -> Self {
+        Self {
+            micros: usage.cost_micros,
+            requests: usage.requests,
+            unpriced: usage.unknown_cost_calls,
+        }
+    }
+}
+
+impl From<&Spent> for Cost {
+    fn from(spent: &Spent) -> Self {
+        Self {
+            micros: spent.cost_micros,
+            requests: spent.steps,
+            unpriced: spent.unpriced,
+        }
+    }
+}
+
 /// `turn.ended`: the end of a turn.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TurnEnded {
@@ -115,6 +171,9 @@ pub struct TurnEnded {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<Failure>,
     pub usage: UsageTotals,
+    /// The same with what its sub-agents and the planner used; absent: there were none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tree_usage: Option<Spent>,
     pub steps: u64,
     pub tool_calls: u64,
     pub duration_ms: u64,

@@ -104,6 +104,12 @@ fn result_of_an_agent_in_the_background_starts_a_turn_of_an_idle_parent() {
     });
     has_come_back(&house);
     model.assert_strict();
+    // The model is told whose words these are.
+    let requests = model.requests();
+    let said = user_messages(requests.last().expect("a request"));
+    let last = said.last().expect("a message");
+    let head = "[Message from session 2, not from the user.]\n\nThe agent `explore`";
+    assert!(last.starts_with(head), "{last}");
 }
 
 #[test]

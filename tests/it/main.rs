@@ -1,9 +1,11 @@
 //! What needs the whole: the real programs, a home of their own, a scripted model. One binary, so that it links once.
 
 mod additions;
+mod agent_costs;
 mod agent_crashes;
 mod agent_definitions;
 mod agent_fallbacks;
+mod agent_questions;
 mod agent_servers;
 mod agent_skills;
 mod agent_tools;

@@ -1,9 +1,12 @@
 //! What sessions say to one another: messages in a tree, answers that are attached, and pipes.
 
+use std::process::Stdio;
+
+use proto::item::Voice;
 use proto::{Body, Pid};
 use serde_json::json;
 use testkit::model::{Answer, Fault, Gate, Model, Place, Request, Script};
-use tests::House;
+use tests::{House, Running};
 
 use crate::scripted::{house, run};
 
@@ -28,9 +31,7 @@ fn received(house: &House, pid: u64) -> Vec<(String, String)> {
     let bodies = house.log(Pid(pid)).bodies().into_iter();
     bodies
         .filter_map(|body| match body {
-            Body::PromptQueued(prompt) if prompt.text.starts_with("Message from") => {
-                Some((prompt.by, prompt.text))
-            }
+            Body::PromptQueued(prompt) if prompt.from.is_some() => Some((prompt.by, prompt.text)),
             _ => None,
         })
         .collect()
@@ -77,22 +78,37 @@ fn messages_reach_the_tree_and_no_stranger() {
         "{results:?}"
     );
     assert!(results[2].text.contains("at most 16384"), "{results:?}");
-    let expected = (
-        "session 3".to_owned(),
-        "Message from session 3:\n\nThe test fails.".to_owned(),
-    );
+    let expected = ("session 3".to_owned(), "The test fails.".to_owned());
     assert_eq!(received(&house, 2), [expected]);
     assert!(received(&house, 1).is_empty());
     // The lead reads it at its next step.
     let requests = model.requests();
     let last = requests.last().expect("a request");
     let said = user_messages(last);
-    assert!(
-        said.last()
-            .is_some_and(|said| said.contains("The test fails.")),
-        "{said:?}"
+    assert_eq!(
+        said.last().map(String::as_str),
+        Some("[Message from session 3, not from the user.]\n\nThe test fails.")
     );
     model.assert_strict();
+    let bodies = house.log(Pid(2)).bodies().into_iter();
+    let mut voices = bodies.filter_map(|body| match body {
+        Body::User(message) => Some((message.voice, message.from)),
+        _ => None,
+    });
+    assert!(voices.any(|voice| voice == (Voice::Session, Some(Pid(3)))));
+    // Users see whose it is, in both languages.
+    for (language, label) in [("en", "message of session 3"), ("zh", "来自会话 3 的消息")] {
+        let mut command = house.command(&["attach", "--plain", "--read-only", "2"]);
+        command.env("REASONIX_LANG", language).stdin(Stdio::piped());
+        let mut shown = Running::start(&mut command);
+        let label = format!("◂ {label}");
+        shown.line(&label, |line| line == label);
+        shown.line("the message", |line| line == "  │ The test fails.");
+        shown.hang_up();
+        let _ = shown.done();
+    }
+    let exported = house.reasonix(&["export", "2"]).expect_code(0).out;
+    assert!(exported.contains("**Message of session 3**"), "{exported}");
 }
 
 /// D2.23: the answer of one session goes into the prompt of another; a failure stops there.

@@ -18,6 +18,7 @@ use proto::state::{Kind, WaitingFor};
 use proto::{Body, Seq, SessionOptions};
 use tokio::time::Instant;
 
+use crate::agent_dialogs::{AgentChanges, AgentDialogs};
 use crate::commands::setup;
 use crate::dialog::Dialog;
 use crate::exit::{self, Error};
@@ -136,6 +137,7 @@ pub async fn run(args: Args) -> Result<u8, Error> {
         client,
         role,
         open: Vec::new(),
+        agents: AgentDialogs::default(),
         queue: Queue::default(),
         away: Vec::new(),
         unsure: false,
@@ -212,6 +214,8 @@ struct Attached {
     role: Role,
     /// What a person is asked, oldest first.
     open: Vec<Dialog>,
+    /// Questions of the sub-agents below the session: they are asked here too.
+    agents: AgentDialogs,
     /// Prompts that wait.
     queue: Queue,
     /// The summary of what happened while nobody was there, until it is shown.
@@ -235,6 +239,7 @@ struct Attached {
 enum Next {
     Heard(Result<Heard, CallError>),
     Line(Option<String>),
+    Agents(AgentChanges),
     Arrived(Arrived),
     /// All that was asked for has ended, at this record.
     Done(Result<Seq, CallError>),
@@ -248,6 +253,7 @@ impl Attached {
         let mut until: Option<Seq> = None;
         let mut interrupted: Option<Instant> = None;
         let mut begun = false;
+        self.agents.start(&self.client, follow.attached().pid);
         loop {
             if until.is_some_and(|until| follow.last() >= Some(until)) {
                 return self.leave(0);
@@ -256,6 +262,7 @@ impl Attached {
                 heard = follow.heard() => Next::Heard(heard),
                 // Before all earlier events are on the screen, the user cannot know which session this is and what it asks.
                 line = read(&mut lines), if begun => Next::Line(line),
+                changes = self.agents.changed(), if begun => Next::Agents(changes),
                 arrived = signals.next() => Next::Arrived(arrived),
                 done = finished(&mut ending) => Next::Done(done),
             };
@@ -275,11 +282,13 @@ impl Attached {
                     self.note(say!(Msg::Reconnected))?;
                     self.apart = false;
                     self.unsure = true;
+                    self.agents.restart(&self.client);
                 }
                 Next::Heard(Err(error)) => {
                     self.leave(0)?;
                     return Err(error.into());
                 }
+                Next::Agents(changes) => self.take_agents(changes, lines.as_mut())?,
                 Next::Line(Some(line)) => match input::parse(&line) {
                     Said::Quit => return self.leave(0),
                     said => self.say(said).await?,
@@ -399,7 +408,8 @@ impl Attached {
 
     /// The open questions as they are now; those that the replay did not show are shown.
     fn sync(&mut self, sync: &Sync, lines: Option<&mut Lines>) -> Result<(), Error> {
-        let mut known = std::mem::take(&mut self.open);
+        let known = std::mem::take(&mut self.open).into_iter();
+        let (of_agents, mut known): (Vec<_>, Vec<_>) = known.partition(|open| open.agent.is_some());
         let mut new = false;
         for asked in Dialog::by_sync(sync) {
             match known.iter().position(|known| known.id() == asked.id()) {
@@ -410,6 +420,29 @@ impl Attached {
                     self.open.push(asked);
                 }
             }
+        }
+        self.open.extend(of_agents);
+        if new {
+            drawn(lines);
+        }
+        Ok(())
+    }
+
+    /// Takes what has changed about the questions of sub-agents.
+    fn take_agents(
+        &mut self,
+        changes: AgentChanges,
+        lines: Option<&mut Lines>,
+    ) -> Result<(), Error> {
+        for closed in &changes.closed {
+            self.open.retain(|open| open.id() != closed.id());
+            let session = closed.interaction.session;
+            self.note(&words::agent_answered(language(), session))?;
+        }
+        let new = !changes.opened.is_empty();
+        for asked in changes.opened {
+            self.draw(&asked)?;
+            self.open.push(asked);
         }
         if new {
             drawn(lines);

@@ -134,7 +134,7 @@ fn long_row(session: &SessionSummary) -> [String; 16] {
         session.model.clone(),
         turns,
         tokens,
-        output::cost(&session.usage),
+        output::cost(session.cost()),
         context(session),
         session.approval_mode.as_str().to_owned(),
         minute(session.created_at),

@@ -56,6 +56,8 @@ client::catalog! {
     TurnsToRewind = "{0} to rewind to: `reasonix rewind {1} --list`", "可回退 {0}：`reasonix rewind {1} --list`";
     Unknown = "unknown: {0}", "未知：{0}";
     ForkOf = "a fork of {0} after its turn {1}", "从会话 {0} 的第 {1} 回合之后分出";
+    /// The cost of the session alone; with its sub-agents.
+    CostWithAgents = "{0}, {1} with sub-agents", "{0}，含子代理共 {1}";
     TokensOf = "{0} sent ({1} cached), {2} received, {3}", "发送 {0}（缓存 {1}），收到 {2}，{3}";
     CreatedActive = "{0}, active {1} ago", "{0}，{1}前活动";
     NoRequestYet = "no request yet", "还没有请求";

@@ -4,11 +4,10 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
-use client::{CallError, Client};
+use client::{CallError, Client, agent_questions};
 use proto::Pid;
-use proto::methods::{InteractionList, ProcessList, ProcessWait};
-use proto::params::session::SessionSummary;
-use proto::params::{interaction, process};
+use proto::methods::{ProcessList, ProcessWait};
+use proto::params::process;
 use tokio::sync::{mpsc, watch};
 
 use crate::event::Event;
@@ -150,14 +149,7 @@ async fn overview(client: &Client, known: Option<&Overview>) -> Result<Overview,
     let kept = kept.filter(|session| unchanged.contains(&session.pid));
     sessions.extend(kept.cloned());
     sessions.sort_by_key(|session| session.pid);
-    let asks = |session: &SessionSummary| session.pending_interactions > 0;
-    let open = match sessions.iter().any(asks) {
-        true => {
-            let all = interaction::ListParams::default();
-            client.call::<InteractionList>(&all).await?.interactions
-        }
-        false => Vec::new(),
-    };
+    let open = agent_questions::open_questions(client, &sessions).await?;
     Ok(Overview {
         sessions,
         children: listed.children,

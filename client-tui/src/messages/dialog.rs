@@ -1,10 +1,6 @@
 //! Words of approvals, questions of the model, and of a yes or no.
 
 super::catalog! {
-    /// Its pid.
-    AgentAnswered = "the question of sub-agent {0} is no longer open", "子代理 {0} 的提问已不再待答";
-    /// Name of its definition; its pid.
-    AgentAsks = "asked by the sub-agent {0} (session {1})", "由子代理 {0} 提出（会话 {1}）";
     TitleTrust = "Trust this project?", "信任此项目？";
     TitleConfirm = "Are you sure?", "确定吗？";
     /// 0: which one, 1: of how many.

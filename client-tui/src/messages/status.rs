@@ -67,6 +67,7 @@ super::catalog! {
     /// Read; written.
     SummaryTokens = "tokens: {0} in, {1} out", "词元：输入 {0}，输出 {1}";
     SummaryCost = "cost: {0}", "费用：{0}";
+    SummaryCostWithAgents = "cost: {0} (with sub-agents)", "费用：{0}（含子代理）";
     /// The command.
     SummaryAttach = "attach again: {0}", "重新连接：{0}";
     SummaryGoesOn = "it keeps running", "会话仍在继续工作";

@@ -3,6 +3,7 @@
 
 use std::collections::HashSet;
 
+use client::agent_questions::{self, below};
 use client::tree;
 use proto::Pid;
 use proto::params::interaction::Interaction;
@@ -47,9 +48,7 @@ impl Overview {
     /// Open interactions of the sub-agents below a session.
     #[must_use]
     pub fn asked_below(&self, of: Pid) -> Vec<&Interaction> {
-        let below = below(&self.sessions, of);
-        let open = self.open.iter();
-        open.filter(|open| below.contains(&open.session)).collect()
+        agent_questions::asked_below(&self.sessions, &self.open, of)
     }
 
     /// How many things wait for the user in sessions that are neither this one nor below it.
@@ -65,28 +64,6 @@ impl Overview {
         let stuck = self.sessions.iter().filter(needs_key);
         asked + stuck.filter(|stuck| !seen.contains(&stuck.pid)).count()
     }
-}
-
-/// The first sub-agent below a session that waits for the user.
-#[must_use]
-pub fn asking_below(sessions: &[SessionSummary], of: Pid) -> Option<Pid> {
-    let below = below(sessions, of);
-    let mut asking = sessions
-        .iter()
-        .filter(|session| session.pending_interactions > 0);
-    let found = asking.find(|session| below.contains(&session.pid));
-    found.map(|session| session.pid)
-}
-
-/// The pids of the sub-agents below a session. A sub-agent is younger than its parent, so its number is higher.
-fn below(sessions: &[SessionSummary], of: Pid) -> HashSet<Pid> {
-    let mut found = HashSet::new();
-    for session in sessions {
-        if session.ppid == of || found.contains(&session.ppid) {
-            found.insert(session.pid);
-        }
-    }
-    found
 }
 
 #[cfg(test)]

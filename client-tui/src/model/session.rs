@@ -6,9 +6,9 @@ use client::DecodedEvent;
 use client::form::{self, ShownInteraction};
 use client::queue::Queue;
 use client::user_waits::UserWaits;
-use proto::item::Voice;
+use proto::budget::Spent;
 use proto::live::{Live, Snapshot};
-use proto::outcome::{TurnLimit, UsageTotals};
+use proto::outcome::{Cost, TurnLimit, UsageTotals};
 use proto::params::interaction::Interaction;
 use proto::params::session::SessionSummary;
 use proto::record::{ChildSpawned, Purpose, Todo, TodoStatus};
@@ -45,6 +45,8 @@ pub struct Session {
     /// The planner works on the prompt of the running turn.
     pub planning: bool,
     pub usage: UsageTotals,
+    /// The same with what its sub-agents used; `None`: there were none.
+    pub tree_usage: Option<Spent>,
     /// Tokens of the newest request and its answer.
     pub context_tokens: u64,
     /// 0: unknown.
@@ -107,6 +109,7 @@ impl Session {
             compacting: false,
             planning: false,
             usage: UsageTotals::default(),
+            tree_usage: None,
             context_tokens: 0,
             context_window: 0,
             cache_used: None,
@@ -227,10 +230,18 @@ impl Session {
         self.goal = summary.goal.as_deref().map(Goal::from);
         self.at_limit = summary.at_limit;
         self.usage = summary.usage;
+        self.tree_usage = summary.tree_usage;
         self.context_tokens = summary.context_tokens;
         self.context_window = summary.context_window;
         (self.cache_used, self.cache_ttl_ms) = (summary.cache_used, summary.cache_ttl_ms);
         self.turns = summary.turns;
+    }
+
+    /// What it cost, with its sub-agents.
+    #[must_use]
+    pub fn cost(&self) -> Cost {
+        let own = Cost::from(&self.usage);
+        self.tree_usage.as_ref().map_or(own, Cost::from)
     }
 
     /// Milliseconds until the vendor's cache forgets the conversation: 0 when it has. `None`: not known, or it is being
@@ -277,7 +288,7 @@ impl Session {
         self.queue.fold(seq, &body);
         self.waits.fold(&body, event.at);
         match &body {
-            Body::User(message) if message.voice != Voice::Daemon => {
+            Body::User(message) if message.voice.is_user() => {
                 self.todos_before_prompt = true;
             }
             Body::TodoUpdated(_) => self.todos_before_prompt = false,
@@ -375,7 +386,11 @@ impl Session {
             }
             Body::TodoUpdated(updated) => self.todos = updated.todos,
             Body::Usage(usage) => {
-                self.usage.add(&UsageTotals::of(&usage));
+                let more = UsageTotals::of(&usage);
+                self.usage.add(&more);
+                if let Some(tree) = &mut self.tree_usage {
+                    *tree = tree.plus(&Spent::from(&more));
+                }
                 // Summaries, samples and extractions are not part of the conversation.
                 if usage.reported && usage.purpose == Purpose::Answer {
                     self.context_tokens = usage.prompt_tokens.saturating_add(usage.output_tokens);

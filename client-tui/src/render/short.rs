@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use proto::outcome::UsageTotals;
+use proto::outcome::{Cost, UsageTotals};
 
 use super::wrap;
 
@@ -58,15 +58,16 @@ pub fn elapsed(ms: u64) -> String {
 /// The cost, as far as it is known: `$0.12`, with a trailing `+` if some requests have no known price. `None`: no
 /// cost is known, or there were no requests.
 #[must_use]
-pub fn cost(usage: &UsageTotals) -> Option<String> {
-    if usage.requests == 0 || usage.requests <= usage.unknown_cost_calls && usage.cost_micros == 0 {
+pub fn cost(cost: impl Into<Cost>) -> Option<String> {
+    let cost = cost.into();
+    if cost.requests == 0 || cost.requests <= cost.unpriced && cost.micros == 0 {
         return None;
     }
-    let more = match usage.unknown_cost_calls {
+    let more = match cost.unpriced {
         0 => "",
         _ => "+",
     };
-    Some(format!("{}{more}", money(usage.cost_micros)))
+    Some(format!("{}{more}", money(cost.micros)))
 }
 
 /// Tokens in and out.

@@ -4,7 +4,6 @@ use client::DecodedEvent;
 use client::form::Form;
 use client::transcript::words;
 use proto::Body;
-use proto::item::Voice;
 use proto::live::{Away, Live, Snapshot};
 use proto::outcome::OutcomeKind;
 use proto::state::WaitingFor;
@@ -205,7 +204,7 @@ fn news(language: Language, snapshot: &Snapshot) -> Vec<(Tone, String)> {
 fn durable(model: &mut Model, body: &Body, new: bool) -> Vec<Effect> {
     let mut effects = keys(model);
     match body {
-        Body::User(message) if message.voice != Voice::Daemon => {
+        Body::User(message) if message.voice.is_user() => {
             model.composer.remember(&message.text);
         }
         Body::InteractionOpened(interaction) if new => {

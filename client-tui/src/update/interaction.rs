@@ -5,6 +5,7 @@ mod command;
 use std::time::Instant;
 
 use client::form::{Asked, Fields, Form, ShownInteraction};
+use client::transcript::words as shared;
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind};
 use proto::params::interaction::{AnswerParams, ApprovalDecision, Interaction, InteractionAnswer};
 use proto::{ErrorName, Pid};
@@ -592,8 +593,7 @@ fn close(model: &mut Model) {
     if let Some(Dialog::Interaction(dialog)) = &dialog
         && dialog.interaction.session != here
     {
-        let agent = dialog.interaction.session.to_string();
-        let words = model.look.language.fill(Msg::AgentAnswered, &[&agent]);
+        let words = shared::agent_answered(model.look.language, dialog.interaction.session);
         model.toast(Tone::Info, words);
         return;
     }

@@ -25,6 +25,10 @@ pub fn lend(model: &mut Model) -> Vec<Effect> {
     let before = std::mem::take(&mut session.borrowed);
     session.borrowed = asked.into_iter().cloned().collect();
     let own = model.overview.session(session.pid);
+    // Events of this session say nothing of what its sub-agents use.
+    if let Some(tree) = own.and_then(|own| own.tree_usage) {
+        session.tree_usage = Some(tree);
+    }
     let line = own.and_then(|own| own.goal.as_deref());
     if let (Some(goal), Some(line)) = (&mut session.goal, line) {
         goal.learn(line);

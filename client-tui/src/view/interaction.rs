@@ -10,6 +10,7 @@ use std::rc::Rc;
 use client::form::{
     Content, Decision, Fields, Form, NoteTone, Shape, ShownInteraction, kinds, reason,
 };
+use client::transcript::words as shared;
 use proto::params::interaction::Question;
 use ratatui::text::Line;
 
@@ -219,11 +220,7 @@ fn agent(dialog: &InteractionDialog, model: &Model, width: usize) -> Option<Line
     let pid = dialog.interaction.session;
     model.session.as_ref().filter(|open| open.pid != pid)?;
     let agent = model.overview.session(pid)?.agent.as_deref();
-    let name = client::text::line(agent.unwrap_or_default());
-    let asks = model
-        .look
-        .language
-        .fill(Msg::AgentAsks, &[&name, &pid.to_string()]);
+    let asks = shared::asked_by(model.look.language, agent.unwrap_or_default(), pid);
     let style = model.look.theme.style(Ink::Tool);
     let asks = wrap::cut(&asks, width);
     Some(Line::from(ratatui::text::Span::styled(asks, style)))

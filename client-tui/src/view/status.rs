@@ -126,7 +126,7 @@ fn figures(model: &Model, session: &Session) -> Vec<Group> {
         let words = language.fill(Msg::Tokens, &[&short::count(tokens)]);
         groups.push(Group::new(10, Ink::Dim, words));
     }
-    if let Some(cost) = short::cost(usage) {
+    if let Some(cost) = short::cost(session.cost()) {
         groups.push(Group::new(6, Ink::Dim, cost));
     }
     groups

@@ -4,7 +4,6 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-use proto::item::Voice;
 use proto::params::history::MessageRole;
 use proto::{Body, Seq, Stamp};
 use sha2::{Digest, Sha256};
@@ -162,15 +161,13 @@ fn entry(raw: &RawRecord<'_>, start: u64, length: u64) -> Option<Entry> {
     })))
 }
 
-/// The role and the text of a message. `None`: it is none, or one of the daemon.
+/// The role and the text of a message. `None`: it is none, or not one of the user, the model or a tool.
 fn message(raw: &RawRecord<'_>) -> Option<(MessageRole, String)> {
     if !raw.kind.starts_with("message.") {
         return None;
     }
     match raw.record().ok()?.body {
-        Body::User(message) if message.voice != Voice::Daemon => {
-            Some((MessageRole::User, message.text))
-        }
+        Body::User(message) if message.voice.is_user() => Some((MessageRole::User, message.text)),
         Body::Assistant(message) => Some((MessageRole::Assistant, message.text)),
         Body::Tool(message) => Some((MessageRole::Tool, message.text)),
         _ => None,

@@ -4,7 +4,7 @@
 //!
 //! Names of tools are as they are written: the session knows which tools there are.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use proto::params::command::CommandSource;
@@ -15,6 +15,7 @@ use workspace::Workspace;
 use crate::definition_files::{DefinitionFiles, Root};
 use crate::front_matter::{Described, Document, split};
 
+mod claude;
 mod fallbacks;
 
 /// Directories of a project that hold agents. The first that has a name counts.
@@ -65,8 +66,8 @@ const OTHER_KEYS: [&str; 5] = [
     "color",
     "mcpServers",
 ];
-/// Keys that promise what this build does not do: a file with one is left out.
-const REFUSED: [&str; 5] = ["skills", "budget", "hooks", "background", "permissionMode"];
+/// Keys that promise a limit which this build does not hold: a file with one is left out.
+const REFUSED: [&str; 1] = ["budget"];
 /// The spellings of the number of steps.
 const STEPS: [&str; 3] = ["max_steps", "maxTurns", "max_turns"];
 /// Names of models that mean the model of the parent here.
@@ -172,6 +173,9 @@ struct Fields {
     #[serde(alias = "mcpServers")]
     mcp_servers: Option<ServerNames>,
     fallback: Option<String>,
+    #[serde(rename = "permissionMode")]
+    permission_mode: Option<Written<String>>,
+    hooks: Option<claude::Hooks>,
 }
 
 /// The model in the form of `agent.yaml`: a provider and the model of it that is preferred.
@@ -179,11 +183,12 @@ struct Fields {
 struct Models {
     provider: Option<String>,
     preferred: Option<String>,
+    /// Keys that have no effect.
+    #[serde(flatten)]
+    other: BTreeMap<String, IgnoredAny>,
 }
 
 impl Models {
-    const KEYS: [&str; 2] = ["provider", "preferred"];
-
     /// The reference to a model. `None`: that of the parent.
     fn reference(self) -> Option<String> {
         match (self.provider, self.preferred) {
@@ -387,8 +392,8 @@ fn taken(
 ) -> Option<AgentDefinition> {
     match parsed {
         Ok(parsed) => {
-            for (line, key) in parsed.unknown {
-                files.warn(file, line, &format!("the key `{key}` has no effect"));
+            for (line, warning) in parsed.warnings {
+                files.warn(file, line, &warning);
             }
             Some(AgentDefinition {
                 source,
@@ -406,8 +411,8 @@ fn taken(
 /// A file that was read.
 struct Parsed {
     agent: AgentDefinition,
-    /// Keys that have no effect, with their lines.
-    unknown: Vec<(u64, String)>,
+    /// What has no effect, with its line.
+    warnings: Vec<(u64, String)>,
 }
 
 /// Reads a file. The error has its line.
@@ -478,27 +483,48 @@ fn read_document(stem: &str, mut document: Document<'_>) -> Result<Parsed, (u64,
         return Err((1, "it says nothing to the model".to_owned()));
     }
     let tools_line = line_of(&["tools"]);
+    let mut warnings = Vec::new();
     // `*` is what it gets without the key.
     let tools = fields.tools.map(Names::read);
     let tools = tools.filter(|names| !names.iter().any(|name| name == "*"));
+    let tools = tools.map(|names| claude::whole_tools(names, tools_line, &mut warnings));
+    if tools.as_ref().is_some_and(Vec::is_empty) {
+        let reason = "it names no whole tool under `tools`: name one, or leave the key out";
+        return Err((tools_line, reason.to_owned()));
+    }
     let without = fields.disallowed_tools.map(Names::read).unwrap_or_default();
-    let mut named = tools.iter().flatten().chain(&without);
-    if let Some(name) = named.find(|name| name.contains('(')) {
-        let reason = format!("a part of a tool, `{name}`, cannot be given: name whole tools");
-        return Err((line_of(&["tools", "disallowedTools"]), reason));
+    let without_line = line_of(&["disallowedTools", "disallowed_tools"]);
+    let without = claude::widened(without, without_line, &mut warnings);
+    if let Some(hooks) = &fields.hooks {
+        let line = line_of(&["hooks"]);
+        claude::check_hooks(hooks).map_err(|reason| (line, reason))?;
+        warnings.push((line, claude::HOOKS_WITHOUT_EFFECT.to_owned()));
     }
-    let known = |key: &str| KEYS.contains(&key) || OTHER_KEYS.contains(&key);
-    let mut unknown: Vec<_> = keys
-        .iter()
-        .filter(|(_, key)| !known(key))
-        .cloned()
-        .collect();
-    if fields.models.is_some() {
-        let below = document.keys_below("models").into_iter();
-        let below = below.filter(|(_, key)| !Models::KEYS.contains(&&**key));
-        unknown.extend(below.map(|(line, key)| (line, format!("models.{key}"))));
-        unknown.sort();
+    let mode = fields
+        .permission_mode
+        .map(|mode| mode.value(|text| Some(text.to_owned())));
+    let (plans, warning) = claude::permission_mode(mode);
+    warnings.extend(warning.map(|text| (line_of(&["permissionMode"]), text)));
+    let read_only = read_only || plans;
+    let known = |key: &str| {
+        KEYS.contains(&key)
+            || OTHER_KEYS.contains(&key)
+            || ["permissionMode", "hooks"].contains(&key)
+    };
+    let no_effect = |key: &str| format!("the key `{key}` has no effect");
+    let unknown = keys.iter().filter(|(_, key)| !known(key));
+    warnings.extend(unknown.map(|(line, key)| (*line, no_effect(key))));
+    if let Some(models) = &fields.models {
+        let lines = document.keys_below("models");
+        let line_below = |key: &str| {
+            let written = lines.iter().find(|(_, written)| written == key);
+            // In braces they are all on its line.
+            written.map_or_else(|| line_of(&["models"]), |(line, _)| *line)
+        };
+        let other = models.other.keys();
+        warnings.extend(other.map(|key| (line_below(key), no_effect(&format!("models.{key}")))));
     }
+    warnings.sort();
     if fields.model.is_some() && fields.models.is_some() {
         let reason = "it has `model` and `models`: give one of them".to_owned();
         return Err((line_of(&["models"]), reason));
@@ -525,7 +551,7 @@ fn read_document(stem: &str, mut document: Document<'_>) -> Result<Parsed, (u64,
             body,
             hidden_by: None,
         },
-        unknown,
+        warnings,
     })
 }
 

@@ -21,6 +21,9 @@ pub struct Worktree {
     pub base: String,
     /// The root of the user's checkout that it was made from.
     pub origin: PathBuf,
+    /// The root of the worktree that it was made from, if that was one of these itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<PathBuf>,
     /// The git directory that both share.
     pub common: PathBuf,
     /// Paths of the checkout with changes that were not committed: they are not in it.

@@ -111,7 +111,12 @@ impl Step<'_> {
             .collect();
         let steers = !steering.is_empty();
         for prompt in steering {
-            self.say_prompt(prompt, None, Vec::new(), Voice::Steer);
+            let by_session = self.facts.sent_by_sessions.contains_key(&prompt.prompt_id);
+            let voice = match by_session {
+                true => Voice::Session,
+                false => Voice::Steer,
+            };
+            self.say_prompt(prompt, None, Vec::new(), voice);
         }
         steers
     }

@@ -194,7 +194,7 @@ pub struct Facts {
     /// The limits of queued prompts that continue such a turn.
     pub(crate) added: HashMap<PromptId, AddedLimits>,
     /// Queued prompts that no person has sent: messages of other sessions of the tree, results of sub-agents.
-    pub(crate) sent_by_sessions: HashSet<PromptId>,
+    pub(crate) sent_by_sessions: HashMap<PromptId, Pid>,
     /// The goal in progress.
     pub goal: Option<Goal>,
     /// The newest goal that ended.
@@ -302,8 +302,13 @@ impl Facts {
                 }
             }
             Body::AgentFinished(agent) => {
-                self.agents.insert(agent.session, agent.spent);
+                let before = self.agents.insert(agent.session, agent.spent);
+                if let Some(open) = &mut self.open {
+                    let more = agent.spent.since(&before.unwrap_or_default());
+                    open.agents_spent = open.agents_spent.plus(&more);
+                }
                 self.background_agents.remove(&agent.session);
+                self.note_agents_denials(agent);
             }
             Body::PlannerStarted(started) => self.apply_planner_started(started),
             Body::PlannerFinished(finished) => self.apply_planner_finished(finished),

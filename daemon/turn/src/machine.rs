@@ -533,12 +533,14 @@ impl Step<'_> {
         let item = self.next_item();
         let attached = prompt_id.and_then(|id| self.facts.attached.get(&id).cloned());
         let attached = attached.unwrap_or_default();
+        let sender = prompt_id.and_then(|id| self.facts.sent_by_sessions.get(&id).copied());
         UserMessage {
             item,
             prompt_id,
             text,
             context,
             voice,
+            from: sender.filter(|_| voice == Voice::Session),
             attached,
             reported: Vec::new(),
         }

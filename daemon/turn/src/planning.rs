@@ -89,7 +89,6 @@ fn planner_of<'a>(facts: &'a Facts, prompt: &QueuedPrompt, voice: Voice) -> Opti
     let planned = facts.options.mode != Some(Mode::Plan)
         && facts.goal.is_none()
         && voice == Voice::Prompt
-        && !facts.sent_by_sessions.contains(&prompt.prompt_id)
         && !facts.added.contains_key(&prompt.prompt_id)
         && needs_plan(&prompt.text);
     planned.then_some(model)

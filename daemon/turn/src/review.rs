@@ -35,8 +35,10 @@ pub struct ReviewedCall {
     pub arguments: String,
     /// Why the user would be asked.
     pub rule: String,
-    /// The user's message of the turn.
+    /// The message that started the turn. Empty: it was neither the user's nor the task of a sub-agent.
     pub prompt: String,
+    /// The session is a sub-agent: its messages are of the model that started it.
+    pub is_agent: bool,
     pub cwd: String,
 }
 
@@ -91,14 +93,21 @@ pub fn apply(decided: &mut Decided, verdict: ReviewVerdict, reason: &str, allows
 #[must_use]
 pub fn demand(call: &ReviewedCall) -> String {
     let inside = |text: &str| shortened(text).replace("</", "<\\/");
+    let whose = match call.is_agent {
+        true => "The task that another model gave this sub-agent, not the user",
+        false => "The user's message",
+    };
+    let message = match call.prompt.is_empty() {
+        true => "A message of another session started this turn, not one of the user.".to_owned(),
+        false => format!("{whose}:\n<message>\n{}\n</message>", inside(&call.prompt)),
+    };
     format!(
-        "The user's message:\n<message>\n{}\n</message>\n\n\
+        "{message}\n\n\
          The call of the tool `{}` in `{}`, about which the user would be asked ({}):\n<call>\n{}\n</call>\n\n\
          Answer with {{\"verdict\": \"deny\" | \"ask\" | \"allow\", \"reason\": \"one short sentence in the language of the message\"}}:\n\
          - \"deny\" if it does clear harm: it sends secrets or files to somebody, destroys what the message does not ask to destroy, weakens protection, or hides what it does\n\
          - \"allow\" if the message plainly needs it, and it can do no harm that cannot be undone\n\
          - \"ask\" otherwise, and whenever you are not sure",
-        inside(&call.prompt),
         call.tool,
         call.cwd,
         call.rule,

@@ -1,5 +1,6 @@
 //! The start and the end of a turn. `next` decides what follows its end.
 
+use proto::budget::Spent;
 use proto::item::{UserMessage, Voice};
 use proto::outcome::{OutcomeKind, Reason, TurnEnded, TurnLimit};
 use proto::params::session::QueuedPrompt;
@@ -7,6 +8,7 @@ use proto::record::{Level, ReportedFile, SessionExited, SessionReopened, TurnSta
 use proto::state::State;
 use proto::{Body, Failure, Pid, PromptId, RequestId};
 
+use crate::facts::OpenTurn;
 use crate::goal;
 use crate::input::{Effect, StopReason};
 use crate::machine::{Phase, Step};
@@ -110,12 +112,14 @@ impl Step<'_> {
         let duration_ms = self.hold.ran.elapsed_ms(&open, self.now.mono_ms);
         let without_hooks = reason == Some(Reason::Shutdown) || outcome == OutcomeKind::Killed;
         let notify = self.hold.notify_turn_end && !without_hooks;
+        let tree_usage = with_agents(&open, duration_ms);
         let ended = TurnEnded {
             outcome,
             reason,
             text: with_plan(open.text, open.unapproved),
             error,
             usage: open.usage,
+            tree_usage,
             steps: open.steps,
             tool_calls: open.tool_calls,
             duration_ms,
@@ -195,6 +199,16 @@ impl Step<'_> {
         }
         Phase::Idle
     }
+}
+
+/// What a turn used with its sub-agents and the planner. `None`: they used nothing.
+fn with_agents(open: &OpenTurn, ms: u64) -> Option<Spent> {
+    let agents = Spent {
+        ms: 0,
+        ..open.agents_spent
+    };
+    let sum = Spent::from(&open.usage).plus(&agents);
+    (agents != Spent::default()).then_some(Spent { ms, ..sum })
 }
 
 /// The final text of a turn. It includes a plan that no client was attached to approve: scripts read it from there.

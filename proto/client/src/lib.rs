@@ -2,6 +2,7 @@
 //!
 //! Shared by every client. Holds no agent logic and prints nothing.
 
+pub mod agent_questions;
 pub mod amounts;
 mod backoff;
 pub mod call;

@@ -118,10 +118,11 @@ pub struct Entry<T> {
 /// The kind of entry, with its content.
 #[derive(Debug)]
 pub enum EntryKind<T> {
-    /// A person's prompt. `steer`: said into a running turn.
+    /// A user's prompt. `steer`: said into a running turn. `from`: the session that sent it, if no user did.
     User {
         text: String,
         steer: bool,
+        from: Option<Pid>,
         /// What was attached, because the prompt refers to it.
         attached: Vec<Attachment>,
     },

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::params::command::CommandSource;
+use crate::words::words;
 
 /// Parameters of `agent.list`: one of both.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -38,6 +39,16 @@ pub struct AgentDirectory {
     pub source: CommandSource,
 }
 
+words! {
+    /// Where a sub-agent works.
+    AgentIsolation default None {
+        /// In the directory of the session that starts it.
+        None = "none",
+        /// In a git worktree of its own.
+        Worktree = "worktree",
+    }
+}
+
 /// One agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AgentInfo {
@@ -46,6 +57,9 @@ pub struct AgentInfo {
     /// Names of its tools. Absent: those of the session that starts it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tools: Option<Vec<String>>,
+    /// Names of tools that it does not get.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub disallowed_tools: Vec<String>,
     /// Absent: that of the session that starts it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
@@ -56,6 +70,12 @@ pub struct AgentInfo {
     /// Every call of it that changes something is refused.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub read_only: bool,
+    /// Where it works.
+    #[serde(default)]
+    pub isolation: AgentIsolation,
+    /// MCP servers that are started for it alone, by name. Empty: it uses those of the session that starts it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub mcp_servers: Vec<String>,
     /// The agent that works on the same task if this one fails.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fallback: Option<String>,

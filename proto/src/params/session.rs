@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::budget::BudgetNode;
+use crate::budget::{BudgetNode, Spent};
 use crate::options::SessionOptions;
-use crate::outcome::{OutcomeKind, Reason, TurnEnded, TurnLimit, UsageTotals};
+use crate::outcome::{Cost, OutcomeKind, Reason, TurnEnded, TurnLimit, UsageTotals};
 use crate::params::forecast::Forecast;
 use crate::params::goal::GoalLine;
 use crate::params::profile::ProfileParams;
@@ -106,6 +106,9 @@ pub struct SessionSummary {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<crate::record::Origin>,
     pub usage: UsageTotals,
+    /// The same with what its sub-agents and planners used; absent: there were none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tree_usage: Option<Spent>,
     /// Prompt tokens of the newest request, to compare with `context_window`.
     pub context_tokens: u64,
     pub context_window: u64,
@@ -163,6 +166,15 @@ pub struct SessionSummary {
     /// Time of the newest request that the next one extends.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache_used: Option<Stamp>,
+}
+
+impl SessionSummary {
+    /// What it cost, with its sub-agents and planners.
+    #[must_use]
+    pub fn cost(&self) -> Cost {
+        let own = Cost::from(&self.usage);
+        self.tree_usage.as_ref().map_or(own, Cost::from)
+    }
 }
 
 fn one_sample() -> u32 {

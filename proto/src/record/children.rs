@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::budget::Spent;
 use crate::item::{CallStatus, Display};
+use crate::outcome::Denied;
 use crate::words::words;
 use crate::{CallId, Pid, RequestId, SessionId};
 
@@ -95,4 +96,10 @@ pub struct AgentFinished {
     pub agent: String,
     /// What it and its own sub-agents have used in all. Their logs hold it too: this counts for budgets alone.
     pub spent: Spent,
+    /// Calls that were denied because no client could approve them, as its newest turn reports them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub denied: Vec<Denied>,
+    /// A denial ended its work.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub blocked: bool,
 }

@@ -22,6 +22,7 @@ use super::log_change::LogChange;
 use super::report::Report;
 use super::watch::{BEARS, Leaving, Run, reached};
 use super::{Args, left, worktree};
+use crate::agent_dialogs::AgentChanges;
 use crate::dialog::{self, Dialog};
 use crate::exit::{self, Error};
 use crate::messages::run::Msg;
@@ -180,6 +181,8 @@ impl Driven {
     ) -> Result<u8, Error> {
         let mut leaving = Leaving::new(self.run.ephemeral);
         self.follow.bear(BEARS);
+        let pid = self.follow.attached().pid;
+        self.run.agents.start(&self.run.client, pid);
         if let Some(line) = first {
             self.send(line)?;
         }
@@ -196,6 +199,7 @@ impl Driven {
                         self.take(*event, report).await?;
                     }
                 }
+                changes = self.run.agents.changed(), if idle => self.take_agents(changes, report)?,
                 line = self.input.next(), if idle => match line {
                     Some(line) => self.send(line)?,
                     None => self.leave_alone().await?,
@@ -250,6 +254,7 @@ impl Driven {
         self.log_change = LogChange::default();
         // The old one goes last: the session is followed all the time.
         self.follow = follow;
+        self.run.agents.restart(&client);
         self.run.client = client;
         self.run.park = self.parks;
         Ok(())
@@ -299,13 +304,30 @@ impl Driven {
             }
             (_, Some(Live::Sync(sync))) => {
                 let shown = sync.interactions.iter();
-                self.open = shown
-                    .map(|shown| (shown.interaction_id.clone(), shown.clone()))
-                    .collect();
+                let shown = shown.map(|shown| (shown.interaction_id.clone(), shown.clone()));
+                // Those of sub-agents are not in it.
+                let own = event.session;
+                self.open.retain(|_, open| open.session != own);
+                self.open.extend(shown);
             }
             _ => {}
         }
         if let Some(code) = self.run.take(event, report)? {
+            self.code = Some(code);
+        }
+        output::flush()
+    }
+
+    /// Takes what has changed about the questions of sub-agents: lines answer them as the run's own.
+    fn take_agents(&mut self, changes: AgentChanges, report: &mut Report) -> Result<(), Error> {
+        for closed in &changes.closed {
+            self.open.remove(closed.id());
+        }
+        for opened in &changes.opened {
+            let asked = opened.interaction.clone();
+            self.open.insert(opened.id().clone(), asked);
+        }
+        if let Some(code) = self.run.take_agents(changes, report)? {
             self.code = Some(code);
         }
         output::flush()

@@ -33,13 +33,15 @@ impl Questions {
         self.draw();
     }
 
-    /// A question is closed, by whomever.
-    pub fn close(&mut self, id: &InteractionId) {
+    /// A question is closed, by whomever. False: it was not open here any more.
+    pub fn close(&mut self, id: &InteractionId) -> bool {
+        let before = self.open.len();
         self.open.retain(|open| open.id() != id);
         if self.drawn.as_ref() == Some(id) {
             self.drawn = None;
             output::progress("");
         }
+        self.open.len() < before
     }
 
     /// Draws the first question, unless one is drawn.

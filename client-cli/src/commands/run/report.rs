@@ -2,7 +2,8 @@
 
 use std::io::{self, IsTerminal as _};
 
-use proto::outcome::{Denied, OutcomeKind, Reason, TurnEnded, UsageTotals};
+use proto::budget::Spent;
+use proto::outcome::{Cost, Denied, OutcomeKind, Reason, TurnEnded, UsageTotals};
 use proto::params::worktree::WorktreeReport;
 use proto::record::{GoalEnded, SessionExited};
 use proto::{Pid, SessionId};
@@ -24,6 +25,10 @@ pub struct Report {
     reason: Option<Reason>,
     pub text: String,
     usage: UsageTotals,
+    /// What it used with its sub-agents.
+    tree: Spent,
+    /// There were any.
+    has_agents: bool,
     duration_ms: u64,
     steps: u64,
     tool_calls: u64,
@@ -46,6 +51,12 @@ impl Report {
         self.reason = ended.reason;
         self.text = ended.text;
         self.usage.add(&ended.usage);
+        self.has_agents |= ended.tree_usage.is_some();
+        let own = Spent {
+            ms: ended.duration_ms,
+            ..Spent::from(&ended.usage)
+        };
+        self.tree = self.tree.plus(&ended.tree_usage.unwrap_or(own));
         self.duration_ms = self.duration_ms.saturating_add(ended.duration_ms);
         self.steps = self.steps.saturating_add(ended.steps);
         self.tool_calls = self.tool_calls.saturating_add(ended.tool_calls);
@@ -106,11 +117,15 @@ impl Report {
     fn tell_cost(&self) {
         let usage = &self.usage;
         if usage.requests > 0 && io::stderr().is_terminal() {
+            let words = match self.has_agents {
+                true => Msg::SpentWithAgents,
+                false => Msg::Spent,
+            };
             output::progress(&say!(
-                Msg::Spent,
+                words,
                 output::short(usage.prompt_tokens),
                 output::short(usage.output_tokens),
-                output::cost(usage)
+                output::cost(&self.tree)
             ));
         }
     }
@@ -125,7 +140,8 @@ impl Report {
             reason: self.reason,
             text: &self.text,
             usage: self.usage,
-            cost_usd: cost_usd(&self.usage),
+            tree_usage: self.has_agents.then_some(self.tree),
+            cost_usd: cost_usd((&self.tree).into()),
             duration_ms: self.duration_ms,
             steps: self.steps,
             tool_calls: self.tool_calls,
@@ -153,7 +169,10 @@ pub struct RunResult<'a> {
     reason: Option<Reason>,
     text: &'a str,
     usage: UsageTotals,
-    /// Null where the price of a call is not known.
+    /// The same with what its sub-agents and the planner used; absent: there were none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tree_usage: Option<Spent>,
+    /// With that of its sub-agents. Null where the price of a call is not known.
     cost_usd: Option<f64>,
     duration_ms: u64,
     steps: u64,
@@ -182,8 +201,8 @@ fn outcome(kind: OutcomeKind) -> String {
 }
 
 /// The cost, where the price of every call is known.
-fn cost_usd(usage: &UsageTotals) -> Option<f64> {
+fn cost_usd(cost: Cost) -> Option<f64> {
     // Exact up to 2^53 millionths: nine thousand million dollars.
     #[allow(clippy::cast_precision_loss)]
-    (usage.unknown_cost_calls == 0).then(|| usage.cost_micros as f64 / 1e6)
+    (cost.unpriced == 0).then(|| cost.micros as f64 / 1e6)
 }

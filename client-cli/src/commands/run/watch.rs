@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use client::transcript::words;
 use client::{Client, Content, DecodedEvent, Follow, Followed, Heard};
 use proto::live::Live;
 use proto::methods::SessionInterrupt;
@@ -15,9 +16,11 @@ use super::log_change::LogChange;
 use super::question::Questions;
 use super::report::Report;
 use super::{Args, Format, code, left};
+use crate::agent_dialogs::{self, AgentChanges, AgentDialogs};
 use crate::dialog::Dialog;
 use crate::ended::unwritable;
 use crate::exit::{self, Error};
+use crate::messages::language;
 use crate::messages::run::Msg;
 use crate::paint::Painter;
 use crate::pieces::Transcript;
@@ -60,6 +63,8 @@ pub(super) struct Run {
     /// It is over when the goal is.
     goal: Option<GoalRun>,
     pub questions: Option<Questions>,
+    /// Questions of the sub-agents below the session: they are the run's own.
+    pub agents: AgentDialogs,
     pub transcript: Transcript,
     pub painter: Painter,
 }
@@ -87,6 +92,7 @@ impl Run {
             ended: None,
             goal: args.goal.is_some().then(GoalRun::default),
             questions: asks.then(Questions::default),
+            agents: AgentDialogs::default(),
             transcript: Transcript::default(),
             painter: Painter::new(output::colour(&std::io::stderr()), OUTPUT_LINES),
         }
@@ -112,6 +118,7 @@ impl Run {
         leaving.limit = limit_of_turn(timeout);
         let mut log_change = LogChange::default();
         follow.bear(BEARS);
+        self.agents.start(&self.client, follow.attached().pid);
         loop {
             tokio::select! {
                 heard = follow.heard() => if let Some(mut event) = log_change.take(self.hear(heard?))? {
@@ -128,6 +135,9 @@ impl Run {
                 },
                 line = typed(&mut self.questions) => if let Some(questions) = &mut self.questions {
                     questions.answer(&self.client, &line).await?;
+                },
+                changes = self.agents.changed() => if let Some(code) = self.take_agents(changes, report)? {
+                    return Ok(leaving.code(code));
                 },
                 arrived = heard(signals, early) => match leaving.take(arrived, report) {
                     Some(code) => return Ok(code),
@@ -153,10 +163,13 @@ impl Run {
         let seen = std::io::IsTerminal::is_terminal(&std::io::stderr());
         let (words, followed) = match heard {
             Heard::Followed(Followed::Event(event)) => return Some(Followed::Event(event)),
-            Heard::Followed(Followed::Reconnected) => (
-                seen.then(|| say!(Msg::Reconnected).to_owned()),
-                Some(Followed::Reconnected),
-            ),
+            Heard::Followed(Followed::Reconnected) => {
+                self.agents.restart(&self.client);
+                (
+                    seen.then(|| say!(Msg::Reconnected).to_owned()),
+                    Some(Followed::Reconnected),
+                )
+            }
             Heard::Lost => (seen.then(|| say!(Msg::Lost).to_owned()), None),
             Heard::Unwritable(failure) => (Some(format!("! {}", unwritable(&failure))), None),
         };
@@ -309,6 +322,46 @@ impl Run {
             questions.add(asked);
         }
         None
+    }
+
+    /// Takes what has changed about the questions of sub-agents; returns the exit code if it ends the run.
+    pub(super) fn take_agents(
+        &mut self,
+        changes: AgentChanges,
+        report: &mut Report,
+    ) -> Result<Option<u8>, Error> {
+        for closed in &changes.closed {
+            let asked = self.questions.as_mut();
+            let shown = asked.is_none_or(|questions| questions.close(closed.id()));
+            match self.format {
+                Format::Jsonl => output::json(&agent_dialogs::closed_event(closed))?,
+                // Who answered it here knows.
+                Format::Text if shown => {
+                    let words = words::agent_answered(language(), closed.interaction.session);
+                    output::progress_part(&self.painter.close());
+                    output::progress(&format!("· {words}"));
+                }
+                Format::Text | Format::Json => {}
+            }
+        }
+        let mut code = None;
+        for asked in changes.opened {
+            match self.format {
+                Format::Jsonl => output::json(&agent_dialogs::opened_event(&asked))?,
+                Format::Text if self.questions.is_none() => {
+                    for piece in asked.pieces() {
+                        output::progress_part(&self.painter.paint(&piece));
+                    }
+                }
+                Format::Text | Format::Json => {}
+            }
+            code = code.or(self.asked(asked, report));
+        }
+        if let Some(questions) = &mut self.questions {
+            // The next one.
+            questions.draw();
+        }
+        Ok(code)
     }
 
     /// Progress on standard error: all but the prompt, the answer, and questions that are drawn anyway.

@@ -96,7 +96,14 @@ fn facts(summary: &SessionSummary) -> Vec<(Label, String)> {
         output::counted(usage.requests, Thing::Request)
     );
     facts.push((Label::Tokens, tokens));
-    facts.push((Label::Cost, output::cost(usage)));
+    let own = output::cost(usage);
+    facts.push((
+        Label::Cost,
+        match &summary.tree_usage {
+            None => own,
+            Some(_) => say!(Msg::CostWithAgents, own, output::cost(summary.cost())),
+        },
+    ));
     facts.push((Label::Context, context(summary)));
     let created: String = summary.created_at.to_string().chars().take(16).collect();
     let active = output::ago(summary.active_at);

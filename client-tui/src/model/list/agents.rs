@@ -60,7 +60,7 @@ fn row(agent: &SessionSummary, depth: usize, at: Stamp, model: &Model) -> Row {
             cell(words::state(language, agent, at), mark.1),
             cell(words::aged(language, until, agent.created_at), Ink::Dim),
             cell(words::steps(language, agent.steps), Ink::Dim),
-            cell(short::cost(&agent.usage).unwrap_or_default(), Ink::Dim),
+            cell(short::cost(agent.cost()).unwrap_or_default(), Ink::Dim),
             cell(does, Ink::Text),
         ],
     }

@@ -172,6 +172,7 @@ pub fn summary(pid: u64, line: &str, minutes: i64) -> SessionSummary {
             requests: 4,
             ..UsageTotals::default()
         },
+        tree_usage: None,
         context_tokens: 16_000,
         context_window: 64_000,
         created_at: Stamp(0),

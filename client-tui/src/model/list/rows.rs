@@ -353,7 +353,7 @@ fn process(session: &SessionSummary, depth: usize, dialog: &ListDialog, model: &
             cell(words::model(&session.model), Ink::Dim),
             cell(words::context(session), Ink::Dim),
             cell(short::count(short::tokens(&session.usage)), Ink::Dim),
-            cell(words::cost(&session.usage), Ink::Dim),
+            cell(words::cost(session.cost()), Ink::Dim),
             cell(
                 words::directory(&session.cwd, model.place.home.as_deref()),
                 Ink::Dim,

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use client::form::kinds;
 use proto::Stamp;
-use proto::outcome::UsageTotals;
+use proto::outcome::Cost;
 use proto::params::session::SessionSummary;
 use proto::state::{State, WaitingFor};
 use pulldown_cmark::{Event, Parser, Tag};
@@ -49,8 +49,8 @@ pub fn lasted(language: Language, ms: u64) -> String {
 
 /// The cost, as far as it is known; empty if unknown.
 #[must_use]
-pub fn cost(usage: &UsageTotals) -> String {
-    short::cost(usage).unwrap_or_default()
+pub fn cost(cost: impl Into<Cost>) -> String {
+    short::cost(cost).unwrap_or_default()
 }
 
 /// How full the context is; empty if unknown.

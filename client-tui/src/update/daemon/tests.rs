@@ -40,6 +40,7 @@ fn ended() -> Body {
         text: "all done".to_owned(),
         error: None,
         usage: UsageTotals::default(),
+        tree_usage: None,
         steps: 1,
         tool_calls: 0,
         duration_ms: 10,

@@ -1,5 +1,6 @@
 //! Actions on a row: going to a session, pausing it, ending it.
 
+use client::agent_questions;
 use proto::params::session::{SessionSummary, Signal, SignalParams};
 use proto::state::State;
 use proto::{Pid, RequestId, SessionId};
@@ -10,7 +11,6 @@ use crate::messages::dialog::Msg as Title;
 use crate::messages::lists::Msg;
 use crate::model::confirm::{Confirm, ConfirmedAction};
 use crate::model::list::{Key, ListDialog, words};
-use crate::model::overview::asking_below;
 use crate::model::{Dialog, Link, Model, Tone};
 use crate::update::daemon::{fresh, go_to};
 use crate::update::interaction;
@@ -134,7 +134,7 @@ pub fn approve(model: &mut Model) -> Vec<Effect> {
         .and_then(|dialog| dialog.session(id))
         .map(|session| (session.pid, words::questions(session)));
     let sessions = dialog(model).map(ListDialog::sessions).unwrap_or_default();
-    let below = asks.and_then(|(pid, _)| asking_below(sessions, pid));
+    let below = asks.and_then(|(pid, _)| agent_questions::first_asking(sessions, pid));
     match asks {
         None => Vec::new(),
         Some((_, 0)) if below.is_some() => {

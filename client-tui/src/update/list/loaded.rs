@@ -3,7 +3,6 @@
 use std::cmp::Reverse;
 
 use client::DecodedEvent;
-use proto::item::Voice;
 use proto::params::session::SessionSummary;
 use proto::state::State;
 use proto::{Body, SessionId, Stamp};
@@ -184,7 +183,7 @@ fn last_words(records: &[DecodedEvent]) -> Preview {
     let mut preview = Preview::default();
     for record in records {
         match record.body() {
-            Some(Body::User(said)) if said.voice != Voice::Daemon => {
+            Some(Body::User(said)) if said.voice.is_user() => {
                 preview.prompt = client::text::line(&said.text);
             }
             Some(Body::Assistant(said)) if !said.text.trim().is_empty() => {

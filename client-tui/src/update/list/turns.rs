@@ -57,7 +57,10 @@ fn said(model: &Model, turn: u64) -> Option<String> {
     let mut entries = model.transcript.entries.iter();
     entries.find_map(|entry| match &entry.kind {
         transcript::EntryKind::User {
-            text, steer: false, ..
+            text,
+            steer: false,
+            from: None,
+            ..
         } if entry.turn == Some(turn) => Some(text.clone()),
         _ => None,
     })

@@ -192,7 +192,7 @@ fn figures(model: &Model, session: &SessionSummary) -> String {
     let language = model.look.language;
     let mut parts =
         vec![language.fill(Msg::Tokens, &[&short::count(short::tokens(&session.usage))])];
-    parts.push(words::cost(&session.usage));
+    parts.push(words::cost(session.cost()));
     let context = words::context(session);
     if !context.is_empty() {
         parts.push(language.fill(Msg::Context, &[&context]));

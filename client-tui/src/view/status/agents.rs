@@ -58,7 +58,7 @@ fn row(model: &Model, agent: &SessionSummary, depth: usize, width: usize) -> Lin
     let name = format!("{}{mark} {}", branch(depth), name(agent));
     let age = words::ago(language, model.clock, agent.created_at);
     let steps = words::steps(language, agent.steps);
-    let cost = words::cost(&agent.usage);
+    let cost = words::cost(agent.cost());
     let mut figures: Vec<String> = [age, steps, cost]
         .into_iter()
         .filter(|words| !words.is_empty())

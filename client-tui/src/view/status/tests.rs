@@ -437,6 +437,7 @@ fn the_title_names_the_session_or_its_first_words() {
             kind: crate::model::transcript::EntryKind::User {
                 text: "fix \u{1b}]0;evil\u{7}the build\nplease".to_owned(),
                 steer: false,
+                from: None,
                 attached: Vec::new(),
             },
         });
@@ -608,6 +609,7 @@ fn another_model_shows_with_its_window_and_for_a_stand_in_until_the_turn_ends() 
         text: String::new(),
         error: None,
         usage: proto::outcome::UsageTotals::default(),
+        tree_usage: None,
         steps: 1,
         tool_calls: 0,
         duration_ms: 10,

@@ -48,7 +48,9 @@ fn first_words(model: &Model) -> Option<&str> {
         .entries
         .iter()
         .find_map(|entry| match &entry.kind {
-            EntryKind::User { text, .. } => text.trim().lines().next(),
+            EntryKind::User {
+                text, from: None, ..
+            } => text.trim().lines().next(),
             _ => None,
         })
 }
@@ -79,8 +81,12 @@ pub fn summary(model: &Model) -> Vec<String> {
     if let Some(share) = short::percent(usage.cached_tokens, usage.prompt_tokens) {
         used.push(language.fill(Msg::Cache, &[&share.to_string()]));
     }
-    if let Some(cost) = short::cost(usage) {
-        used.push(language.fill(Msg::SummaryCost, &[&cost]));
+    if let Some(cost) = short::cost(session.cost()) {
+        let words = match session.tree_usage {
+            Some(_) => Msg::SummaryCostWithAgents,
+            None => Msg::SummaryCost,
+        };
+        used.push(language.fill(words, &[&cost]));
     }
     if !used.is_empty() {
         lines.push(used.join(" · "));

@@ -203,7 +203,13 @@ fn made_of(
     let mut rows = match &entry.kind {
         EntryKind::User {
             text,
+            from: Some(session),
+            ..
+        } => said::message(look, text, *session, output),
+        EntryKind::User {
+            text,
             steer,
+            from: None,
             attached,
         } => said::prompt(look, text, attached, *steer, output),
         EntryKind::Reasoning { thought, done } => {

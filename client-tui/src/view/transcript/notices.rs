@@ -107,7 +107,7 @@ pub(super) fn ended(look: &Look, ended: &TurnEnded, said: impl Fn(&CallId) -> bo
             ));
         }
     }
-    let mut more = usage(language, &ended.usage);
+    let mut more = usage(language, ended);
     let time = short::elapsed(ended.duration_ms);
     if ended.outcome == OutcomeKind::Completed {
         more.insert(0, language.fill(Msg::Worked, &[&time]));

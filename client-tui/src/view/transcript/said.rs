@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use client::text;
 use client::transcript::words;
+use proto::Pid;
 use proto::item::{Attachment, Finish};
 use ratatui::text::{Line, Span};
 
@@ -33,20 +34,7 @@ pub(super) fn prompt(
         false => "> ",
     };
     let mark = span(look, Ink::Prompt, format!("{BAR}{mark}"));
-    let words = words.trim_end();
-    let (words, hidden) = match open {
-        true => (words.into(), 0),
-        false => first(words, width(look)),
-    };
-    let clean = text::clean(&words);
-    let mut rows = hang(look, &mark, Ink::Prompt, &lines(clean.trim_end()));
-    let more = rows.len().saturating_sub(PROMPT) + hidden;
-    if more > 1 && !open {
-        rows.truncate(PROMPT);
-        let room = width(look).saturating_sub(wrap::width(BAR) + 2);
-        let hint = left_out(look, Msg::MoreLines, more, room);
-        rows.push(before("   ".into(), hint));
-    }
+    let mut rows = folded(look, &mark, Ink::Prompt, words, open);
     let mut below: Vec<_> = words::attached(look.language, attached)
         .flat_map(|line| notice_rows(look, "   ", (Ink::Dim, Ink::Dim), &line))
         .collect();
@@ -58,22 +46,61 @@ pub(super) fn prompt(
         below.push(before("   ".into(), hint));
     }
     rows.extend(below);
-    framed(look, rows)
+    framed(look, rows, (BAR, Ink::Prompt))
+}
+
+/// A message of another session: under its label, and with another bar than a user's prompt.
+pub(super) fn message(look: &Look, words: &str, from: Pid, open: bool) -> Vec<Line<'static>> {
+    let label = words::message_of(look.language, from);
+    let mark = span(look, Ink::Tool, format!("{SESSION_BAR}◂ "));
+    let indent = span(look, Ink::Tool, format!("{SESSION_BAR}  "));
+    let mut rows = hang(look, &mark, Ink::Tool, &[label]);
+    rows.extend(folded(look, &indent, Ink::Text, words, open));
+    framed(look, rows, (SESSION_BAR, Ink::Tool))
+}
+
+/// Text behind a mark: the first rows of it, or all if it is open.
+fn folded(
+    look: &Look,
+    mark: &Span<'static>,
+    ink: Ink,
+    words: &str,
+    open: bool,
+) -> Vec<Line<'static>> {
+    let words = words.trim_end();
+    let (words, hidden) = match open {
+        true => (words.into(), 0),
+        false => first(words, width(look)),
+    };
+    let clean = text::clean(&words);
+    let mut rows = hang(look, mark, ink, &lines(clean.trim_end()));
+    let more = rows.len().saturating_sub(PROMPT) + hidden;
+    if more > 1 && !open {
+        rows.truncate(PROMPT);
+        let room = width(look).saturating_sub(wrap::width(BAR) + 2);
+        let hint = left_out(look, Msg::MoreLines, more, room);
+        rows.push(before("   ".into(), hint));
+    }
+    rows
 }
 
 /// Before each row of a prompt.
 const BAR: &str = "▌";
 
-/// A prompt is easy to find when scrolling: it has a bar before all of its rows, and a background.
-fn framed(look: &Look, rows: Vec<Line<'static>>) -> Vec<Line<'static>> {
-    let style = look.theme.style(Ink::Prompt);
+/// Before each row of a message of another session.
+const SESSION_BAR: &str = "│";
+
+/// A prompt is easy to find when scrolling: it has a bar before all of its rows, and a background. A message has its own bar.
+fn framed(look: &Look, rows: Vec<Line<'static>>, (bar, ink): (&str, Ink)) -> Vec<Line<'static>> {
+    let style = look.theme.style(ink);
     let longest = rows.iter().map(wrap::cells).max().unwrap_or_default();
     // One cell more, if there is one.
     let all = (longest + 1).min(width(look));
     let framed = rows.into_iter().enumerate().map(|(index, mut row)| {
         if let Some(first) = row.spans.first_mut().filter(|_| index > 0) {
-            let rest = first.content.get(1..).unwrap_or_default();
-            first.content = format!("{BAR}{rest}").into();
+            let mut rest = first.content.chars();
+            rest.next();
+            first.content = format!("{bar}{}", rest.as_str()).into();
             first.style = style;
         }
         for span in &mut row.spans {

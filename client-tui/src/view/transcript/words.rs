@@ -1,7 +1,7 @@
 //! Small things in words: times, numbers, outcomes; and rows of them.
 
 use client::text;
-use proto::outcome::UsageTotals;
+use proto::outcome::TurnEnded;
 use ratatui::text::{Line, Span};
 
 use crate::keymap::{self, Action, Context};
@@ -79,13 +79,20 @@ pub(super) fn left_out(look: &Look, which: Msg, count: usize, room: usize) -> Li
     Line::from(span(look, Ink::Dim, wrap::cut(&words, room)))
 }
 
-/// The usage: tokens, and cost if all of it is known.
-pub(super) fn usage(language: Language, usage: &UsageTotals) -> Vec<String> {
+/// The usage of a turn: its tokens, and the cost as far as it is known, with that of its sub-agents.
+pub(super) fn usage(language: Language, ended: &TurnEnded) -> Vec<String> {
+    let usage = &ended.usage;
     let mut words = Vec::new();
     let tokens = usage.prompt_tokens.saturating_add(usage.output_tokens);
     if tokens > 0 {
         words.push(language.fill(Msg::Tokens, &[&short::count(tokens)]));
     }
-    words.extend(short::cost(usage));
+    match &ended.tree_usage {
+        None => words.extend(short::cost(usage)),
+        Some(tree) => {
+            let cost = short::cost(tree);
+            words.extend(cost.map(|cost| language.fill(Msg::CostWithAgents, &[&cost])));
+        }
+    }
     words
 }

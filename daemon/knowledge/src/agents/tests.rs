@@ -247,9 +247,9 @@ fn definition_in_yaml_that_cannot_be_used_is_told_with_its_line() {
         "it says nothing to the model",
     );
     check(
-        "description: d\nskills: [x]\n",
+        "description: d\nbudget: 3\n",
         Some("B"),
-        &of(":2` is left out: the key `skills` is not supported"),
+        &of(":2` is left out: the key `budget` is not supported"),
     );
     check(
         "description: d\ntools: [x\n",
@@ -276,7 +276,6 @@ fn what_cannot_be_done_is_refused_with_its_line() {
             4,
             "names of configured servers",
         ),
-        ("---\nskills: [x]\ndescription: d\n---\nB", 2, "skills"),
         ("---\ndescription: d\nbudget: 1\n---\nB", 3, "budget"),
         ("---\nname: a b\ndescription: d\n---\nB", 2, "name"),
         ("---\nname: a\n---\nB", 1, "description"),
@@ -284,14 +283,63 @@ fn what_cannot_be_done_is_refused_with_its_line() {
         (
             "---\ndescription: d\ntools: Bash(git:*)\n---\nB",
             3,
-            "Bash(git:*)",
+            "no whole tool",
         ),
+        (
+            "---\ndescription: d\nhooks:\n  PreToolUse:\n    - matcher: Bash\n---\nB",
+            3,
+            "the hook `PreToolUse`",
+        ),
+        ("---\ndescription: d\nhooks: [x]\n---\nB", 3, "`hooks`"),
     ];
     for (text, line, word) in cases {
         let (at, reason) = one(text).expect_err(text);
         assert_eq!(at, line, "{text}: {reason}");
         assert!(reason.contains(word), "{reason}");
     }
+}
+
+/// What public files have beside that: it is taken where the agent gets no more by it than the file says.
+#[test]
+fn keys_of_claude_that_add_something_are_warned_about_and_never_widen() {
+    let text = "---\ndescription: d\ntools: Read, Bash(git:*), Bash(npm test), Task(explore), task\ndisallowedTools: Edit(docs/**)\npermissionMode: bypassPermissions\nskills: [x]\nhooks:\n  PostToolUse:\n    - matcher: Edit\n---\nB";
+    let Parsed { agent, warnings } = parse("file", text).expect("an agent");
+    assert_eq!(agent.tools.expect("tools"), ["Read", "task"]);
+    assert_eq!(agent.without, ["Edit"]);
+    assert!(!agent.read_only);
+    let said: Vec<_> = warnings
+        .iter()
+        .map(|(line, text)| {
+            format!(
+                "{line} {}",
+                text.split([':', ',']).next().unwrap_or_default()
+            )
+        })
+        .collect();
+    assert_eq!(warnings.len(), 6, "{warnings:?}");
+    for (line, word) in [
+        (3, "no `Bash` by it"),
+        (4, "no `Edit` at all"),
+        (5, "`permissionMode` gives no permission"),
+        (6, "the key `skills` has no effect"),
+        (7, "the key `hooks` has no effect"),
+    ] {
+        let found = warnings
+            .iter()
+            .any(|(at, text)| *at == line && text.contains(word));
+        assert!(found, "{line} {word}: {said:?}");
+    }
+    let plans = one("---\ndescription: d\npermissionMode: plan\n---\nB").expect("an agent");
+    assert!(plans.read_only, "it only reads there too");
+}
+
+#[test]
+fn unknown_key_of_models_is_warned_about_in_braces_too() {
+    let text = "---\ndescription: d\nmodels: {provider: x, foo: y}\n---\nB";
+    let Parsed { agent, warnings } = parse("file", text).expect("an agent");
+    assert_eq!(agent.model.as_deref(), Some("x"));
+    let expected = (3, "the key `models.foo` has no effect".to_owned());
+    assert_eq!(warnings, [expected]);
 }
 
 #[test]
@@ -326,7 +374,7 @@ fn bad_file_is_told_with_its_line_and_unknown_keys_too() {
     let project = [
         (
             ".reasonix/agents/bad.md",
-            "---\nname: bad\nskills: [x]\ndescription: d\n---\nB",
+            "---\nname: bad\nbudget: 3\ndescription: d\n---\nB",
         ),
         (
             ".reasonix/agents/odd.md",

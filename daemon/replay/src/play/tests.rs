@@ -16,6 +16,7 @@ fn user(text: &str) -> Item {
         text: text.to_owned(),
         context: None,
         voice: Voice::Prompt,
+        from: None,
         attached: Vec::new(),
         reported: Vec::new(),
     })

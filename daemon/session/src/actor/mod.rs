@@ -53,6 +53,7 @@ use crate::request::Requests;
 use crate::request::gather::Gather;
 use crate::request::in_flight::{self as asking, Arrived};
 use crate::viewers::Viewers;
+use crate::viewers::fanout::Departure;
 
 /// Messages that are taken in one go.
 const GATHER: usize = 256;
@@ -80,7 +81,7 @@ pub(crate) struct Actor {
 /// Where an actor's messages come from.
 pub(crate) struct Inbox {
     pub commands: mpsc::Receiver<Command>,
-    pub gone: mpsc::UnboundedReceiver<u64>,
+    pub gone: mpsc::UnboundedReceiver<Departure>,
     pub happened: mpsc::UnboundedReceiver<Happened>,
     pub arrived: mpsc::Receiver<(u64, Arrived)>,
 }
@@ -107,7 +108,7 @@ impl Actor {
                     let Some(command) = command else { break };
                     command(&mut self);
                 }
-                Some(subscriber) = inbox.gone.recv() => self.leave(subscriber),
+                Some(departure) = inbox.gone.recv() => self.depart(departure),
                 () = sleep_until(frame) => self.show_growth(),
                 () = sleep_until(draft) => self.write_draft(),
                 () = sleep_until(silence) => self.tell_silence(),
@@ -298,7 +299,7 @@ impl Actor {
                 question,
                 reply,
             } => {
-                let attended = self.viewers.fanout().attended();
+                let attended = self.viewers.attended();
                 let shown = serde_json::to_string(&question).unwrap_or_default();
                 self.calls.put_question(call.clone(), number, reply);
                 self.step(Input::CallAsks(Box::new(CallQuestion {
@@ -328,7 +329,7 @@ impl Actor {
             return;
         };
         let on_ask = self.machine.facts().on_ask();
-        let attended = self.viewers.fanout().attended();
+        let attended = self.viewers.attended();
         match decided.action {
             CallAction::AskUser(_) | CallAction::PresentPlan(_) => {
                 decided.unattended = match policy::unasked(on_ask, attended) {
@@ -358,7 +359,7 @@ impl Actor {
         let on_ask = facts.on_ask();
         let stays =
             policy::stays_inside(&rules, facts.approval_mode(), facts.effective_permissions());
-        stays.is_none() && !policy::unasked(on_ask, self.viewers.fanout().attended())
+        stays.is_none() && !policy::unasked(on_ask, self.viewers.attended())
     }
 
     fn arrive(&mut self, number: u64, what: Arrived) {

@@ -72,6 +72,8 @@ impl Actor {
             .in_flight()
             .and_then(|gather| gather.silent_since());
         summary.compacting = self.machine.is_compacting();
+        let with_agents = self.requests.budget().spent_with_agents();
+        summary.tree_usage = with_agents.or(summary.tree_usage);
         let ttl = self.machine.limits().cache_ttl_ms;
         summary.cache_ttl_ms = (ttl > 0).then_some(ttl);
         // An estimate is no base for a price.
@@ -124,6 +126,10 @@ impl Actor {
             closed: None,
         });
         self.publisher.changes.note(self.id);
+        // What it used is a part of theirs.
+        for above in self.requests.budget().all_above() {
+            self.publisher.changes.note(above);
+        }
         let settled = self.is_settled();
         let summary = as_listed(summary);
         if settled

@@ -23,7 +23,7 @@ impl Actor {
             return;
         }
         let refused = facts.effective_permissions().refuses().is_some();
-        let unasked = policy::unasked(facts.on_ask(), self.viewers.fanout().attended());
+        let unasked = policy::unasked(facts.on_ask(), self.viewers.attended());
         let mut items = self.calls.take_quarantined();
         if items.is_empty() {
             return;

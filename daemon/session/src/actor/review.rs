@@ -55,6 +55,7 @@ impl Actor {
             arguments: call.effective().arguments,
             rule: decided.decision.rule.clone(),
             prompt: open.prompt.clone(),
+            is_agent: self.parent().is_some(),
             cwd: cwd.to_string_lossy().into_owned(),
         })
     }

@@ -305,6 +305,7 @@ fn said_by_daemon(text: String) -> Item {
         text,
         context: None,
         voice: Voice::Daemon,
+        from: None,
         attached: Vec::new(),
         reported: Vec::new(),
     })

@@ -1,6 +1,7 @@
 //! A session in short, from its facts.
 
 use proto::Pid;
+use proto::budget::Spent;
 use proto::params::session::SessionSummary;
 use turn::Facts;
 use turn::facts::CallStage;
@@ -21,6 +22,18 @@ fn activity(facts: &Facts) -> String {
     };
     let words = format!("{} {}", open.tool, open.subject);
     contract::first_line(words.trim())
+}
+
+/// What it used with its sub-agents that have ended. `None`: there were none.
+fn tree_usage(facts: &Facts) -> Option<Spent> {
+    let own = Spent {
+        ms: facts.ran_ms,
+        ..Spent::from(&facts.usage)
+    };
+    // They run beside each other: their time is no sum.
+    let mut agents = facts.agents.values().map(|spent| Spent { ms: 0, ..*spent });
+    let first = agents.next()?;
+    Some(agents.fold(own.plus(&first), |sum, more| sum.plus(&more)))
 }
 
 /// The summary that lists show. `None` before the first record. Running work and waiting calls are not in it: only the
@@ -51,6 +64,7 @@ pub fn of(facts: &Facts, attached: u64, read_only: Option<String>) -> Option<Ses
         activity: activity(facts),
         origin: created.origin.clone(),
         usage: facts.usage,
+        tree_usage: tree_usage(facts),
         context_tokens: facts.context_tokens,
         context_window: facts.wire.context_window,
         created_at: facts.created_at,

@@ -95,13 +95,7 @@ pub(crate) struct Bounded(bool);
 
 /// What these requests came to, as budgets count them.
 pub(crate) fn spent(usage: &UsageTotals) -> Spent {
-    Spent {
-        cost_micros: usage.cost_micros,
-        tokens: usage.prompt_tokens.saturating_add(usage.output_tokens),
-        steps: usage.requests,
-        ms: 0,
-        unpriced: usage.unknown_cost_calls,
-    }
+    Spent::from(usage)
 }
 
 /// What a request may be expected to use, before it is sent: its prompt has `tokens`, of which the vendor's cache serves
@@ -178,6 +172,11 @@ impl Ledger {
     /// What a sub-agent of `parent` used, with its own.
     pub(crate) fn spent_by_agent(&self, parent: SessionId, agent: SessionId) -> Option<Spent> {
         self.lock().tree.spent_by_agent(parent, agent)
+    }
+
+    /// What a session used with its sub-agents, as of now. `None`: it has none, or is not in memory.
+    pub(crate) fn spent_with_agents(&self, session: SessionId) -> Option<Spent> {
+        self.lock().tree.spent_with_agents(session)
     }
 
     /// The nodes of a session, with the usage of each.
@@ -290,6 +289,19 @@ impl BudgetMember {
             above: self.above,
             below,
         });
+    }
+
+    /// What the session used with its sub-agents, as of now. `None`: it has none.
+    pub fn spent_with_agents(&self) -> Option<Spent> {
+        self.ledger.spent_with_agents(self.session)
+    }
+
+    /// The sessions that it works for, nearest first.
+    pub fn all_above(&self) -> Vec<SessionId> {
+        match self.above {
+            Some(_) => self.ledger.lock().tree.above(self.session),
+            None => Vec::new(),
+        }
     }
 
     /// It leaves memory.

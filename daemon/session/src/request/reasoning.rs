@@ -226,6 +226,7 @@ impl Aide {
             text: text.to_owned(),
             context: None,
             voice: Voice::Daemon,
+            from: None,
             attached: Vec::new(),
             reported: Vec::new(),
         });

@@ -69,6 +69,7 @@ fn item(message: &SamplingMessage) -> Item {
             text,
             context: None,
             voice: Voice::Prompt,
+            from: None,
             attached: Vec::new(),
             reported: Vec::new(),
         }),

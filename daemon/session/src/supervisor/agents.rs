@@ -236,11 +236,17 @@ fn order(
 ) -> Result<Order, Outcome> {
     let tools = tools_of(agent, &terms.call_environment.tools, depth);
     if tools.is_empty() {
-        return Err(Outcome::failed(format!(
-            "The agent `{}` has none of the tools of this session: {}.",
-            agent.name,
-            agent.tools.clone().unwrap_or_default().join(", ")
-        )));
+        let named = agent.tools.clone().unwrap_or_default().join(", ");
+        return Err(Outcome::failed(match named.is_empty() {
+            true => format!(
+                "The agent `{}` gets no tool: its file takes all tools of this session away.",
+                agent.name
+            ),
+            false => format!(
+                "The agent `{}` has none of the tools that its file names here: {named}.",
+                agent.name
+            ),
+        }));
     }
     let own = &terms.options;
     let skill = task.skill.as_ref();

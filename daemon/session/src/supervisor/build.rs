@@ -53,7 +53,8 @@ use crate::supervisor::agents::{self, SessionAgents};
 use crate::supervisor::load::{SessionLog, SessionServices};
 use crate::supervisor::past_messages::SessionHistory;
 use crate::viewers::Viewers;
-use crate::viewers::fanout::Fanout;
+use crate::viewers::absence::AwaySummary;
+use crate::viewers::fanout::{Departure, Fanout};
 use checkpoint::Keeper;
 use store::blob::BlobStore;
 
@@ -153,14 +154,14 @@ pub fn build(
     let kept_rules = services
         .assembly
         .kept_rules(call_environment.workspace.root());
-    let fanout = Fanout::new(created.pid, services.queues.clone());
+    let viewers = viewers(services, &created, log.missed, to.gone);
     let actor = Actor {
         id: created.session,
         epoch,
         machine,
         journal,
         requests: Requests::new(route, keys, budget, to.arrived, &dir, is_new),
-        viewers: Viewers::new(fanout, dir, log.missed, to.gone),
+        viewers,
         resets: ResetState::new(services.texts.share(log.prefix.text)),
         calls: CallState::new(
             call_environment,
@@ -210,10 +211,26 @@ fn seat(services: &SessionServices, machine: &Machine, created: &SessionCreated)
     seat
 }
 
+/// The viewers of a session: none so far.
+fn viewers(
+    services: &SessionServices,
+    created: &SessionCreated,
+    missed: Option<AwaySummary>,
+    gone: mpsc::UnboundedSender<Departure>,
+) -> Viewers {
+    let fanout = Fanout::new(created.pid, services.queues.clone());
+    let above = created.agent.as_ref().map(|agent| agent.parent);
+    let attendance = services
+        .attendance
+        .join(created.session, above, gone.clone());
+    let dir = services.home.session_dir(created.session);
+    Viewers::new(fanout, dir, missed, gone, attendance)
+}
+
 /// Where an actor's messages are put in.
 struct Queues {
     commands: mpsc::Sender<Command>,
-    gone: mpsc::UnboundedSender<u64>,
+    gone: mpsc::UnboundedSender<Departure>,
     happened: mpsc::UnboundedSender<Happened>,
     arrived: mpsc::Sender<(u64, Arrived)>,
 }

@@ -92,7 +92,7 @@ impl Supervisor {
     pub async fn summary(&self, text: &str) -> Result<SessionSummary, Failure> {
         let id = self.find_id(text).await?;
         if let Some(handle) = self.handles().into_iter().find(|handle| handle.id() == id) {
-            return Ok(handle.summary());
+            return Ok(self.summary_now(&handle));
         }
         let catalog = Arc::clone(&self.catalog);
         let found = blocking(move || catalog.get(id))
@@ -100,7 +100,7 @@ impl Supervisor {
             .map_err(|error| index_failure(&error))?;
         match found {
             Some(summary) => Ok(summary),
-            None => Ok(self.load(id).await?.summary()),
+            None => Ok(self.summary_now(&self.load(id).await?)),
         }
     }
 
@@ -142,7 +142,7 @@ impl Supervisor {
         self.freshen(&mut found);
         // One that was made just now may not have come to the catalog.
         for handle in self.handles() {
-            let summary = handle.summary();
+            let summary = self.summary_now(&handle);
             let wanted = label
                 .as_ref()
                 .is_none_or(|label| summary.labels.contains(label));
@@ -176,12 +176,20 @@ impl Supervisor {
         self.list_change()
     }
 
+    /// A loaded session in short, with what its sub-agents have used until now: they publish for themselves.
+    fn summary_now(&self, handle: &SessionHandle) -> SessionSummary {
+        let mut summary = handle.summary();
+        let with_agents = self.services.ledger.spent_with_agents(handle.id());
+        summary.tree_usage = with_agents.or(summary.tree_usage);
+        summary
+    }
+
     /// Loaded sessions know more than the catalog.
     pub(crate) fn freshen(&self, summaries: &mut [SessionSummary]) {
         let fresh: HashMap<_, _> = self
             .handles()
             .into_iter()
-            .map(|handle| (handle.id(), handle.summary()))
+            .map(|handle| (handle.id(), self.summary_now(&handle)))
             .collect();
         for summary in &mut *summaries {
             if let Some(fresh) = fresh.get(&summary.session) {

@@ -26,6 +26,7 @@ use crate::request::keys::Keys;
 use crate::supervisor::Supervisor;
 use crate::supervisor::build::{Parts, build};
 use crate::viewers::absence::{AwaySummary, Bit, Left};
+use crate::viewers::attendance::Attendance;
 use crate::viewers::list_changes::ListChanges;
 use crate::viewers::queue_bytes::AllQueues;
 use checkpoint::PlannedRewind;
@@ -48,6 +49,8 @@ pub struct SessionServices {
     pub queues: AllQueues,
     /// Counts what would change lists of them.
     pub changes: ListChanges,
+    /// Which of them a user is attached to.
+    pub attendance: Attendance,
 }
 
 /// What an actor has from its session's log.

@@ -57,6 +57,7 @@ use crate::supervisor::export::Exported;
 use crate::supervisor::load::{Before, Revived, SessionServices};
 use crate::supervisor::slots::Slots;
 use crate::tasks::{blocking, panicked, shutting_down};
+use crate::viewers::attendance::Attendance;
 use crate::viewers::list_changes::ListChanges;
 use crate::viewers::queue_bytes::AllQueues;
 
@@ -151,6 +152,7 @@ impl Supervisor {
                 texts: Arc::default(),
                 queues: AllQueues::default(),
                 changes: ListChanges::default(),
+                attendance: Attendance::default(),
             },
             catalog,
             slots: Slots::default(),

@@ -81,30 +81,13 @@ impl Supervisor {
         });
         let ((git_dir, mut worktree), cwd) = planned.await??;
         let failed = |reason: String| not_made(&root, &reason);
-        let spawn = self.services.assembly.spawn();
-        let git = Git::open(spawn, &git_dir, &root, &worktree.search_path);
-        let git = git.await.map_err(failed)?;
-        let base = git.line(&["rev-parse", "--verify", "-q", "HEAD^{commit}"]);
-        worktree.base = base.await.map_err(|_| {
-            let what = format!(
-                "Cannot create a git worktree for `{}`: it has no commit.",
-                root.display()
-            );
-            Failure::new(
-                ErrorName::InvalidParams,
-                what,
-                "Make a first commit there, or start without `--worktree`.",
-            )
-        })?;
-        let status = [
-            "status",
-            "--porcelain",
-            "-z",
-            "--no-renames",
-            "--ignore-submodules=dirty",
-        ];
-        let dirty = git.paths(&status).await.map_err(failed)?;
-        worktree.left_out = u64::try_from(dirty.len()).unwrap_or(u64::MAX);
+        let git = match self.look_at_source(&git_dir, &root, &mut worktree).await {
+            Ok(git) => git,
+            Err(failure) => {
+                remove_empty_place(&worktree).await;
+                return Err(failure);
+            }
+        };
         let home = Arc::clone(&self.services.home);
         let entry = worktree.clone();
         let put = blocking(move || entries::put(&home, session, &entry)).await?;
@@ -133,6 +116,41 @@ impl Supervisor {
         })
     }
 
+    /// Notes what a worktree is made from: the last commit, and how much of the source is not in that.
+    async fn look_at_source(
+        &self,
+        git_dir: &Path,
+        root: &Path,
+        worktree: &mut Worktree,
+    ) -> Result<Git, Failure> {
+        let failed = |reason: String| not_made(root, &reason);
+        let spawn = self.services.assembly.spawn();
+        let git = Git::open(spawn, git_dir, root, &worktree.search_path);
+        let git = git.await.map_err(failed)?;
+        let base = git.line(&["rev-parse", "--verify", "-q", "HEAD^{commit}"]);
+        worktree.base = base.await.map_err(|_| {
+            let what = format!(
+                "Cannot create a git worktree for `{}`: it has no commit.",
+                root.display()
+            );
+            Failure::new(
+                ErrorName::InvalidParams,
+                what,
+                "Make a first commit there, or start without `--worktree`.",
+            )
+        })?;
+        let status = [
+            "status",
+            "--porcelain",
+            "-z",
+            "--no-renames",
+            "--ignore-submodules=dirty",
+        ];
+        let dirty = git.paths(&status).await.map_err(failed)?;
+        worktree.left_out = u64::try_from(dirty.len()).unwrap_or(u64::MAX);
+        Ok(git)
+    }
+
     /// Removes the worktree of a session that was never created.
     pub(crate) async fn discard_worktree(&self, session: SessionId) {
         let home = Arc::clone(&self.services.home);
@@ -152,6 +170,7 @@ impl Supervisor {
                 let home = Arc::clone(&self.services.home);
                 // If this fails, the next start tries again.
                 let _ = blocking(move || entries::remove(&home, session)).await;
+                remove_empty_place(&worktree).await;
             } else if !worktree.kept && matches!(self.exists(session).await, Ok(false)) {
                 self.discard_worktree(session).await;
             }
@@ -208,16 +227,20 @@ impl Supervisor {
         if let Err(reason) = git.run(&["update-ref", "-d", &name, base]).await {
             tracing::debug!(%session, reason, "the branch of a worktree stays");
         }
-        let (home, place) = (
-            Arc::clone(&self.services.home),
-            path.parent().map(Path::to_owned),
-        );
+        remove_empty_place(worktree).await;
+        let home = Arc::clone(&self.services.home);
         let forgotten = blocking(move || {
-            // Other worktrees may be there.
-            place.map(std::fs::remove_dir);
             entries::remove(&home, session).map_err(|error| store::reason(&error))
         });
         forgotten.await.map_err(|failure| failure.message)?
+    }
+}
+
+/// Removes the directory of a checkout's worktrees, if none is in it.
+async fn remove_empty_place(worktree: &Worktree) {
+    if let Some(place) = worktree.path.parent().map(Path::to_owned) {
+        // Other worktrees may be there.
+        let _ = blocking(move || std::fs::remove_dir(place)).await;
     }
 }
 
@@ -279,6 +302,7 @@ fn plan(
         path: place.join(&id),
         branch: format!("reasonix/{id}"),
         base: String::new(),
+        source: (origin != root).then(|| root.to_owned()),
         origin,
         common,
         left_out: 0,

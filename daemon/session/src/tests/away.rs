@@ -21,6 +21,7 @@ fn ended(outcome: OutcomeKind) -> Body {
         text: String::new(),
         error: None,
         usage: UsageTotals::default(),
+        tree_usage: None,
         steps: 0,
         tool_calls: 0,
         duration_ms: 0,

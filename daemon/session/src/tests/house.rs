@@ -264,6 +264,7 @@ pub fn begin_with(
         texts: Arc::default(),
         queues: crate::viewers::queue_bytes::AllQueues::default(),
         changes: crate::viewers::list_changes::ListChanges::default(),
+        attendance: crate::viewers::attendance::Attendance::default(),
     };
     let setup = script.setup();
     let session = SessionId::new();

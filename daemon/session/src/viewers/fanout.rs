@@ -62,15 +62,24 @@ pub struct Joined {
     pub feed: Feed,
 }
 
+/// Who has left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Departure {
+    /// This follower of the session.
+    Follower(u64),
+    /// The last user who could have answered for a session above this one.
+    UsersAbove,
+}
+
 /// A follower's place among those who are there. When it is dropped, wherever it is by then, they have gone.
 pub struct ViewerGuard {
     subscriber: u64,
-    gone: mpsc::UnboundedSender<u64>,
+    gone: mpsc::UnboundedSender<Departure>,
 }
 
 impl ViewerGuard {
     /// `gone`: reports that they have gone.
-    pub fn new(subscriber: u64, gone: mpsc::UnboundedSender<u64>) -> Self {
+    pub fn new(subscriber: u64, gone: mpsc::UnboundedSender<Departure>) -> Self {
         Self { subscriber, gone }
     }
 
@@ -82,7 +91,7 @@ impl ViewerGuard {
 impl Drop for ViewerGuard {
     fn drop(&mut self) {
         // A session that has left memory has no followers.
-        let _ = self.gone.send(self.subscriber);
+        let _ = self.gone.send(Departure::Follower(self.subscriber));
     }
 }
 

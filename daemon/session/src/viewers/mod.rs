@@ -2,6 +2,7 @@
 //! misses while nobody is there.
 
 pub(crate) mod absence;
+pub(crate) mod attendance;
 pub(crate) mod fanout;
 pub(crate) mod list_changes;
 pub(crate) mod queue_bytes;
@@ -18,7 +19,10 @@ use tokio::time::Instant;
 
 use crate::journal::sidecar::AsideFile;
 use crate::viewers::absence::{Absence, AwaySummary, Left};
-use crate::viewers::fanout::{Fanout, Feed, Follower, Join, Joined, Published, ViewerGuard};
+use crate::viewers::attendance::SessionAttendance;
+use crate::viewers::fanout::{
+    Departure, Fanout, Feed, Follower, Join, Joined, Published, ViewerGuard,
+};
 
 /// How often subscribers are sent new text: the rate of a screen.
 const LIVE_FRAME: Duration = Duration::from_millis(20);
@@ -32,7 +36,8 @@ pub(crate) struct Viewers {
     /// Followers that wait to be let in.
     joining: Vec<(Join, JoinReply)>,
     /// Where followers say that they are gone: heard even when the commands' queue is full.
-    gone: mpsc::UnboundedSender<u64>,
+    gone: mpsc::UnboundedSender<Departure>,
+    attendance: SessionAttendance,
     absence: Absence,
     /// Holds what a user has seen last.
     seen_file: AsideFile,
@@ -48,12 +53,14 @@ impl Viewers {
         fanout: Fanout,
         dir: PathBuf,
         missed: Option<AwaySummary>,
-        gone: mpsc::UnboundedSender<u64>,
+        gone: mpsc::UnboundedSender<Departure>,
+        attendance: SessionAttendance,
     ) -> Self {
         Self {
             fanout,
             joining: Vec::new(),
             gone,
+            attendance,
             absence: Absence::new(missed),
             seen_file: AsideFile::new(dir, Sidecar::Seen),
             turn_ended_at: None,
@@ -63,6 +70,11 @@ impl Viewers {
 
     pub fn fanout(&self) -> &Fanout {
         &self.fanout
+    }
+
+    /// Whether a user who can answer is attached to the session, or to one above it.
+    pub fn attended(&self) -> bool {
+        self.fanout.attended() || self.attendance.is_attended_above()
     }
 
     /// A record was appended: it is sent when it is on disk, and missed if nobody is there.
@@ -124,6 +136,7 @@ impl Viewers {
     pub fn enter(&mut self, follower: Follower, last: Seq, durable: Seq) -> ViewerGuard {
         let watched = self.fanout.watched();
         let subscriber = self.fanout.enter(follower, last, Stamp::now());
+        self.attendance.set(self.fanout.attended());
         if !watched && self.fanout.watched() {
             self.absence.returned();
             self.note_seen(durable);
@@ -135,6 +148,7 @@ impl Viewers {
     pub fn leave(&mut self, subscriber: u64, last: Seq, durable: Seq) {
         let watched = self.fanout.watched();
         self.fanout.leave(subscriber, last, Stamp::now());
+        self.attendance.set(self.fanout.attended());
         if watched && !self.fanout.watched() {
             self.absence.left(left_at(durable));
             self.note_seen(durable);

@@ -49,6 +49,7 @@ fn session(pid: u64, name: Option<&str>) -> SessionSummary {
         approval_mode: ApprovalMode::Ask,
         turns: 0,
         usage: UsageTotals::default(),
+        tree_usage: None,
         context_tokens: 0,
         context_window: 0,
         created_at: Stamp(0),

@@ -6,6 +6,7 @@ fn worktree() -> Worktree {
         branch: "reasonix/one".into(),
         base: "abc".into(),
         origin: "/p".into(),
+        source: None,
         common: "/p/.git".into(),
         left_out: 0,
         search_path: "/usr/bin".into(),

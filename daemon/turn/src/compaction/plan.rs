@@ -456,6 +456,7 @@ impl<'a> Sketch<'a> {
             text: text.to_owned(),
             context: None,
             voice: Voice::Daemon,
+            from: None,
             attached: Vec::new(),
             reported: Vec::new(),
         })
@@ -482,7 +483,7 @@ impl<'a> Sketch<'a> {
 
 /// Whether the user wrote this message.
 fn is_from_user(item: &Item) -> bool {
-    matches!(item, Item::User(user) if matches!(user.voice, Voice::Prompt | Voice::Steer))
+    matches!(item, Item::User(user) if user.voice.is_user())
 }
 
 /// Whether a message is pinned, by its own id or by its turn's (`m7` of `m7.3`).

@@ -44,7 +44,7 @@ pub fn demand(instructions: &str, messages: &[ConversationMessage], fold: &[usiz
         Name paths, symbols, numbers and error messages exactly. The user's shorter messages stay as they are: do not repeat them."
         .to_owned();
     let spoken = fold.iter().filter_map(|at| match &messages.get(*at)?.item {
-        Item::User(user) if user.voice != Voice::Daemon => Some(first_line(&user.text)),
+        Item::User(user) if user.voice.is_user() => Some(first_line(&user.text)),
         _ => None,
     });
     let spoken: Vec<_> = spoken.collect();
@@ -123,7 +123,7 @@ pub fn mechanical(messages: &[ConversationMessage], fold: &[usize]) -> String {
     let (mut topics, mut said) = (Vec::new(), Vec::new());
     for message in folded() {
         match &message.item {
-            Item::User(user) if user.voice != Voice::Daemon => {
+            Item::User(user) if user.voice.is_user() => {
                 topics.push(first_line(&user.text));
             }
             Item::User(_) => {}

@@ -23,6 +23,7 @@ pub fn transcript(messages: &[ConversationMessage]) -> String {
             Item::User(user) => {
                 let who = match user.voice {
                     Voice::Prompt | Voice::Steer => "user",
+                    Voice::Session => "session",
                     Voice::Daemon => "program",
                 };
                 write!(text, "<{who}>\n{}\n</{who}>\n", user.text.trim())

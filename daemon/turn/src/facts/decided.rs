@@ -2,8 +2,8 @@
 
 use contract::EffectivePermissions;
 use proto::CallId;
-use proto::outcome::Denied;
-use proto::record::{PolicyDecided, Unattended, Verdict};
+use proto::outcome::{Denied, DeniedAgent};
+use proto::record::{AgentFinished, PolicyDecided, Unattended, Verdict};
 
 use super::Facts;
 use super::open::CallStage;
@@ -78,6 +78,25 @@ impl Facts {
             tool: tool.unwrap_or_default(),
             subject: subject.to_owned(),
             why: why.to_owned(),
+            agent: None,
         });
+    }
+
+    /// Notes the calls of a sub-agent that were denied because no client was attached to approve them.
+    pub(super) fn note_agents_denials(&mut self, finished: &AgentFinished) {
+        let Some(open) = self.open.as_mut().filter(|_| !finished.denied.is_empty()) else {
+            return;
+        };
+        let denied = finished.denied.iter().map(|denied| {
+            let agent = DeniedAgent {
+                session: finished.pid,
+                name: finished.agent.clone(),
+            };
+            denied.clone().of_agent(&finished.call, agent)
+        });
+        open.denied.extend(denied);
+        // Work that a denial did not stop went on after it. The result of its call follows, unless it was in the
+        // background.
+        open.ok_since_denial = !finished.blocked;
     }
 }

@@ -406,7 +406,7 @@ impl Facts {
         }
     }
 
-    /// What a person says is progress, and may remove a block.
+    /// What a user says is progress, and may remove a block.
     pub(super) fn goal_heard(&mut self, message: &UserMessage) {
         let continuation = message.prompt_id.is_some_and(|prompt| {
             let goal = self.goal.as_ref().and_then(|goal| goal.continued.as_ref());
@@ -416,8 +416,11 @@ impl Facts {
             return;
         }
         if let Some(goal) = &mut self.goal {
+            // Of another session it is like a call with a new result.
             goal.turn.progressed = true;
-            goal.blocks.clear();
+            if message.voice.is_user() {
+                goal.blocks.clear();
+            }
         }
     }
 

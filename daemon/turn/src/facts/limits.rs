@@ -34,7 +34,7 @@ impl Facts {
             None => false,
         };
         let mut queue = self.queue.iter();
-        stopped && queue.all(|queued| self.sent_by_sessions.contains(&queued.prompt_id))
+        stopped && queue.all(|queued| self.sent_by_sessions.contains_key(&queued.prompt_id))
     }
 
     /// Whether the goal waits for a user because a turn of it ran out of time. That of a headless session ends instead:

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeSet, HashSet};
 
+use proto::budget::Spent;
 use proto::item::{CallStatus, Display, Finish, ToolCall, ToolKind, ToolMessage};
 use proto::outcome::{Denied, TurnEnded, UsageTotals};
 use proto::record::{AddedLimits, CallEdit, GoalCheck, SkillUse, ToolBlocked, ToolFinished};
@@ -32,6 +33,8 @@ pub struct OpenTurn {
     pub steps: u64,
     pub tool_calls: u64,
     pub usage: UsageTotals,
+    /// What sub-agents and the planner used that ended in it.
+    pub agents_spent: Spent,
     pub text: String,
     pub denied: Vec<Denied>,
     /// After the last unattended denial, a call succeeded or was answered by a user.

@@ -121,7 +121,11 @@ impl Facts {
                 true => "(no answer)",
                 false => &planned.answer,
             };
-            let line = format!("user: {}\nexecutor: {answer}", planned.prompt);
+            let line = match planned.prompt.is_empty() {
+                // It did not begin with words of the user.
+                true => format!("executor: {answer}"),
+                false => format!("user: {}\nexecutor: {answer}", planned.prompt),
+            };
             letters += line.chars().count() + 1;
             if letters > SUMMARY_MAX {
                 break;

@@ -28,8 +28,8 @@ impl Facts {
         self.woken = self.exited.is_some();
         self.asked_since = true;
         match prompt.from {
-            Some(_) => {
-                self.sent_by_sessions.insert(prompt.prompt_id);
+            Some(from) => {
+                self.sent_by_sessions.insert(prompt.prompt_id, from);
             }
             None => {
                 self.over_budget = false;
@@ -40,7 +40,7 @@ impl Facts {
             self.added.insert(prompt.prompt_id, added);
         }
         self.last_line = first_line(&prompt.text);
-        if self.first_line.is_empty() {
+        if self.first_line.is_empty() && prompt.from.is_none() {
             self.first_line.clone_from(&self.last_line);
         }
         self.remember(

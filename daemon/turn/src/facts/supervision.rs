@@ -129,7 +129,7 @@ impl Facts {
             .as_ref()
             .and_then(|goal| goal.continued.as_ref())
             .is_some_and(|continued| continued.prompt_id == prompt);
-        let by_session = self.sent_by_sessions.contains(&prompt);
+        let by_session = self.sent_by_sessions.contains_key(&prompt);
         let history = &mut self.supervision;
         history.undecided = false;
         history.due = None;

@@ -117,7 +117,10 @@ impl Facts {
             open.put_skill(skill.as_ref());
             open.items += 1;
             if message.prompt_id.is_some() && message.prompt_id == open.prompt_id {
-                open.prompt.clone_from(&message.text);
+                // What another session says is not the user's request.
+                if message.voice != Voice::Session {
+                    open.prompt.clone_from(&message.text);
+                }
             } else if message.voice == Voice::Daemon && words::is_plan(&message.text) {
                 open.planning = Planning::None;
             }
@@ -130,7 +133,7 @@ impl Facts {
             open.invalid_calls += u32::from(by_daemon && words::is_invalid_call(&message.text));
             open.stuck |= by_daemon && message.text == words::STUCK;
             open.summing_up |= open.stuck || by_daemon && message.text == words::SUM_UP;
-            if !by_daemon {
+            if message.voice.is_user() {
                 open.reset_loop_detector();
             }
         }

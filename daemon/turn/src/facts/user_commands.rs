@@ -152,6 +152,7 @@ mod tests {
                 text: "why?".into(),
                 context: Some(format!("Date: today\n\n{shown}")),
                 voice: Voice::Prompt,
+                from: None,
                 attached: Vec::new(),
                 reported: Vec::new(),
             }),

@@ -149,6 +149,7 @@ impl Step<'_> {
         let restart = queued.is_some_and(|queued| self.facts.is_restart(queued));
         match added || restart || self.facts.is_continuation(prompt) {
             true => Voice::Daemon,
+            false if self.facts.sent_by_sessions.contains_key(&prompt) => Voice::Session,
             false => Voice::Prompt,
         }
     }

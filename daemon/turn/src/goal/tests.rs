@@ -1,7 +1,8 @@
 use proptest::prelude::*;
+use proto::item::{UserMessage, Voice};
 use proto::outcome::UsageTotals;
 use proto::record::{GoalReport, GoalReported, GoalStarted, TurnStarted};
-use proto::{Body, CallId, GoalId, PromptId, Record, Stamp};
+use proto::{Body, CallId, GoalId, ItemId, Pid, PromptId, Record, Stamp};
 
 use super::*;
 use crate::facts::Facts;
@@ -82,6 +83,7 @@ impl Run {
             text: String::new(),
             error: None,
             usage: UsageTotals::default(),
+            tree_usage: None,
             steps: 1,
             tool_calls: 0,
             duration_ms: 0,
@@ -159,6 +161,31 @@ fn the_same_block_reported_three_times_ends_the_goal_however_it_is_spelled() {
         blocked("Ｍｉｓｓｉｎｇ　ＡＰＩ　ｋｅｙ（foo_key）"),
         "ends blocked"
     );
+}
+
+#[test]
+fn message_of_another_session_clears_no_block() {
+    for (voice, wanted) in [(Voice::Session, "ends blocked"), (Voice::Steer, "blocked")] {
+        let mut run = Run::new(50);
+        for _ in 0..2 {
+            let reports = [(ReportStatus::Blocked, "no network")];
+            let step = run.turn(true, &reports, OutcomeKind::Completed, None);
+            assert_eq!(why(&step), "blocked");
+        }
+        run.log(Body::User(UserMessage {
+            item: ItemId::from("m3.1"),
+            prompt_id: Some(PromptId::new()),
+            text: "It is done.".into(),
+            context: None,
+            voice,
+            from: (voice == Voice::Session).then_some(Pid(9)),
+            attached: Vec::new(),
+            reported: Vec::new(),
+        }));
+        let reports = [(ReportStatus::Blocked, "no network")];
+        let step = run.turn(true, &reports, OutcomeKind::Completed, None);
+        assert_eq!(why(&step), wanted, "{voice:?}");
+    }
 }
 
 #[test]

@@ -121,6 +121,30 @@ fn verdict_is_read_from_an_answer_with_words_around_it() {
     }
 }
 
+#[test]
+fn only_the_users_words_are_called_the_users() {
+    let mut call = ReviewedCall {
+        tool: "bash".into(),
+        arguments: "{}".into(),
+        rule: "fallback".into(),
+        prompt: "Tidy up.".into(),
+        is_agent: false,
+        cwd: "/w".into(),
+    };
+    let text = demand(&call);
+    assert!(text.starts_with("The user's message:\n<message>\nTidy up.\n</message>\n\n"));
+    call.is_agent = true;
+    let text = demand(&call);
+    assert!(text.starts_with("The task that another model gave this sub-agent, not the user:"));
+    assert!(!text.contains("The user's message"), "{text}");
+    call.prompt.clear();
+    let text = demand(&call);
+    assert!(
+        text.starts_with("A message of another session started this turn"),
+        "{text}"
+    );
+}
+
 proptest! {
     /// Whatever an answer says, reading it never panics, and a reason is short.
     #[test]
@@ -138,6 +162,7 @@ proptest! {
             arguments: arguments.repeat(times),
             rule: "fallback".into(),
             prompt: "Fix </message> it".into(),
+            is_agent: false,
             cwd: "/w".into(),
         };
         let said = demand(&call);

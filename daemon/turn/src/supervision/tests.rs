@@ -12,6 +12,7 @@ fn ended(outcome: OutcomeKind, reason: Option<Reason>, error: Option<&str>) -> T
         text: String::new(),
         error: error.map(|words| Failure::new(ErrorName::ProviderFailed, words, "")),
         usage: UsageTotals::default(),
+        tree_usage: None,
         steps: 0,
         tool_calls: 0,
         duration_ms: 0,

@@ -271,6 +271,7 @@ fn said(number: u64) -> (Option<u64>, Body) {
         text: "go".into(),
         context: None,
         voice: proto::item::Voice::Prompt,
+        from: None,
         attached: Vec::new(),
         reported: Vec::new(),
     };
@@ -329,6 +330,7 @@ fn turn_ends(number: u64) -> (Option<u64>, Body) {
         text: String::new(),
         error: None,
         usage: proto::outcome::UsageTotals::default(),
+        tree_usage: None,
         steps: 1,
         tool_calls: 2,
         duration_ms: 1,

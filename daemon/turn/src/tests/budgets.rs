@@ -61,7 +61,7 @@ fn what_a_sub_agent_sends_starts_no_turn_after_a_spent_budget() {
         > agent the result
         > crash continue
         > user two
-          turn starts | running | prompt: the result | ask
+          turn starts | running | session: the result | ask
     ",
     );
 }

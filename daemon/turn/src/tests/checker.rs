@@ -624,9 +624,12 @@ impl Checker {
             self.queued[place].text, message.text,
             "it is said as edited"
         );
-        if message.voice == Voice::Steer {
+        let first_steering = self.queued.iter().position(|queued| queued.steer);
+        if message.voice == Voice::Session && first_steering == Some(place) {
+            // It joins a turn, or begins one.
+        } else if message.voice == Voice::Steer {
             assert_eq!(
-                self.queued.iter().position(|queued| queued.steer),
+                first_steering,
                 Some(place),
                 "steering is said in the order of the queue"
             );

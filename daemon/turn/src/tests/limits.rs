@@ -196,7 +196,7 @@ fn what_a_sub_agent_sends_starts_no_turn_at_a_limit_of_time() {
             > agent the result
             > crash continue
             > {goes_on}
-              turn starts | running | turn 2 has 1000 ms | prompt: the result | ask
+              turn starts | running | turn 2 has 1000 ms | session: the result | ask
             > model says Seen.
               model: Seen. | turn ends completed | idle | turn starts | running | turn 3 has {ms} ms | {prompt} | ask
         "
@@ -221,7 +221,7 @@ fn what_a_sub_agent_sends_starts_no_turn_at_a_limit_of_steps_without_a_goal() {
           model: Half. | notice: The step limit of this turn is reached | turn ends max steps | idle
         > agent the result
         > user go on
-          turn starts | running | prompt: the result | ask
+          turn starts | running | session: the result | ask
     ",
     );
 }

@@ -117,6 +117,21 @@ fn users_message_starts_a_new_row() {
     ));
 }
 
+#[test]
+fn message_of_another_session_starts_no_new_row() {
+    check(&same_call(
+        9,
+        "
+        > agent it is done
+        > model calls e:read a
+          model calls e | judge e
+        > policy e allow
+          started e | run e
+        > ends e ok
+          finished e ok | result e ok | session: it is done | daemon: stuck | ask without tools",
+    ));
+}
+
 /// A read-only call that the daemon's death cut off runs again, and counts once.
 #[test]
 fn call_run_again_after_a_crash_counts_once() {

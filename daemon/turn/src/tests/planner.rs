@@ -50,7 +50,7 @@ fn plain_words_plan_mode_goals_and_other_sessions_are_not_planned() {
           model: Done. | turn ends completed | idle
         > set mode=normal
         > agent it is done
-          turn starts | running | prompt: it is done | daemon: Changes are possible again | ask
+          turn starts | running | session: it is done | daemon: Changes are possible again | ask
         > model says Good.
           model: Good. | turn ends completed | idle
     ",

@@ -70,6 +70,16 @@ crate::catalog! {
     TurnEnded = "turn ended: {0}", "回合结束：{0}";
     Tokens = "{0} tokens", "{0} 词元";
     CallDenied = "denied: {0}", "已拒绝：{0}";
+    /// The cost of a turn.
+    CostWithAgents = "{0} (with sub-agents)", "{0}（含子代理）";
+    /// Its pid.
+    MessageOf = "message of session {0}", "来自会话 {0} 的消息";
+    /// Name of its definition; its pid; the call.
+    AgentsCallDenied = "denied to the sub-agent {0} (session {1}): {2}", "已拒绝子代理 {0}（会话 {1}）：{2}";
+    /// Name of its definition; its pid.
+    AskedByAgent = "asked by the sub-agent {0} (session {1})", "由子代理 {0} 提出（会话 {1}）";
+    /// Its pid.
+    AgentAnswered = "the question of sub-agent {0} is no longer open", "子代理 {0} 的提问已不再待答";
     Session = "session {0} · {1} · {2}", "会话 {0} · {1} · {2}";
     Instructions = "instructions: {0}", "指令文件：{0}";
     InstructionsAndMore = "instructions: {0} and {1} more", "指令文件：{0} 等，另有 {1} 个";

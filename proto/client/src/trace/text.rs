@@ -149,6 +149,7 @@ impl Display for What {
             Self::Told { voice, text } => match voice {
                 Voice::Prompt => write!(f, "prompted \"{text}\""),
                 Voice::Steer => write!(f, "steered \"{text}\""),
+                Voice::Session => write!(f, "told by a session \"{text}\""),
                 Voice::Daemon => write!(f, "reminded \"{text}\""),
             },
             Self::Request {

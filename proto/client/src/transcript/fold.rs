@@ -315,7 +315,7 @@ impl<T: AnswerText> Transcript<T> {
         }
         let steer = match message.voice {
             Voice::Prompt => false,
-            Voice::Steer => true,
+            Voice::Steer | Voice::Session => true,
             Voice::Daemon => return,
         };
         let text = message.text.clone();
@@ -323,6 +323,7 @@ impl<T: AnswerText> Transcript<T> {
         let kind = EntryKind::User {
             text,
             steer,
+            from: message.from,
             attached,
         };
         self.push(at, kind);

@@ -26,6 +26,7 @@ use crate::amounts;
 use crate::goal_command::{GoalCommandError, OPTIONS};
 use crate::messages::Language;
 use crate::messages::transcript::Msg;
+use crate::text;
 
 /// Files that are named; of more there is only the number.
 const FILES: usize = 5;
@@ -466,7 +467,33 @@ pub fn denied(language: Language, denied: &Denied, explained: bool) -> String {
         true => call,
         false => language.fill(Msg::InBrackets, &[&call, &language.translate(&denied.why)]),
     };
-    language.fill(Msg::CallDenied, &[&call])
+    match &denied.agent {
+        None => language.fill(Msg::CallDenied, &[&call]),
+        Some(agent) => {
+            let name = text::line(&agent.name);
+            let session = agent.session.to_string();
+            language.fill(Msg::AgentsCallDenied, &[&name, &session, &call])
+        }
+    }
+}
+
+/// Who sent a message that is not a user's.
+#[must_use]
+pub fn message_of(language: Language, session: Pid) -> String {
+    language.fill(Msg::MessageOf, &[&session.to_string()])
+}
+
+/// Which sub-agent asks.
+#[must_use]
+pub fn asked_by(language: Language, agent: &str, session: Pid) -> String {
+    let name = text::line(agent);
+    language.fill(Msg::AskedByAgent, &[&name, &session.to_string()])
+}
+
+/// The question of a sub-agent has been answered elsewhere, or came to nothing.
+#[must_use]
+pub fn agent_answered(language: Language, session: Pid) -> String {
+    language.fill(Msg::AgentAnswered, &[&session.to_string()])
 }
 
 /// A command in the background came, or went.

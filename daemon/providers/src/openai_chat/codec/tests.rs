@@ -54,9 +54,20 @@ fn user(text: &str, context: Option<&str>, voice: Voice) -> Item {
         text: text.to_owned(),
         context,
         voice,
+        from: None,
         attached: Vec::new(),
         reported: Vec::new(),
     })
+}
+
+fn of_session(text: &str, from: u64) -> Item {
+    match user(text, None, Voice::Session) {
+        Item::User(message) => Item::User(UserMessage {
+            from: Some(proto::Pid(from)),
+            ..message
+        }),
+        other => other,
+    }
 }
 
 fn assistant(text: &str, reasoning: &str, calls: &[(&str, &str, &str)]) -> Item {
@@ -140,6 +151,10 @@ fn messages_are_rendered_to_these_bytes() {
         (
             user("stop that", None, Voice::Steer),
             r#"{"role":"user","content":"[The user says this while you work. Take it into account and go on.]\n\nstop that"}"#,
+        ),
+        (
+            of_session("It is done.", 7),
+            r#"{"role":"user","content":"[Message from session 7, not from the user.]\n\nIt is done."}"#,
         ),
         (
             user("sum up", None, Voice::Daemon),
@@ -248,7 +263,12 @@ fn any_item() -> impl Strategy<Value = Item> {
         (
             text(),
             proptest::option::of(text()),
-            prop_oneof![Just(Voice::Prompt), Just(Voice::Steer), Just(Voice::Daemon)]
+            prop_oneof![
+                Just(Voice::Prompt),
+                Just(Voice::Steer),
+                Just(Voice::Session),
+                Just(Voice::Daemon)
+            ]
         )
             .prop_map(|(text, context, voice)| user(&text, context.as_deref(), voice)),
         (

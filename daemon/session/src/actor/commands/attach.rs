@@ -10,7 +10,7 @@ use tokio::sync::oneshot;
 use crate::actor::Actor;
 use crate::actor::inbox::Page;
 use crate::viewers::fanout::{
-    Feed, Follower, Join, Joined, Published, Start, ViewerGuard, stale_cursor,
+    Departure, Feed, Follower, Join, Joined, Published, Start, ViewerGuard, stale_cursor,
 };
 
 /// Bytes of log that a subscriber who lags reads at once.
@@ -171,16 +171,22 @@ impl Actor {
         (start, len)
     }
 
-    /// A follower has gone. If it was the last that could answer, a headless run stops waiting for answers.
-    pub(crate) fn leave(&mut self, subscriber: u64) {
-        let attended = self.viewers.fanout().attended();
-        let (last, durable) = (self.journal.last(), self.journal.durable());
-        self.viewers.leave(subscriber, last, durable);
+    /// Somebody has left. If it was the last user who could answer, a headless run stops waiting for answers.
+    pub(crate) fn depart(&mut self, departure: Departure) {
+        let attended = match departure {
+            Departure::UsersAbove => true,
+            Departure::Follower(subscriber) => {
+                let attended = self.viewers.attended();
+                let (last, durable) = (self.journal.last(), self.journal.durable());
+                self.viewers.leave(subscriber, last, durable);
+                attended
+            }
+        };
         let facts = self.machine.facts();
         // Where the daemon goes its clients go with it, and come back to the next one: nobody has left.
         let forsaken = attended
             && self.refusal().is_none()
-            && !self.viewers.fanout().attended()
+            && !self.viewers.attended()
             && facts.options.kind == Some(Kind::Headless)
             && matches!(facts.on_ask(), OnAsk::Sandboxed | OnAsk::Allow);
         if forsaken {

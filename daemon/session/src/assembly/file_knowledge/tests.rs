@@ -61,6 +61,7 @@ impl Log {
             text: String::new(),
             context: None,
             voice: Voice::Prompt,
+            from: None,
             attached: Vec::new(),
             reported: vec![report(path, sha256)],
         }));

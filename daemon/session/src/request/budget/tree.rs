@@ -192,6 +192,17 @@ impl Tree {
         own.or_else(known)
     }
 
+    /// What a session used with its sub-agents. `None`: it has none, or is not there.
+    pub fn spent_with_agents(&self, session: SessionId) -> Option<Spent> {
+        let leaf = self.sessions.get(&session)?;
+        (!leaf.below.is_empty()).then_some(leaf.node.spent)
+    }
+
+    /// The sessions that a session works for, nearest first.
+    pub fn above(&self, session: SessionId) -> Vec<SessionId> {
+        self.line(session).skip(1).collect()
+    }
+
     /// A session has left memory: it joins again when it comes back.
     pub fn leave(&mut self, session: SessionId) {
         self.sessions.remove(&session);

@@ -13,7 +13,7 @@ use proto::params::session::Until;
 use proto::record::{AgentFinished, AgentStarted, PromptQueued};
 use proto::{Body, CallId, Failure, Pid, PromptId, RequestId, SessionId};
 
-use super::fallback::{AgentEnd, FailedAgent, NeverCancelled, Unseen, with_failures};
+use super::fallback::{AgentEnd, Denials, FailedAgent, NeverCancelled, Unseen, with_failures};
 use super::life::{AgentWork, Started};
 use super::{Place, client_of};
 use crate::supervisor::Supervisor;
@@ -47,6 +47,8 @@ struct BackgroundAgent {
     started: AgentStarted,
     /// Held until it has ended.
     place: Option<Arc<Place>>,
+    /// Once it has ended.
+    denials: Denials,
 }
 
 impl Supervisor {
@@ -68,6 +70,7 @@ impl Supervisor {
             call: call.call.clone(),
             started: started.clone(),
             place: Some(place),
+            denials: Denials::default(),
         });
         Outcome {
             agent: Some(started),
@@ -95,6 +98,7 @@ impl Supervisor {
                     call,
                     started,
                     place: Some(Arc::new(self.places.take_back(parent, depth))),
+                    denials: Denials::default(),
                 });
             }
         }
@@ -118,9 +122,10 @@ impl Supervisor {
     async fn follow_agent(&self, agent: BackgroundAgent) {
         let (mut current, mut ended_before, mut failed_before) = (agent, Vec::new(), Vec::new());
         let result = loop {
-            let Some(end) = self.follow_attempt(&current).await else {
+            let Some(mut end) = self.follow_attempt(&current).await else {
                 break None;
             };
+            current.denials = std::mem::take(&mut end.denials);
             let next = match &end.failure {
                 Some(_) => self.next_in_background(&mut current).await,
                 None => None,
@@ -154,6 +159,7 @@ impl Supervisor {
                     agent: work.task.agent,
                 },
                 place: Some(started.place),
+                denials: Denials::default(),
             };
             ended_before.push(std::mem::replace(&mut current, next));
         };
@@ -277,6 +283,7 @@ impl Supervisor {
             parent,
             call,
             started,
+            denials,
             ..
         } = agent;
         let finished = AgentFinished {
@@ -285,6 +292,8 @@ impl Supervisor {
             pid: started.pid,
             agent: started.agent,
             spent: self.spent_by_agent(parent, started.session).await,
+            denied: denials.denied,
+            blocked: denials.blocked,
         };
         if let Ok(handle) = self.load(parent).await {
             // A log that takes no records has no use for it.

@@ -8,7 +8,7 @@ use contract::{AgentSkill, AgentTask, Outcome};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use proto::item::CallStatus;
-use proto::outcome::{OutcomeKind, Reason, TurnEnded};
+use proto::outcome::{Denied, OutcomeKind, Reason, TurnEnded};
 use proto::params::session::{ReadParams, WaitOutput};
 use proto::record::{Level, Notice};
 use proto::{Body, CallId, Failure, Seq, SessionId};
@@ -28,6 +28,24 @@ pub(super) struct AgentEnd {
     pub failure: Option<String>,
     /// What became of its worktree.
     pub worktree: Option<String>,
+    pub denials: Denials,
+}
+
+/// Calls of a sub-agent that were denied because no client could approve them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Denials {
+    pub denied: Vec<Denied>,
+    /// One of them ended its work.
+    pub blocked: bool,
+}
+
+impl Denials {
+    fn of(ended: &TurnEnded) -> Self {
+        Self {
+            denied: ended.denied.clone(),
+            blocked: (ended.outcome, ended.reason) == (OutcomeKind::Blocked, Some(Reason::Denied)),
+        }
+    }
 }
 
 /// A sub-agent of a call that failed, so that its fallback worked.
@@ -57,6 +75,7 @@ impl AgentEnd {
             outcome,
             failure: None,
             worktree: None,
+            denials: Denials::default(),
         }
     }
 
@@ -65,6 +84,7 @@ impl AgentEnd {
         match ended {
             Ok(waited) => Self {
                 failure: waited.ended.as_ref().and_then(failure_of),
+                denials: waited.ended.as_ref().map(Denials::of).unwrap_or_default(),
                 ..Self::without_failure(outcome_of(agent, &waited))
             },
             Err(failure) => Self::not_started(failed(&failure)),

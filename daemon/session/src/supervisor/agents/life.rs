@@ -144,6 +144,8 @@ impl Supervisor {
                 pid,
                 agent: agent.clone(),
                 spent: self.spent_by_agent(work.parent, session).await,
+                denied: end.denials.denied.clone(),
+                blocked: end.denials.blocked,
             }));
         self.release_servers_of(session);
         end
@@ -530,7 +532,15 @@ pub(super) fn why_ended(ended: &TurnEnded) -> String {
         Some(Reason::Shutdown) => "the daemon stopped",
         Some(Reason::Denied) => "nobody could approve a call",
         Some(Reason::Loop) => "it repeated the same calls without a new result",
-        None => ended.outcome.as_str(),
+        None => match ended.outcome {
+            OutcomeKind::Completed => "it gave no answer",
+            OutcomeKind::Failed => "its turn failed",
+            OutcomeKind::Interrupted | OutcomeKind::Killed => "it was stopped",
+            OutcomeKind::BudgetExceeded => "its budget was used up",
+            OutcomeKind::MaxSteps => "its step limit was reached",
+            OutcomeKind::ContextFull => "its context was full",
+            OutcomeKind::Blocked => "it was blocked",
+        },
     };
     why.to_owned()
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use contract::ToolSet;
 use knowledge::{AgentDefinition, agent_directories, find_agents};
 use proto::Failure;
-use proto::params::agent::{AgentDirectory, AgentInfo, ListOutput};
+use proto::params::agent::{AgentDirectory, AgentInfo, AgentIsolation, ListOutput};
 use workspace::Workspace;
 
 use crate::calls::permissions::{PermissionScope, open, root_of};
@@ -63,10 +63,16 @@ fn output(workspace: &Workspace, user_dir: &Path, tools: &ToolSet) -> ListOutput
             name: agent.name,
             description: agent.description,
             tools: agent.tools,
+            disallowed_tools: agent.without,
             model: agent.model,
             effort: agent.effort,
             max_steps: agent.max_steps,
             read_only: agent.read_only,
+            isolation: match agent.worktree {
+                true => AgentIsolation::Worktree,
+                false => AgentIsolation::None,
+            },
+            mcp_servers: agent.mcp_servers,
             fallback: agent.fallback,
             source: agent.source,
             file: agent.file,

@@ -60,7 +60,7 @@ impl Supervisor {
             from: Some(pid),
             added: None,
             prompt_id: PromptId::new(),
-            text: format!("Message from session {pid}:\n\n{text}"),
+            text,
             steer: true,
             on_ask: None,
             references: None,

@@ -107,6 +107,9 @@ impl Supervisor {
                 pid,
                 agent: PLANNER.to_owned(),
                 spent: self.spent_by_agent(planning.parent, planning.session).await,
+                // It only reads: nothing of it is asked.
+                denied: Vec::new(),
+                blocked: false,
             }));
         let plan = match ended {
             Some(Ok(waited)) => plan_of(&waited),
@@ -279,6 +282,7 @@ mod tests {
                 text: text.to_owned(),
                 error: None,
                 usage: UsageTotals::default(),
+                tree_usage: None,
                 steps: 1,
                 tool_calls: 0,
                 duration_ms: 1,

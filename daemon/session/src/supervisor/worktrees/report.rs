@@ -34,7 +34,7 @@ pub(super) fn bare(worktree: &Worktree, state: WorktreeState) -> WorktreeReport 
         path: text(&worktree.path),
         branch: worktree.branch.clone(),
         base: worktree.base.clone(),
-        origin: text(&worktree.origin),
+        origin: text(worktree.source.as_ref().unwrap_or(&worktree.origin)),
         left_out: worktree.left_out,
         ..WorktreeReport::default()
     }
@@ -65,7 +65,7 @@ pub(super) fn with_changes(
         more: u64::try_from(more).unwrap_or(u64::MAX),
         commits: changes.commits,
         take_over,
-        delete: Some(delete_command(&bare)),
+        delete: Some(delete_command(worktree)),
         ..bare
     }
 }
@@ -75,14 +75,16 @@ pub(super) fn unknown(worktree: &Worktree, reason: String) -> WorktreeReport {
     let bare = bare(worktree, WorktreeState::Unknown);
     WorktreeReport {
         reason: Some(reason),
-        delete: Some(delete_command(&bare)),
+        delete: Some(delete_command(worktree)),
         ..bare
     }
 }
 
-fn delete_command(report: &WorktreeReport) -> String {
-    let (path, origin) = (word(&report.path), word(&report.origin));
-    let branch = word(&report.branch);
+/// In the user's checkout: a worktree that it was made from may be gone by then.
+fn delete_command(worktree: &Worktree) -> String {
+    let path = |path: &std::path::Path| word(&path.to_string_lossy());
+    let (path, origin) = (path(&worktree.path), path(&worktree.origin));
+    let branch = word(&worktree.branch);
     format!("git -C {origin} worktree remove --force {path} && git -C {origin} branch -D {branch}")
 }
 
@@ -165,6 +167,7 @@ mod tests {
             base: "0123456789abcdef".into(),
             origin: "/home/ann/it's mine".into(),
             common: "/home/ann/it's mine/.git".into(),
+            source: None,
             left_out: 0,
             search_path: String::new(),
             made_by: proto::RequestId::new(),
@@ -193,6 +196,32 @@ mod tests {
             ]
         );
         assert!(report.delete.expect("a command").contains(path));
+    }
+
+    #[test]
+    fn worktree_of_a_worktree_is_merged_into_that_and_deleted_from_the_checkout() {
+        let nested = Worktree {
+            source: Some("/w/a.worktrees/1".into()),
+            origin: "/w/a".into(),
+            path: "/w/a.worktrees/2".into(),
+            ..worktree()
+        };
+        let changes = WorktreeChanges {
+            changed: vec!["a".into()],
+            commits: 1,
+            uncommitted: false,
+        };
+        let report = with_changes(&nested, WorktreeState::Kept, Pid(7), changes);
+        assert_eq!(report.origin, "/w/a.worktrees/1");
+        assert_eq!(
+            report.take_over,
+            ["git -C /w/a.worktrees/1 merge reasonix/1a"]
+        );
+        let delete = report.delete.expect("a command");
+        assert!(
+            delete.starts_with("git -C /w/a worktree remove"),
+            "{delete}"
+        );
     }
 
     #[test]

@@ -43,6 +43,7 @@ impl Talk {
             text,
             context: None,
             voice,
+            from: None,
             attached: Vec::new(),
             reported: Vec::new(),
         });

@@ -88,6 +88,7 @@ impl Session {
             text: format!("\n prompt {number}\nmore"),
             context: None,
             voice: Voice::Prompt,
+            from: None,
             attached: Vec::new(),
             reported: Vec::new(),
         }));
@@ -262,6 +263,7 @@ fn ended() -> TurnEnded {
         text: String::new(),
         error: None,
         usage: proto::outcome::UsageTotals::default(),
+        tree_usage: None,
         steps: 0,
         tool_calls: 0,
         duration_ms: 0,

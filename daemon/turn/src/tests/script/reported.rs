@@ -310,6 +310,7 @@ fn user(message: &UserMessage) -> String {
             "daemon: start again".into()
         }
         (Voice::Daemon, other) => panic!("the daemon never says `{other}`"),
+        (Voice::Session, text) => format!("session: {text}"),
         (Voice::Prompt, text) => format!("prompt: {text}"),
         (Voice::Steer, text) => format!("steer: {text}"),
     }

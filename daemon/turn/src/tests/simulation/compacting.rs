@@ -279,6 +279,7 @@ fn summary(number: u64) -> Body {
         text: "what was before".into(),
         context: None,
         voice: Voice::Daemon,
+        from: None,
         attached: Vec::new(),
         reported: Vec::new(),
     })

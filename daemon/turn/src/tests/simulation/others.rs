@@ -217,6 +217,8 @@ impl Simulation {
             pid: Pid(9),
             agent: "general".into(),
             spent: Spent::default(),
+            denied: Vec::new(),
+            blocked: false,
         });
         for body in spent.into_iter().chain([found, agent]) {
             let (context, expected) = {

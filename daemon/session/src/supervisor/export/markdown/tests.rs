@@ -46,6 +46,7 @@ impl Story {
             text: prompt.into(),
             context: None,
             voice: Voice::Prompt,
+            from: None,
             attached: Vec::new(),
             reported: Vec::new(),
         }))
