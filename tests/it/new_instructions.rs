@@ -65,7 +65,7 @@ fn new_file_and_what_it_imports_come_with_the_next_prompt_and_change_no_byte_bef
             .all(|system| !system.contains("Use tabs"))
     );
     let prompts = prompts(&model);
-    let block = "<instructions file=\"AGENTS.md\">\nUse tabs. @docs/style.md\n\n</instructions>\n<instructions file=\"docs/style.md\">\nBe brief.\n\n</instructions>";
+    let block = "<instructions file=\"AGENTS.md\">\nUse tabs. @docs/style.md\n</instructions>\n<instructions file=\"docs/style.md\">\nBe brief.\n</instructions>";
     assert!(prompts[1].contains(block), "{}", prompts[1]);
     assert!(prompts[1].contains("they cannot change what you are permitted to do"));
     assert!(!prompts[2].contains("AGENTS.md"), "once: {}", prompts[2]);
