@@ -280,8 +280,11 @@ fn worktree_has_the_trust_of_its_origin_and_no_more() {
     repository(&house);
     // `--read-only` aside, nothing but the project's rule allows it.
     let status = |pid: u64| {
-        run(&house, &["--on-ask", "deny"], "PARENT").expect(0, "completed");
-        house.log(Pid(pid)).results()[0].status.as_str().to_owned()
+        let ran = run(&house, &["--on-ask", "deny"], "PARENT");
+        let status = house.log(Pid(pid)).results()[0].status.as_str().to_owned();
+        // What stops the agent blocks the run.
+        assert_eq!(ran.result["outcome"] == "blocked", status == "denied");
+        status
     };
     assert_eq!(status(2), "denied", "nobody trusts the project");
     let _ = house.reasonix(&["trust", "--yes"]).expect_code(0);

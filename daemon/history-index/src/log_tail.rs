@@ -4,7 +4,6 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-use proto::item::Voice;
 use proto::params::history::MessageRole;
 use proto::{Body, Seq, Stamp};
 use sha2::{Digest, Sha256};

@@ -8,7 +8,7 @@ use proto::record::{Level, ReportedFile, SessionExited, SessionReopened, TurnSta
 use proto::state::State;
 use proto::{Body, Failure, Pid, PromptId, RequestId};
 
-use crate::facts::open::OpenTurn;
+use crate::facts::OpenTurn;
 use crate::goal;
 use crate::input::{Effect, StopReason};
 use crate::machine::{Phase, Step};
@@ -112,13 +112,14 @@ impl Step<'_> {
         let duration_ms = self.hold.ran.elapsed_ms(&open, self.now.mono_ms);
         let without_hooks = reason == Some(Reason::Shutdown) || outcome == OutcomeKind::Killed;
         let notify = self.hold.notify_turn_end && !without_hooks;
+        let tree_usage = with_agents(&open, duration_ms);
         let ended = TurnEnded {
             outcome,
             reason,
             text: with_plan(open.text, open.unapproved),
             error,
             usage: open.usage,
-            tree_usage: with_agents(&open, duration_ms),
+            tree_usage,
             steps: open.steps,
             tool_calls: open.tool_calls,
             duration_ms,

@@ -14,8 +14,8 @@ use tokio::task::JoinHandle;
 
 use crate::call::{CallError, Client};
 
-/// How long the daemon waits for a change.
-const WAIT_MS: u64 = 30_000;
+/// How long the daemon waits for a change: less than after what a client is told that it does not answer.
+const WAIT_MS: u64 = 5_000;
 
 /// How long after a list the next one is asked for, where sessions change all the time: with sub-agents, and without.
 const GAPS: [Duration; 2] = [Duration::from_millis(250), Duration::from_secs(1)];

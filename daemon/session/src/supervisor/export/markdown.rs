@@ -136,11 +136,11 @@ impl Page {
             }
             Body::User(message) => {
                 let who = match (message.voice, message.from) {
-                    (Voice::Prompt, _) => "Prompt",
-                    (Voice::Steer, _) => "Said meanwhile",
-                    (Voice::Session, Some(from)) => &format!("Message of session {from}"),
-                    (Voice::Session, None) => "Message of another session",
-                    (Voice::Daemon, _) => "Said by Reasonix",
+                    (Voice::Prompt, _) => "Prompt".to_owned(),
+                    (Voice::Steer, _) => "Said meanwhile".to_owned(),
+                    (Voice::Session, Some(from)) => format!("Message of session {from}"),
+                    (Voice::Session, None) => "Message of another session".to_owned(),
+                    (Voice::Daemon, _) => "Said by Reasonix".to_owned(),
                 };
                 self.block(&format!("**{who}**"));
                 self.block(&quoted(&message.text));
