@@ -1,5 +1,7 @@
 //! Tables fit, and say nothing to the terminal.
 
+use proto::outcome::UsageTotals;
+
 use super::*;
 
 #[test]
