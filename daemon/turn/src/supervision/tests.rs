@@ -80,7 +80,8 @@ proptest! {
                 tool: "write".into(),
                 subject: String::new(),
                 why: String::new(),
-            });
+ agent: None,
+});
         }
         if no_credit && let Some(error) = &mut ended.error {
             error.name = ErrorName::OutOfCredit;
