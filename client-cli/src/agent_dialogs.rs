@@ -104,7 +104,8 @@ mod tests {
 
     fn question(id: &str, hash: &str) -> AgentQuestion {
         let interaction = json!({
-            "interaction_id": id, "session": 2, "call": "c1", "shown_hash": hash, "opened_at": 1,
+            "interaction_id": id, "session": 2, "call": "c1", "shown_hash": hash,
+            "opened_at": proto::Stamp(1),
             "request": {"type": "questions", "questions": []},
         });
         AgentQuestion {

@@ -4,13 +4,14 @@ use clap::Subcommand;
 use client::start::{StartError, find_program, log_tail, program_version};
 use client::version::{Skew, skew};
 use client::{CallError, Client, ConnectError, Start};
-use proto::ErrorName;
 use proto::hello::Role;
 use proto::methods::{DaemonStatus, ProcessList};
 use proto::params::Empty;
 use proto::params::daemon::{ShutdownMode, StatusOutput};
 use proto::params::process::ListParams;
+use proto::record::ChildKind;
 use proto::state::State;
+use proto::{ErrorName, Pid};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -198,10 +199,15 @@ impl Work {
             .iter()
             .filter(|session| matches!(session.state, State::Running | State::Waiting))
             .map(|session| say!(Msg::SessionIn, session.pid, text::line(&session.cwd)));
-        let commands = children.iter().map(|child| {
+        // Servers belong to no session, and are started again when one needs them.
+        let owned = children.iter().filter(|child| child.session != Pid(0));
+        let commands = owned.map(|child| {
             let number = child.pid.map_or_else(String::new, |pid| format!(" {pid}"));
             let (session, line) = (child.session, text::line(&child.command));
-            say!(Msg::ChildOf, number, session, line)
+            match child.kind {
+                ChildKind::Shell => say!(Msg::ChildOf, number, session, line),
+                ChildKind::Command => say!(Msg::CommandOf, session, line),
+            }
         });
         Self {
             sessions: sessions.collect(),

@@ -24,6 +24,7 @@ client::catalog! {
     NewerHint = "install the newer version; an older daemon cannot take over its sessions", "请安装较新的版本；旧的守护进程无法接管其会话";
     StillStops = "· the daemon still stops once its running turns end; it starts no new turns", "· 守护进程仍会在正在进行的回合结束后停止；它不再开始新回合";
     SessionIn = "session {0} ({1})", "会话 {0}（{1}）";
+    CommandOf = "command of session {0}: {1}", "会话 {0} 的命令：{1}";
     ChildOf = "background command{0} of session {1}: {2}", "会话 {1} 的后台命令{0}：{2}";
     Counts = "{0} stored, {1} loaded, {2} running, {3} waiting", "共 {0} 个，已载入 {1} 个，运行中 {2} 个，等待中 {3} 个";
     ClientRow = "{0} ({1}, process {2}, {3} s)", "{0}（{1}，进程 {2}，{3} 秒）";

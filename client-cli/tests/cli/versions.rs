@@ -145,7 +145,7 @@ fn a_daemon_that_cannot_hand_over_is_not_stopped_under_its_work() {
 }
 
 #[test]
-fn background_commands_are_named_before_a_stop_ends_them() {
+fn commands_are_named_before_a_stop_ends_them() {
     let shell = json!({"session": 3, "os_pid": 7, "kind": "shell", "pid": 12, "command": "sleep 9", "running_ms": 1});
     let tool =
         json!({"session": 3, "os_pid": 8, "kind": "command", "command": "make", "running_ms": 1});
@@ -161,8 +161,12 @@ fn background_commands_are_named_before_a_stop_ends_them() {
         (&["daemon", "stop", "--idle"], "waiting until it finishes"),
     ] {
         let done = run(&mut reasonix(&fake.home(), arguments));
-        let command = "background command 12 of session 3: sleep 9";
-        assert_eq!(done.err, format!("· {fate}: {command}\nreasonix: No.\n"));
+        let commands = [
+            "command of session 3: make",
+            "background command 12 of session 3: sleep 9",
+        ];
+        let lines = commands.map(|command| format!("· {fate}: {command}\n"));
+        assert_eq!(done.err, format!("{}reasonix: No.\n", lines.concat()));
     }
 }
 

@@ -120,14 +120,17 @@ mod tests {
 
     #[test]
     fn inflected_words_have_one_stem_and_others_are_left() {
-        let words = ["tab", "indented", "12", "ab", "世界", "try"];
+        let words = ["tab", "indented", "12", "ab", "世界", "copy"];
         let mut stemmer = Stemmer::new(words.into_iter());
         stemmer.learn(["tabs", "other"].into_iter());
-        stemmer.learn_text("Indenting 世界, it tries and tried.");
+        stemmer.learn_text("Indenting 世界, it copies and copied.");
         let stem = |word| stemmer.stem(word);
         assert_eq!(stem("tabs"), stem("tab"));
         assert_eq!(stem("indented"), stem("indenting"));
-        assert_eq!((stem("tries"), stem("tried")), (stem("try"), stem("try")));
+        assert_eq!(
+            (stem("copies"), stem("copied")),
+            (stem("copy"), stem("copy"))
+        );
         assert_eq!((stem("12"), stem("ab"), stem("世界")), ("12", "ab", "世界"));
         assert_eq!(stem("other"), "other");
     }

@@ -98,7 +98,7 @@ fn path_set_by_the_line_applies_to_later_commands() {
         ["pwd", "curl on ?"].as_slice()[1..].as_ref(),
     );
     check("hash -p ./evil curl; curl x", &["curl on ?"]);
-    check("source ./activate; curl x", &["curl on ?"]);
+    check("source ./activate; curl x", &["./activate", "curl on ?"]);
     check(
         "/usr/bin/curl x; PATH=/a /usr/bin/wget",
         &["/usr/bin/curl", "/usr/bin/wget"],

@@ -33,6 +33,7 @@ use crate::calls::references;
 use crate::journal::Closed;
 use crate::request::blocks::Makeup;
 use crate::request::in_flight::Material;
+use crate::request::keys::Keys;
 use crate::tasks::blocking;
 use crate::viewers::fanout::{Follower, Join, Joined, Start};
 
@@ -536,6 +537,17 @@ impl SessionHandle {
     pub async fn credentials(&self, credentials: BTreeMap<String, String>) {
         // A session that has just left memory needs none.
         let _ = self.send(|actor| actor.offer_keys(credentials)).await;
+    }
+
+    /// Gives it those of these keys that it lacks.
+    pub(crate) async fn fill_keys(&self, offered: Arc<Keys>) {
+        // A session that has just left memory needs none.
+        let _ = self
+            .send(move |actor| {
+                actor.requests.keys().fill_from(&offered);
+                actor.use_new_key();
+            })
+            .await;
     }
 
     /// Follows the session.

@@ -99,7 +99,7 @@ pub struct Supervisor {
     /// Those that are tried again.
     unrecovered: unrecovered::Unrecovered,
     /// Keys that came with hellos, for sessions that are loaded later.
-    offered: Keys,
+    offered: Arc<Keys>,
     /// How many sub-agents of each session run.
     pub(crate) places: Arc<AgentPlaces>,
     /// The sub-agents in the background whose results are still to come.
@@ -138,7 +138,7 @@ impl Supervisor {
         let feed = CatalogFeed::start(Arc::clone(&catalog))?;
         // Before clients are let in: what they are asked for depends on it.
         let has_unfinished = store::markers::list(&home).is_ok_and(|marked| !marked.is_empty());
-        let offered = Keys::restored(None, assembly.key_keeper());
+        let offered = Arc::new(Keys::restored(None, assembly.key_keeper()));
         Ok(Arc::new_cyclic(|me| Self {
             me: me.clone(),
             services: SessionServices {
@@ -194,7 +194,11 @@ impl Supervisor {
             }
         };
         let bring_back = async |session| match self.load(session).await {
-            Ok(handle) => tracing::info!(%session, pid = %handle.pid(), "recovered"),
+            Ok(handle) => {
+                tracing::info!(%session, pid = %handle.pid(), "recovered");
+                // Keys that came while it was read.
+                handle.fill_keys(Arc::clone(&self.offered)).await;
+            }
             Err(failure) => {
                 tracing::error!(%session, %failure, "not recovered");
                 self.unmark_what_is_gone(session).await;

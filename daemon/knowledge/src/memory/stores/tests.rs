@@ -36,7 +36,7 @@ fn fact_in_the_store_of_another_type_is_left_out_with_its_line() {
     put("memory/goal.md", "type: project\n");
     put("memory/untyped.md", "");
     put("projects/one/memory/tabs.md", "type: user\n");
-    put("projects/one/memory/untyped.md", "");
+    put("projects/one/memory/plain.md", "");
     let loaded = stores.load();
     let top = top.path().display();
     assert_eq!(
