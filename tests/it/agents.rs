@@ -674,7 +674,8 @@ fn question_of_an_agent_does_not_hold_up_a_run_that_denies() {
         }
     }));
     let house = house(&model);
-    run(&house, &["--on-ask", "deny"], "PARENT").expect(0, "completed");
+    // As of its own: nothing went on after the denial.
+    run(&house, &["--on-ask", "deny"], "PARENT").expect(3, "blocked");
     let result = &house.log(Pid(1)).results()[0];
     assert!(result.text.contains("It was denied."), "{result:?}");
     assert!(!house.project().join("made").exists());

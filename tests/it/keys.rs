@@ -98,25 +98,6 @@ fn where_parent_and_daemon_died_any_command_that_has_the_key_brings_it() {
 }
 
 #[test]
-fn first_command_after_parent_and_daemon_died_brings_the_key() {
-    for command in [&["ps"][..], &["ls"], &["daemon", "start"], &["wait", "1"]] {
-        let gate = Gate::new();
-        let model = Model::start(answers(&gate));
-        let house = house(&model);
-        detached(&house, &gate);
-        house.kill_daemon_and_parent();
-        gate.open();
-        model.push([Answer::text("Done after the crash.")]);
-        let done = run(house.command(command).env(VARIABLE, KEY));
-        let _ = done.expect_code(0);
-        // Nobody else has the key.
-        let _ = house
-            .reasonix(&["wait", "--timeout", "60", "1"])
-            .expect_code(0);
-    }
-}
-
-#[test]
 fn a_run_without_a_key_makes_no_session_and_says_how_to_get_one() {
     let model = Model::start([]);
     let house = house(&model);

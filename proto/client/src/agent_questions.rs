@@ -139,10 +139,12 @@ async fn watch(client: Client, of: Pid, sender: mpsc::Sender<Vec<AgentQuestion>>
             wait_ms: WAIT_MS,
         };
         // Whatever the answer: the list says how it is now.
-        if let Err(CallError::Failure(_) | CallError::Timeout { .. }) =
-            client.call::<ProcessWait>(&params).await
-        {
-            tokio::time::sleep(AGAIN).await;
+        match client.call_if_connected::<ProcessWait>(&params).await {
+            Ok(_) => {}
+            Err(CallError::Failure(_) | CallError::Timeout { .. }) => {
+                tokio::time::sleep(AGAIN).await;
+            }
+            Err(_) => return,
         }
     }
 }
@@ -153,9 +155,16 @@ async fn list(client: &Client, of: Pid) -> Result<(u64, Vec<AgentQuestion>, Dura
         below: Some(of),
         ..process::ListParams::default()
     };
-    let listed = client.call::<ProcessList>(&params).await?;
+    let listed = client.call_if_connected::<ProcessList>(&params).await?;
     let sessions = listed.processes;
-    let open = open_questions(client, &sessions).await?;
+    let open = match sessions.iter().any(is_asking) {
+        true => {
+            let all = interaction::ListParams::default();
+            let listed = client.call_if_connected::<InteractionList>(&all);
+            listed.await?.interactions
+        }
+        false => Vec::new(),
+    };
     let of_agent = |interaction: Interaction| {
         let mut agents = sessions.iter();
         let asks = agents.find(|agent| agent.pid == interaction.session)?;

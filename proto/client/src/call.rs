@@ -219,6 +219,18 @@ impl Client {
         self.send(method, &raw, false).await
     }
 
+    /// Makes a call on the connection that there is: none is made for it, and no daemon started.
+    pub(crate) async fn call_if_connected<M: Method>(
+        &self,
+        params: &M::Params,
+    ) -> Result<M::Output, CallError>
+    where
+        M::Params: Sync,
+    {
+        let current = Arc::clone(&*self.shared.current.lock().await);
+        self.call_on::<M>(&current, params).await
+    }
+
     /// Makes a call on this one connection: its effect is bound to the connection.
     pub(crate) async fn call_on<M: Method>(
         &self,
