@@ -17,7 +17,12 @@ pub struct Painter {
     utf8: bool,
     cleaner: Cleaner,
     open: bool,
+    /// Only blanks have come since the line of the answer began.
+    at_start: bool,
 }
+
+/// Marks of lines that the program itself writes. A line of a model's that begins with one gets a bar before it.
+const OWN_MARKS: [char; 6] = ['?', '!', '✗', '·', '•', '◂'];
 
 impl Painter {
     /// A painter; `output_lines`: how much of a tool's output to show.
@@ -28,6 +33,7 @@ impl Painter {
             utf8: text::is_utf8(),
             cleaner: Cleaner::default(),
             open: false,
+            at_start: true,
         }
     }
 
@@ -39,7 +45,7 @@ impl Painter {
                 if !text.is_empty() {
                     self.open = !text.ends_with('\n');
                 }
-                text
+                self.barred(&text)
             }
             Piece::Whole => {
                 self.cleaner = Cleaner::default();
@@ -58,8 +64,22 @@ impl Painter {
         }
     }
 
+    /// Text of a model, in which no line looks like one of the program's own.
+    fn barred(&mut self, text: &str) -> String {
+        let mut out = String::with_capacity(text.len());
+        for letter in text.chars() {
+            if self.at_start && OWN_MARKS.contains(&letter) {
+                out.push_str("│ ");
+            }
+            self.at_start = letter == '\n' || self.at_start && letter.is_whitespace();
+            out.push(letter);
+        }
+        out
+    }
+
     /// Ends a line that is open.
     pub fn close(&mut self) -> String {
+        self.at_start = true;
         if std::mem::take(&mut self.open) {
             "\n".to_owned()
         } else {

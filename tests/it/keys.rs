@@ -97,6 +97,28 @@ fn where_parent_and_daemon_died_any_command_that_has_the_key_brings_it() {
     let _ = waiting.done().expect_code(0);
 }
 
+/// The first command after both died is often the only one that has the key: it starts the daemon, which has not read
+/// its sessions yet.
+#[test]
+fn the_first_command_after_parent_and_daemon_died_brings_the_key() {
+    for first in [
+        &["ls"][..],
+        &["daemon", "start"],
+        &["wait", "--timeout", "60", "1"],
+    ] {
+        let gate = Gate::new();
+        let model = Model::start(answers(&gate));
+        let house = house(&model);
+        detached(&house, &gate);
+        house.kill_daemon_and_parent();
+        gate.open();
+        model.push([Answer::text("Done after the crash.")]);
+        let _ = run(house.command(first).env(VARIABLE, KEY)).expect_code(0);
+        let waited = house.reasonix(&["wait", "--timeout", "60", "1"]);
+        assert_eq!(waited.code(), Some(0), "{first:?}: {waited:?}");
+    }
+}
+
 #[test]
 fn a_run_without_a_key_makes_no_session_and_says_how_to_get_one() {
     let model = Model::start([]);

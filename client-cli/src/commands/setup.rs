@@ -21,7 +21,7 @@ use crate::messages::setup::Msg;
 use crate::person::Person;
 use crate::{near, output, reach, terminal, text};
 
-use key::{Key, Search, Source};
+use key::{Search, Source};
 
 /// Said when a person stops it.
 const STOPPED: Msg = Msg::Cancelled;
@@ -269,20 +269,25 @@ async fn set_up(client: &Client, person: &mut Option<Person>, args: &Args) -> Re
         ));
     }
     let moved = before.is_none_or(|before| before.base_url != provider.base_url);
-    let search = Search {
+    let found = Search {
         client,
         provider: &provider,
         base_url: moved.then_some(provider.base_url.as_str()),
         source: &source,
         probe: !args.no_probe,
         keep: true,
-    };
-    let Key { new, probed } = search.find(person).await?;
-    let offered = probed.map(|probed| probed.models).unwrap_or_default();
+    }
+    .find(person)
+    .await?;
+    if let Some(base_url) = found.base_url {
+        provider.base_url = base_url;
+    }
+    let moved = before.is_none_or(|before| before.base_url != provider.base_url);
+    let offered = found.probed.map(|probed| probed.models).unwrap_or_default();
     let model = choose_model(person, &provider, &present, &offered, args).await?;
     let listed = !offered.is_empty();
     let changed = changes(before, &provider, model.as_deref(), (moved, listed));
-    save(client, &provider, new, changed, model).await
+    save(client, &provider, found.new, changed, model).await
 }
 
 /// The provider that is meant, with the endpoint that is asked for.
@@ -332,13 +337,21 @@ async fn choose_model(
     offered: &[String],
     args: &Args,
 ) -> Result<Option<String>, Error> {
-    if let Some(model) = &args.model {
-        return Ok(Some(model.clone()));
-    }
     let models = match offered.is_empty() {
         true => &provider.models,
         false => offered,
     };
+    if let Some(model) = &args.model {
+        let is_listed = offered.is_empty() || models.contains(model);
+        if is_listed || provider.models.contains(model) {
+            return Ok(Some(model.clone()));
+        }
+        let names = models.iter().map(String::as_str);
+        return Err(Error::usage(
+            say!(Msg::UnknownModel, provider.name, model),
+            near::hint(model, names, say!(Msg::UnknownModelHint)),
+        ));
+    }
     let chosen = present.strip_prefix(provider.name.as_str());
     let configured = chosen
         .and_then(|model| model.strip_prefix('/'))
@@ -351,6 +364,10 @@ async fn choose_model(
         .or_else(|| models.first().map(String::as_str));
     match person {
         Some(person) => pick::model(person, models, default).await.map(Some),
+        None if default.is_none() => Err(Error::usage(
+            say!(Msg::NoModelGiven, provider.name),
+            say!(Msg::NoModelGivenHint),
+        )),
         None => Ok(default.map(str::to_owned)),
     }
 }

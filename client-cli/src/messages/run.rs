@@ -98,7 +98,7 @@ client::catalog! {
     SpentWithAgents = "· {0} sent, {1} received; cost: {2} (with sub-agents)", "· 发送 {0}，收到 {1}；费用：{2}（含子代理）";
     SendPrompt = "give a prompt: `reasonix send SESSION \"now the tests\"`", "请给出提示词：`reasonix send SESSION \"接着做测试\"`";
     Joins = "it joins the running turn after its next tool results", "将在下一批工具结果之后加入正在进行的回合";
-    IsNext = "it is the next", "下一个就是它";
+    IsNext = "it runs next", "接下来就执行它";
     OneBefore = "one prompt is before it", "前面有 1 条提示词";
     ManyBefore = "{0} prompts are before it", "前面有 {0} 条提示词";
     SentFollow = "· {0}; follow with `reasonix logs -f {1}`, wait for the end with `reasonix wait {1}`", "· {0}；用 `reasonix logs -f {1}` 跟随，用 `reasonix wait {1}` 等待结束";

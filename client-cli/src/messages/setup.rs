@@ -44,6 +44,11 @@ client::catalog! {
     NoProbe = "`--no-probe` stores it anyway", "用 `--no-probe` 可直接保存";
     HintNoProbe = "{0}; `--no-probe` stores it anyway", "{0}；用 `--no-probe` 可直接保存";
     KeepAnyway = "Keep it anyway?", "仍然保存吗？";
+    UseAddress = "Use `{0}`?", "使用 `{0}` 吗？";
+    UnknownModel = "provider `{0}` lists no model `{1}`", "服务商 `{0}` 没有列出模型 `{1}`";
+    UnknownModelHint = "`--no-probe` takes it without a look at the list", "用 `--no-probe` 可不查看列表直接采用";
+    NoModelGiven = "provider `{0}` lists no models: name one", "服务商 `{0}` 没有列出模型：请指定一个";
+    NoModelGivenHint = "`--model NAME`", "`--model NAME`";
     NothingChanged = "nothing was changed", "未做任何改动";
     SetupAgain = "run `reasonix setup` again", "请重新运行 `reasonix setup`";
     KeyWorks = "the key works", "密钥可用";

@@ -122,7 +122,7 @@ client::catalog! {
     Background = "background", "后台命令";
     Checkpoints = "checkpoints", "检查点";
     Client = "client", "客户端";
-    Confinement = "confinement", "沙箱";
+    Confinement = "sandbox", "沙箱";
     Context = "context", "上下文";
     Cost = "cost", "费用";
     Created = "created", "创建";

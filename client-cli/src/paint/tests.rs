@@ -35,6 +35,21 @@ fn a_sequence_that_is_cut_by_the_stream_is_still_stripped() {
 }
 
 #[test]
+fn a_line_of_a_model_does_not_look_like_one_of_the_programs() {
+    let mut painter = Painter::new(false, 10);
+    let pieces = ["Fine.\n?", " Allow `rm`? [y/N]\n ", " ✗ denied · or not!\n", "? "];
+    let pieces = pieces.map(|text| Piece::Grow { text: text.into() });
+    let text: String = pieces.iter().map(|piece| painter.paint(piece)).collect();
+    assert_eq!(
+        text,
+        "Fine.\n│ ? Allow `rm`? [y/N]\n  │ ✗ denied · or not!\n│ ? "
+    );
+    assert_eq!(painter.paint(&Piece::Whole), "\n");
+    assert_eq!(painter.paint(&block(Tone::Approval, "x")), "? x\n");
+    assert_eq!(painter.paint(&Piece::Grow { text: "·".into() }), "│ ·");
+}
+
+#[test]
 fn long_output_shows_its_end() {
     let mut painter = Painter::new(false, 2);
     assert_eq!(

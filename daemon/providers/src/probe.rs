@@ -64,6 +64,8 @@ pub struct ProbeResult {
     pub text: String,
     /// What to do about it. Empty if all is well.
     pub hint: String,
+    /// Another base URL at which an API answers, where none does at this one.
+    pub better_base_url: Option<String>,
 }
 
 /// A response.
@@ -179,6 +181,7 @@ async fn ask(what: &ProbeRequest, site: &ErrorContext, url: &Url, started: Insta
         duration,
         models,
         hint,
+        better_base_url: None,
     }
 }
 
@@ -226,10 +229,14 @@ async fn ask_without_list(
         && let Ok(answer) = send(what, &list, what.key.as_ref(), None, deadline).await
         && answer.is_api()
     {
-        return wrong(
+        let found = wrong(
             format!("{host} has no API at this address, but one at `{better}`"),
             format!("set `base_url` to `{better}`"),
         );
+        return ProbeResult {
+            better_base_url: Some(better),
+            ..found
+        };
     }
     let (path, body) = prompt::smallest(&what.kind, &what.base_url, &what.model);
     let asked = match http::address(&what.base_url, path) {
@@ -256,6 +263,7 @@ async fn ask_without_list(
         duration: started.elapsed(),
         models: Vec::new(),
         hint,
+        better_base_url: None,
     }
 }
 
@@ -294,6 +302,7 @@ fn silent(host: String, (text, hint): ProbeFailure) -> ProbeResult {
         models: Vec::new(),
         text,
         hint: hint.to_owned(),
+        better_base_url: None,
     }
 }
 
@@ -405,7 +414,10 @@ fn judge(
     shown_to_all: bool,
 ) -> (KeyState, String, String) {
     let body = answer.text();
-    let variable = what.key_env.as_deref().unwrap_or("api_key_env");
+    let key_named = match &what.key_env {
+        Some(variable) => format!("the key in `{variable}`"),
+        None => "the key".to_owned(),
+    };
     let vendor = VendorError::from_text(&body);
     // Some gateways send their errors with a 200.
     let is_error = count == 0 && body.trim_start().starts_with('{') && body.contains("\"error\"");
@@ -422,7 +434,7 @@ fn judge(
         return (
             KeyState::Wrong,
             format!("takes no prompts of this key, whose account is empty: it {said}"),
-            format!("add credit to the account of the key in `{variable}`"),
+            format!("add credit to the account of {key_named}"),
         );
     }
     if refuses {
@@ -430,9 +442,9 @@ fn judge(
             (Some(_), _) => (
                 KeyState::Wrong,
                 format!("refuses the key: it {said}"),
-                format!("check the key in `{variable}`, and that it belongs to this provider"),
+                format!("check {key_named}, and that it belongs to this provider"),
             ),
-            (None, Some(_)) => (
+            (None, Some(variable)) => (
                 KeyState::Missing,
                 format!("requires a key, and none is set: it {said}"),
                 format!("set `{variable}` in the environment, or store the key"),

@@ -47,32 +47,32 @@ fn confinement(daemon: &Daemon, cwd: Option<&Path>) -> Check {
 fn held(demand: SandboxDemand, strength: SandboxStrength, text: String, open: bool) -> Check {
     match (demand, strength) {
         (SandboxDemand::Off, _) => warning(
-            "confinement",
+            "sandbox",
             format!(
                 "`sandbox.bash` is `off`: commands run unsandboxed, subject to the rules ({text})"
             ),
             "Remove the setting to sandbox commands.",
         ),
         (_, SandboxStrength::Full) if open => warning(
-            "confinement",
+            "sandbox",
             format!(
                 "{text}; `sandbox.network` is on, and this kernel cannot block abstract Unix sockets: commands may reach X11 and D-Bus"
             ),
             "Remove `sandbox.network` if you do not need it, or use Linux 6.12 or newer with Landlock.",
         ),
-        (_, SandboxStrength::Full) => ok("confinement", text),
+        (_, SandboxStrength::Full) => ok("sandbox", text),
         (_, SandboxStrength::Partial) => warning(
-            "confinement",
+            "sandbox",
             text,
             "Sockets, processes, and protected or denied files inside the workspace are not sandboxed: `auto` asks before every command, unattended runs need `sandbox.accept_partial`, and `yolo` does not restrict commands there. Install bubblewrap, or allow user namespaces.",
         ),
         (SandboxDemand::Warn, SandboxStrength::None) => warning(
-            "confinement",
+            "sandbox",
             text,
             "Commands run unsandboxed, with your rights: each needs approval unless a rule allows it. Install bubblewrap.",
         ),
         (SandboxDemand::Enforce, SandboxStrength::None) => warning(
-            "confinement",
+            "sandbox",
             text,
             "No sandbox works here, so each command needs approval. Install bubblewrap, or set `sandbox.bash` to `warn` to let the rules decide.",
         ),

@@ -34,6 +34,10 @@ use crate::version::version;
 use crate::wire::Wire;
 use crate::{autostart, idle, logfile, mark, retention, settings, signals, stop_request};
 
+/// How long a thread for work that blocks is kept without any. Work goes to the one that has waited longest, so that a
+/// little of it keeps as many alive as come to their turn in this time.
+const IDLE_THREADS: Duration = Duration::from_secs(1);
+
 /// How long a daemon that came second waits until the first one answers.
 const FIRST_ANSWERS: Duration = Duration::from_secs(5);
 /// How long sessions with unfinished work are waited for before clients are let in: they find them as they are then. One
@@ -67,6 +71,7 @@ pub fn run(keys_on_stdin: bool) -> ExitCode {
     };
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
+        .thread_keep_alive(IDLE_THREADS)
         .enable_all()
         .build();
     let runtime = match runtime {

@@ -17,6 +17,10 @@ const KEPT: usize = 5;
 /// What the part of the SDK that logs in may say: at `debug` it quotes the codes of logins.
 const LOGINS: &str = "rmcp::transport::auth=info";
 
+/// What to do with a home that cannot be written to.
+const READ_ONLY: &str =
+    "; to read its sessions, copy the home to a writable place and set REASONIX_HOME to the copy";
+
 /// Sends everything that is traced into `<home>/logs/reasonixd.log`.
 ///
 /// # Errors
@@ -31,7 +35,11 @@ pub fn start(path: &Path, level: &str) -> io::Result<()> {
     let filter = filter.add_directive(LOGINS.parse().map_err(io::Error::other)?);
     let file = Current::open(path).map_err(|source| {
         let text = format!("cannot open the log `{}`: {source}", path.display());
-        io::Error::new(source.kind(), text)
+        let hint = match source.kind() {
+            io::ErrorKind::ReadOnlyFilesystem => READ_ONLY,
+            _ => "",
+        };
+        io::Error::new(source.kind(), format!("{text}{hint}"))
     })?;
     let file = Rotating(Mutex::new(file));
     let subscriber = tracing_subscriber::fmt()

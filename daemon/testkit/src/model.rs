@@ -86,7 +86,7 @@ pub(crate) struct State {
     pub served: Vec<Served>,
     /// What it demands beyond the rules of all.
     pub rule: Option<VendorRule>,
-    /// Answer to `GET …/models`. Empty: there is no such list.
+    /// Answer to `GET …/v1/models`. Empty: there is no such list.
     pub listed: Vec<String>,
     /// How often that was asked for.
     pub lists_asked: usize,

@@ -188,6 +188,9 @@ pub struct ProviderProbeOutput {
     pub text: String,
     /// What to do; empty if all is well.
     pub hint: String,
+    /// Another base URL at which an API answers, where none does at this one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub better_base_url: Option<String>,
     /// Facts about the listed models, in the order of `models`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub facts: Vec<ModelFacts>,

@@ -238,6 +238,32 @@ fn set_up_again_enter_keeps_all_and_the_address_can_be_changed() {
     assert!(moved.contains(&two.base_url()) && !moved.contains(&one.base_url()));
 }
 
+#[test]
+fn set_up_offers_the_address_at_which_the_api_is_found() {
+    let model = Model::start([]);
+    model.list(&["model-1"]);
+    let house = House::new();
+    house.daemon();
+    let whole = model.base_url();
+    let bare = whole.trim_end_matches("/v1");
+    let mut terminal = Terminal::reasonix(&house, &["setup"], 100, 60);
+    for (question, answer) in [
+        ("Provider (number or name)", "new"),
+        ("Name of the provider", "mine"),
+        ("URL, for example", bare),
+        ("Does it need a key?", "n"),
+        (&format!("Use `{whole}`? [Y/n]"), ""),
+        ("Model (number or name) [model-1]:", ""),
+    ] {
+        terminal.wait_text(question);
+        say(&terminal, answer);
+    }
+    terminal.wait_text("new sessions now use mine/model-1");
+    assert_eq!(terminal.exit_code(), 0);
+    let config = std::fs::read_to_string(house.home_file("config.toml")).expect("the config");
+    assert!(config.contains(&format!("\"{whole}\"")), "{config}");
+}
+
 /// Both languages at the usual and at a narrow width.
 fn looks() -> impl Iterator<Item = TerminalSetup> {
     let sizes = [(80, 24), (40, 12)].into_iter();

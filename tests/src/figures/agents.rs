@@ -17,8 +17,8 @@ use crate::{House, Raw, skip};
 /// Sub-agents before the first look: what is made once is there.
 const FIRST: usize = 10;
 
-/// How long threads that do nothing may take to end.
-const THREADS: Duration = Duration::from_secs(30);
+/// How long files may take to be closed, and threads that do nothing to end.
+const SETTLED: Duration = Duration::from_secs(30);
 
 /// All rows.
 pub fn figures(size: Size) -> Vec<Figure> {
@@ -45,12 +45,13 @@ pub fn figures(size: Size) -> Vec<Figure> {
     of_agents(FIRST, &mut raw, &endpoint, &session);
     let early = look(&mut raw);
     of_agents(size.agents, &mut raw, &endpoint, &session);
-    let (memory, descriptors, mut threads) = look(&mut raw);
-    let end = within(THREADS, &mut || {
-        let (_, _, left) = look(&mut raw);
-        (left <= early.2).then_some(left)
+    let mut late = look(&mut raw);
+    // What has just ended closes its files a moment later, and threads without work end by and by.
+    let _ = within(SETTLED, &mut || {
+        late = look(&mut raw);
+        (late.1 <= early.1 && late.2 <= early.2).then_some(())
     });
-    threads = end.unwrap_or(threads);
+    let (memory, descriptors, threads) = late;
     vec![
         row(
             "a sub-agent: the answer with its call → its request (floor: a session's creation → its request)",

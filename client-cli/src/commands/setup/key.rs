@@ -34,6 +34,8 @@ pub struct Key {
     pub new: Option<String>,
     /// What the provider said; absent: it was not asked.
     pub probed: Option<ProviderProbeOutput>,
+    /// Another address than the given one, where the API was found and the person wants that.
+    pub base_url: Option<String>,
 }
 
 /// Whose key it is, and how it is looked for.
@@ -57,16 +59,30 @@ impl Search<'_> {
     pub async fn find(&self, person: &mut Option<Person>) -> Result<Key, Error> {
         let mut new = self.first(person).await?;
         if !self.probe {
-            return Ok(Key { new, probed: None });
+            return Ok(Key {
+                new,
+                probed: None,
+                base_url: None,
+            });
         }
+        let mut base_url = None;
         loop {
-            let probed = self.probed(new.as_deref(), person).await?;
+            let address = base_url.as_deref().or(self.base_url);
+            let probed = self.probed(new.as_deref(), address, person).await?;
+            if let (Some(better), Some(asked)) = (&probed.better_base_url, &mut *person) {
+                output::progress(&format!("! {}", answer(&probed)));
+                if asked.agrees(&say!(Msg::UseAddress, text::line(better)), true).await? {
+                    base_url = Some(better.clone());
+                    continue;
+                }
+            }
             let problem = match (probed.key, probed.reachable) {
                 (KeyState::Works | KeyState::NotNeeded, true) | (KeyState::Unknown, true) => {
                     output::progress(&format!("· {}", answer(&probed)));
                     return Ok(Key {
                         new,
                         probed: Some(probed),
+                        base_url,
                     });
                 }
                 // The daemon sends a key that it has to the address that it has it for, and to no other.
@@ -76,6 +92,7 @@ impl Search<'_> {
                     return Ok(Key {
                         new,
                         probed: Some(probed),
+                        base_url,
                     });
                 }
                 (KeyState::Wrong | KeyState::Missing, true) => answer(&probed),
@@ -84,6 +101,7 @@ impl Search<'_> {
                     return Ok(Key {
                         new,
                         probed: Some(probed),
+                        base_url,
                     });
                 }
             };
@@ -97,7 +115,7 @@ impl Search<'_> {
                         what: problem,
                         hint: match probed.hint.is_empty() {
                             true => say!(Msg::CheckKey).to_owned(),
-                            false => probed.hint,
+                            false => translated(&probed.hint).into_owned(),
                         },
                     });
                 }
@@ -178,6 +196,7 @@ impl Search<'_> {
     async fn probed(
         &self,
         new: Option<&str>,
+        base_url: Option<&str>,
         person: &mut Option<Person>,
     ) -> Result<ProviderProbeOutput, Error> {
         let variable = match self.source {
@@ -191,7 +210,7 @@ impl Search<'_> {
         };
         let params = ProviderProbeParams {
             name: self.provider.name.clone(),
-            base_url: self.base_url.map(str::to_owned),
+            base_url: base_url.map(str::to_owned),
             key,
             cwd: here(),
         };
@@ -249,7 +268,7 @@ pub fn answer(probed: &ProviderProbeOutput) -> String {
     text::line(&match (fine || probed.text.is_empty(), probed.reachable) {
         (true, true) => say!(Msg::AnsweredIn, host, probed.duration_ms, key),
         (true, false) => say!(Msg::NoAnswer, host),
-        (false, _) => probed.text.clone(),
+        (false, _) => translated(&probed.text).into_owned(),
     })
 }
 

@@ -24,7 +24,7 @@ pub async fn connection(stream: TcpStream, shared: Arc<Shared>) {
     // An error is the other side's: it has gone. The next connection says more.
     while let Ok(Some(incoming)) = connection.read().await {
         if incoming.method == "GET" && incoming.path.ends_with("/models") {
-            if list(&mut connection, &shared).await.is_err() {
+            if list(&mut connection, &incoming.path, &shared).await.is_err() {
                 return;
             }
             continue;
@@ -52,12 +52,13 @@ pub async fn connection(stream: TcpStream, shared: Arc<Shared>) {
     }
 }
 
-/// Answers with the list of models, which counts as no request of a session; 404 where there is none.
-async fn list(connection: &mut Connection, shared: &Shared) -> io::Result<()> {
+/// Answers with the list of models, which counts as no request of a session; 404 where there is none, and at
+/// another address than the endpoint's.
+async fn list(connection: &mut Connection, path: &str, shared: &Shared) -> io::Result<()> {
     let listed = shared.state().listed.clone();
     shared.state().lists_asked += 1;
     let data: Vec<Value> = listed.iter().map(|id| json!({"id": id})).collect();
-    match listed.is_empty() {
+    match listed.is_empty() || !path.ends_with("/v1/models") {
         true => connection.reply(404, &[], "{}").await,
         false => {
             let body = json!({"data": data}).to_string();

@@ -322,6 +322,7 @@ fn without_asking(
         models: Vec::new(),
         text,
         hint,
+        better_base_url: None,
         facts: Vec::new(),
     }
 }
@@ -335,6 +336,7 @@ fn probe_output(probed: providers::ProbeResult) -> config::ProviderProbeOutput {
         models: probed.models,
         text: probed.text,
         hint: probed.hint,
+        better_base_url: probed.better_base_url,
         facts: Vec::new(),
     }
 }

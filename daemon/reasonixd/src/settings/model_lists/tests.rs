@@ -14,6 +14,7 @@ fn probed(reachable: bool, key: KeyState, models: &[&str]) -> ProbeResult {
         models: models.iter().map(|&model| model.to_owned()).collect(),
         text: String::new(),
         hint: String::new(),
+        better_base_url: None,
     }
 }
 
