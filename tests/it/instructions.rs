@@ -384,7 +384,8 @@ fn tools(request: &Request) -> Vec<String> {
 
 #[test]
 fn tools_of_a_session_are_chosen_by_the_config_and_by_a_run() {
-    let (model, house) = answering([Answer::text("One."), Answer::text("Two.")]);
+    let answers = ["One.", "Two.", "Three."].map(Answer::text);
+    let (model, house) = answering(answers);
     house.settings("[tools]\nenabled = [\"read_file\", \"grep\", \"glob\"]\n");
     run(&house, &[], "One.").expect(0, "completed");
     let wanted = ["glob", "grep", "read_file", "update_goal"];
@@ -392,13 +393,16 @@ fn tools_of_a_session_are_chosen_by_the_config_and_by_a_run() {
     run(&house, &["--tools", "grep"], "Two.").expect(0, "completed");
     // A session may get a goal later, and its prefix stays.
     assert_eq!(tools(&model.requests()[1]), ["grep", "update_goal"]);
+    // What was said for one run goes before the config.
+    run(&house, &["--tools", "grep,bash"], "Three.").expect(0, "completed");
+    assert_eq!(tools(&model.requests()[2]), ["bash", "grep", "update_goal"]);
     let refused = house.reasonix(&["run", "--tools", "grep,nothing", "Go."]);
     assert_ne!(refused.code(), Some(0));
     assert!(
         refused.err.contains("Unknown tool `nothing`"),
         "{refused:?}"
     );
-    assert_eq!(model.count(), 2);
+    assert_eq!(model.count(), 3);
 }
 
 #[test]

@@ -27,11 +27,13 @@ pub struct Term {
     pub words: Vec<String>,
     /// The last word is the beginning of one: a single character of a script that is indexed in pairs.
     pub prefix: bool,
+    /// The user wants these words next to each other: they are between quotation marks.
+    pub quoted: bool,
 }
 
 impl Term {
     /// The term of a text. `None`: it has no words.
-    fn new(text: &str) -> Option<Self> {
+    fn new(text: &str, quoted: bool) -> Option<Self> {
         let mut found = words(text);
         let mut prefix = false;
         match found.last().map(|word| word.kind) {
@@ -41,7 +43,24 @@ impl Term {
             _ => {}
         }
         let words: Vec<String> = found.into_iter().map(|word| word.text).collect();
-        (!words.is_empty()).then_some(Self { words, prefix })
+        (!words.is_empty()).then_some(Self {
+            words,
+            prefix,
+            quoted,
+        })
+    }
+
+    /// Each of its words by itself, unless the user wants them next to each other.
+    fn parts(&self) -> Vec<Self> {
+        if self.quoted || self.words.len() < 2 {
+            return vec![self.clone()];
+        }
+        let words = self.words.iter().map(|word| Self {
+            words: vec![word.clone()],
+            prefix: false,
+            quoted: false,
+        });
+        words.collect()
     }
 
     /// As an expression of FTS5.
@@ -69,12 +88,12 @@ pub fn parse(text: &str) -> Result<Vec<Term>, QueryError> {
     for (index, part) in text.split('"').enumerate() {
         // Parts with odd numbers are between quotation marks. The last one may lack its end.
         if index % 2 == 1 {
-            add(Term::new(part));
+            add(Term::new(part, true));
             continue;
         }
         for word in part.split_whitespace() {
             for piece in pieces(word) {
-                add(Term::new(&piece));
+                add(Term::new(&piece, false));
             }
         }
     }
@@ -83,6 +102,19 @@ pub fn parse(text: &str) -> Result<Vec<Term>, QueryError> {
         count if count > TERMS_MAX => Err(QueryError::TooLong),
         _ => Ok(terms),
     }
+}
+
+/// The terms with the words of each apart, for a query that finds nothing: a script without blanks does not say where its
+/// words end. `None`: all are apart already.
+#[must_use]
+pub fn apart(terms: &[Term]) -> Option<Vec<Term>> {
+    let mut found: Vec<Term> = Vec::new();
+    for term in terms.iter().flat_map(Term::parts) {
+        if !found.contains(&term) && found.len() < TERMS_MAX {
+            found.push(term);
+        }
+    }
+    (found != terms).then_some(found)
 }
 
 /// A word as it is; of one with a long run of a script without blanks, the pairs of the run.

@@ -3,6 +3,7 @@
 //! A word that more than [`MATCHES_MAX`] messages have says little: if the query has others, it only adds to the rank of
 //! their matches. If it has none, the newest messages with all its words are the matches.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 
 use proto::params::history::MessageRole;
@@ -12,7 +13,7 @@ use store::home::Home;
 
 use crate::database::{self, IndexError, SqlContext, from_sql, to_sql};
 use crate::log_tail::{self, role_number, role_of};
-use crate::query::{Term, all_of, any_of, words_of};
+use crate::query::{Term, all_of, any_of, apart, words_of};
 use crate::ranking::{Candidate, is_common, rank};
 use crate::snippet::{Snippet, snippet};
 use crate::stems::Stemmer;
@@ -74,7 +75,14 @@ pub fn search(home: &Home, wanted: &Search) -> Result<SearchResult, IndexError> 
     let connection = database::open_to_read(home)?;
     // One state of the index for all its statements.
     let transaction = connection.unchecked_transaction().doing("read")?;
-    let found = candidates(&transaction, wanted)?;
+    let mut wanted = Cow::Borrowed(wanted);
+    let mut found = candidates(&transaction, &wanted)?;
+    if found.candidates.is_empty()
+        && let Some(terms) = apart(&wanted.terms)
+    {
+        wanted.to_mut().terms = terms;
+        found = candidates(&transaction, &wanted)?;
+    }
     let Found {
         candidates,
         common,

@@ -37,6 +37,8 @@ pub struct CustomCommand {
     pub body: String,
     /// Another command of this name counts: its file.
     pub hidden_by: Option<String>,
+    /// Calls that change anything are refused until its turn ends. Only a command of the program sets this.
+    pub read_only: bool,
 }
 
 /// The commands that can be used in a workspace.
@@ -172,6 +174,7 @@ fn parse(
 ) -> Result<CustomCommand, (u64, String)> {
     let mut document = split(text).map_err(|error| (error.line, error.reason))?;
     let argument_hint = document.take_raw("argument-hint");
+    let read_only = document.take_raw("read-only");
     let fields: Fields = document
         .described_fields()
         .map_err(|error| (error.line, error.reason))?;
@@ -195,6 +198,7 @@ fn parse(
         file,
         body,
         hidden_by: None,
+        read_only: source == CommandSource::BuiltIn && read_only.as_deref() == Some("true"),
     })
 }
 

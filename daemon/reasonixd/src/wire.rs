@@ -7,7 +7,6 @@ use broker::{Brokered, Brokers};
 use contract::tool::Cancel;
 use contract::{Codec, Family, MEMORY_TOOL, Spawn, Tool, ToolMemory, ToolSet, ToolSpec, UserShell};
 use knowledge::memory::FactStores;
-use proto::item::ToolKind;
 use proto::record::SessionCreated;
 use proto::{ErrorName, Failure};
 use session::{
@@ -240,6 +239,7 @@ impl Wire {
                 .collect(),
             pass: settings.pass,
             options: settings.options,
+            enabled_tools: settings.enabled_tools,
             allow_write: settings.allow_write,
             deny_read: settings.deny_read,
             confine: settings.confine,
@@ -359,14 +359,7 @@ impl Assembly for Wire {
         let resolve = |entry: &_, model: &_| effort::resolve(entry, model, effort);
         let (entry, model) = self.find(&loaded, &wanted, resolve)?;
         let unasked = !is_chosen && entry.origin == shipped::ORIGIN;
-        let enabled = loaded.settings.enabled_tools.clone();
         let mut setup = self.setup(loaded, model, (cwd, mcp::FirstListing::Wait));
-        if !enabled.is_empty() {
-            let tools = &setup.profile.tools;
-            let goal = tools.names_of(ToolKind::Goal).map(str::to_owned);
-            let names: Vec<String> = enabled.into_iter().chain(goal).collect();
-            setup.profile.tools = tools::restricted(tools, &names);
-        }
         if !setup.memory.enabled {
             let specs = setup.profile.tools.specs();
             // Looking up earlier conversations is another matter.

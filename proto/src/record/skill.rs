@@ -1,9 +1,9 @@
-//! The use of a skill, in the records of prompts and calls.
+//! The use of a skill, or of a command that sets limits, in the records of prompts and calls.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A skill that a prompt or a call loaded. It is in force until the end of its turn.
+/// A skill, or a command of the program that sets limits (`/review`), that a prompt or a call loaded. It is in force until the end of its turn.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SkillUse {
     pub name: String,
@@ -13,4 +13,7 @@ pub struct SkillUse {
     /// outside of the session. Absent: all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub allowed_tools: Option<Vec<String>>,
+    /// Calls that change anything are refused while it is in force.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub read_only: bool,
 }

@@ -81,6 +81,7 @@ impl EngineSetup {
             secret_variables: Vec::new(),
             pass: Vec::new(),
             options: SessionOptions::default(),
+            enabled_tools: Vec::new(),
             allow_write: Vec::new(),
             deny_read: Vec::new(),
             confine: session::SandboxSettings {

@@ -31,6 +31,26 @@ fn messages_are_found_by_any_word_best_first() {
 }
 
 #[test]
+fn run_of_a_script_without_blanks_that_is_nowhere_whole_is_found_by_its_words() {
+    let past = Past::new();
+    let mut one = past.session(1, "/a");
+    one.user("登录的时候失败了，需要检查配置文件和权限的设置");
+    one.user("在policy模块里用serde_json解析");
+    one.user("登录失败");
+    one.save();
+    let first = "登录的时候失败了，需要检查配置文件和权限的设置";
+    assert_eq!(past.found("登录失败"), ["登录失败"], "whole runs alone");
+    for query in ["权限设置", "检查权限", "登录设置"] {
+        assert_eq!(past.found(query)[0], first, "{query}");
+    }
+    for query in ["模块policy", "serde解析"] {
+        assert_eq!(past.found(query), ["在policy模块里用serde_json解析"], "{query}");
+    }
+    assert!(past.found("\"权限设置\"").is_empty(), "a phrase is a phrase");
+    assert!(!past.search("权限设置").hits[0].snippet.marks.is_empty());
+}
+
+#[test]
 fn scope_role_and_time_narrow_the_search() {
     let past = Past::new();
     let mut one = past.session(1, "/a");

@@ -7,6 +7,7 @@ use super::*;
 
 fn skill(allowed: &[&str]) -> SkillUse {
     SkillUse {
+        read_only: false,
         name: "pdf".to_owned(),
         directory: "/home/someone/.agents/skills/pdf".to_owned(),
         allowed_tools: Some(allowed.iter().map(|&entry| entry.to_owned()).collect()),

@@ -120,6 +120,18 @@ impl From<&ProfileParams> for ProfileChoice {
 }
 
 impl ProfileChoice {
+    /// The same choice; where it says nothing of tools, those of the config that are there.
+    pub(crate) fn or_enabled(&self, enabled: &[String], tools: &ToolSet) -> Self {
+        if self.tools.is_some() || enabled.is_empty() {
+            return self.clone();
+        }
+        let there = enabled.iter().filter(|name| tools.get(name).is_some());
+        Self {
+            tools: Some(there.cloned().collect()),
+            ..self.clone()
+        }
+    }
+
     /// The same choice with the tool that reports on a goal: a session may get a goal later, and its prefix stays.
     pub(crate) fn with_goal_tool(&self, tools: &ToolSet) -> Self {
         let with_goal = |names: &Vec<String>| {
@@ -193,6 +205,8 @@ pub struct Setup {
     pub pass: Vec<String>,
     /// Options of a new session that its client does not give.
     pub options: SessionOptions,
+    /// Names of the tools of a session whose creator chooses none; empty: all.
+    pub enabled_tools: Vec<String>,
     /// Directories beside the root that tools may write in.
     pub allow_write: Vec<PathBuf>,
     /// Globs of what no tool reads.

@@ -13,7 +13,7 @@ use knowledge::{
 use policy::Access;
 use proto::near::nearest;
 use proto::params::command::CommandSource;
-use proto::record::{PromptReferences, Verdict};
+use proto::record::{PromptReferences, SkillUse, Verdict};
 use proto::{ErrorName, Failure, Stamp};
 use serde_json::Map;
 
@@ -116,7 +116,16 @@ fn resolve_attachments(
         },
     };
     let resolved = knowledge::resolve_references(workspace, &[own, of_command]);
-    Ok(with_block(resolved, &command_block(&command, &filled)))
+    let mut resolved = with_block(resolved, &command_block(&command, &filled));
+    if let Some(found) = resolved.found.as_mut().filter(|_| command.read_only) {
+        found.skill = Some(SkillUse {
+            name: format!("/{}", command.name),
+            directory: String::new(),
+            allowed_tools: None,
+            read_only: true,
+        });
+    }
+    Ok(resolved)
 }
 
 fn too_long(name: &str) -> Failure {
@@ -231,6 +240,7 @@ fn called<'a>(
             file: None,
             body: String::new(),
             hidden_by: None,
+            read_only: false,
         };
         return Ok(Some((Called::ServerPrompt(command), arguments)));
     }

@@ -63,6 +63,7 @@ impl SessionSkills {
             name: loaded.skill.name,
             directory: loaded.skill.directory.to_string_lossy().into_owned(),
             allowed_tools: loaded.skill.allowed_tools,
+            read_only: false,
         };
         Ok(UsedSkill { text, used, agent })
     }

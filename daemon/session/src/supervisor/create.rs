@@ -455,6 +455,7 @@ fn prepare(
             .narrow(profile, &setup.profile.tools)
             .apply(&mut setup.profile, assembly)?,
         None => profile
+            .or_enabled(&setup.enabled_tools, &setup.profile.tools)
             .with_goal_tool(&setup.profile.tools)
             .apply(&mut setup.profile, assembly)?,
     }

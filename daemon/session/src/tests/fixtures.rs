@@ -28,6 +28,7 @@ pub fn setup(profile: Profile) -> Setup {
         secret_variables: Vec::new(),
         pass: Vec::new(),
         options: SessionOptions::default(),
+        enabled_tools: Vec::new(),
         allow_write: Vec::new(),
         deny_read: Vec::new(),
         confine: SandboxSettings {

@@ -304,9 +304,11 @@ impl Facts {
     /// The session's permissions now, which take precedence over rules.
     #[must_use]
     pub fn effective_permissions(&self) -> EffectivePermissions {
+        let mut skills = self.open.iter().flat_map(|open| &open.skills);
+        let only_looks = skills.any(|skill| skill.read_only);
         EffectivePermissions {
             mode: self.options.mode.unwrap_or_default(),
-            read_only: self.options.read_only.unwrap_or_default(),
+            read_only: only_looks || self.options.read_only.unwrap_or_default(),
             plan_approved: self.open.as_ref().is_some_and(|open| open.plan_approved),
         }
     }
