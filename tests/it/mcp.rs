@@ -254,6 +254,40 @@ fn bad_servers_harm_no_other_and_their_causes_are_said() {
 }
 
 #[test]
+fn malformed_tool_of_a_server_costs_its_tool_only_and_is_named() {
+    let model = calling("mcp__s__good", json!({}));
+    let house = house(&model);
+    servers(&house, &json!({"s": faulty(&["malformed"])}));
+    run(&house, &["--allow", "mcp__s"], "Go.").expect(0, "completed");
+    let tools = ["mcp__s__good", "mcp__s__structured"];
+    assert_eq!(offered(&model.requests()[0]), tools);
+    assert_eq!(result_of(&model), "done");
+    let listed = house.reasonix(&["mcp", "list"]).expect_code(0);
+    for wanted in [
+        "\"unfinished\"",
+        "missing field `inputSchema`",
+        "\"odd\"",
+        "\"number 4\"",
+    ] {
+        assert!(listed.err.contains(wanted), "{wanted}: {}", listed.err);
+    }
+}
+
+#[test]
+fn structured_content_reaches_the_model_beside_a_text_that_does_not_repeat_it() {
+    let content = json!({"rows": [1, 2]});
+    let repeated = "{ \"rows\": [1, 2] }";
+    for (text, wanted) in [("2 rows", "2 rows\n{\"rows\":[1,2]}"), (repeated, repeated)] {
+        let arguments = json!({"text": text, "content": content});
+        let model = calling("mcp__s__structured", arguments);
+        let house = house(&model);
+        servers(&house, &json!({"s": faulty(&["malformed"])}));
+        run(&house, &["--allow", "mcp__s"], "Go.").expect(0, "completed");
+        assert_eq!(result_of(&model), wanted);
+    }
+}
+
+#[test]
 fn a_servers_text_reaches_the_model_without_escapes() {
     let model = calling("mcp__s__escape", json!({}));
     let house = house(&model);

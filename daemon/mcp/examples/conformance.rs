@@ -154,7 +154,7 @@ async fn log_in(logins: &Arc<Logins>, config: &ServerConfig) -> Result<(), Strin
 
 async fn use_tools(connection: &dyn Connection) -> Result<(), CallError> {
     let tools = connection.list_tools().await;
-    for tool in tools.map_err(CallError::Refused)? {
+    for tool in tools.map_err(CallError::Refused)?.tools {
         let called = connection
             .call(ToolRequest {
                 arguments: arguments(&tool.schema),

@@ -21,7 +21,7 @@ use futures::future::BoxFuture;
 use serde_json::{Map, Value};
 
 use crate::config::ServerConfig;
-use crate::listing::RawTool;
+use crate::listing::RawTools;
 use crate::log::ServerLog;
 use crate::prompt::RawPrompt;
 
@@ -140,7 +140,7 @@ pub struct RawResource {
 /// A server that answers. Dropping it ends the connection, and the process with all that it started.
 pub trait Connection: Send + Sync {
     /// Its tools. The error is a text for the user.
-    fn list_tools(&self) -> BoxFuture<'_, Result<Vec<RawTool>, String>>;
+    fn list_tools(&self) -> BoxFuture<'_, Result<RawTools, String>>;
 
     /// Calls a tool.
     fn call(&self, request: ToolRequest) -> BoxFuture<'_, Result<ToolResult, CallError>>;

@@ -434,7 +434,10 @@ impl Owner {
             Vec::new()
         });
         let hash = &server.config_hash;
-        let listing = Listing::new(name, hash, &raw).with_prompts(name, &prompts);
+        let listing = Listing::new(name, hash, &raw.tools)
+            .with_malformed(name, &raw.malformed)
+            .with_prompts(name, &prompts)
+            .with_bounded_problems(name);
         let listing = match connection.has_resources() {
             true => listing.with_resources(name, hash),
             false => listing,

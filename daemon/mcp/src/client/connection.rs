@@ -20,7 +20,7 @@ use super::handler::{Asking, Handler, Listening, Shared, roots};
 use super::oauth::Logins;
 use super::{CallError, Connection, RawResource, ToolRequest, ToolResult, content, http, stdio};
 use crate::config::ServerConfig;
-use crate::listing::RawTool;
+use crate::listing::RawTools;
 use crate::prompt::RawPrompt;
 use crate::text::clean;
 
@@ -79,7 +79,7 @@ impl SdkConnection {
 }
 
 impl Connection for SdkConnection {
-    fn list_tools(&self) -> BoxFuture<'_, Result<Vec<RawTool>, String>> {
+    fn list_tools(&self) -> BoxFuture<'_, Result<RawTools, String>> {
         content::list_tools(self.service.peer()).boxed()
     }
 

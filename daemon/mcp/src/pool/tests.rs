@@ -7,7 +7,7 @@ use crate::client::{
     CallError, ConnectError, ConnectRequest, Connection, RawResource, ToolRequest, ToolResult,
 };
 use crate::config::Servers;
-use crate::listing::RawTool;
+use crate::listing::{RawTool, RawTools};
 use crate::prompt::RawPrompt;
 
 /// How long a server that works takes until it answers: more than a tenth of the wait of a session, so that ten of them
@@ -40,14 +40,18 @@ impl Connect for Connector {
 struct OneTool;
 
 impl Connection for OneTool {
-    fn list_tools(&self) -> BoxFuture<'_, Result<Vec<RawTool>, String>> {
+    fn list_tools(&self) -> BoxFuture<'_, Result<RawTools, String>> {
         let tool = RawTool {
             name: "only".to_owned(),
             description: "The only tool.".to_owned(),
             schema: Map::from_iter([("type".to_owned(), Value::from("object"))]),
             read_only: false,
         };
-        ready(Ok(vec![tool])).boxed()
+        let listed = RawTools {
+            tools: vec![tool],
+            malformed: Vec::new(),
+        };
+        ready(Ok(listed)).boxed()
     }
 
     fn call(&self, _request: ToolRequest) -> BoxFuture<'_, Result<ToolResult, CallError>> {
