@@ -7,6 +7,7 @@ mod content;
 mod elicitation;
 mod handler;
 pub(crate) mod http;
+mod http_session;
 pub mod oauth;
 mod sampling;
 pub(crate) mod sdk;

@@ -17,6 +17,7 @@ use tokio::time::Instant;
 use super::changes::{self, ChangeListener};
 use super::elicitation::Asker;
 use super::handler::{Asking, Handler, Listening, Shared, roots};
+use super::http_session::HttpSession;
 use super::oauth::Logins;
 use super::{CallError, Connection, RawResource, ToolRequest, ToolResult, content, http, stdio};
 use crate::config::ServerConfig;
@@ -31,6 +32,9 @@ const PROGRESS_FACTOR: u32 = 10;
 
 /// The error of a call whose user must open links first.
 const NEEDS_LINKS: ErrorCode = ErrorCode(-32042);
+
+/// What the SDK's error begins with for a call that was in flight when its session was replaced.
+const SESSION_REPLACED: &str = "streamable HTTP session was re-initialized";
 
 /// Why a round of a call gave no result.
 enum Broken {
@@ -50,19 +54,26 @@ pub(super) struct SdkConnection {
     /// Its name.
     server: String,
     service: RunningService<RoleClient, Handler>,
-    /// The server's process. `None`: it is reached by HTTP.
-    program: Option<stdio::Program>,
-    /// Where a login for more rights is noted. `None`: it has no login.
-    login: Option<(Arc<Logins>, ServerConfig)>,
+    route: Route,
     shared: Arc<Shared>,
+}
+
+/// How a server is reached.
+pub(super) enum Route {
+    /// By its process.
+    Program(stdio::Program),
+    Http {
+        session: Arc<HttpSession>,
+        /// Where a login for more rights is noted. `None`: it has no login.
+        login: Option<(Arc<Logins>, ServerConfig)>,
+    },
 }
 
 impl SdkConnection {
     pub async fn new(
         server: String,
         service: RunningService<RoleClient, Handler>,
-        program: Option<stdio::Program>,
-        login: Option<(Arc<Logins>, ServerConfig)>,
+        route: Route,
         shared: Arc<Shared>,
     ) -> Self {
         let changed = Arc::clone(&shared);
@@ -71,8 +82,7 @@ impl SdkConnection {
             _changes: changes::listen(service.peer(), report).await,
             server,
             service,
-            program,
-            login,
+            route,
             shared,
         }
     }
@@ -161,14 +171,19 @@ impl Connection for SdkConnection {
 
     fn closed(&self) -> BoxFuture<'_, String> {
         async move {
-            match &self.program {
-                Some(program) => program.ended().await,
-                None => {
+            match &self.route {
+                Route::Program(program) => program.ended().await,
+                Route::Http { session, .. } => {
                     // A transport has no end to wait for.
-                    while !self.service.is_transport_closed() {
-                        tokio::time::sleep(Duration::from_millis(500)).await;
+                    let closed = async {
+                        while !self.service.is_transport_closed() {
+                            tokio::time::sleep(Duration::from_millis(500)).await;
+                        }
+                    };
+                    tokio::select! {
+                        reason = session.lost() => reason,
+                        () = closed => "the connection has ended".to_owned(),
                     }
-                    "the connection has ended".to_owned()
                 }
             }
         }
@@ -178,16 +193,20 @@ impl Connection for SdkConnection {
 
 impl SdkConnection {
     fn call_error(&self, error: &ServiceError) -> CallError {
-        let challenge = match error {
-            ServiceError::TransportSend(error) => http::missing_rights(&*error.error),
-            _ => None,
+        let (ServiceError::TransportSend(sent), Route::Http { session, login }) =
+            (error, &self.route)
+        else {
+            return call_error(error);
         };
-        match (challenge, &self.login) {
-            (Some(challenge), Some((logins, server))) => {
-                logins.note_challenge(server, challenge);
-                CallError::NeedsLogin
-            }
-            (None, _) | (_, None) => call_error(error),
+        if let (Some(challenge), Some((logins, server))) =
+            (http::missing_rights(&*sent.error), login)
+        {
+            logins.note_challenge(server, challenge);
+            return CallError::NeedsLogin;
+        }
+        match session.reason() {
+            Some(reason) if http::did_nothing(&*sent.error) => CallError::Refused(reason),
+            Some(_) | None => call_error(error),
         }
     }
 }
@@ -282,6 +301,10 @@ impl SdkConnection {
 
 fn call_error(error: &ServiceError) -> CallError {
     match error {
+        // The SDK's own: the answer was to come in a session that the server does not know any more.
+        ServiceError::McpError(error) if error.message.starts_with(SESSION_REPLACED) => {
+            CallError::Lost
+        }
         ServiceError::McpError(error) => CallError::Refused(clean(&error.to_string())),
         ServiceError::Timeout { .. } => CallError::TimedOut,
         ServiceError::Cancelled { .. } => CallError::Cancelled,

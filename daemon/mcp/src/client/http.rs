@@ -153,6 +153,23 @@ pub(crate) fn missing_rights(error: &(dyn std::error::Error + 'static)) -> Optio
     None
 }
 
+/// Whether a request that failed has had no effect: it was refused, or never arrived.
+pub(crate) fn did_nothing(error: &(dyn std::error::Error + 'static)) -> bool {
+    let mut causes = std::iter::successors(Some(error), |error| error.source());
+    causes.any(
+        |error| match error.downcast_ref::<StreamableHttpError<reqwest::Error>>() {
+            Some(
+                StreamableHttpError::SessionExpired
+                | StreamableHttpError::ReinitializationFailed(_)
+                | StreamableHttpError::UnexpectedServerResponse(_)
+                | StreamableHttpError::HttpStatus(_),
+            ) => true,
+            Some(StreamableHttpError::Client(error)) => error.is_connect(),
+            Some(_) | None => false,
+        },
+    )
+}
+
 /// Whether a server answered that it wants an authorization, or another one.
 pub(crate) fn wants_login(error: &(dyn std::error::Error + 'static)) -> bool {
     let mut cause = Some(error);

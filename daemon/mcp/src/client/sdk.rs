@@ -15,8 +15,9 @@ use rmcp::service::{
 };
 use rmcp::transport::StreamableHttpClientTransport;
 
-use super::connection::SdkConnection;
+use super::connection::{Route, SdkConnection};
 use super::handler::Handler;
+use super::http_session::{HttpSession, SessionClient};
 use super::oauth::Logins;
 use super::{Connect, ConnectError, ConnectRequest, Connection, http, oauth, stdio};
 use crate::config::{ServerConfig, Transport};
@@ -68,16 +69,19 @@ impl Connect for SdkConnector {
                             return Err(ended.await.unwrap_or(error).into());
                         }
                     };
-                    let program = Some(program);
-                    let made = SdkConnection::new(server, service, program, None, shared);
+                    let route = Route::Program(program);
+                    let made = SdkConnection::new(server, service, route, shared);
                     Ok(Arc::new(made.await) as Arc<dyn Connection>)
                 }
                 Transport::Http { url, headers } => {
                     let address = (url.as_str(), headers);
-                    let service = over_http(&handler, &request.config, address, &logins).await?;
+                    let session = Arc::default();
+                    let place = (&request.config, &session);
+                    let service = over_http(&handler, place, address, &logins).await?;
                     let login = (!oauth::has_authorization(headers))
                         .then_some((logins, request.config.clone()));
-                    let made = SdkConnection::new(server, service, None, login, shared);
+                    let route = Route::Http { session, login };
+                    let made = SdkConnection::new(server, service, route, shared);
                     Ok(Arc::new(made.await) as Arc<dyn Connection>)
                 }
             }
@@ -97,7 +101,7 @@ fn any_lifecycle() -> ClientLifecycleMode {
 /// Connects over HTTP, with the login to the server if its entry brings no authorization.
 async fn over_http(
     handler: &Handler,
-    server: &ServerConfig,
+    (server, session): (&ServerConfig, &Arc<HttpSession>),
     (url, headers): (&str, &BTreeMap<String, String>),
     logins: &Arc<Logins>,
 ) -> Result<RunningService<RoleClient, Handler>, ConnectError> {
@@ -107,10 +111,12 @@ async fn over_http(
         let (client, config) = http::transport(url, headers)?;
         let (handler, tried) = (handler.clone(), lifecycle.clone());
         let served = if brings_own {
+            let client = SessionClient::new(client, Arc::clone(session));
             let transport = StreamableHttpClientTransport::with_client(client, config);
             handler.serve_with_lifecycle(transport, tried).await
         } else {
             let client = logins.authorized(server, client).await?;
+            let client = SessionClient::new(client, Arc::clone(session));
             let transport = StreamableHttpClientTransport::with_client(client, config);
             handler.serve_with_lifecycle(transport, tried).await
         };
