@@ -384,6 +384,17 @@ fn a_projects_servers_start_nothing_before_it_is_trusted_and_a_change_asks_again
 }
 
 #[test]
+fn answer_that_is_not_utf_8_ends_its_call_at_once() {
+    let model = calling("mcp__s__latin", json!({}));
+    let house = house(&model);
+    servers(&house, &json!({"s": faulty(&["ok"])}));
+    run(&house, &["--allow", "mcp__s"], "Go.").expect(0, "completed");
+    assert_eq!(result_of(&model), "caf\u{fffd}");
+    let logs = house.reasonix(&["mcp", "logs", "s"]).expect_code(0);
+    assert!(logs.out.contains("not UTF-8"), "{logs:?}");
+}
+
+#[test]
 fn without_servers_a_session_has_the_tools_that_it_always_had() {
     let model = Model::start([Answer::text("Hello."), Answer::text("Hello.")]);
     let house = house(&model);

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
+use testkit::model::{Answer, Model};
 use tests::until;
 
 use crate::mcp::{calling, offered, result_of, servers};
@@ -367,4 +368,20 @@ fn server_that_starts_no_other_session_has_failed_and_the_cause_is_said() {
     });
     let reason = listed["reason"].as_str().unwrap_or_default().to_owned();
     assert!(reason.contains("503"), "{listed}");
+}
+
+#[test]
+fn server_that_cannot_be_reached_is_said_in_plain_words() {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("an address");
+    drop(listener);
+    let model = Model::start([Answer::text("Hello.")]);
+    let house = house(&model);
+    servers(
+        &house,
+        &json!({"web": {"url": format!("http://{address}/mcp")}}),
+    );
+    let tested = house.reasonix(&["mcp", "test", "web"]).expect_code(1);
+    assert!(tested.err.contains("cannot connect to"), "{tested:?}");
+    assert!(!tested.err.contains("::"), "no names of types: {tested:?}");
 }

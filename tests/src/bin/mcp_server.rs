@@ -8,7 +8,7 @@
 //! `ask` asks the user with an elicitation, `odd` asks the client for something that does not exist, and both answer with
 //! what the client said. `link` asks the user to open an address, `gated` wants that before its first call, and `sample` has the model answer a text. `ask_of_two`
 //! asks when two calls of it are there. `five` answers when five calls of it are there. `environment` answers with its
-//! variables. `structured` answers with the text and the structured content of its arguments.
+//! variables. `latin` answers with a byte that is not UTF-8. `structured` answers with the text and the structured content of its arguments.
 
 use std::io::{BufRead as _, Write as _};
 use std::process::exit;
@@ -74,6 +74,7 @@ fn main() {
                     tool("slow", "Never answers."),
                     tool("die", "Ends the server."),
                     tool("escape", "Answers with escapes."),
+                    tool("latin", "Answers in another encoding than UTF-8."),
                     tool("odd", "Asks for what does not exist."),
                     tool("environment", "Answers with its variables."),
                     reader("ask", "Asks the user."),
@@ -171,6 +172,16 @@ fn call(id: &Value, message: &Value) {
             text(id, &variables.collect::<String>());
         }
         Some("picture") => picture(id, arguments),
+        Some("latin") => {
+            let mut out = std::io::stdout();
+            let begins = format!(
+                r#"{{"jsonrpc":"2.0","id":{id},"result":{{"content":[{{"type":"text","text":"caf"#
+            );
+            let line = [begins.as_bytes(), b"\xe9\"}]}}\n"].concat();
+            if out.write_all(&line).and_then(|()| out.flush()).is_err() {
+                exit(1);
+            }
+        }
         Some("structured") => {
             let said = json!({"type": "text", "text": arguments["text"]});
             let content = json!({"content": [said], "structuredContent": arguments["content"]});

@@ -9,7 +9,7 @@ use rmcp::model::{
 use rmcp::service::{Peer, ServiceError};
 use serde_json::{Map, Value};
 
-use super::{RawResource, ResultPart, ToolResult};
+use super::{RawResource, ResultPart, ToolResult, http};
 use crate::listing::{MalformedTool, RawTool, RawTools};
 use crate::prompt::{PromptArgument, RawPrompt, Speaker, prompt_text, text_of};
 use crate::text::{clean, cut};
@@ -263,6 +263,8 @@ const NEEDS_INPUT: &str = "it asks for more input, which only tools can";
 fn reason(error: &ServiceError) -> String {
     match error {
         ServiceError::McpError(error) => clean(&error.message),
+        // The SDK's own words name its types.
+        ServiceError::TransportSend(error) => clean(&http::causes(&*error.error)),
         error => clean(&error.to_string()),
     }
 }

@@ -105,12 +105,28 @@ pub(crate) fn transport(
 
 /// Why a server cannot be reached.
 pub(crate) fn reason(url: &str, error: &ClientInitializeError) -> String {
-    let text = causes(error);
+    let text = handshake_cause(error);
     let hint = match start_wants_login(error) {
         true => " (it does not accept the `Authorization` of its entry's `headers`)",
         false => "",
     };
     clean(&format!("cannot connect to {url}: {text}{hint}"))
+}
+
+/// Why a handshake failed. The SDK's own words name its types.
+pub(crate) fn handshake_cause(error: &ClientInitializeError) -> String {
+    let text = match error {
+        ClientInitializeError::TransportError { error, .. } => causes(&*error.error),
+        ClientInitializeError::JsonRpcError(error) => error.message.clone().into_owned(),
+        ClientInitializeError::ExpectedInitResponse(_)
+        | ClientInitializeError::ExpectedInitResult(_) => {
+            "it answered the handshake with something else".to_owned()
+        }
+        // The second one is that of the handshake that most servers know.
+        ClientInitializeError::LegacyFallbackFailed { fallback, .. } => handshake_cause(fallback),
+        error => causes(error),
+    };
+    clean(&text)
 }
 
 /// An error with the whole chain of its causes.

@@ -21,7 +21,6 @@ use super::http_session::{HttpSession, SessionClient};
 use super::oauth::Logins;
 use super::{Connect, ConnectError, ConnectRequest, Connection, http, oauth, stdio};
 use crate::config::{ServerConfig, Transport};
-use crate::text::clean;
 
 /// Connects by the official SDK.
 pub struct SdkConnector {
@@ -57,7 +56,7 @@ impl Connect for SdkConnector {
                     let io = io.ok_or_else(|| "its pipes are gone".to_owned())?;
                     let serving = handler.serve_with_lifecycle(io, any_lifecycle());
                     let service = tokio::select! {
-                        service = serving => service.map_err(|error| clean(&error.to_string())),
+                        service = serving => service.map_err(|error| http::handshake_cause(&error)),
                         reason = program.ended() => Err(reason),
                     };
                     let service = match service {
