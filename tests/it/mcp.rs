@@ -383,6 +383,93 @@ fn a_projects_servers_start_nothing_before_it_is_trusted_and_a_change_asks_again
     assert_eq!(starts(&count), started, "the changed one is not started");
 }
 
+/// What the session of a run gets from its tool when it is asked once more.
+fn again(house: &House, model: &Model, ran: &scripted::Ran) -> String {
+    let session = ran.result["session"].as_str().expect("its id");
+    let _ = house
+        .reasonix(&["run", "--session", session, "Add again."])
+        .expect_code(0);
+    result_of(model)
+}
+
+/// A model that calls a tool in each turn.
+fn calling_each_turn(tool: &'static str, arguments: Value) -> Model {
+    Model::start(Script::by(move |request: &Request| {
+        let messages = request.json["messages"].as_array();
+        let last = messages.and_then(|messages| messages.last());
+        match last.is_some_and(|last| last["role"] == "user") {
+            true => Answer::call(tool, arguments.clone()),
+            false => Answer::text(request.last_text().to_owned()),
+        }
+    }))
+}
+
+fn stopped(count: &Path) {
+    until("the server to be stopped", || {
+        process_of(count).is_none().then_some(())
+    });
+}
+
+#[test]
+fn servers_of_a_project_stop_with_the_run_that_trusted_it_and_do_not_start_without_trust() {
+    let model = calling_each_turn("mcp__s__add", json!({"a": 2, "b": 3}));
+    let house = house(&model);
+    let count = house.root().join("starts");
+    let file = count.to_string_lossy().into_owned();
+    let text = json!({"mcpServers": {"s": faulty(&["ok", "--count", &file])}}).to_string();
+    fs::write(house.project().join(".mcp.json"), text).expect("write the servers");
+    let options = ["--trust", "--allow", "mcp__s"];
+    let ran = run(&house, &options, "Add.").expect(0, "completed");
+    assert_eq!(result_of(&model), "5");
+    stopped(&count);
+    let refused = again(&house, &model, &ran);
+    assert!(
+        refused.contains("its project is not trusted") && refused.contains("reasonix trust"),
+        "{refused}"
+    );
+    assert_eq!(starts(&count), 1, "nothing is started without trust");
+    let _ = house.reasonix(&["trust", "--yes"]).expect_code(0);
+    assert_eq!(again(&house, &model, &ran), "5");
+    assert_eq!(starts(&count), 2);
+    let _ = house.reasonix(&["trust", "--no"]).expect_code(0);
+    stopped(&count);
+}
+
+#[test]
+fn removed_server_is_stopped_and_its_tools_say_so_in_sessions_that_have_them() {
+    let model = calling_each_turn("mcp__s__add", json!({"a": 2, "b": 3}));
+    let house = house(&model);
+    let count = house.root().join("starts");
+    let file = count.to_string_lossy().into_owned();
+    let entries = json!({"s": faulty(&["ok", "--count", &file])});
+    servers(&house, &entries);
+    let ran = run(&house, &["--allow", "mcp__s"], "Add.").expect(0, "completed");
+    assert_eq!(result_of(&model), "5");
+    // A file that cannot be understood says nothing of its entries.
+    fs::write(house.home_file("mcp.json"), "{").expect("write the servers");
+    assert_eq!(again(&house, &model, &ran), "5");
+    servers(&house, &entries);
+    let _ = house.reasonix(&["mcp", "remove", "s"]).expect_code(0);
+    stopped(&count);
+    let refused = again(&house, &model, &ran);
+    assert!(
+        refused.contains("does not configure it any more"),
+        "{refused}"
+    );
+    assert_eq!(starts(&count), 1, "it is not started again");
+    // The same by an editor: the next call notices.
+    servers(&house, &entries);
+    assert_eq!(again(&house, &model, &ran), "5");
+    servers(&house, &json!({}));
+    let refused = again(&house, &model, &ran);
+    assert!(
+        refused.contains("does not configure it any more"),
+        "{refused}"
+    );
+    assert_eq!(starts(&count), 2);
+    stopped(&count);
+}
+
 #[test]
 fn answer_that_is_not_utf_8_ends_its_call_at_once() {
     let model = calling("mcp__s__latin", json!({}));

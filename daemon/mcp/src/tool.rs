@@ -17,6 +17,7 @@ use crate::output;
 use crate::pins::ApprovedDefinitions;
 use crate::resources;
 use crate::server::Server;
+use crate::state::ServerState;
 
 /// Maximum bytes of the arguments, as JSON, in a call that needs approval. All of them are shown, so that the user knows
 /// what the answer is about.
@@ -167,9 +168,14 @@ impl ServerTool {
             Err(CallError::NeedsLinks { links, decision }) => {
                 Outcome::failed(needs_links(name, &links, decision))
             }
-            Err(CallError::Lost) => Outcome::failed(format!(
-                "The MCP server `{name}` ended while the call ran, and is started again. The call is not repeated; it may have had effects."
-            )),
+            Err(CallError::Lost) => Outcome::failed(match self.server.state() {
+                ServerState::Withdrawn { reason } => format!(
+                    "The MCP server `{name}` was stopped while the call ran: {reason}. The call may have had effects."
+                ),
+                _ => format!(
+                    "The MCP server `{name}` ended while the call ran, and is started again. The call is not repeated; it may have had effects."
+                ),
+            }),
         }
     }
 }

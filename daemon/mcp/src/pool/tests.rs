@@ -1,3 +1,5 @@
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use futures::FutureExt as _;
 use futures::future::{BoxFuture, pending, ready};
 use serde_json::{Map, Value};
@@ -92,11 +94,49 @@ impl Connection for OneTool {
 }
 
 fn pool(dir: &Path) -> Arc<Pool> {
+    pool_with(dir, Arc::default())
+}
+
+fn pool_with(dir: &Path, admission: Arc<Refusing>) -> Arc<Pool> {
     Pool::new(PoolOptions {
         connect: Arc::new(Connector),
         dir: dir.to_path_buf(),
         runtime: tokio::runtime::Handle::current(),
+        admission,
     })
+}
+
+/// Refuses all servers while it is set.
+#[derive(Default)]
+struct Refusing(AtomicBool);
+
+impl Admission for Refusing {
+    fn refusal(&self, _config: &ServerConfig, _cwd: &Path) -> Option<String> {
+        let is_refused = self.0.load(Ordering::SeqCst);
+        is_refused.then(|| "nobody configures it".to_owned())
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn server_that_may_not_run_any_more_is_stopped_and_runs_again_once_it_may() {
+    let dir = tempfile::tempdir().unwrap();
+    let text = r#"{"mcpServers": {"a": {"command": "a"}}}"#;
+    let servers = Servers::from_json(text, Path::new("/mcp.json"), ConfigScope::User);
+    let admission = Arc::new(Refusing::default());
+    let pool = pool_with(dir.path(), Arc::clone(&admission));
+    let server = pool.server(&servers.servers[0], dir.path());
+    assert!(server.connection().await.is_ok());
+    admission.0.store(true, Ordering::SeqCst);
+    pool.withdraw_refused();
+    assert_eq!(server.state().word(), "stopped");
+    server.ask_restart();
+    for _ in 0..2 {
+        let refused = server.connection().await.err();
+        assert_eq!(refused.as_deref(), Some("nobody configures it"));
+    }
+    admission.0.store(false, Ordering::SeqCst);
+    assert!(server.connection().await.is_ok());
+    assert_eq!(server.state(), crate::state::ServerState::Ready);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
