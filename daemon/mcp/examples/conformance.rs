@@ -157,6 +157,7 @@ async fn use_tools(connection: &dyn Connection) -> Result<(), CallError> {
     for tool in tools.map_err(CallError::Refused)?.tools {
         let called = connection
             .call(ToolRequest {
+                session: Pid(1),
                 arguments: arguments(&tool.schema),
                 tool: tool.name.clone(),
                 timeout: Duration::from_secs(20),

@@ -8,6 +8,7 @@ mod elicitation;
 mod handler;
 pub(crate) mod http;
 mod http_session;
+mod in_flight;
 pub mod oauth;
 mod sampling;
 pub(crate) mod sdk;
@@ -19,6 +20,7 @@ use std::time::Duration;
 
 use contract::tool::{Cancel, Progress, Questions};
 use futures::future::BoxFuture;
+use proto::Pid;
 use serde_json::{Map, Value};
 
 use crate::config::ServerConfig;
@@ -62,6 +64,8 @@ pub trait Connect: Send + Sync {
 
 /// One call of a tool.
 pub struct ToolRequest {
+    /// The session that makes it.
+    pub session: Pid,
     /// As the server names it.
     pub tool: String,
     pub arguments: Map<String, Value>,

@@ -137,6 +137,7 @@ impl ServerTool {
             };
         }
         let request = ToolRequest {
+            session: context.session,
             tool: self.listed.tool.clone(),
             arguments,
             timeout: self.server.config.request_timeout,

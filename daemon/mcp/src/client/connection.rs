@@ -97,11 +97,14 @@ impl Connection for SdkConnection {
         async move {
             let asker = Asker::new(self.server.clone(), Arc::clone(&request.questions));
             let asker = Arc::new(asker);
-            let _asking = Asking::begin(&self.shared, &asker);
+            let asking = Asking::begin(&self.shared, request.session, &asker);
             let mut params = CallToolRequestParams::new(request.tool.clone());
             params.arguments = Some(request.arguments.clone());
             for _ in 0..ROUNDS_MAX {
-                let round = match self.round(params.clone(), &request, &asker).await {
+                let round = match self
+                    .round(params.clone(), &request, (&asker, &asking))
+                    .await
+                {
                     Ok(round) => round,
                     Err(Broken::Failed(error)) => return Err(error),
                     Err(Broken::NeedsLinks(wanted)) => {
@@ -217,7 +220,7 @@ impl SdkConnection {
         &self,
         params: CallToolRequestParams,
         request: &ToolRequest,
-        asker: &Asker,
+        (asker, asking): (&Asker, &Asking<'_>),
     ) -> Result<ServerResult, Broken> {
         let message = ClientRequest::CallToolRequest(CallToolRequest::new(params));
         let options = PeerRequestOptions::no_options();
@@ -226,6 +229,7 @@ impl SdkConnection {
             .send_cancellable_request(message, options)
             .await;
         let mut handle = sent.map_err(|error| self.call_error(&error))?;
+        asking.sent(handle.id.clone());
         let _listening = Listening(&self.shared, handle.progress_token.clone());
         self.shared
             .progress
@@ -241,6 +245,7 @@ impl SdkConnection {
             // Cancel-safe: a receiver that is polled again, flags, a timer.
             tokio::select! {
                 answer = &mut handle.rx => {
+                    asking.answered();
                     return match answer {
                         Ok(Ok(result)) => Ok(result),
                         Ok(Err(ServiceError::McpError(error))) if error.code == NEEDS_LINKS => {

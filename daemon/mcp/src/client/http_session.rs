@@ -23,6 +23,19 @@ const CAUSE_MAX: usize = 300;
 /// The code of an error that the official SDKs answer for a session that they do not know.
 const SERVER_ERRORS: std::ops::RangeInclusive<i32> = -32_001..=-32_000;
 
+/// What the messages of such errors begin with, in small letters.
+const BEGINNINGS: [&str; 9] = [
+    "session",
+    "no valid session",
+    "invalid session",
+    "unknown session",
+    "invalid or missing session",
+    "no session",
+    "mcp session",
+    "mcp-session-id",
+    "server not initialized",
+];
+
 /// What is known of the session.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 enum Phase {
@@ -302,17 +315,6 @@ fn is_session_error(code: i32, message: &str, answers_request: bool) -> bool {
     if !answers_request {
         return speaks_of_session(message);
     }
-    const BEGINNINGS: [&str; 9] = [
-        "session",
-        "no valid session",
-        "invalid session",
-        "unknown session",
-        "invalid or missing session",
-        "no session",
-        "mcp session",
-        "mcp-session-id",
-        "server not initialized",
-    ];
     let message = message.to_lowercase();
     let message = ["bad request:", "not found:", "invalid request:"]
         .iter()

@@ -41,11 +41,11 @@ impl Connect for SdkConnector {
         let logins = Arc::clone(&self.logins);
         async move {
             let handler = Handler {
-                server: request.config.name.clone(),
+                log: Arc::clone(&request.log),
                 cwd: request.cwd.clone(),
                 shared: Arc::default(),
             };
-            let server = handler.server.clone();
+            let server = request.config.name.clone();
             let shared = Arc::clone(&handler.shared);
             match &request.config.transport {
                 Transport::Stdio { .. } => {
