@@ -471,6 +471,22 @@ fn removed_server_is_stopped_and_its_tools_say_so_in_sessions_that_have_them() {
 }
 
 #[test]
+fn notifications_of_a_server_do_not_fill_the_daemons_log() {
+    let model = calling("mcp__s__chatty", json!({}));
+    let house = house(&model);
+    servers(&house, &json!({"s": faulty(&["ok"])}));
+    run(&house, &["--allow", "mcp__s"], "Go.").expect(0, "completed");
+    assert_eq!(result_of(&model), "said");
+    let log = house.daemon_log();
+    assert!(!log.contains("a word of the server"), "{} bytes", log.len());
+    // Sessions share it: it is nobody's.
+    let listed = house.reasonix(&["ps"]).expect_code(0).out;
+    let row = listed.lines().find(|line| line.contains("mcp s"));
+    let row = row.unwrap_or_else(|| panic!("{listed}"));
+    assert_eq!(row.split_whitespace().nth(2), Some("-"), "{row}");
+}
+
+#[test]
 fn answer_that_is_not_utf_8_ends_its_call_at_once() {
     let model = calling("mcp__s__latin", json!({}));
     let house = house(&model);

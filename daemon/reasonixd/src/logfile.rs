@@ -33,14 +33,9 @@ const EVENTS_IN: Duration = Duration::from_secs(60);
 /// # Errors
 /// The file cannot be opened.
 pub fn start(path: &Path, level: &str) -> io::Result<()> {
-    let filter = std::env::var("REASONIX_LOG")
-        .ok()
-        .filter(|filter| !filter.is_empty());
-    let filter = EnvFilter::try_new(filter.as_deref().unwrap_or(level))
-        .unwrap_or_else(|_| EnvFilter::new("info"));
-    let filter = SDK.iter().try_fold(filter, |filter, directive| {
-        Ok::<_, io::Error>(filter.add_directive(directive.parse().map_err(io::Error::other)?))
-    })?;
+    let wanted = std::env::var("REASONIX_LOG").ok();
+    let wanted = wanted.filter(|wanted| !wanted.is_empty());
+    let filter = filter(wanted.as_deref().unwrap_or(level))?;
     let file = Current::open(path).map_err(|source| {
         let text = format!("cannot open the log `{}`: {source}", path.display());
         io::Error::new(source.kind(), text)
@@ -59,6 +54,14 @@ pub fn start(path: &Path, level: &str) -> io::Result<()> {
         tracing::error!("{info}\n{}", std::backtrace::Backtrace::force_capture())
     }));
     Ok(())
+}
+
+/// What is traced. A text that is not understood is as `info`.
+fn filter(wanted: &str) -> io::Result<EnvFilter> {
+    let filter = EnvFilter::try_new(wanted).unwrap_or_else(|_| EnvFilter::new("info"));
+    SDK.iter().try_fold(filter, |filter, directive| {
+        Ok(filter.add_directive(directive.parse().map_err(io::Error::other)?))
+    })
 }
 
 struct Rotating(Mutex<Current>);

@@ -8,7 +8,7 @@
 //! `ask` asks the user with an elicitation, `odd` asks the client for something that does not exist, and both answer with
 //! what the client said. `link` asks the user to open an address, `gated` wants that before its first call, and `sample` has the model answer a text. `ask_of_two`
 //! asks when two calls of it are there. `five` answers when five calls of it are there. `environment` answers with its
-//! variables. `latin` answers with a byte that is not UTF-8. `structured` answers with the text and the structured content of its arguments.
+//! variables. `chatty` sends 5,000 notifications first. `latin` answers with a byte that is not UTF-8. `structured` answers with the text and the structured content of its arguments.
 
 use std::io::{BufRead as _, Write as _};
 use std::process::exit;
@@ -74,6 +74,7 @@ fn main() {
                     tool("slow", "Never answers."),
                     tool("die", "Ends the server."),
                     tool("escape", "Answers with escapes."),
+                    tool("chatty", "Sends many notifications."),
                     tool("latin", "Answers in another encoding than UTF-8."),
                     tool("odd", "Asks for what does not exist."),
                     tool("environment", "Answers with its variables."),
@@ -172,6 +173,15 @@ fn call(id: &Value, message: &Value) {
             text(id, &variables.collect::<String>());
         }
         Some("picture") => picture(id, arguments),
+        Some("chatty") => {
+            let said = json!({"level": "info", "data": "a word of the server ".repeat(10)});
+            for _ in 0..5_000 {
+                println(
+                    &json!({"jsonrpc": "2.0", "method": "notifications/message", "params": said}),
+                );
+            }
+            text(id, "said");
+        }
         Some("latin") => {
             let mut out = std::io::stdout();
             let begins = format!(

@@ -78,3 +78,19 @@ fn events_about_servers_are_bounded_and_those_left_out_are_counted() {
     assert!(lines[101].starts_with("19900 lines of `rmcp` were left out"));
     assert!(lines[102].len() < 5_000 && lines[102].ends_with('…'));
 }
+
+#[test]
+fn sdk_of_servers_says_no_more_than_warnings_at_any_level() {
+    for wanted in ["info", "debug", "trace", "info,rmcp=trace"] {
+        let filter = filter(wanted).unwrap().to_string();
+        let of_sdk: Vec<_> = filter
+            .split(',')
+            .filter(|part| part.contains("rmcp"))
+            .collect();
+        assert!(
+            of_sdk.iter().all(|part| part.ends_with("=warn")),
+            "{filter}"
+        );
+        assert!(!of_sdk.is_empty());
+    }
+}
