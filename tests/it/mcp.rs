@@ -267,7 +267,7 @@ fn malformed_tool_of_a_server_costs_its_tool_only_and_is_named() {
         "\"unfinished\"",
         "missing field `inputSchema`",
         "\"odd\"",
-        "\"number 4\"",
+        "\"number 4\" of the MCP server `s` is left out: it is not an object",
     ] {
         assert!(listed.err.contains(wanted), "{wanted}: {}", listed.err);
     }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
-use testkit::model::{Answer, Model};
+use testkit::model::{Answer, Model, Request, Script};
 use tests::until;
 
 use crate::mcp::{calling, offered, result_of, servers};
@@ -382,6 +382,63 @@ fn server_that_cannot_be_reached_is_said_in_plain_words() {
         &json!({"web": {"url": format!("http://{address}/mcp")}}),
     );
     let tested = house.reasonix(&["mcp", "test", "web"]).expect_code(1);
-    assert!(tested.err.contains("cannot connect to"), "{tested:?}");
+    for wanted in ["cannot connect to", "Connection refused"] {
+        assert!(tested.err.contains(wanted), "{wanted}: {tested:?}");
+    }
     assert!(!tested.err.contains("::"), "no names of types: {tested:?}");
+}
+
+#[test]
+fn question_on_the_stream_of_a_call_belongs_to_that_call_whatever_other_sessions_did() {
+    let (call, said) = (Mutex::new(Value::Null), Mutex::new(Value::Null));
+    let (base, _) = serve_with(move |came, _| {
+        let stream = |body: &str| with("200 OK", "Content-Type: text/event-stream\r\n", body);
+        match (came.method.as_str(), came.rpc()) {
+            ("POST", "tools/call") if came.body["params"]["arguments"]["name"] == "Bob" => {
+                *call.lock().expect("the call") = came.body["id"].clone();
+                let schema = json!({"type": "object", "properties": {}});
+                let params = json!({"message": "Who are you?", "requestedSchema": schema});
+                let asks = json!({"jsonrpc": "2.0", "id": "ask-1", "method": "elicitation/create",
+                    "params": params});
+                // The stream ends, and goes on once the question is answered.
+                stream(&format!(
+                    "id: event-7\r\nretry: 10\r\ndata: \r\n\r\nevent: message\r\ndata: {asks}\r\n\r\n"
+                ))
+            }
+            ("POST", "") if came.body["id"] == "ask-1" => {
+                *said.lock().expect("the answer") = came.body.clone();
+                with("202 Accepted", "", "")
+            }
+            ("GET", _) if came.has("last-event-id: event-7") => {
+                let said = until("the answer to the question", || {
+                    let said = said.lock().expect("the answer").clone();
+                    (!said.is_null()).then_some(said)
+                });
+                let content = json!({"content": [{"type": "text", "text": said.to_string()}]});
+                let id = call.lock().expect("the call").clone();
+                let result = json!({"jsonrpc": "2.0", "id": id, "result": content});
+                stream(&format!("event: message\r\ndata: {result}\r\n\r\n"))
+            }
+            _ => answer(came),
+        }
+    });
+    let model = Model::start(Script::by(|request: &Request| {
+        let text = request.last_text();
+        let name = if text.contains("Bob") { "Bob" } else { "Ann" };
+        match request.answered() {
+            0 => Answer::call("mcp__web__greet", json!({"name": name})),
+            _ => Answer::text(text.to_owned()),
+        }
+    }));
+    let house = house(&model);
+    let entry = json!({"url": format!("{base}/mcp"), "timeout_seconds": 20});
+    servers(&house, &json!({"web": entry}));
+    for (prompt, wanted) in [
+        ("Greet Ann.", "Hello, Ann."),
+        ("Greet Bob.", "\"action\":\"cancel\""),
+    ] {
+        run(&house, &["--allow", "mcp__web"], prompt).expect(0, "completed");
+        let said = result_of(&model);
+        assert!(said.contains(wanted), "{said}");
+    }
 }

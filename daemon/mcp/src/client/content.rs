@@ -74,6 +74,10 @@ fn tools_of(page: Value) -> Option<(Vec<Result<Tool, MalformedTool>>, Option<Str
             Some(name) => clean(cut(name, NAME_MAX).0),
             None => format!("number {}", place + 1),
         };
+        if !entry.is_object() {
+            let reason = "it is not an object".to_owned();
+            return Err(MalformedTool { name, reason });
+        }
         serde_json::from_value(entry).map_err(|error| MalformedTool {
             name,
             reason: clean(cut(&error.to_string(), REASON_MAX).0),

@@ -130,7 +130,13 @@ pub(crate) fn handshake_cause(error: &ClientInitializeError) -> String {
 }
 
 /// An error with the whole chain of its causes.
-pub(crate) fn causes(error: &dyn std::error::Error) -> String {
+pub(crate) fn causes(error: &(dyn std::error::Error + 'static)) -> String {
+    // The SDK does not name it as a cause.
+    if let Some(StreamableHttpError::Client(error)) =
+        error.downcast_ref::<StreamableHttpError<reqwest::Error>>()
+    {
+        return causes(error);
+    }
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(inner) = cause {
