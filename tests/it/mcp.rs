@@ -470,6 +470,39 @@ fn removed_server_is_stopped_and_its_tools_say_so_in_sessions_that_have_them() {
     stopped(&count);
 }
 
+/// What the call in flight of a session gets when its server is removed or restarted.
+fn cut_off(command: &str) -> String {
+    let model = calling("mcp__s__slow", json!({}));
+    let house = house(&model);
+    servers(&house, &json!({"s": faulty(&["ok"])}));
+    let _ = house
+        .reasonix(&["run", "--detach", "--allow", "mcp__s", "Go."])
+        .expect_code(0);
+    until("the call to run", || {
+        let logs = house.logs();
+        (logs.first()?.count("tool.started") == 1).then_some(())
+    });
+    let _ = house.reasonix(&["mcp", command, "s"]).expect_code(0);
+    until("the end of the turn", || {
+        (house.logs().first()?.count("turn.ended") == 1).then_some(())
+    });
+    result_of(&model)
+}
+
+#[test]
+fn call_in_flight_ends_with_the_reason_when_its_server_is_removed_or_restarted() {
+    let removed = cut_off("remove");
+    assert!(
+        removed.contains("was stopped while the call ran") && removed.contains("mcp.json"),
+        "{removed}"
+    );
+    let restarted = cut_off("restart");
+    assert!(
+        restarted.contains("ended while the call ran"),
+        "{restarted}"
+    );
+}
+
 #[test]
 fn notifications_of_a_server_do_not_fill_the_daemons_log() {
     let model = calling("mcp__s__chatty", json!({}));

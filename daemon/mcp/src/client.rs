@@ -172,6 +172,9 @@ pub trait Connection: Send + Sync {
     /// Resolves each time the server reports that its tools or prompts have changed.
     fn list_changed(&self) -> BoxFuture<'_, ()>;
 
+    /// Ends it, whoever holds it: calls in flight fail.
+    fn close(&self);
+
     /// Resolves when it answers no more, with the reason.
     fn closed(&self) -> BoxFuture<'_, String>;
 }

@@ -327,6 +327,15 @@ struct Owner {
     listings: PathBuf,
 }
 
+/// A life of a server. Its end closes the connection, which calls in flight hold too.
+struct Life(Arc<dyn Connection>);
+
+impl Drop for Life {
+    fn drop(&mut self) {
+        self.0.close();
+    }
+}
+
 /// Why a life of a server is over.
 enum LifeEnd {
     Failed(String),
@@ -348,7 +357,10 @@ impl Owner {
                 let mut ready_since = None;
                 let end = match refusal {
                     Some(reason) => Some(LifeEnd::Withdrawn(reason)),
-                    None => self.live(&mut ready_since).await,
+                    None => {
+                        self.note_admitted();
+                        self.live(&mut ready_since).await
+                    }
                 };
                 let Some(end) = end else { return };
                 let ran = ready_since.map(|since: Instant| since.elapsed());
@@ -360,7 +372,10 @@ impl Owner {
                         restarts.forget();
                         server.change(|inner| {
                             inner.connection = None;
-                            inner.state = ServerState::Starting;
+                            // One that was withdrawn is not known to start.
+                            if !matches!(inner.state, ServerState::Withdrawn { .. }) {
+                                inner.state = ServerState::Starting;
+                            }
                         });
                         continue;
                     }
@@ -413,6 +428,15 @@ impl Owner {
         Some(self.server.upgrade()?.refusal().await)
     }
 
+    /// It may run: one that was withdrawn starts again.
+    fn note_admitted(&self) {
+        if let Some(server) = self.server.upgrade()
+            && matches!(server.state(), ServerState::Withdrawn { .. })
+        {
+            server.change(|inner| inner.state = ServerState::Starting);
+        }
+    }
+
     /// Waits before the next start. Returns whether a user asked for it.
     async fn wait(&self, next: NextStep) -> bool {
         let waited = async {
@@ -442,6 +466,7 @@ impl Owner {
             Ok(Err(ConnectError::Failed(reason))) => return Some(LifeEnd::Failed(reason)),
             Err(_) => return Some(LifeEnd::Failed(late())),
         };
+        let _life = Life(Arc::clone(&connection));
         if let Err(reason) = self.list(&connection).await? {
             return Some(LifeEnd::Failed(reason));
         }

@@ -169,15 +169,24 @@ impl ServerTool {
             Err(CallError::NeedsLinks { links, decision }) => {
                 Outcome::failed(needs_links(name, &links, decision))
             }
-            Err(CallError::Lost) => Outcome::failed(match self.server.state() {
-                ServerState::Withdrawn { reason } => format!(
-                    "The MCP server `{name}` was stopped while the call ran: {reason}. The call may have had effects."
-                ),
-                _ => format!(
-                    "The MCP server `{name}` ended while the call ran, and is started again. The call is not repeated; it may have had effects."
-                ),
-            }),
+            Err(CallError::Lost) => Outcome::failed(lost(name, &self.server.state())),
         }
+    }
+}
+
+/// The text of a call whose server ended while it ran.
+fn lost(server: &str, state: &ServerState) -> String {
+    match state {
+        ServerState::Withdrawn { reason } | ServerState::Disabled { reason } => format!(
+            "The MCP server `{server}` was stopped while the call ran: {reason}. The call may have had effects."
+        ),
+        ServerState::Starting
+        | ServerState::Ready
+        | ServerState::BackingOff { .. }
+        | ServerState::Failed { .. }
+        | ServerState::NeedsLogin { .. } => format!(
+            "The MCP server `{server}` ended while the call ran, and is started again. The call is not repeated; it may have had effects."
+        ),
     }
 }
 

@@ -172,6 +172,13 @@ impl Connection for SdkConnection {
         self.shared.list_changed.notified().boxed()
     }
 
+    fn close(&self) {
+        match &self.route {
+            Route::Program(program) => program.stop(),
+            Route::Http { .. } => self.service.cancellation_token().cancel(),
+        }
+    }
+
     fn closed(&self) -> BoxFuture<'_, String> {
         async move {
             match &self.route {

@@ -65,11 +65,16 @@ pub(crate) struct Program {
 
 impl Drop for Program {
     fn drop(&mut self) {
-        self.control.stop(GRACE_MS);
+        self.stop();
     }
 }
 
 impl Program {
+    /// Ends it, and all that it started.
+    pub(crate) fn stop(&self) {
+        self.control.stop(GRACE_MS);
+    }
+
     /// What the SDK reads from and writes to. Once.
     pub(crate) fn take_io(&mut self) -> Option<(DuplexStream, pipe::Sender)> {
         self.io.take()

@@ -88,6 +88,8 @@ impl Connection for OneTool {
         pending().boxed()
     }
 
+    fn close(&self) {}
+
     fn closed(&self) -> BoxFuture<'_, String> {
         pending().boxed()
     }
