@@ -371,6 +371,29 @@ fn server_that_starts_no_other_session_has_failed_and_the_cause_is_said() {
 }
 
 #[test]
+fn call_whose_stream_a_restarted_server_does_not_know_ends_at_once() {
+    let (base, came) = serve_with(|came, _| match (came.method.as_str(), came.rpc()) {
+        ("POST", "tools/call") => {
+            let event = "id: event-7\r\nretry: 10\r\ndata: \r\n\r\n";
+            with("200 OK", "Content-Type: text/event-stream\r\n", event)
+        }
+        ("GET", _) if came.has("last-event-id: event-7") => with("404 Not Found", "", ""),
+        _ => answer(came),
+    });
+    let model = calling("mcp__web__greet", json!({"name": "Ann"}));
+    let house = house(&model);
+    let entry = json!({"url": format!("{base}/mcp"), "timeout_seconds": 20});
+    servers(&house, &json!({"web": entry}));
+    run(&house, &["--allow", "mcp__web"], "Greet.").expect(0, "completed");
+    let said = result_of(&model);
+    assert!(
+        said.contains("ended while the call ran") && said.contains("may have had effects"),
+        "{said}"
+    );
+    assert_eq!(count(&came, "tools/call"), 1, "nothing runs twice");
+}
+
+#[test]
 fn server_that_cannot_be_reached_is_said_in_plain_words() {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = listener.local_addr().expect("an address");

@@ -33,8 +33,11 @@ const PROGRESS_FACTOR: u32 = 10;
 /// The error of a call whose user must open links first.
 const NEEDS_LINKS: ErrorCode = ErrorCode(-32042);
 
-/// What the SDK's error begins with for a call that was in flight when its session was replaced.
-const SESSION_REPLACED: &str = "streamable HTTP session was re-initialized";
+/// What the SDK's own errors begin with for calls whose answers cannot come any more.
+const ANSWER_LOST: [&str; 2] = [
+    "streamable HTTP session was re-initialized",
+    "streamable HTTP response stream closed",
+];
 
 /// Why a round of a call gave no result.
 enum Broken {
@@ -313,8 +316,11 @@ impl SdkConnection {
 
 fn call_error(error: &ServiceError) -> CallError {
     match error {
-        // The SDK's own: the answer was to come in a session that the server does not know any more.
-        ServiceError::McpError(error) if error.message.starts_with(SESSION_REPLACED) => {
+        ServiceError::McpError(error)
+            if ANSWER_LOST
+                .iter()
+                .any(|begins| error.message.starts_with(begins)) =>
+        {
             CallError::Lost
         }
         ServiceError::McpError(error) => CallError::Refused(clean(&error.to_string())),

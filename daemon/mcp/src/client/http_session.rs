@@ -215,9 +215,12 @@ impl<C: StreamableHttpClient + Sync> StreamableHttpClient for SessionClient<C> {
         auth_header: Option<String>,
         custom_headers: HashMap<HeaderName, HeaderValue>,
     ) -> Result<BoxedSseResponse, StreamableHttpError<C::Error>> {
-        self.client
+        let has_session = session_id.is_some();
+        let opened = self
+            .client
             .get_stream(uri, session_id, last_event_id, auth_header, custom_headers)
-            .await
+            .await;
+        opened.map_err(|error| ended(error, has_session))
     }
 
     async fn get_stream_with_max_sse_event_size(
@@ -229,7 +232,9 @@ impl<C: StreamableHttpClient + Sync> StreamableHttpClient for SessionClient<C> {
         custom_headers: HashMap<HeaderName, HeaderValue>,
         max_sse_event_size: usize,
     ) -> Result<BoxedSseResponse, StreamableHttpError<C::Error>> {
-        self.client
+        let has_session = session_id.is_some();
+        let opened = self
+            .client
             .get_stream_with_max_sse_event_size(
                 uri,
                 session_id,
@@ -238,7 +243,8 @@ impl<C: StreamableHttpClient + Sync> StreamableHttpClient for SessionClient<C> {
                 custom_headers,
                 max_sse_event_size,
             )
-            .await
+            .await;
+        opened.map_err(|error| ended(error, has_session))
     }
 }
 
@@ -266,6 +272,24 @@ impl<C: StreamableHttpClient> SessionClient<C> {
             self.session.confirm();
         }
         posted
+    }
+}
+
+/// The error of a stream that cannot be opened. The SDK would try it again and again: one that the server does not know any
+/// more ends instead, and with it the call that waits for its answer there.
+fn ended<E: std::error::Error + Send + Sync + 'static>(
+    error: StreamableHttpError<E>,
+    has_session: bool,
+) -> StreamableHttpError<E> {
+    let status = match &error {
+        StreamableHttpError::Client(error) => (error as &dyn std::error::Error)
+            .downcast_ref::<reqwest::Error>()
+            .and_then(reqwest::Error::status),
+        _ => None,
+    };
+    match status.map(|status| status.as_u16()) {
+        Some(400 | 404 | 410) if has_session => StreamableHttpError::ServerDoesNotSupportSse,
+        Some(_) | None => error,
     }
 }
 
