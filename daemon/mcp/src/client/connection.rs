@@ -178,6 +178,8 @@ impl Connection for SdkConnection {
     fn close(&self) {
         match &self.route {
             Route::Program(program) => program.stop(),
+            // Without a session the requests have failed already, each with its own error, which is on its way.
+            Route::Http { session, .. } if session.reason().is_some() => {}
             Route::Http { .. } => self.service.cancellation_token().cancel(),
         }
     }
