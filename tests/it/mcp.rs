@@ -254,6 +254,40 @@ fn bad_servers_harm_no_other_and_their_causes_are_said() {
 }
 
 #[test]
+fn malformed_tool_of_a_server_costs_its_tool_only_and_is_named() {
+    let model = calling("mcp__s__good", json!({}));
+    let house = house(&model);
+    servers(&house, &json!({"s": faulty(&["malformed"])}));
+    run(&house, &["--allow", "mcp__s"], "Go.").expect(0, "completed");
+    let tools = ["mcp__s__good", "mcp__s__structured"];
+    assert_eq!(offered(&model.requests()[0]), tools);
+    assert_eq!(result_of(&model), "done");
+    let listed = house.reasonix(&["mcp", "list"]).expect_code(0);
+    for wanted in [
+        "\"unfinished\"",
+        "missing field `inputSchema`",
+        "\"odd\"",
+        "\"number 4\" of the MCP server `s` is left out: it is not an object",
+    ] {
+        assert!(listed.err.contains(wanted), "{wanted}: {}", listed.err);
+    }
+}
+
+#[test]
+fn structured_content_reaches_the_model_beside_a_text_that_does_not_repeat_it() {
+    let content = json!({"rows": [1, 2]});
+    let repeated = "{ \"rows\": [1, 2] }";
+    for (text, wanted) in [("2 rows", "2 rows\n{\"rows\":[1,2]}"), (repeated, repeated)] {
+        let arguments = json!({"text": text, "content": content});
+        let model = calling("mcp__s__structured", arguments);
+        let house = house(&model);
+        servers(&house, &json!({"s": faulty(&["malformed"])}));
+        run(&house, &["--allow", "mcp__s"], "Go.").expect(0, "completed");
+        assert_eq!(result_of(&model), wanted);
+    }
+}
+
+#[test]
 fn a_servers_text_reaches_the_model_without_escapes() {
     let model = calling("mcp__s__escape", json!({}));
     let house = house(&model);
@@ -347,6 +381,153 @@ fn a_projects_servers_start_nothing_before_it_is_trusted_and_a_change_asks_again
     assert!(tools > 0, "the request is there to be looked at");
     assert_eq!(offered(&request), Vec::<String>::new());
     assert_eq!(starts(&count), started, "the changed one is not started");
+}
+
+/// What the session of a run gets from its tool when it is asked once more.
+fn again(house: &House, model: &Model, ran: &scripted::Ran) -> String {
+    let session = ran.result["session"].as_str().expect("its id");
+    let _ = house
+        .reasonix(&["run", "--session", session, "Add again."])
+        .expect_code(0);
+    result_of(model)
+}
+
+/// A model that calls a tool in each turn.
+fn calling_each_turn(tool: &'static str, arguments: Value) -> Model {
+    Model::start(Script::by(move |request: &Request| {
+        let messages = request.json["messages"].as_array();
+        let last = messages.and_then(|messages| messages.last());
+        match last.is_some_and(|last| last["role"] == "user") {
+            true => Answer::call(tool, arguments.clone()),
+            false => Answer::text(request.last_text().to_owned()),
+        }
+    }))
+}
+
+fn stopped(count: &Path) {
+    until("the server to be stopped", || {
+        process_of(count).is_none().then_some(())
+    });
+}
+
+#[test]
+fn servers_of_a_project_stop_with_the_run_that_trusted_it_and_do_not_start_without_trust() {
+    let model = calling_each_turn("mcp__s__add", json!({"a": 2, "b": 3}));
+    let house = house(&model);
+    let count = house.root().join("starts");
+    let file = count.to_string_lossy().into_owned();
+    let text = json!({"mcpServers": {"s": faulty(&["ok", "--count", &file])}}).to_string();
+    fs::write(house.project().join(".mcp.json"), text).expect("write the servers");
+    let options = ["--trust", "--allow", "mcp__s"];
+    let ran = run(&house, &options, "Add.").expect(0, "completed");
+    assert_eq!(result_of(&model), "5");
+    stopped(&count);
+    let refused = again(&house, &model, &ran);
+    assert!(
+        refused.contains("its project is not trusted") && refused.contains("reasonix trust"),
+        "{refused}"
+    );
+    assert_eq!(starts(&count), 1, "nothing is started without trust");
+    let _ = house.reasonix(&["trust", "--yes"]).expect_code(0);
+    assert_eq!(again(&house, &model, &ran), "5");
+    assert_eq!(starts(&count), 2);
+    let _ = house.reasonix(&["trust", "--no"]).expect_code(0);
+    stopped(&count);
+}
+
+#[test]
+fn removed_server_is_stopped_and_its_tools_say_so_in_sessions_that_have_them() {
+    let model = calling_each_turn("mcp__s__add", json!({"a": 2, "b": 3}));
+    let house = house(&model);
+    let count = house.root().join("starts");
+    let file = count.to_string_lossy().into_owned();
+    let entries = json!({"s": faulty(&["ok", "--count", &file])});
+    servers(&house, &entries);
+    let ran = run(&house, &["--allow", "mcp__s"], "Add.").expect(0, "completed");
+    assert_eq!(result_of(&model), "5");
+    // A file that cannot be understood says nothing of its entries.
+    fs::write(house.home_file("mcp.json"), "{").expect("write the servers");
+    assert_eq!(again(&house, &model, &ran), "5");
+    servers(&house, &entries);
+    let _ = house.reasonix(&["mcp", "remove", "s"]).expect_code(0);
+    stopped(&count);
+    let refused = again(&house, &model, &ran);
+    assert!(
+        refused.contains("does not configure it any more"),
+        "{refused}"
+    );
+    assert_eq!(starts(&count), 1, "it is not started again");
+    // The same by an editor: the next call notices.
+    servers(&house, &entries);
+    assert_eq!(again(&house, &model, &ran), "5");
+    servers(&house, &json!({}));
+    let refused = again(&house, &model, &ran);
+    assert!(
+        refused.contains("does not configure it any more"),
+        "{refused}"
+    );
+    assert_eq!(starts(&count), 2);
+    stopped(&count);
+}
+
+/// What the call in flight of a session gets when its server is removed or restarted.
+fn cut_off(command: &str) -> String {
+    let model = calling("mcp__s__slow", json!({}));
+    let house = house(&model);
+    servers(&house, &json!({"s": faulty(&["ok"])}));
+    let _ = house
+        .reasonix(&["run", "--detach", "--allow", "mcp__s", "Go."])
+        .expect_code(0);
+    until("the call to run", || {
+        let logs = house.logs();
+        (logs.first()?.count("tool.started") == 1).then_some(())
+    });
+    let _ = house.reasonix(&["mcp", command, "s"]).expect_code(0);
+    until("the end of the turn", || {
+        (house.logs().first()?.count("turn.ended") == 1).then_some(())
+    });
+    result_of(&model)
+}
+
+#[test]
+fn call_in_flight_ends_with_the_reason_when_its_server_is_removed_or_restarted() {
+    let removed = cut_off("remove");
+    assert!(
+        removed.contains("was stopped while the call ran") && removed.contains("mcp.json"),
+        "{removed}"
+    );
+    let restarted = cut_off("restart");
+    assert!(
+        restarted.contains("ended while the call ran"),
+        "{restarted}"
+    );
+}
+
+#[test]
+fn notifications_of_a_server_do_not_fill_the_daemons_log() {
+    let model = calling("mcp__s__chatty", json!({}));
+    let house = house(&model);
+    servers(&house, &json!({"s": faulty(&["ok"])}));
+    run(&house, &["--allow", "mcp__s"], "Go.").expect(0, "completed");
+    assert_eq!(result_of(&model), "said");
+    let log = house.daemon_log();
+    assert!(!log.contains("a word of the server"), "{} bytes", log.len());
+    // Sessions share it: it is nobody's.
+    let listed = house.reasonix(&["ps"]).expect_code(0).out;
+    let row = listed.lines().find(|line| line.contains("mcp s"));
+    let row = row.unwrap_or_else(|| panic!("{listed}"));
+    assert_eq!(row.split_whitespace().nth(2), Some("-"), "{row}");
+}
+
+#[test]
+fn answer_that_is_not_utf_8_ends_its_call_at_once() {
+    let model = calling("mcp__s__latin", json!({}));
+    let house = house(&model);
+    servers(&house, &json!({"s": faulty(&["ok"])}));
+    run(&house, &["--allow", "mcp__s"], "Go.").expect(0, "completed");
+    assert_eq!(result_of(&model), "caf\u{fffd}");
+    let logs = house.reasonix(&["mcp", "logs", "s"]).expect_code(0);
+    assert!(logs.out.contains("not UTF-8"), "{logs:?}");
 }
 
 #[test]

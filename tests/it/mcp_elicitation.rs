@@ -144,7 +144,10 @@ async fn a_server_of_the_newest_protocol_asks_before_it_finishes_a_call() {
 async fn an_interrupt_and_the_death_of_the_daemon_close_a_servers_question() {
     let model = calling("mcp__s__ask", json!({}));
     let house = house(&model);
-    servers(&house, &json!({"s": faulty(&["ok"])}));
+    let mut entry = faulty(&["ok"]);
+    // One that sessions share could not ask the second one: see below.
+    entry["shared"] = json!(false);
+    servers(&house, &json!({"s": entry}));
     let client = house.client("one", Role::Drive).await;
     let (pid, open) = asked(&house, &client, "mcp__s").await;
     let session = pid.to_string();
@@ -209,6 +212,32 @@ fn a_question_that_may_be_of_several_calls_is_refused_with_the_reason() {
         assert!(text.contains("2 calls are in flight"), "{text}");
     }
     assert_eq!(house.logs()[0].count("interaction.opened"), 0);
+}
+
+#[test]
+fn question_that_may_be_of_another_sessions_call_is_shown_in_no_session() {
+    let model = Model::start(Script::by(|request: &Request| match request.answered() {
+        0 if request.last_text().contains("Ask.") => Answer::call("mcp__s__ask", json!({})),
+        0 => Answer::call("mcp__s__add", json!({"a": 1, "b": 1})),
+        _ => Answer::text(request.last_text().to_owned()),
+    }));
+    let house = house(&model);
+    servers(&house, &json!({"s": faulty(&["ok"])}));
+    let options = ["--on-ask", "wait", "--allow", "mcp__s"];
+    run(&house, &options, "Add.").expect(0, "completed");
+    // The server could as well ask for the call of the first session.
+    run(&house, &options, "Ask.").expect(0, "completed");
+    let refused = result_of(&model);
+    assert!(
+        refused.contains("a call of another session ended a moment ago")
+            && refused.contains("shared = false"),
+        "{refused}"
+    );
+    for log in house.logs() {
+        assert_eq!(log.count("interaction.opened"), 0);
+    }
+    let logs = house.reasonix(&["mcp", "logs", "s"]).expect_code(0);
+    assert!(logs.out.contains("a request was refused"), "{logs:?}");
 }
 
 #[test]

@@ -2,9 +2,12 @@
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
+use testkit::model::{Answer, Model, Request, Script};
+use tests::until;
 
 use crate::mcp::{calling, offered, result_of, servers};
 use crate::scripted::{house, run};
@@ -239,4 +242,226 @@ fn a_server_that_answers_unknown_methods_with_nothing_gets_the_older_handshake()
     let started = came.iter().find(|came| came.rpc() == "initialize");
     let version = &started.expect("a handshake").body["params"]["protocolVersion"];
     assert_eq!(version, "2025-11-25", "the newest that has this handshake");
+}
+
+/// How a server that was restarted answers to a session that it does not know.
+#[derive(Clone, Copy, Debug)]
+enum Unknown {
+    NotFound,
+    PlainText,
+    ErrorWithoutId,
+    ErrorOfRequest,
+    Gone,
+}
+
+impl Unknown {
+    fn answer(self, came: &Came) -> String {
+        let json_type = "Content-Type: application/json\r\n";
+        let error = |id: &Value, code: i32, message: &str| {
+            let error = json!({"code": code, "message": message});
+            json!({"jsonrpc": "2.0", "id": id, "error": error}).to_string()
+        };
+        match self {
+            Self::NotFound => with("404 Not Found", "", ""),
+            Self::PlainText => with(
+                "400 Bad Request",
+                "Content-Type: text/plain\r\n",
+                "Bad Request: No valid session ID provided",
+            ),
+            Self::ErrorWithoutId => {
+                let body = error(
+                    &Value::Null,
+                    -32_000,
+                    "Bad Request: No valid session ID provided",
+                );
+                with("400 Bad Request", json_type, &body)
+            }
+            Self::ErrorOfRequest => {
+                let body = error(&came.body["id"], -32_001, "Session not found");
+                with("200 OK", json_type, &body)
+            }
+            Self::Gone => with("410 Gone", "", ""),
+        }
+    }
+}
+
+/// A server that is restarted before the first call of a tool: it gives numbered sessions, and knows the newest only.
+/// `again`: it starts another session after that.
+fn restarted(unknown: Unknown, again: bool) -> (String, Arc<Mutex<Vec<Came>>>) {
+    let (sessions, was_called) = (AtomicUsize::new(0), Mutex::new(false));
+    let (base, came) = serve_with(move |came, _| {
+        let mut was_called = was_called.lock().expect("the calls");
+        match came.rpc() {
+            "initialize" if *was_called && !again => {
+                with("503 Service Unavailable", "", "starting")
+            }
+            "initialize" => {
+                let number = sessions.fetch_add(1, Ordering::SeqCst) + 1;
+                let numbered = format!("Mcp-Session-Id: number-{number}");
+                answer(came).replace(&format!("Mcp-Session-Id: {SESSION}"), &numbered)
+            }
+            "tools/list" | "tools/call" | "notifications/initialized" => {
+                let number = sessions.load(Ordering::SeqCst);
+                let restarts =
+                    came.rpc() == "tools/call" && !std::mem::replace(&mut *was_called, true);
+                match came.has(&format!("mcp-session-id: number-{number}")) && !restarts {
+                    true => {
+                        let mut known = came.clone();
+                        known.headers.push(format!("mcp-session-id: {SESSION}"));
+                        answer(&known)
+                    }
+                    false => unknown.answer(came),
+                }
+            }
+            _ => answer(came),
+        }
+    });
+    (format!("{base}/mcp"), came)
+}
+
+fn count(came: &Mutex<Vec<Came>>, method: &str) -> usize {
+    let came = came.lock().expect("the requests");
+    came.iter().filter(|came| came.rpc() == method).count()
+}
+
+#[test]
+fn restarted_server_that_does_not_know_the_session_gets_another_one_and_the_call_once_more() {
+    for unknown in [
+        Unknown::NotFound,
+        Unknown::PlainText,
+        Unknown::ErrorWithoutId,
+        Unknown::ErrorOfRequest,
+        Unknown::Gone,
+    ] {
+        let (url, came) = restarted(unknown, true);
+        let model = calling("mcp__web__greet", json!({"name": "Ann"}));
+        let house = house(&model);
+        servers(&house, &json!({"web": {"url": url, "timeout_seconds": 20}}));
+        run(&house, &["--allow", "mcp__web"], "Greet.").expect(0, "completed");
+        assert_eq!(result_of(&model), "Hello, Ann.", "{unknown:?}");
+        assert_eq!(count(&came, "initialize"), 2, "{unknown:?}");
+        assert_eq!(count(&came, "tools/call"), 2, "{unknown:?}");
+    }
+}
+
+#[test]
+fn server_that_starts_no_other_session_has_failed_and_the_cause_is_said() {
+    let (url, came) = restarted(Unknown::PlainText, false);
+    let model = calling("mcp__web__greet", json!({"name": "Ann"}));
+    let house = house(&model);
+    servers(&house, &json!({"web": {"url": url, "timeout_seconds": 20}}));
+    run(&house, &["--allow", "mcp__web"], "Greet.").expect(0, "completed");
+    let said = result_of(&model);
+    assert!(
+        said.contains("no other one could be started") && said.contains("503"),
+        "{said}"
+    );
+    assert_eq!(count(&came, "tools/call"), 1, "it is not sent again");
+    let listed = until("the server to be shown as failed", || {
+        let listed = house
+            .reasonix(&["mcp", "list", "--json"])
+            .expect_code(0)
+            .out;
+        let listed: Value = serde_json::from_str(&listed).expect("JSON");
+        let server = listed["servers"][0].clone();
+        (server["state"] != "ready" && !server["reason"].is_null()).then_some(server)
+    });
+    let reason = listed["reason"].as_str().unwrap_or_default().to_owned();
+    assert!(reason.contains("503"), "{listed}");
+}
+
+#[test]
+fn call_whose_stream_a_restarted_server_does_not_know_ends_at_once() {
+    let (base, came) = serve_with(|came, _| match (came.method.as_str(), came.rpc()) {
+        ("POST", "tools/call") => {
+            let event = "id: event-7\r\nretry: 10\r\ndata: \r\n\r\n";
+            with("200 OK", "Content-Type: text/event-stream\r\n", event)
+        }
+        ("GET", _) if came.has("last-event-id: event-7") => with("404 Not Found", "", ""),
+        _ => answer(came),
+    });
+    let model = calling("mcp__web__greet", json!({"name": "Ann"}));
+    let house = house(&model);
+    let entry = json!({"url": format!("{base}/mcp"), "timeout_seconds": 20});
+    servers(&house, &json!({"web": entry}));
+    run(&house, &["--allow", "mcp__web"], "Greet.").expect(0, "completed");
+    let said = result_of(&model);
+    assert!(
+        said.contains("ended while the call ran") && said.contains("may have had effects"),
+        "{said}"
+    );
+    assert_eq!(count(&came, "tools/call"), 1, "nothing runs twice");
+}
+
+#[test]
+fn server_that_cannot_be_reached_is_said_in_plain_words() {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("an address");
+    drop(listener);
+    let model = Model::start([Answer::text("Hello.")]);
+    let house = house(&model);
+    servers(
+        &house,
+        &json!({"web": {"url": format!("http://{address}/mcp")}}),
+    );
+    let tested = house.reasonix(&["mcp", "test", "web"]).expect_code(1);
+    for wanted in ["cannot connect to", "Connection refused"] {
+        assert!(tested.err.contains(wanted), "{wanted}: {tested:?}");
+    }
+    assert!(!tested.err.contains("::"), "no names of types: {tested:?}");
+}
+
+#[test]
+fn question_on_the_stream_of_a_call_belongs_to_that_call_whatever_other_sessions_did() {
+    let (call, said) = (Mutex::new(Value::Null), Mutex::new(Value::Null));
+    let (base, _) = serve_with(move |came, _| {
+        let stream = |body: &str| with("200 OK", "Content-Type: text/event-stream\r\n", body);
+        match (came.method.as_str(), came.rpc()) {
+            ("POST", "tools/call") if came.body["params"]["arguments"]["name"] == "Bob" => {
+                *call.lock().expect("the call") = came.body["id"].clone();
+                let schema = json!({"type": "object", "properties": {}});
+                let params = json!({"message": "Who are you?", "requestedSchema": schema});
+                let asks = json!({"jsonrpc": "2.0", "id": "ask-1", "method": "elicitation/create",
+                    "params": params});
+                // The stream ends, and goes on once the question is answered.
+                stream(&format!(
+                    "id: event-7\r\nretry: 10\r\ndata: \r\n\r\nevent: message\r\ndata: {asks}\r\n\r\n"
+                ))
+            }
+            ("POST", "") if came.body["id"] == "ask-1" => {
+                *said.lock().expect("the answer") = came.body.clone();
+                with("202 Accepted", "", "")
+            }
+            ("GET", _) if came.has("last-event-id: event-7") => {
+                let said = until("the answer to the question", || {
+                    let said = said.lock().expect("the answer").clone();
+                    (!said.is_null()).then_some(said)
+                });
+                let content = json!({"content": [{"type": "text", "text": said.to_string()}]});
+                let id = call.lock().expect("the call").clone();
+                let result = json!({"jsonrpc": "2.0", "id": id, "result": content});
+                stream(&format!("event: message\r\ndata: {result}\r\n\r\n"))
+            }
+            _ => answer(came),
+        }
+    });
+    let model = Model::start(Script::by(|request: &Request| {
+        let text = request.last_text();
+        let name = if text.contains("Bob") { "Bob" } else { "Ann" };
+        match request.answered() {
+            0 => Answer::call("mcp__web__greet", json!({"name": name})),
+            _ => Answer::text(text.to_owned()),
+        }
+    }));
+    let house = house(&model);
+    let entry = json!({"url": format!("{base}/mcp"), "timeout_seconds": 20});
+    servers(&house, &json!({"web": entry}));
+    for (prompt, wanted) in [
+        ("Greet Ann.", "Hello, Ann."),
+        ("Greet Bob.", "\"action\":\"cancel\""),
+    ] {
+        run(&house, &["--allow", "mcp__web"], prompt).expect(0, "completed");
+        let said = result_of(&model);
+        assert!(said.contains(wanted), "{said}");
+    }
 }

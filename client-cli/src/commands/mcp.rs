@@ -3,6 +3,8 @@
 mod login;
 pub(crate) mod presets;
 
+use std::time::Duration;
+
 use clap::Subcommand;
 use client::Client;
 use proto::hello::Role;
@@ -17,6 +19,9 @@ use crate::exit::Error;
 use crate::messages::Head;
 use crate::messages::asking::Msg;
 use crate::{output, reach, text};
+
+/// The longest time that the entry of a server may give it for its start.
+const START_MAX: Duration = Duration::from_secs(3600);
 
 /// Manage MCP servers, which give the model more tools.
 ///
@@ -103,9 +108,10 @@ pub async fn run(args: Args) -> Result<u8, Error> {
         What::List | What::Presets | What::Logs { .. } => {
             reach::with("mcp", |options| options.role = Role::Watch).await?
         }
+        // The daemon answers once the server does, which may take as long as its entry says.
+        What::Test { .. } => reach::with("mcp", |options| options.silence = START_MAX).await?,
         What::Add(_)
         | What::Remove { .. }
-        | What::Test { .. }
         | What::Restart { .. }
         | What::Login { .. }
         | What::Logout { .. } => reach::daemon("mcp").await?,

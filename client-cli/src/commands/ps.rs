@@ -1,6 +1,7 @@
 //! `reasonix ps`: loaded sessions.
 
 use client::tree;
+use proto::Pid;
 use proto::hello::Role;
 use proto::methods::ProcessList;
 use proto::params::process::{ChildProcess, ListParams};
@@ -85,7 +86,11 @@ pub fn commands_table(children: &[ChildProcess]) -> Result<(), Error> {
                     .pid
                     .map_or_else(|| "-".to_owned(), |pid| pid.to_string()),
                 child.kind.as_str().to_owned(),
-                child.session.to_string(),
+                // MCP servers are the daemon's: sessions share them.
+                match child.session {
+                    Pid(0) => "-".to_owned(),
+                    session => session.to_string(),
+                },
                 child
                     .os_pid
                     .map_or_else(|| "-".to_owned(), |pid| pid.to_string()),

@@ -1,4 +1,4 @@
-//! `reasonix reload`: the instruction files of now in the prefix of a session.
+//! `reasonix reload`: the instruction files and tools of now in the prefix of a session.
 
 use client::transcript::words;
 use proto::RequestId;
@@ -9,11 +9,11 @@ use crate::exit::Error;
 use crate::messages::language;
 use crate::{output, reach};
 
-/// Read the instruction files (`AGENTS.md` …) of a session again.
+/// Read the instruction files (`AGENTS.md` …) and MCP tools of a session again.
 ///
-/// A session keeps the instructions that it started with; its next prompt reports what changed since. After a reload,
-/// later requests start with the current files. That loses the prompt cache: if the session has messages, `--yes` is
-/// needed. If no file has changed, nothing is reset.
+/// A session keeps the instructions, facts and tools of MCP servers that it started with; its next prompt reports what
+/// changed in the files since. After a reload, later requests start with what there is now. That loses the prompt cache:
+/// if the session has messages, `--yes` is needed. If nothing has changed, nothing is reset.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Session: pid, id, or name.

@@ -26,7 +26,7 @@ client::catalog! {
     McpNone = "no MCP server is configured here; `reasonix mcp add NAME COMMAND` adds one", "此处没有配置 MCP 服务器；用 `reasonix mcp add NAME COMMAND` 添加";
     McpPair = "`{0}` does not understand `{1}`", "`{0}` 无法理解 `{1}`";
     McpPairHint = "write `{0} NAME{1}VALUE`", "请写成 `{0} NAME{1}VALUE`";
-    McpRemoved = "· `{0}` is removed; sessions that have its tools keep them until they end", "· 已移除 `{0}`；已有其工具的会话会保留到结束";
+    McpRemoved = "· `{0}` is removed and stopped; in sessions that have its tools, calls of them fail", "· 已移除并停止 `{0}`；在已有其工具的会话中，对这些工具的调用会失败";
     McpRestarted = "· `{0}` is being restarted", "· 正在重新启动 `{0}`";
     NoneWaits = "no session is waiting for an answer", "没有会话在等待回答";
     RuleNeeds = "`--rule` needs `--session` or `--always`", "`--rule` 需要 `--session` 或 `--always`";

@@ -25,7 +25,7 @@ client::catalog! {
     Undo = "D /undo, /redo        restore the files as before the last turn; undo the newest rewind", "D /undo, /redo        把文件恢复到上一回合之前；撤销最近一次回退";
     Rewind = "D /rewind [N]         go back to the end of turn N (`N chat`, `N files`: only one of both); without N: list the turns", "D /rewind [N]         回退到第 N 回合结束处（`N chat`、`N files`：只回退其一）；不带 N：列出回合";
     Clear = "D /clear              hide the whole conversation from the model; files stay", "D /clear              对模型隐藏全部对话；文件保留";
-    Reload = "D /reload             read the instruction files (AGENTS.md …) of the session again", "D /reload             重新读取会话的指令文件（AGENTS.md 等）";
+    Reload = "D /reload             read instruction files (AGENTS.md …) and MCP tools again", "D /reload             重新读取指令文件（AGENTS.md 等）和 MCP 工具";
     Fork = "D /fork [NAME]        copy the session into a new one", "D /fork [NAME]        把会话复制为新会话";
     Rename = "D /rename NAME        set the name of the session", "D /rename NAME        设置会话的名称";
     Export = "W /export FILE        export the session to a new file, as Markdown (`.jsonl`: as events)", "W /export FILE        把会话导出到新文件，格式为 Markdown（`.jsonl`：为事件）";

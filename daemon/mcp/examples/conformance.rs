@@ -154,9 +154,10 @@ async fn log_in(logins: &Arc<Logins>, config: &ServerConfig) -> Result<(), Strin
 
 async fn use_tools(connection: &dyn Connection) -> Result<(), CallError> {
     let tools = connection.list_tools().await;
-    for tool in tools.map_err(CallError::Refused)? {
+    for tool in tools.map_err(CallError::Refused)?.tools {
         let called = connection
             .call(ToolRequest {
+                session: Pid(1),
                 arguments: arguments(&tool.schema),
                 tool: tool.name.clone(),
                 timeout: Duration::from_secs(20),

@@ -7,6 +7,8 @@ mod content;
 mod elicitation;
 mod handler;
 pub(crate) mod http;
+mod http_session;
+mod in_flight;
 pub mod oauth;
 mod sampling;
 pub(crate) mod sdk;
@@ -18,10 +20,11 @@ use std::time::Duration;
 
 use contract::tool::{Cancel, Progress, Questions};
 use futures::future::BoxFuture;
+use proto::Pid;
 use serde_json::{Map, Value};
 
 use crate::config::ServerConfig;
-use crate::listing::RawTool;
+use crate::listing::RawTools;
 use crate::log::ServerLog;
 use crate::prompt::RawPrompt;
 
@@ -61,6 +64,8 @@ pub trait Connect: Send + Sync {
 
 /// One call of a tool.
 pub struct ToolRequest {
+    /// The session that makes it.
+    pub session: Pid,
     /// As the server names it.
     pub tool: String,
     pub arguments: Map<String, Value>,
@@ -140,7 +145,7 @@ pub struct RawResource {
 /// A server that answers. Dropping it ends the connection, and the process with all that it started.
 pub trait Connection: Send + Sync {
     /// Its tools. The error is a text for the user.
-    fn list_tools(&self) -> BoxFuture<'_, Result<Vec<RawTool>, String>>;
+    fn list_tools(&self) -> BoxFuture<'_, Result<RawTools, String>>;
 
     /// Calls a tool.
     fn call(&self, request: ToolRequest) -> BoxFuture<'_, Result<ToolResult, CallError>>;
@@ -166,6 +171,9 @@ pub trait Connection: Send + Sync {
 
     /// Resolves each time the server reports that its tools or prompts have changed.
     fn list_changed(&self) -> BoxFuture<'_, ()>;
+
+    /// Ends it, whoever holds it: calls in flight fail.
+    fn close(&self);
 
     /// Resolves when it answers no more, with the reason.
     fn closed(&self) -> BoxFuture<'_, String>;

@@ -115,6 +115,8 @@ struct Entry {
     startup_timeout_seconds: Option<u64>,
     timeout_seconds: Option<u64>,
     read_only_policy: Option<ReadOnlyPolicy>,
+    /// Only `false`: servers run outside the sandbox.
+    sandbox: Option<bool>,
 }
 
 /// `oauth` of an entry. Claude Code writes its names in camel case.
@@ -269,6 +271,12 @@ impl Entry {
         file: &Path,
         scope: ConfigScope,
     ) -> Result<ServerConfig, String> {
+        if self.sandbox == Some(true) {
+            return Err(
+                "`sandbox = true` is not possible: MCP servers run outside the sandbox, with the environment of their entry only. Remove it, or start the server through a sandbox of your own, as `command` `bwrap`"
+                    .to_owned(),
+            );
+        }
         let transport = self.transport()?;
         let oauth = self.oauth.take().map(OAuthEntry::checked).transpose()?;
         if scope == ConfigScope::Project && self.read_only_policy.is_some() {

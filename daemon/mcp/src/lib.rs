@@ -1,5 +1,6 @@
 //! MCP servers: their configuration, the pool of their processes, and their tools in sessions.
 
+mod admission;
 pub mod client;
 pub mod config;
 mod disk;
@@ -17,6 +18,7 @@ pub mod state;
 mod text;
 mod tool;
 
+pub use admission::Admission;
 pub use client::Connection;
 pub use client::oauth::{
     LOGIN_PREFIX, LoginError, LoginStore, Logins, Logout, Revocation, StartedLogin,

@@ -21,6 +21,8 @@ const DESCRIPTION_MAX: usize = 8 * 1024;
 const SCHEMA_MAX: usize = 64 * 1024;
 /// Bytes of all schemas and descriptions of a server.
 const TOTAL_MAX: usize = 1024 * 1024;
+/// Problems of one server that are told one by one.
+const PROBLEMS_MAX: usize = 20;
 /// How deep a schema may be nested.
 const DEPTH_MAX: usize = 32;
 /// The longest file of a listing that is read.
@@ -34,6 +36,22 @@ pub struct RawTool {
     pub schema: Map<String, Value>,
     /// The server says that it changes nothing.
     pub read_only: bool,
+}
+
+/// What a server lists.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RawTools {
+    pub tools: Vec<RawTool>,
+    /// Entries that are no tools.
+    pub malformed: Vec<MalformedTool>,
+}
+
+/// An entry of a list of tools that is no tool.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MalformedTool {
+    /// Its name, or a text for its place in the list if it has none.
+    pub name: String,
+    pub reason: String,
 }
 
 /// A tool that sessions can have.
@@ -125,6 +143,32 @@ impl Listing {
             prompts: Vec::new(),
             problems,
         }
+    }
+
+    /// The same without these entries.
+    #[must_use]
+    pub fn with_malformed(mut self, server: &str, malformed: &[MalformedTool]) -> Self {
+        let left_out = malformed.iter().map(|tool| {
+            format!(
+                "the tool {:?} of the MCP server `{server}` is left out: {}",
+                tool.name, tool.reason
+            )
+        });
+        self.problems.extend(left_out);
+        self
+    }
+
+    /// The same with the first problems, and the number of the others.
+    #[must_use]
+    pub fn with_bounded_problems(mut self, server: &str) -> Self {
+        let more = self.problems.len().saturating_sub(PROBLEMS_MAX);
+        if more > 0 {
+            self.problems.truncate(PROBLEMS_MAX);
+            self.problems.push(format!(
+                "{more} more tools or prompts of the MCP server `{server}` are left out"
+            ));
+        }
+        self
     }
 
     /// The same with the prompts of the server.
@@ -281,6 +325,22 @@ mod tests {
             good.schema.to_string(),
             r#"{"properties":{"a":{},"b":{"type":"string"}},"type":"object"}"#
         );
+    }
+
+    #[test]
+    fn problems_of_a_server_are_bounded_and_the_others_counted() {
+        let same: Vec<_> = (0..20_000).map(|_| raw("same", &json!({}))).collect();
+        let malformed = [MalformedTool {
+            name: "unfinished".to_owned(),
+            reason: "missing field `inputSchema`".to_owned(),
+        }];
+        let listing = Listing::new("s", "c", &same)
+            .with_malformed("s", &malformed)
+            .with_bounded_problems("s");
+        assert_eq!(listing.tools.len(), 1);
+        assert_eq!(listing.problems.len(), PROBLEMS_MAX + 1);
+        let last = listing.problems.last().unwrap();
+        assert!(last.starts_with("19980 more tools"), "{last}");
     }
 
     #[test]

@@ -8,6 +8,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use contract::{Outcome, OutcomeImage};
 use proto::item::{CallStatus, Display};
+use serde_json::Value;
 
 use crate::client::{ResultPart, ToolResult};
 use crate::text::{clean, cut};
@@ -118,16 +119,36 @@ fn rendered(result: &ToolResult) -> Rendered {
         }
     }
     if left_out > 0 {
-        let note = format!("[{left_out} more that are not text: they cannot be shown to you]");
+        let note = format!(
+            "[{left_out} more images or other parts that are not text: they are left out; a result may have {BINARY_MAX}]"
+        );
         out.notes.push(note);
     }
-    let text = texts.join("\n");
-    out.text = match &result.structured {
-        // Servers repeat it as text for clients that do not know it.
-        Some(structured) if text.trim().is_empty() => clean(&structured.to_string()),
-        Some(_) | None => text,
-    };
+    if let Some(structured) = &result.structured
+        && !repeats(&result.parts, structured)
+    {
+        texts.retain(|text| !text.trim().is_empty());
+        texts.push(clean(cut(&structured.to_string(), ALL_MAX).0));
+    }
+    out.text = texts.join("\n");
     out
+}
+
+/// Whether the texts of a result have its structured content: servers repeat it as text, in whatever form, for clients
+/// that do not know it.
+fn repeats(parts: &[ResultPart], structured: &Value) -> bool {
+    let mut texts = parts.iter().filter_map(|part| match part {
+        ResultPart::Text(text) => Some(text),
+        ResultPart::Image { .. } | ResultPart::Binary { .. } => None,
+    });
+    if structured.is_null() {
+        return texts.any(|text| !text.trim().is_empty());
+    }
+    let compact = structured.to_string();
+    texts.any(|text| {
+        let is_it = |value: Value| value == *structured;
+        text.contains(&compact) || serde_json::from_str(text).is_ok_and(is_it)
+    })
 }
 
 /// An image that fits beside the others. The error is a text for the model.
@@ -210,7 +231,10 @@ mod tests {
             },
             file,
         );
-        assert_eq!((done.status, &*done.text), (CallStatus::Ok, "a\nb"));
+        assert_eq!(
+            (done.status, &*done.text),
+            (CallStatus::Ok, "a\nb\n{\"x\":1}")
+        );
         let structured = ToolResult {
             structured: Some(json!({"x": 1})),
             is_error: true,
@@ -222,6 +246,49 @@ mod tests {
             (CallStatus::Failed, r#"{"x":1}"#)
         );
         assert_eq!(outcome(&ToolResult::default(), file).text, "(no output)");
+    }
+
+    #[test]
+    fn structured_content_is_shown_unless_a_text_repeats_it_in_whatever_form() {
+        let file = Path::new("/dev/null/x");
+        let structured = json!({"rows": [1, 2], "name": "ä"});
+        let pretty = serde_json::to_string_pretty(&structured).unwrap();
+        let compact = structured.to_string();
+        let quoted = format!("It is {compact}.");
+        let summary = format!("2 rows\n{compact}");
+        for (said, wanted) in [
+            (&*pretty, &*pretty),
+            (&*compact, &*compact),
+            (&*quoted, &*quoted),
+            ("2 rows", &*summary),
+        ] {
+            let result = ToolResult {
+                parts: vec![text(said)],
+                structured: Some(structured.clone()),
+                is_error: false,
+            };
+            assert_eq!(outcome(&result, file).text, wanted);
+        }
+        let nothing = ToolResult {
+            parts: vec![text("done")],
+            structured: Some(Value::Null),
+            is_error: false,
+        };
+        assert_eq!(outcome(&nothing, file).text, "done");
+    }
+
+    #[test]
+    fn long_structured_content_is_cut_like_text() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("all.txt");
+        let result = ToolResult {
+            parts: vec![text("2 rows")],
+            structured: Some(json!("x".repeat(TEXT_MAX * 2))),
+            is_error: false,
+        };
+        let done = outcome(&result, &file);
+        assert!(done.text.starts_with("2 rows\n\"xxx") && done.text.len() < TEXT_MAX + 2_000);
+        assert_eq!(done.spill.as_deref(), Some(&*file));
     }
 
     #[test]
@@ -240,7 +307,7 @@ mod tests {
         assert!(done.text.starts_with("first") && done.text.contains("last\n[image"));
         assert!(
             done.text
-                .ends_with("[1 more that are not text: they cannot be shown to you]"),
+                .ends_with("[1 more images or other parts that are not text: they are left out; a result may have 10]"),
             "{}",
             done.text.len()
         );

@@ -9,6 +9,7 @@ use contract::tool::Cancel;
 use contract::{Secret, Tool};
 use sha2::{Digest as _, Sha256};
 
+use crate::admission::Admission;
 use crate::client::Connect;
 use crate::config::{ConfigScope, ReadOnlyPolicy, ServerConfig, Transport};
 use crate::listing::Listing;
@@ -29,6 +30,7 @@ pub struct PoolOptions {
     /// Where listings and approved definitions are kept.
     pub dir: PathBuf,
     pub runtime: tokio::runtime::Handle,
+    pub admission: Arc<dyn Admission>,
 }
 
 /// All servers.
@@ -95,6 +97,9 @@ impl Pool {
                 tokio::time::sleep(LOOK).await;
                 let Some(pool) = weak.upgrade() else { return };
                 pool.drop_unused();
+                let withdrawing = tokio::task::spawn_blocking(move || pool.withdraw_refused());
+                // A panic there is in the log.
+                let _ = withdrawing.await;
             }
         });
         pool
@@ -274,6 +279,7 @@ impl Pool {
         }
         if let Some(pooled) = inner.servers.get(&key) {
             pooled.server.touch();
+            pooled.server.readmit();
             return Arc::clone(&pooled.server);
         }
         let (server, secrets) = self.start(config, cwd, expanded);
@@ -312,6 +318,7 @@ impl Pool {
             connect: Arc::clone(&self.options.connect),
             expanded,
             listings: self.options.dir.join("listings"),
+            admission: Arc::clone(&self.options.admission),
         };
         let server = Server::start(config.clone(), cwd, plan, &self.options.runtime);
         (server, secrets)
@@ -322,21 +329,22 @@ impl Pool {
         self.options.runtime.block_on(answer)
     }
 
-    /// Stops the servers that a file of this directory configured: the project is not trusted any more.
-    pub fn stop_servers_of(&self, directory: &Path) {
-        let is_its = |server: &Server| server.config.origin.parent() == Some(directory);
-        let mut inner = self.lock();
-        inner.servers.retain(|_, pooled| {
-            let stops = is_its(&pooled.server);
-            if stops {
-                pooled.server.stop();
+    /// Stops the servers that may not run any more. Called when trust ends or a server is removed, and every now and then,
+    /// because users also edit files. Blocks.
+    pub fn withdraw_refused(&self) {
+        let servers: Vec<_> = {
+            let inner = self.lock();
+            let pooled = inner.servers.values();
+            let mounted = inner.mounted.iter();
+            pooled
+                .map(|pooled| Arc::clone(&pooled.server))
+                .chain(mounted.filter_map(|(server, _)| server.upgrade()))
+                .collect()
+        };
+        for server in servers {
+            if let Some(reason) = server.refusal_now() {
+                server.withdraw(reason);
             }
-            !stops
-        });
-        let mounted = inner.mounted.iter();
-        let mounted = mounted.filter_map(|(server, _)| server.upgrade());
-        for server in mounted.filter(|server| is_its(server)) {
-            server.stop();
         }
     }
 }

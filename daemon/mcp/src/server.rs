@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::{Notify, watch};
 use tokio::time::{sleep, timeout};
 
+use crate::admission::Admission;
 use crate::client::{Connect, ConnectError, ConnectRequest, Connection};
 use crate::config::ServerConfig;
 use crate::listing::Listing;
@@ -38,6 +39,7 @@ pub struct Server {
     restart: Arc<Notify>,
     /// Ends the task.
     end: watch::Sender<bool>,
+    admission: Arc<dyn Admission>,
 }
 
 struct Inner {
@@ -56,6 +58,7 @@ pub struct StartPlan {
     pub expanded: Result<ServerConfig, String>,
     /// Where listings are kept.
     pub listings: PathBuf,
+    pub admission: Arc<dyn Admission>,
 }
 
 impl Server {
@@ -92,6 +95,7 @@ impl Server {
             wake: Arc::default(),
             restart: Arc::default(),
             end: watch::Sender::new(false),
+            admission: plan.admission,
         });
         if let Ok(expanded) = plan.expanded {
             let request = ConnectRequest {
@@ -146,6 +150,14 @@ impl Server {
         self.lock().used = Instant::now();
     }
 
+    /// Somebody needs it whose configuration counts: if it was withdrawn, it is started again.
+    pub fn readmit(&self) {
+        let is_withdrawn = matches!(self.lock().state, ServerState::Withdrawn { .. });
+        if is_withdrawn {
+            self.wake.notify_one();
+        }
+    }
+
     /// Its tools. Blocks until there is a listing, it has failed, or `due`.
     #[must_use]
     pub fn listing_until(&self, due: Instant) -> Option<Arc<Listing>> {
@@ -168,7 +180,11 @@ impl Server {
     ///
     /// # Errors
     /// It is not ready in time: why, as a text for the user.
-    pub async fn connection(&self) -> Result<Arc<dyn Connection>, String> {
+    pub async fn connection(self: &Arc<Self>) -> Result<Arc<dyn Connection>, String> {
+        if let Some(reason) = self.refusal().await {
+            self.withdraw(reason.clone());
+            return Err(reason);
+        }
         let mut changed = self.changed.subscribe();
         let waiting = async {
             let mut woken = false;
@@ -182,12 +198,16 @@ impl Server {
                     }
                     match &inner.state {
                         ServerState::Disabled { reason } => return Err(reason.clone()),
-                        ServerState::Failed { reason } | ServerState::NeedsLogin { reason }
+                        ServerState::Failed { reason }
+                        | ServerState::NeedsLogin { reason }
+                        | ServerState::Withdrawn { reason }
                             if woken =>
                         {
                             return Err(reason.clone());
                         }
-                        ServerState::Failed { .. } | ServerState::NeedsLogin { .. } => {
+                        ServerState::Failed { .. }
+                        | ServerState::NeedsLogin { .. }
+                        | ServerState::Withdrawn { .. } => {
                             woken = true;
                             self.wake.notify_one();
                         }
@@ -232,6 +252,7 @@ impl Server {
                     ServerState::BackingOff { reason, .. }
                     | ServerState::Failed { reason }
                     | ServerState::NeedsLogin { reason }
+                    | ServerState::Withdrawn { reason }
                     | ServerState::Disabled { reason } => return Err(reason),
                 }
                 if changed.changed().await.is_err() {
@@ -258,9 +279,35 @@ impl Server {
         self.restart.notify_one();
     }
 
-    /// Ends it for good.
-    pub fn stop(&self) {
-        self.end.send_replace(true);
+    /// Why it may not run any more.
+    async fn refusal(self: &Arc<Self>) -> Option<String> {
+        let server = Arc::clone(self);
+        let asked = tokio::task::spawn_blocking(move || server.refusal_now());
+        asked
+            .await
+            .unwrap_or_else(|_| Some("its configuration cannot be read".to_owned()))
+    }
+
+    /// Why it may not run any more. Blocks.
+    #[must_use]
+    pub fn refusal_now(&self) -> Option<String> {
+        self.admission.refusal(&self.config, &self.cwd)
+    }
+
+    /// Stops it: it may not run any more. Its calls in flight fail.
+    pub fn withdraw(&self, reason: String) {
+        {
+            let mut inner = self.lock();
+            if let ServerState::Withdrawn { .. } | ServerState::Disabled { .. } = inner.state {
+                return;
+            }
+            inner.state = ServerState::Withdrawn { reason };
+            inner.connection = None;
+        }
+        self.listed.notify_all();
+        self.changed.send_modify(|count| *count += 1);
+        // Its task ends the process, and asks before it starts another one.
+        self.restart.notify_one();
     }
 }
 
@@ -280,12 +327,23 @@ struct Owner {
     listings: PathBuf,
 }
 
+/// A life of a server. Its end closes the connection, which calls in flight hold too.
+struct Life(Arc<dyn Connection>);
+
+impl Drop for Life {
+    fn drop(&mut self) {
+        self.0.close();
+    }
+}
+
 /// Why a life of a server is over.
 enum LifeEnd {
     Failed(String),
     NeedsLogin,
     /// A user asked for a restart, or has logged in or out.
     Restart,
+    /// It may not run any more: why.
+    Withdrawn(String),
 }
 
 impl Owner {
@@ -293,10 +351,18 @@ impl Owner {
         let lives = async {
             let mut restarts = Restarts::default();
             loop {
-                let mut ready_since = None;
-                let Some(end) = self.live(&mut ready_since).await else {
+                let Some(refusal) = self.refusal().await else {
                     return;
                 };
+                let mut ready_since = None;
+                let end = match refusal {
+                    Some(reason) => Some(LifeEnd::Withdrawn(reason)),
+                    None => {
+                        self.note_admitted();
+                        self.live(&mut ready_since).await
+                    }
+                };
+                let Some(end) = end else { return };
                 let ran = ready_since.map(|since: Instant| since.elapsed());
                 let Some(server) = self.server.upgrade() else {
                     return;
@@ -306,7 +372,10 @@ impl Owner {
                         restarts.forget();
                         server.change(|inner| {
                             inner.connection = None;
-                            inner.state = ServerState::Starting;
+                            // One that was withdrawn is not known to start.
+                            if !matches!(inner.state, ServerState::Withdrawn { .. }) {
+                                inner.state = ServerState::Starting;
+                            }
                         });
                         continue;
                     }
@@ -315,6 +384,11 @@ impl Owner {
                         let name = &server.config.name;
                         let reason = format!("it needs a login: run `reasonix mcp login {name}`");
                         let state = ServerState::NeedsLogin { reason };
+                        (state, NextStep::WaitUntilWanted)
+                    }
+                    LifeEnd::Withdrawn(reason) => {
+                        server.log.note(&format!("stopped: {reason}"));
+                        let state = ServerState::Withdrawn { reason };
                         (state, NextStep::WaitUntilWanted)
                     }
                 };
@@ -349,6 +423,20 @@ impl Owner {
         }
     }
 
+    /// Why it may not run. `None`: nobody holds the server any more.
+    async fn refusal(&self) -> Option<Option<String>> {
+        Some(self.server.upgrade()?.refusal().await)
+    }
+
+    /// It may run: one that was withdrawn starts again.
+    fn note_admitted(&self) {
+        if let Some(server) = self.server.upgrade()
+            && matches!(server.state(), ServerState::Withdrawn { .. })
+        {
+            server.change(|inner| inner.state = ServerState::Starting);
+        }
+    }
+
     /// Waits before the next start. Returns whether a user asked for it.
     async fn wait(&self, next: NextStep) -> bool {
         let waited = async {
@@ -378,6 +466,7 @@ impl Owner {
             Ok(Err(ConnectError::Failed(reason))) => return Some(LifeEnd::Failed(reason)),
             Err(_) => return Some(LifeEnd::Failed(late())),
         };
+        let _life = Life(Arc::clone(&connection));
         if let Err(reason) = self.list(&connection).await? {
             return Some(LifeEnd::Failed(reason));
         }
@@ -434,7 +523,10 @@ impl Owner {
             Vec::new()
         });
         let hash = &server.config_hash;
-        let listing = Listing::new(name, hash, &raw).with_prompts(name, &prompts);
+        let listing = Listing::new(name, hash, &raw.tools)
+            .with_malformed(name, &raw.malformed)
+            .with_prompts(name, &prompts)
+            .with_bounded_problems(name);
         let listing = match connection.has_resources() {
             true => listing.with_resources(name, hash),
             false => listing,

@@ -4,6 +4,7 @@
 //!     Starting ─▶ Ready ─▶ BackingOff ─▶ Starting …
 //!        ├──────────────────▶ BackingOff ─▶ … ─▶ Failed ─(wanted)─▶ Starting
 //!        └──────────────────▶ NeedsLogin ─(wanted, or logged in)─▶ Starting
+//!     any state but Disabled ─(its configuration counts no more)─▶ Withdrawn ─(wanted, and it counts again)─▶ Starting
 //! ```
 
 use std::time::Duration;
@@ -30,6 +31,9 @@ pub enum ServerState {
     Failed { reason: String },
     /// The user must log in. It is tried again when a call wants it, and after the login.
     NeedsLogin { reason: String },
+    /// It is not configured any more, or its project is not trusted. It is started again when a call wants it and that has
+    /// changed.
+    Withdrawn { reason: String },
     /// It is not to be used, for this reason.
     Disabled { reason: String },
 }
@@ -44,6 +48,7 @@ impl ServerState {
             Self::BackingOff { .. } => "backing off",
             Self::Failed { .. } => "failed",
             Self::NeedsLogin { .. } => "needs login",
+            Self::Withdrawn { .. } => "stopped",
             Self::Disabled { .. } => "disabled",
         }
     }
@@ -56,6 +61,7 @@ impl ServerState {
             Self::BackingOff { reason, .. }
             | Self::Failed { reason }
             | Self::NeedsLogin { reason }
+            | Self::Withdrawn { reason }
             | Self::Disabled { reason } => Some(reason),
         }
     }

@@ -17,6 +17,7 @@ use crate::output;
 use crate::pins::ApprovedDefinitions;
 use crate::resources;
 use crate::server::Server;
+use crate::state::ServerState;
 
 /// Maximum bytes of the arguments, as JSON, in a call that needs approval. All of them are shown, so that the user knows
 /// what the answer is about.
@@ -136,6 +137,7 @@ impl ServerTool {
             };
         }
         let request = ToolRequest {
+            session: context.session,
             tool: self.listed.tool.clone(),
             arguments,
             timeout: self.server.config.request_timeout,
@@ -167,10 +169,24 @@ impl ServerTool {
             Err(CallError::NeedsLinks { links, decision }) => {
                 Outcome::failed(needs_links(name, &links, decision))
             }
-            Err(CallError::Lost) => Outcome::failed(format!(
-                "The MCP server `{name}` ended while the call ran, and is started again. The call is not repeated; it may have had effects."
-            )),
+            Err(CallError::Lost) => Outcome::failed(lost(name, &self.server.state())),
         }
+    }
+}
+
+/// The text of a call whose server ended while it ran.
+fn lost(server: &str, state: &ServerState) -> String {
+    match state {
+        ServerState::Withdrawn { reason } | ServerState::Disabled { reason } => format!(
+            "The MCP server `{server}` was stopped while the call ran: {reason}. The call may have had effects."
+        ),
+        ServerState::Starting
+        | ServerState::Ready
+        | ServerState::BackingOff { .. }
+        | ServerState::Failed { .. }
+        | ServerState::NeedsLogin { .. } => format!(
+            "The MCP server `{server}` ended while the call ran, and is started again. The call is not repeated; it may have had effects."
+        ),
     }
 }
 

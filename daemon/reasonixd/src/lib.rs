@@ -19,6 +19,7 @@ mod mark;
 mod parent;
 mod retention;
 mod rpc;
+mod server_admission;
 mod server_content;
 pub mod settings;
 mod signals;

@@ -27,6 +27,7 @@ use crate::gate::{Gate, ShutdownReason};
 use crate::hold::Hold;
 use crate::key_keeper::ParentKeeper;
 use crate::rpc::{self, Clients, Socket};
+use crate::server_admission::ConfiguredServers;
 use crate::settings::kept::KeptFiles;
 use crate::settings::{Life, Loaded};
 use crate::temporary::Temporary;
@@ -294,6 +295,11 @@ pub async fn live(start: &Start) -> anyhow::Result<()> {
         }),
         dir: home.root().join("mcp"),
         runtime: tokio::runtime::Handle::current(),
+        admission: Arc::new(ConfiguredServers {
+            home: Arc::clone(home),
+            user_home: start.user_home.clone(),
+            known_tools: start.tools.clone(),
+        }),
     });
     let shared = Shared {
         procs: &procs,

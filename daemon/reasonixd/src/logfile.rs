@@ -5,7 +5,9 @@ use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
+use tracing::Metadata;
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt::MakeWriter;
 
@@ -14,8 +16,17 @@ const SIZE_MAX: u64 = 5 * 1024 * 1024;
 /// Old files that are kept beside the current one.
 const KEPT: usize = 5;
 
-/// What the part of the SDK that logs in may say: at `debug` it quotes the codes of logins.
-const LOGINS: &str = "rmcp::transport::auth=info";
+/// What the SDK of MCP may say: at `info` it quotes each notification of a server, and at `debug`, where it logs in, the
+/// codes of logins. A user can ask for more of other parts (`REASONIX_LOG=rmcp::service=debug`).
+const SDK: [&str; 2] = ["rmcp=warn", "rmcp::transport::auth=warn"];
+/// Events about MCP servers, by the crates that report them: servers can cause as many as they want.
+const BOUNDED: [&str; 2] = ["rmcp", "mcp"];
+/// Events of one of these crates in a minute; the others are counted.
+const EVENTS_MAX: u32 = 100;
+/// Bytes of one of them: some quote what a server sent.
+const EVENT_BYTES_MAX: usize = 4 * 1024;
+/// The time in which they are counted.
+const EVENTS_IN: Duration = Duration::from_secs(60);
 
 /// What to do with a home that cannot be written to.
 const READ_ONLY: &str =
@@ -26,13 +37,9 @@ const READ_ONLY: &str =
 /// # Errors
 /// The file cannot be opened.
 pub fn start(path: &Path, level: &str) -> io::Result<()> {
-    let filter = std::env::var("REASONIX_LOG")
-        .ok()
-        .filter(|filter| !filter.is_empty());
-    let filter = EnvFilter::try_new(filter.as_deref().unwrap_or(level))
-        .unwrap_or_else(|_| EnvFilter::new("info"));
-    // What it says at `debug` holds the codes of logins.
-    let filter = filter.add_directive(LOGINS.parse().map_err(io::Error::other)?);
+    let wanted = std::env::var("REASONIX_LOG").ok();
+    let wanted = wanted.filter(|wanted| !wanted.is_empty());
+    let filter = filter(wanted.as_deref().unwrap_or(level))?;
     let file = Current::open(path).map_err(|source| {
         let text = format!("cannot open the log `{}`: {source}", path.display());
         let hint = match source.kind() {
@@ -57,6 +64,14 @@ pub fn start(path: &Path, level: &str) -> io::Result<()> {
     Ok(())
 }
 
+/// What is traced. A text that is not understood is as `info`.
+fn filter(wanted: &str) -> io::Result<EnvFilter> {
+    let filter = EnvFilter::try_new(wanted).unwrap_or_else(|_| EnvFilter::new("info"));
+    SDK.iter().try_fold(filter, |filter, directive| {
+        Ok(filter.add_directive(directive.parse().map_err(io::Error::other)?))
+    })
+}
+
 struct Rotating(Mutex<Current>);
 
 struct Current {
@@ -65,6 +80,34 @@ struct Current {
     size: u64,
     /// Events that could not be written: reported when the disk takes writes again.
     lost: u64,
+    /// The events of each crate of [`BOUNDED`].
+    bounds: [EventBound; BOUNDED.len()],
+}
+
+/// The events of a crate in the current minute.
+#[derive(Clone, Copy, Default)]
+struct EventBound {
+    since: Option<Instant>,
+    count: u32,
+    left_out: u64,
+}
+
+impl EventBound {
+    /// An event comes. Whether it is written, and how many before it were not.
+    fn take(&mut self, now: Instant) -> (bool, u64) {
+        let is_over = self
+            .since
+            .is_none_or(|since| now.duration_since(since) >= EVENTS_IN);
+        let before = match is_over {
+            true => std::mem::take(self).left_out,
+            false => 0,
+        };
+        self.since.get_or_insert(now);
+        self.count = self.count.saturating_add(1);
+        let is_written = self.count <= EVENTS_MAX;
+        self.left_out += u64::from(!is_written);
+        (is_written, before)
+    }
 }
 
 impl Current {
@@ -80,6 +123,7 @@ impl Current {
             file,
             size,
             lost: 0,
+            bounds: Default::default(),
         })
     }
 
@@ -94,10 +138,37 @@ impl Current {
             }
         }
         fs::rename(&self.path, numbered(&self.path, 1))?;
-        let lost = self.lost;
+        let (lost, bounds) = (self.lost, self.bounds);
         *self = Self::open(&self.path)?;
-        self.lost = lost;
+        (self.lost, self.bounds) = (lost, bounds);
         Ok(())
+    }
+
+    /// Writes an event about MCP servers, unless there were too many of its crate.
+    fn take_bounded(&mut self, bound: usize, text: &str, now: Instant) {
+        let Some(events) = self.bounds.get_mut(bound) else {
+            return;
+        };
+        let (is_written, left_out) = events.take(now);
+        if left_out > 0 {
+            let name = BOUNDED.get(bound).unwrap_or(&"");
+            let minute = EVENTS_IN.as_secs();
+            let notice = format!(
+                "{left_out} lines of `{name}` were left out: it may write {EVENTS_MAX} in {minute} s\n"
+            );
+            self.take(notice.as_bytes());
+        }
+        if !is_written {
+            return;
+        }
+        match text.len() > EVENT_BYTES_MAX {
+            false => self.take(text.as_bytes()),
+            true => {
+                let end = text.floor_char_boundary(EVENT_BYTES_MAX);
+                let kept = text.get(..end).unwrap_or_default();
+                self.take(format!("{kept}…\n").as_bytes());
+            }
+        }
     }
 
     /// Writes an event. A disk that is full, or at a limit, costs this event and no more.
@@ -128,19 +199,37 @@ impl<'a> MakeWriter<'a> for Rotating {
     type Writer = Line<'a>;
 
     fn make_writer(&'a self) -> Line<'a> {
-        Line(self)
+        Line {
+            log: self,
+            bound: None,
+        }
+    }
+
+    fn make_writer_for(&'a self, event: &Metadata<'_>) -> Line<'a> {
+        let name = event.target().split("::").next();
+        Line {
+            log: self,
+            bound: BOUNDED.iter().position(|bounded| name == Some(bounded)),
+        }
     }
 }
 
 /// Writes one event.
-struct Line<'a>(&'a Rotating);
+struct Line<'a> {
+    log: &'a Rotating,
+    /// Of which crate of [`BOUNDED`] it is.
+    bound: Option<usize>,
+}
 
 impl Write for Line<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         // Each event comes in one piece. The log contains no key, whoever quoted it: nor does the message of a panic (I11).
         let text = contract::scrub(&String::from_utf8_lossy(bytes));
-        let mut current = self.0.0.lock().unwrap_or_else(PoisonError::into_inner);
-        current.take(text.as_bytes());
+        let mut current = self.log.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match self.bound {
+            Some(bound) => current.take_bounded(bound, &text, Instant::now()),
+            None => current.take(text.as_bytes()),
+        }
         Ok(bytes.len())
     }
 

@@ -54,7 +54,7 @@ impl PoolContent {
     /// Asks a server. Blocks.
     fn ask<F>(
         &self,
-        server: &Server,
+        server: &Arc<Server>,
         ask: impl FnOnce(Arc<dyn Connection>) -> F,
     ) -> Result<String, String>
     where

@@ -1,14 +1,14 @@
 //! An MCP server whose faults are its arguments, without any library: for tests of what servers do wrong.
 //!
 //! ```text
-//! test-mcp-server [hang | crash | flood | noise | lie | many] [--describe TEXT] [--count FILE] [--more FILE]
+//! test-mcp-server [hang | crash | flood | noise | lie | malformed | many] [--describe TEXT] [--count FILE] [--more FILE]
 //! ```
 //!
 //! Each line of the file after `--more` is a tool besides its own. A call of `change` says that the list has changed.
 //! `ask` asks the user with an elicitation, `odd` asks the client for something that does not exist, and both answer with
 //! what the client said. `link` asks the user to open an address, `gated` wants that before its first call, and `sample` has the model answer a text. `ask_of_two`
 //! asks when two calls of it are there. `five` answers when five calls of it are there. `environment` answers with its
-//! variables.
+//! variables. `chatty` sends 5,000 notifications first. `latin` answers with a byte that is not UTF-8. `structured` answers with the text and the structured content of its arguments.
 
 use std::io::{BufRead as _, Write as _};
 use std::process::exit;
@@ -74,6 +74,8 @@ fn main() {
                     tool("slow", "Never answers."),
                     tool("die", "Ends the server."),
                     tool("escape", "Answers with escapes."),
+                    tool("chatty", "Sends many notifications."),
+                    tool("latin", "Answers in another encoding than UTF-8."),
                     tool("odd", "Asks for what does not exist."),
                     tool("environment", "Answers with its variables."),
                     reader("ask", "Asks the user."),
@@ -92,6 +94,15 @@ fn main() {
                     tools = vec![
                         tool("good", "Works."),
                         json!({"name": "bad", "inputSchema": {"type": "array"}}),
+                    ];
+                }
+                if fault == "malformed" {
+                    tools = vec![
+                        tool("good", "Works."),
+                        json!({"name": "unfinished"}),
+                        json!({"name": "odd", "inputSchema": "text"}),
+                        json!("nothing"),
+                        tool("structured", "Answers with structured content."),
                     ];
                 }
                 if fault == "many" {
@@ -162,6 +173,30 @@ fn call(id: &Value, message: &Value) {
             text(id, &variables.collect::<String>());
         }
         Some("picture") => picture(id, arguments),
+        Some("chatty") => {
+            let said = json!({"level": "info", "data": "a word of the server ".repeat(10)});
+            for _ in 0..5_000 {
+                println(
+                    &json!({"jsonrpc": "2.0", "method": "notifications/message", "params": said}),
+                );
+            }
+            text(id, "said");
+        }
+        Some("latin") => {
+            let mut out = std::io::stdout();
+            let begins = format!(
+                r#"{{"jsonrpc":"2.0","id":{id},"result":{{"content":[{{"type":"text","text":"caf"#
+            );
+            let line = [begins.as_bytes(), b"\xe9\"}]}}\n"].concat();
+            if out.write_all(&line).and_then(|()| out.flush()).is_err() {
+                exit(1);
+            }
+        }
+        Some("structured") => {
+            let said = json!({"type": "text", "text": arguments["text"]});
+            let content = json!({"content": [said], "structuredContent": arguments["content"]});
+            reply(id, &content);
+        }
         Some("escape") => text(id, "a\u{1b}]0;title\u{7}b\u{202e}c"),
         _ => text(id, "done"),
     }

@@ -17,10 +17,11 @@ use tokio::time::Instant;
 use super::changes::{self, ChangeListener};
 use super::elicitation::Asker;
 use super::handler::{Asking, Handler, Listening, Shared, roots};
+use super::http_session::HttpSession;
 use super::oauth::Logins;
 use super::{CallError, Connection, RawResource, ToolRequest, ToolResult, content, http, stdio};
 use crate::config::ServerConfig;
-use crate::listing::RawTool;
+use crate::listing::RawTools;
 use crate::prompt::RawPrompt;
 use crate::text::clean;
 
@@ -31,6 +32,12 @@ const PROGRESS_FACTOR: u32 = 10;
 
 /// The error of a call whose user must open links first.
 const NEEDS_LINKS: ErrorCode = ErrorCode(-32042);
+
+/// What the SDK's own errors begin with for calls whose answers cannot come any more.
+const ANSWER_LOST: [&str; 2] = [
+    "streamable HTTP session was re-initialized",
+    "streamable HTTP response stream closed",
+];
 
 /// Why a round of a call gave no result.
 enum Broken {
@@ -50,19 +57,26 @@ pub(super) struct SdkConnection {
     /// Its name.
     server: String,
     service: RunningService<RoleClient, Handler>,
-    /// The server's process. `None`: it is reached by HTTP.
-    program: Option<stdio::Program>,
-    /// Where a login for more rights is noted. `None`: it has no login.
-    login: Option<(Arc<Logins>, ServerConfig)>,
+    route: Route,
     shared: Arc<Shared>,
+}
+
+/// How a server is reached.
+pub(super) enum Route {
+    /// By its process.
+    Program(stdio::Program),
+    Http {
+        session: Arc<HttpSession>,
+        /// Where a login for more rights is noted. `None`: it has no login.
+        login: Option<(Arc<Logins>, ServerConfig)>,
+    },
 }
 
 impl SdkConnection {
     pub async fn new(
         server: String,
         service: RunningService<RoleClient, Handler>,
-        program: Option<stdio::Program>,
-        login: Option<(Arc<Logins>, ServerConfig)>,
+        route: Route,
         shared: Arc<Shared>,
     ) -> Self {
         let changed = Arc::clone(&shared);
@@ -71,15 +85,14 @@ impl SdkConnection {
             _changes: changes::listen(service.peer(), report).await,
             server,
             service,
-            program,
-            login,
+            route,
             shared,
         }
     }
 }
 
 impl Connection for SdkConnection {
-    fn list_tools(&self) -> BoxFuture<'_, Result<Vec<RawTool>, String>> {
+    fn list_tools(&self) -> BoxFuture<'_, Result<RawTools, String>> {
         content::list_tools(self.service.peer()).boxed()
     }
 
@@ -87,11 +100,14 @@ impl Connection for SdkConnection {
         async move {
             let asker = Asker::new(self.server.clone(), Arc::clone(&request.questions));
             let asker = Arc::new(asker);
-            let _asking = Asking::begin(&self.shared, &asker);
+            let asking = Asking::begin(&self.shared, request.session, &asker);
             let mut params = CallToolRequestParams::new(request.tool.clone());
             params.arguments = Some(request.arguments.clone());
             for _ in 0..ROUNDS_MAX {
-                let round = match self.round(params.clone(), &request, &asker).await {
+                let round = match self
+                    .round(params.clone(), &request, (&asker, &asking))
+                    .await
+                {
                     Ok(round) => round,
                     Err(Broken::Failed(error)) => return Err(error),
                     Err(Broken::NeedsLinks(wanted)) => {
@@ -159,16 +175,30 @@ impl Connection for SdkConnection {
         self.shared.list_changed.notified().boxed()
     }
 
+    fn close(&self) {
+        match &self.route {
+            Route::Program(program) => program.stop(),
+            // Without a session the requests have failed already, each with its own error, which is on its way.
+            Route::Http { session, .. } if session.reason().is_some() => {}
+            Route::Http { .. } => self.service.cancellation_token().cancel(),
+        }
+    }
+
     fn closed(&self) -> BoxFuture<'_, String> {
         async move {
-            match &self.program {
-                Some(program) => program.ended().await,
-                None => {
+            match &self.route {
+                Route::Program(program) => program.ended().await,
+                Route::Http { session, .. } => {
                     // A transport has no end to wait for.
-                    while !self.service.is_transport_closed() {
-                        tokio::time::sleep(Duration::from_millis(500)).await;
+                    let closed = async {
+                        while !self.service.is_transport_closed() {
+                            tokio::time::sleep(Duration::from_millis(500)).await;
+                        }
+                    };
+                    tokio::select! {
+                        reason = session.lost() => reason,
+                        () = closed => "the connection has ended".to_owned(),
                     }
-                    "the connection has ended".to_owned()
                 }
             }
         }
@@ -178,16 +208,20 @@ impl Connection for SdkConnection {
 
 impl SdkConnection {
     fn call_error(&self, error: &ServiceError) -> CallError {
-        let challenge = match error {
-            ServiceError::TransportSend(error) => http::missing_rights(&*error.error),
-            _ => None,
+        let (ServiceError::TransportSend(sent), Route::Http { session, login }) =
+            (error, &self.route)
+        else {
+            return call_error(error);
         };
-        match (challenge, &self.login) {
-            (Some(challenge), Some((logins, server))) => {
-                logins.note_challenge(server, challenge);
-                CallError::NeedsLogin
-            }
-            (None, _) | (_, None) => call_error(error),
+        if let (Some(challenge), Some((logins, server))) =
+            (http::missing_rights(&*sent.error), login)
+        {
+            logins.note_challenge(server, challenge);
+            return CallError::NeedsLogin;
+        }
+        match session.reason() {
+            Some(reason) if http::did_nothing(&*sent.error) => CallError::Refused(reason),
+            Some(_) | None => call_error(error),
         }
     }
 }
@@ -198,7 +232,7 @@ impl SdkConnection {
         &self,
         params: CallToolRequestParams,
         request: &ToolRequest,
-        asker: &Asker,
+        (asker, asking): (&Asker, &Asking<'_>),
     ) -> Result<ServerResult, Broken> {
         let message = ClientRequest::CallToolRequest(CallToolRequest::new(params));
         let options = PeerRequestOptions::no_options();
@@ -207,6 +241,7 @@ impl SdkConnection {
             .send_cancellable_request(message, options)
             .await;
         let mut handle = sent.map_err(|error| self.call_error(&error))?;
+        asking.sent(handle.id.clone());
         let _listening = Listening(&self.shared, handle.progress_token.clone());
         self.shared
             .progress
@@ -222,6 +257,7 @@ impl SdkConnection {
             // Cancel-safe: a receiver that is polled again, flags, a timer.
             tokio::select! {
                 answer = &mut handle.rx => {
+                    asking.answered();
                     return match answer {
                         Ok(Ok(result)) => Ok(result),
                         Ok(Err(ServiceError::McpError(error))) if error.code == NEEDS_LINKS => {
@@ -282,6 +318,13 @@ impl SdkConnection {
 
 fn call_error(error: &ServiceError) -> CallError {
     match error {
+        ServiceError::McpError(error)
+            if ANSWER_LOST
+                .iter()
+                .any(|begins| error.message.starts_with(begins)) =>
+        {
+            CallError::Lost
+        }
         ServiceError::McpError(error) => CallError::Refused(clean(&error.to_string())),
         ServiceError::Timeout { .. } => CallError::TimedOut,
         ServiceError::Cancelled { .. } => CallError::Cancelled,

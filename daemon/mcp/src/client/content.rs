@@ -2,17 +2,17 @@
 
 use rmcp::RoleClient;
 use rmcp::model::{
-    CallToolResult, ContentBlock, GetPromptRequestParams, GetPromptResponse,
-    PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, ResourceContents,
-    Role,
+    CallToolResult, ClientRequest, ContentBlock, GetPromptRequestParams, GetPromptResponse,
+    ListToolsRequest, PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse,
+    ResourceContents, Role, ServerResult, Tool,
 };
 use rmcp::service::{Peer, ServiceError};
 use serde_json::{Map, Value};
 
-use super::{RawResource, ResultPart, ToolResult};
-use crate::listing::RawTool;
+use super::{RawResource, ResultPart, ToolResult, http};
+use crate::listing::{MalformedTool, RawTool, RawTools};
 use crate::prompt::{PromptArgument, RawPrompt, Speaker, prompt_text, text_of};
-use crate::text::clean;
+use crate::text::{clean, cut};
 
 /// Pages of a listing.
 const PAGES_MAX: usize = 100;
@@ -24,20 +24,66 @@ const UNKNOWN: &str = "[content of an unknown kind]";
 const RESOURCES_MAX: usize = 2_000;
 /// Prompts that are looked at.
 const PROMPTS_MAX: usize = 2_000;
+/// Bytes of the name of a malformed tool.
+const NAME_MAX: usize = 100;
+/// Bytes of the reason why it is malformed.
+const REASON_MAX: usize = 200;
 
 /// All tools of a server. One that has none is not asked.
-pub(super) async fn list_tools(peer: &Peer<RoleClient>) -> Result<Vec<RawTool>, String> {
+pub(super) async fn list_tools(peer: &Peer<RoleClient>) -> Result<RawTools, String> {
     if peer
         .peer_info()
         .is_some_and(|info| info.capabilities.tools.is_none())
     {
-        return Ok(Vec::new());
+        return Ok(RawTools::default());
     }
-    let tools = all_pages(TOOLS_MAX, |params| async move {
-        let page = peer.list_tools(Some(params)).await?;
-        Ok((page.tools, page.next_cursor))
+    let entries = all_pages(TOOLS_MAX, |params| async move {
+        let request = ClientRequest::ListToolsRequest(ListToolsRequest::with_param(params));
+        match peer.send_request(request).await? {
+            ServerResult::ListToolsResult(page) => {
+                Ok((page.tools.into_iter().map(Ok).collect(), page.next_cursor))
+            }
+            // For the SDK, a list with one malformed tool is no list of tools.
+            ServerResult::CustomResult(page) => {
+                tools_of(page.0).ok_or(ServiceError::UnexpectedResponse)
+            }
+            _ => Err(ServiceError::UnexpectedResponse),
+        }
     });
-    Ok(tools.await?.iter().map(raw_tool).collect())
+    let mut listed = RawTools::default();
+    for entry in entries.await? {
+        match entry {
+            Ok(tool) => listed.tools.push(raw_tool(&tool)),
+            Err(malformed) => listed.malformed.push(malformed),
+        }
+    }
+    Ok(listed)
+}
+
+/// A page of tools, some of them malformed, and the cursor of the next one. `None`: it is no page of tools.
+fn tools_of(page: Value) -> Option<(Vec<Result<Tool, MalformedTool>>, Option<String>)> {
+    let Value::Object(mut page) = page else {
+        return None;
+    };
+    let Some(Value::Array(entries)) = page.remove("tools") else {
+        return None;
+    };
+    let next = page.get("nextCursor").and_then(Value::as_str);
+    let tools = entries.into_iter().enumerate().map(|(place, entry)| {
+        let name = match entry.get("name").and_then(Value::as_str) {
+            Some(name) => clean(cut(name, NAME_MAX).0),
+            None => format!("number {}", place + 1),
+        };
+        if !entry.is_object() {
+            let reason = "it is not an object".to_owned();
+            return Err(MalformedTool { name, reason });
+        }
+        serde_json::from_value(entry).map_err(|error| MalformedTool {
+            name,
+            reason: clean(cut(&error.to_string(), REASON_MAX).0),
+        })
+    });
+    Some((tools.collect(), next.map(str::to_owned)))
 }
 
 /// The pages of a listing, until it ends or has more than `max` entries.
@@ -221,6 +267,8 @@ const NEEDS_INPUT: &str = "it asks for more input, which only tools can";
 fn reason(error: &ServiceError) -> String {
     match error {
         ServiceError::McpError(error) => clean(&error.message),
+        // The SDK's own words name its types.
+        ServiceError::TransportSend(error) => clean(&http::causes(&*error.error)),
         error => clean(&error.to_string()),
     }
 }

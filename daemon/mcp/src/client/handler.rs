@@ -4,21 +4,28 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use contract::tool::Progress;
+use proto::Pid;
 use rmcp::model::{
     ClientCapabilities, ClientConfig, CreateMessageRequestParams, CreateMessageResult,
     ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationCapability,
     FormElicitationCapability, Implementation, ListRootsResult, ProgressNotificationParam,
-    ProgressToken, ProtocolVersion, Root, UrlElicitationCapability,
+    ProgressToken, ProtocolVersion, RequestId, Root, UrlElicitationCapability,
 };
-use rmcp::service::{NotificationContext, RequestContext};
+use rmcp::service::{InboundStreamOrigin, NotificationContext, RequestContext};
 use rmcp::{ClientHandler, ErrorData, RoleClient};
 use tokio::sync::{Notify, watch};
 
 use super::elicitation::Asker;
+use super::in_flight::{Assignment, CallsInFlight, Origin};
 use super::{file_uri, sampling};
+use crate::log::ServerLog;
 use crate::text::clean;
+
+/// How long a request may wait until the call that it belongs to is known.
+const ASSIGNED: Duration = Duration::from_secs(2);
 
 /// What the handler hears and the connection waits for.
 pub(super) struct Shared {
@@ -26,7 +33,7 @@ pub(super) struct Shared {
     /// Calls that want to hear of their progress.
     pub progress: Mutex<HashMap<ProgressToken, Arc<dyn Progress>>>,
     /// Calls in flight, through which the server may ask the user.
-    askers: Mutex<Vec<Arc<Asker>>>,
+    calls: watch::Sender<CallsInFlight<RequestId, Arc<Asker>>>,
     /// Counts progress notifications: each gives its call more time.
     pub progressed: watch::Sender<u64>,
 }
@@ -36,7 +43,7 @@ impl Default for Shared {
         Self {
             list_changed: Notify::new(),
             progress: Mutex::default(),
-            askers: Mutex::default(),
+            calls: watch::Sender::new(CallsInFlight::default()),
             progressed: watch::Sender::new(0),
         }
     }
@@ -45,26 +52,32 @@ impl Default for Shared {
 /// Answers the server's own requests.
 #[derive(Clone)]
 pub(super) struct Handler {
-    /// Its name.
-    pub server: String,
     pub cwd: PathBuf,
+    pub log: Arc<ServerLog>,
     pub shared: Arc<Shared>,
 }
 
 impl Handler {
-    /// The one call in flight. The protocol does not say which call a question belongs to, and another session must not be
-    /// asked.
-    fn only_asker(&self) -> Result<Arc<Asker>, ErrorData> {
-        let askers = self.shared.askers.lock();
-        let askers = askers.unwrap_or_else(PoisonError::into_inner);
-        if let [only] = askers.as_slice() {
-            return Ok(Arc::clone(only));
-        }
-        let count = askers.len();
-        let reason = format!(
-            "the question cannot be assigned to a call: {count} calls are in flight, not 1"
-        );
-        tracing::info!(server = %self.server, reason, "a question of an MCP server was refused");
+    /// The call that a request of the server belongs to: no other session is asked.
+    async fn asker(&self, context: &RequestContext<RoleClient>) -> Result<Arc<Asker>, ErrorData> {
+        let origin = match context.extensions.get::<InboundStreamOrigin>() {
+            Some(InboundStreamOrigin::OutboundRequest(id)) => Origin::Request(id.clone()),
+            Some(InboundStreamOrigin::Unassociated) | None => Origin::Unknown,
+        };
+        let mut calls = self.shared.calls.subscribe();
+        let mut assignment = Assignment::NotYet;
+        let waiting = calls.wait_for(|calls| {
+            assignment = calls.assign(&origin, Instant::now());
+            !matches!(assignment, Assignment::NotYet)
+        });
+        // Not assigned in time is as not assigned.
+        let _ = tokio::time::timeout(ASSIGNED, waiting).await.is_ok();
+        let reason = match assignment {
+            Assignment::Call(asker) => return Ok(asker),
+            Assignment::None(reason) => reason,
+            Assignment::NotYet => "the question cannot be assigned to a call".to_owned(),
+        };
+        self.log.note(&format!("a request was refused: {reason}"));
         Err(ErrorData::invalid_request(reason, None))
     }
 }
@@ -99,7 +112,7 @@ impl ClientHandler for Handler {
         params: ElicitRequestParams,
         context: RequestContext<RoleClient>,
     ) -> Result<ElicitResult, ErrorData> {
-        let asker = self.only_asker()?;
+        let asker = self.asker(&context).await?;
         // Cancel-safe: a question that is dropped is withdrawn.
         tokio::select! {
             answer = asker.ask(params) => answer,
@@ -112,7 +125,7 @@ impl ClientHandler for Handler {
         params: CreateMessageRequestParams,
         context: RequestContext<RoleClient>,
     ) -> Result<CreateMessageResult, ErrorData> {
-        let asker = self.only_asker()?;
+        let asker = self.asker(&context).await?;
         // Cancel-safe: a question that is dropped is withdrawn, and so is the request to the model.
         tokio::select! {
             answer = asker.sample(params) => answer,
@@ -152,24 +165,37 @@ impl ClientHandler for Handler {
 }
 
 /// A call in flight through which the server may ask the user, until it is over.
-pub(super) struct Asking<'a>(&'a Shared, Arc<Asker>);
+pub(super) struct Asking<'a> {
+    shared: &'a Shared,
+    number: u64,
+}
 
 impl<'a> Asking<'a> {
-    pub fn begin(shared: &'a Shared, asker: &Arc<Asker>) -> Self {
-        let askers = shared.askers.lock();
-        askers
-            .unwrap_or_else(PoisonError::into_inner)
-            .push(Arc::clone(asker));
-        Self(shared, Arc::clone(asker))
+    pub fn begin(shared: &'a Shared, session: Pid, asker: &Arc<Asker>) -> Self {
+        let mut number = 0;
+        shared
+            .calls
+            .send_modify(|calls| number = calls.begin(session, Arc::clone(asker)));
+        Self { shared, number }
+    }
+
+    /// A request of the call is with the server.
+    pub fn sent(&self, request: RequestId) {
+        let calls = &self.shared.calls;
+        calls.send_modify(|calls| calls.set_request(self.number, Some(request)));
+    }
+
+    /// The server has answered it.
+    pub fn answered(&self) {
+        let calls = &self.shared.calls;
+        calls.send_modify(|calls| calls.set_request(self.number, None));
     }
 }
 
 impl Drop for Asking<'_> {
     fn drop(&mut self) {
-        let askers = self.0.askers.lock();
-        askers
-            .unwrap_or_else(PoisonError::into_inner)
-            .retain(|asker| !Arc::ptr_eq(asker, &self.1));
+        let calls = &self.shared.calls;
+        calls.send_modify(|calls| calls.end(self.number, Instant::now()));
     }
 }
 

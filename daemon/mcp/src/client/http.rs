@@ -105,7 +105,7 @@ pub(crate) fn transport(
 
 /// Why a server cannot be reached.
 pub(crate) fn reason(url: &str, error: &ClientInitializeError) -> String {
-    let text = causes(error);
+    let text = handshake_cause(error);
     let hint = match start_wants_login(error) {
         true => " (it does not accept the `Authorization` of its entry's `headers`)",
         false => "",
@@ -113,8 +113,30 @@ pub(crate) fn reason(url: &str, error: &ClientInitializeError) -> String {
     clean(&format!("cannot connect to {url}: {text}{hint}"))
 }
 
+/// Why a handshake failed. The SDK's own words name its types.
+pub(crate) fn handshake_cause(error: &ClientInitializeError) -> String {
+    let text = match error {
+        ClientInitializeError::TransportError { error, .. } => causes(&*error.error),
+        ClientInitializeError::JsonRpcError(error) => error.message.clone().into_owned(),
+        ClientInitializeError::ExpectedInitResponse(_)
+        | ClientInitializeError::ExpectedInitResult(_) => {
+            "it answered the handshake with something else".to_owned()
+        }
+        // The second one is that of the handshake that most servers know.
+        ClientInitializeError::LegacyFallbackFailed { fallback, .. } => handshake_cause(fallback),
+        error => causes(error),
+    };
+    clean(&text)
+}
+
 /// An error with the whole chain of its causes.
-pub(crate) fn causes(error: &dyn std::error::Error) -> String {
+pub(crate) fn causes(error: &(dyn std::error::Error + 'static)) -> String {
+    // The SDK does not name it as a cause.
+    if let Some(StreamableHttpError::Client(error)) =
+        error.downcast_ref::<StreamableHttpError<reqwest::Error>>()
+    {
+        return causes(error);
+    }
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(inner) = cause {
@@ -151,6 +173,23 @@ pub(crate) fn missing_rights(error: &(dyn std::error::Error + 'static)) -> Optio
         cause = error.source();
     }
     None
+}
+
+/// Whether a request that failed has had no effect: it was refused, or never arrived.
+pub(crate) fn did_nothing(error: &(dyn std::error::Error + 'static)) -> bool {
+    let mut causes = std::iter::successors(Some(error), |error| error.source());
+    causes.any(
+        |error| match error.downcast_ref::<StreamableHttpError<reqwest::Error>>() {
+            Some(
+                StreamableHttpError::SessionExpired
+                | StreamableHttpError::ReinitializationFailed(_)
+                | StreamableHttpError::UnexpectedServerResponse(_)
+                | StreamableHttpError::HttpStatus(_),
+            ) => true,
+            Some(StreamableHttpError::Client(error)) => error.is_connect(),
+            Some(_) | None => false,
+        },
+    )
 }
 
 /// Whether a server answered that it wants an authorization, or another one.

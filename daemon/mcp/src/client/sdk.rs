@@ -15,12 +15,12 @@ use rmcp::service::{
 };
 use rmcp::transport::StreamableHttpClientTransport;
 
-use super::connection::SdkConnection;
+use super::connection::{Route, SdkConnection};
 use super::handler::Handler;
+use super::http_session::{HttpSession, SessionClient};
 use super::oauth::Logins;
 use super::{Connect, ConnectError, ConnectRequest, Connection, http, oauth, stdio};
 use crate::config::{ServerConfig, Transport};
-use crate::text::clean;
 
 /// Connects by the official SDK.
 pub struct SdkConnector {
@@ -41,11 +41,11 @@ impl Connect for SdkConnector {
         let logins = Arc::clone(&self.logins);
         async move {
             let handler = Handler {
-                server: request.config.name.clone(),
+                log: Arc::clone(&request.log),
                 cwd: request.cwd.clone(),
                 shared: Arc::default(),
             };
-            let server = handler.server.clone();
+            let server = request.config.name.clone();
             let shared = Arc::clone(&handler.shared);
             match &request.config.transport {
                 Transport::Stdio { .. } => {
@@ -56,7 +56,7 @@ impl Connect for SdkConnector {
                     let io = io.ok_or_else(|| "its pipes are gone".to_owned())?;
                     let serving = handler.serve_with_lifecycle(io, any_lifecycle());
                     let service = tokio::select! {
-                        service = serving => service.map_err(|error| clean(&error.to_string())),
+                        service = serving => service.map_err(|error| http::handshake_cause(&error)),
                         reason = program.ended() => Err(reason),
                     };
                     let service = match service {
@@ -68,16 +68,19 @@ impl Connect for SdkConnector {
                             return Err(ended.await.unwrap_or(error).into());
                         }
                     };
-                    let program = Some(program);
-                    let made = SdkConnection::new(server, service, program, None, shared);
+                    let route = Route::Program(program);
+                    let made = SdkConnection::new(server, service, route, shared);
                     Ok(Arc::new(made.await) as Arc<dyn Connection>)
                 }
                 Transport::Http { url, headers } => {
                     let address = (url.as_str(), headers);
-                    let service = over_http(&handler, &request.config, address, &logins).await?;
+                    let session = Arc::default();
+                    let place = (&request.config, &session);
+                    let service = over_http(&handler, place, address, &logins).await?;
                     let login = (!oauth::has_authorization(headers))
                         .then_some((logins, request.config.clone()));
-                    let made = SdkConnection::new(server, service, None, login, shared);
+                    let route = Route::Http { session, login };
+                    let made = SdkConnection::new(server, service, route, shared);
                     Ok(Arc::new(made.await) as Arc<dyn Connection>)
                 }
             }
@@ -97,7 +100,7 @@ fn any_lifecycle() -> ClientLifecycleMode {
 /// Connects over HTTP, with the login to the server if its entry brings no authorization.
 async fn over_http(
     handler: &Handler,
-    server: &ServerConfig,
+    (server, session): (&ServerConfig, &Arc<HttpSession>),
     (url, headers): (&str, &BTreeMap<String, String>),
     logins: &Arc<Logins>,
 ) -> Result<RunningService<RoleClient, Handler>, ConnectError> {
@@ -107,10 +110,12 @@ async fn over_http(
         let (client, config) = http::transport(url, headers)?;
         let (handler, tried) = (handler.clone(), lifecycle.clone());
         let served = if brings_own {
+            let client = SessionClient::new(client, Arc::clone(session));
             let transport = StreamableHttpClientTransport::with_client(client, config);
             handler.serve_with_lifecycle(transport, tried).await
         } else {
             let client = logins.authorized(server, client).await?;
+            let client = SessionClient::new(client, Arc::clone(session));
             let transport = StreamableHttpClientTransport::with_client(client, config);
             handler.serve_with_lifecycle(transport, tried).await
         };

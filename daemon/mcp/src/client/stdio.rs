@@ -3,6 +3,7 @@
 //! One task reads what the program writes: lines that are messages go to the SDK, everything else to the log. What floods,
 //! or writes a line that is too long, is stopped.
 
+use std::borrow::Cow;
 use std::fs::OpenOptions;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
@@ -64,11 +65,16 @@ pub(crate) struct Program {
 
 impl Drop for Program {
     fn drop(&mut self) {
-        self.control.stop(GRACE_MS);
+        self.stop();
     }
 }
 
 impl Program {
+    /// Ends it, and all that it started.
+    pub(crate) fn stop(&self) {
+        self.control.stop(GRACE_MS);
+    }
+
     /// What the SDK reads from and writes to. Once.
     pub(crate) fn take_io(&mut self) -> Option<(DuplexStream, pipe::Sender)> {
         self.io.take()
@@ -144,6 +150,7 @@ pub(crate) async fn start(
         line: Vec::new(),
         noise: 0,
         messages: (Instant::now(), 0),
+        is_damaged: false,
         stopped_for: None,
     };
     tokio::spawn(async move {
@@ -180,6 +187,8 @@ struct OutputReader {
     noise: usize,
     /// Since when, and how many.
     messages: (Instant, u32),
+    /// Whether a message was not UTF-8.
+    is_damaged: bool,
     /// Why we stopped it.
     stopped_for: Option<String>,
 }
@@ -253,8 +262,25 @@ impl OutputReader {
             ));
             return;
         }
+        let line = match std::str::from_utf8(line) {
+            Ok(_) => Cow::Borrowed(line),
+            // The SDK would ignore it, and the call that it answers would wait for its whole time limit.
+            Err(_) => {
+                self.note_damage();
+                Cow::Owned(String::from_utf8_lossy(line).into_owned().into_bytes())
+            }
+        };
         // An error means that the SDK has let go of it: then it is stopped.
-        let _ = self.to.write_all(line).await;
+        let _ = self.to.write_all(&line).await;
+    }
+
+    /// Notes that a message is not UTF-8. Once.
+    fn note_damage(&mut self) {
+        if !std::mem::replace(&mut self.is_damaged, true) {
+            self.log.note(
+                "it wrote a message that is not UTF-8; the bytes that are no text are replaced by \u{fffd}",
+            );
+        }
     }
 
     fn reason(&self, exit: ChildExit) -> String {

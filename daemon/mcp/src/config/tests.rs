@@ -26,10 +26,12 @@ fn a_bad_entry_is_dropped_with_its_reason_and_the_others_work() {
             "a b": {"command": "srv"},
             "num": {"command": 7},
             "ws": {"type": "ws", "url": "wss://h"},
-            "late": {"command": "srv", "timeout_seconds": 0}
+            "late": {"command": "srv", "timeout_seconds": 0},
+            "walled": {"command": "srv", "sandbox": true},
+            "open": {"command": "srv", "sandbox": false}
         }}"#,
     );
-    assert_eq!(names(&found), ["good", "web"]);
+    assert_eq!(names(&found), ["good", "web", "open"]);
     let wanted = [
         ("\"both\"", "both `command` and `url`"),
         ("\"none\"", "needs `command` or `url`"),
@@ -40,6 +42,7 @@ fn a_bad_entry_is_dropped_with_its_reason_and_the_others_work() {
         ("\"num\"", "invalid type"),
         ("\"ws\"", "`stdio` or `http`"),
         ("\"late\"", "timeout"),
+        ("\"walled\"", "run outside the sandbox"),
     ];
     assert_eq!(found.problems.len(), wanted.len(), "{:#?}", found.problems);
     for (problem, (name, reason)) in found.problems.iter().zip(wanted) {

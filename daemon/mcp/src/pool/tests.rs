@@ -1,3 +1,5 @@
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use futures::FutureExt as _;
 use futures::future::{BoxFuture, pending, ready};
 use serde_json::{Map, Value};
@@ -7,7 +9,7 @@ use crate::client::{
     CallError, ConnectError, ConnectRequest, Connection, RawResource, ToolRequest, ToolResult,
 };
 use crate::config::Servers;
-use crate::listing::RawTool;
+use crate::listing::{RawTool, RawTools};
 use crate::prompt::RawPrompt;
 
 /// How long a server that works takes until it answers: more than a tenth of the wait of a session, so that ten of them
@@ -40,14 +42,18 @@ impl Connect for Connector {
 struct OneTool;
 
 impl Connection for OneTool {
-    fn list_tools(&self) -> BoxFuture<'_, Result<Vec<RawTool>, String>> {
+    fn list_tools(&self) -> BoxFuture<'_, Result<RawTools, String>> {
         let tool = RawTool {
             name: "only".to_owned(),
             description: "The only tool.".to_owned(),
             schema: Map::from_iter([("type".to_owned(), Value::from("object"))]),
             read_only: false,
         };
-        ready(Ok(vec![tool])).boxed()
+        let listed = RawTools {
+            tools: vec![tool],
+            malformed: Vec::new(),
+        };
+        ready(Ok(listed)).boxed()
     }
 
     fn call(&self, _request: ToolRequest) -> BoxFuture<'_, Result<ToolResult, CallError>> {
@@ -82,17 +88,57 @@ impl Connection for OneTool {
         pending().boxed()
     }
 
+    fn close(&self) {}
+
     fn closed(&self) -> BoxFuture<'_, String> {
         pending().boxed()
     }
 }
 
 fn pool(dir: &Path) -> Arc<Pool> {
+    pool_with(dir, Arc::default())
+}
+
+fn pool_with(dir: &Path, admission: Arc<Refusing>) -> Arc<Pool> {
     Pool::new(PoolOptions {
         connect: Arc::new(Connector),
         dir: dir.to_path_buf(),
         runtime: tokio::runtime::Handle::current(),
+        admission,
     })
+}
+
+/// Refuses all servers while it is set.
+#[derive(Default)]
+struct Refusing(AtomicBool);
+
+impl Admission for Refusing {
+    fn refusal(&self, _config: &ServerConfig, _cwd: &Path) -> Option<String> {
+        let is_refused = self.0.load(Ordering::SeqCst);
+        is_refused.then(|| "nobody configures it".to_owned())
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn server_that_may_not_run_any_more_is_stopped_and_runs_again_once_it_may() {
+    let dir = tempfile::tempdir().unwrap();
+    let text = r#"{"mcpServers": {"a": {"command": "a"}}}"#;
+    let servers = Servers::from_json(text, Path::new("/mcp.json"), ConfigScope::User);
+    let admission = Arc::new(Refusing::default());
+    let pool = pool_with(dir.path(), Arc::clone(&admission));
+    let server = pool.server(&servers.servers[0], dir.path());
+    assert!(server.connection().await.is_ok());
+    admission.0.store(true, Ordering::SeqCst);
+    pool.withdraw_refused();
+    assert_eq!(server.state().word(), "stopped");
+    server.ask_restart();
+    for _ in 0..2 {
+        let refused = server.connection().await.err();
+        assert_eq!(refused.as_deref(), Some("nobody configures it"));
+    }
+    admission.0.store(false, Ordering::SeqCst);
+    assert!(server.connection().await.is_ok());
+    assert_eq!(server.state(), crate::state::ServerState::Ready);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]

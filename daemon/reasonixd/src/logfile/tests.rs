@@ -59,3 +59,38 @@ fn a_full_disk_costs_lines_and_is_reported_when_it_has_room_again() {
         "3 lines of this log could not be written\nanother\none more\n"
     );
 }
+
+#[test]
+fn events_about_servers_are_bounded_and_those_left_out_are_counted() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("reasonixd.log");
+    let mut current = Current::open(&path).unwrap();
+    let start = Instant::now();
+    for _ in 0..20_000 {
+        current.take_bounded(0, "received notification\n", start);
+    }
+    current.take_bounded(1, "of another crate\n", start);
+    current.take_bounded(0, &format!("{}\n", "ä".repeat(100_000)), start + EVENTS_IN);
+    let text = fs::read_to_string(&path).unwrap();
+    let lines: Vec<_> = text.lines().collect();
+    assert_eq!(lines.len(), 100 + 3);
+    assert_eq!(lines[100], "of another crate");
+    assert!(lines[101].starts_with("19900 lines of `rmcp` were left out"));
+    assert!(lines[102].len() < 5_000 && lines[102].ends_with('…'));
+}
+
+#[test]
+fn sdk_of_servers_says_no_more_than_warnings_at_any_level() {
+    for wanted in ["info", "debug", "trace", "info,rmcp=trace"] {
+        let filter = filter(wanted).unwrap().to_string();
+        let of_sdk: Vec<_> = filter
+            .split(',')
+            .filter(|part| part.contains("rmcp"))
+            .collect();
+        assert!(
+            of_sdk.iter().all(|part| part.ends_with("=warn")),
+            "{filter}"
+        );
+        assert!(!of_sdk.is_empty());
+    }
+}

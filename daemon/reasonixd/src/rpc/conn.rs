@@ -19,7 +19,7 @@ use super::dispatch::{self, Answer, CallKind};
 use super::frame::{Frame, read};
 use super::peer::{Clients, Origin, Outgoing, Peer};
 use super::room::Share;
-use crate::daemon::Daemon;
+use crate::daemon::{Daemon, blocking};
 
 /// Calls get this long to be answered when the daemon goes down.
 const LAST_WORDS: Duration = Duration::from_secs(2);
@@ -118,6 +118,9 @@ pub async fn serve(
     if !trusted.is_empty() {
         // Work started meanwhile continues without it.
         daemon.supervisor.end_trust(&trusted).await;
+        let servers = Arc::clone(&daemon.mcp);
+        // A panic there is in the log.
+        let _ = blocking(move || servers.withdraw_refused()).await;
     }
     // The last sender ends the writer, once the queued frames are written.
     drop(peer);

@@ -240,6 +240,11 @@ crate::catalog! {
     ScopeServer = "every tool of the MCP server `{0}`", "MCP 服务器 `{0}` 的所有工具";
     AskedChangedDefinition = "always asked: its server changed the definition of `{0}` since it was approved", "总是询问：其服务器在批准之后更改了 `{0}` 的定义";
     ServerWithoutTools = "The MCP server `{0}` gives this session no tools: {1}. Sessions that start once it is ready have them; `reasonix mcp list` shows its state.", "MCP 服务器 `{0}` 没有为此会话提供工具：{1}。在其就绪之后开始的会话将拥有它们；`reasonix mcp list` 显示其状态。";
+    ServerToolLeftOut = "the tool {0} of the MCP server `{1}` is left out: {2}", "已略过 MCP 服务器 `{1}` 的工具 {0}：{2}";
+    ServerMoreLeftOut = "{0} more tools or prompts of the MCP server `{1}` are left out", "还略过了 MCP 服务器 `{1}` 的另外 {0} 个工具或提示词";
+    ServerNotTrusted = "its project is not trusted; `reasonix trust` shows what it brings, and trusts it", "其项目未受信任；`reasonix trust` 显示其内容并可信任它";
+    ServerRemoved = "{0} does not configure it any more", "{0} 中已不再有它的配置";
+    ServerDisabled = "{0} disables it now", "{0} 现已将其停用";
     ScopeTool = "every call of `{0}`", "`{0}` 的所有调用";
     IsApproval = "This is an approval request for a call.", "这是一次调用的审批请求。";
     HintApproval = "Allow or deny it: `reasonix inbox allow ID`, `reasonix inbox deny ID`.", "请允许或拒绝：`reasonix inbox allow ID`、`reasonix inbox deny ID`。";

@@ -171,7 +171,7 @@ fn set_trust(
             )
         })?;
     if !params.trusted {
-        daemon.mcp.stop_servers_of(&now.directory);
+        daemon.mcp.withdraw_refused();
     }
     Ok(trust_of(project_of(daemon, &params.cwd)))
 }

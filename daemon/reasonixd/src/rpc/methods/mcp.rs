@@ -253,7 +253,11 @@ pub async fn remove(
     if let Some(removed) = removed {
         super::mcp_login::forget(&daemon, &removed).await;
     }
-    blocking(move || listed(&daemon, None)).await
+    blocking(move || {
+        daemon.mcp.withdraw_refused();
+        listed(&daemon, None)
+    })
+    .await
 }
 
 /// Changes the servers of the user's file. All else in it stays.
