@@ -4,11 +4,12 @@
 //! broken. Blocks are identified by their index, so they may interleave. Thinking is streamed, and
 //! kept as a thought when its block ends: signed, and sent back unchanged. Called by `read`.
 
+use contract::codec::COMPACTION;
 use contract::provider::{ProviderError, Reported};
 use proto::item::{Finish, Thought};
 use serde_json::json;
 
-use super::KIND;
+use super::{KIND, compaction};
 use crate::calls::{AnswerEnd, CallFragment};
 use crate::gathered::Gathered;
 use crate::json::on_one_line;
@@ -44,6 +45,8 @@ enum BlockKind {
     },
     /// The raw block.
     Redacted(String),
+    /// The vendor's compaction, whole: the raw block.
+    Compaction(String),
     Call,
     /// A kind that we did not request.
     Other,
@@ -57,6 +60,8 @@ struct Counts {
     written: u64,
     output: u64,
     thinking: u64,
+    /// Of the vendor's own compaction, which the other counts leave out.
+    compaction: Reported,
 }
 
 impl Collector {
@@ -125,6 +130,10 @@ impl Collector {
                 signature: String::new(),
             },
             "redacted_thinking" => BlockKind::Redacted(on_one_line(raw).into_owned()),
+            "compaction" if compaction::parse(raw).is_some() => {
+                self.gathered.said += raw.len();
+                BlockKind::Compaction(on_one_line(raw).into_owned())
+            }
             "tool_use" => BlockKind::Call,
             _ => BlockKind::Other,
         };
@@ -183,7 +192,13 @@ impl Collector {
                 self.gathered.fragment(piece, batch)?;
             }
             // Some gateways omit the start of a block. Its text still counts.
-            Some(BlockKind::Text | BlockKind::Redacted(_) | BlockKind::Other) | None => {}
+            Some(
+                BlockKind::Text
+                | BlockKind::Redacted(_)
+                | BlockKind::Compaction(_)
+                | BlockKind::Other,
+            )
+            | None => {}
         }
         Ok(())
     }
@@ -239,15 +254,15 @@ impl Collector {
                 *count = now;
             }
         }
-        // The input excludes tokens read from or written to the cache.
-        let cached = counts.read.saturating_add(counts.written);
-        self.gathered.usage = Some(Reported {
-            prompt_tokens: counts.input.saturating_add(cached),
-            cached_tokens: counts.read,
-            cache_write_tokens: counts.written,
-            output_tokens: counts.output,
+        if let Some(spent) = compaction_usage(&usage) {
+            counts.compaction = spent;
+        }
+        let own = reported(counts.input, counts.read, counts.written, counts.output);
+        let own = Reported {
             reasoning_tokens: counts.thinking,
-        });
+            ..own
+        };
+        self.gathered.usage = Some(sum(own, counts.compaction));
     }
 }
 
@@ -286,22 +301,61 @@ impl Collect for Collector {
             AnswerEnd::Bare | AnswerEnd::Reason(Finish::Stop | Finish::ToolCalls | Finish::Paused)
         );
         for block in std::mem::take(&mut self.blocks) {
-            let data = match block.what {
+            let (kind, data) = match block.what {
                 BlockKind::Thinking { text, signature }
                     if !signature.is_empty() || (block.closed && !is_cut) =>
                 {
-                    thinking(&text, &signature)
+                    (KIND, thinking(&text, &signature))
                 }
-                BlockKind::Redacted(raw) => raw,
+                BlockKind::Redacted(raw) => (KIND, raw),
+                BlockKind::Compaction(raw) => (COMPACTION, raw),
                 _ => continue,
             };
             self.gathered.thoughts.push(Thought {
-                kind: KIND.to_owned(),
+                kind: kind.to_owned(),
                 data,
                 text_at: block.text_at,
                 calls_at: block.calls_at,
             });
         }
+    }
+}
+
+/// Counts as neutral ones. The input excludes tokens read from or written to the cache.
+fn reported(input: u64, read: u64, written: u64, output: u64) -> Reported {
+    Reported {
+        prompt_tokens: input.saturating_add(read).saturating_add(written),
+        cached_tokens: read,
+        cache_write_tokens: written,
+        output_tokens: output,
+        reasoning_tokens: 0,
+    }
+}
+
+/// What the vendor's own compaction took. It is billed, and the usage of the answer leaves it out. `None`: there was none.
+fn compaction_usage(usage: &Object<'_>) -> Option<Reported> {
+    let steps = usage.objects("iterations");
+    let steps = steps.filter(|step| step.text("type") == "compaction");
+    let each = steps.map(|step| {
+        reported(
+            step.count("input_tokens"),
+            step.count("cache_read_input_tokens"),
+            step.count("cache_creation_input_tokens"),
+            step.count("output_tokens"),
+        )
+    });
+    each.reduce(sum)
+}
+
+fn sum(one: Reported, other: Reported) -> Reported {
+    Reported {
+        prompt_tokens: one.prompt_tokens.saturating_add(other.prompt_tokens),
+        cached_tokens: one.cached_tokens.saturating_add(other.cached_tokens),
+        cache_write_tokens: one
+            .cache_write_tokens
+            .saturating_add(other.cache_write_tokens),
+        output_tokens: one.output_tokens.saturating_add(other.output_tokens),
+        reasoning_tokens: one.reasoning_tokens.saturating_add(other.reasoning_tokens),
     }
 }
 

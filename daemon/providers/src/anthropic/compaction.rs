@@ -1,0 +1,88 @@
+//! The vendor's own compaction, on demand (its beta of 2026-09-04).
+//!
+//! A request with the member `compaction` is answered with one signed block and nothing else. Later requests begin with
+//! that block, in place of the messages that it summarises. Both need the beta's header.
+
+use contract::{Asked, Codec, ServerCompaction};
+use serde_json::{Map, Value};
+
+use super::codec::Messages;
+use crate::json::quoted;
+
+/// The beta's name in the header `anthropic-beta`.
+const BETA: &str = "compact-2026-09-04";
+
+/// The member that asks for a compaction.
+const ASKS: &str = ",\"compaction\":{\"type\":\"summarize\"";
+
+/// How a block begins here. The vendor's order of members does not matter.
+const BLOCK: &str = "{\"type\":\"compaction\"";
+
+/// The start of messages with a block. It is always the first of all.
+const CARRIES: &str = "\"messages\":[{\"role\":\"user\",\"content\":[{\"type\":\"compaction\"";
+
+/// The longest prompt for a summary that the vendor takes, in characters.
+const DEMAND_MAX: usize = 16_384;
+
+/// The beta that a body needs.
+pub(super) fn beta(body: &[u8]) -> Option<&'static str> {
+    let has = |part: &str| {
+        let mut windows = body.windows(part.len());
+        windows.any(|window| window == part.as_bytes())
+    };
+    (has(ASKS) || has(CARRIES)).then_some(BETA)
+}
+
+/// The members of a block that holds a summary.
+pub(super) fn parse(data: &str) -> Option<Map<String, Value>> {
+    let Value::Object(block) = serde_json::from_str(data).ok()? else {
+        return None;
+    };
+    let has = |key: &str| {
+        let text = block.get(key).and_then(Value::as_str);
+        text.is_some_and(|text| !text.trim().is_empty())
+    };
+    (block.get("type")? == "compaction" && has("content")).then_some(block)
+}
+
+impl ServerCompaction for Messages {
+    fn request(&self, asked: &Asked<'_>, demand: Option<&str>) -> Option<Vec<u8>> {
+        let fits = demand.is_none_or(|demand| demand.chars().count() <= DEMAND_MAX);
+        if !self.compacts || !fits {
+            return None;
+        }
+        let mut body = self.assemble(asked);
+        body.pop();
+        body.extend_from_slice(ASKS.as_bytes());
+        if let Some(demand) = demand {
+            body.extend_from_slice(format!(",\"instructions\":{}", quoted(demand)).as_bytes());
+        }
+        body.extend_from_slice(b"}}");
+        Some(body)
+    }
+
+    fn fragment(&self, data: &str) -> Option<String> {
+        let block = parse(data)?;
+        let members = block.iter().filter(|(key, _)| *key != "type");
+        let members: String = members
+            .map(|(key, value)| format!(",{}:{value}", quoted(key)))
+            .collect();
+        Some(format!("{BLOCK}{members}}}"))
+    }
+
+    fn text(&self, data: &str) -> Option<String> {
+        let block = parse(data)?;
+        block.get("content")?.as_str().map(str::to_owned)
+    }
+
+    fn is_compaction(&self, fragment: &[u8]) -> bool {
+        fragment.starts_with(BLOCK.as_bytes())
+    }
+
+    fn is_single(&self) -> bool {
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests;
