@@ -33,16 +33,20 @@ pub(super) fn beta(body: &[u8]) -> Option<&'static str> {
     (has(ASKS) || has(CARRIES)).then_some(BETA)
 }
 
-/// The members of a block that holds a summary.
-pub(super) fn parse(data: &str) -> Option<Map<String, Value>> {
-    let Value::Object(block) = serde_json::from_str(data).ok()? else {
-        return None;
-    };
-    let has = |key: &str| {
-        let text = block.get(key).and_then(Value::as_str);
-        text.is_some_and(|text| !text.trim().is_empty())
-    };
-    (block.get("type")? == "compaction" && has("content")).then_some(block)
+/// The members of a block. Empty if it is none.
+pub(super) fn members(raw: &str) -> Map<String, Value> {
+    serde_json::from_str(raw).unwrap_or_default()
+}
+
+/// Whether these are the members of a block with a summary.
+pub(super) fn has_summary(block: &Map<String, Value>) -> bool {
+    let content = block.get("content").and_then(Value::as_str);
+    block.get("type").is_some_and(|kind| kind == "compaction")
+        && content.is_some_and(|text| !text.trim().is_empty())
+}
+
+fn parse(data: &str) -> Option<Map<String, Value>> {
+    Some(members(data)).filter(has_summary)
 }
 
 impl ServerCompaction for Messages {

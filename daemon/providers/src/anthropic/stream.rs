@@ -7,12 +7,12 @@
 use contract::codec::COMPACTION;
 use contract::provider::{ProviderError, Reported};
 use proto::item::{Finish, Thought};
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
 use super::{KIND, compaction};
 use crate::calls::{AnswerEnd, CallFragment};
 use crate::gathered::Gathered;
-use crate::json::on_one_line;
+use crate::json::{on_one_line, text_of};
 use crate::lenient::Object;
 use crate::part_batch::PartBatch;
 use crate::read::{Collect, Flow};
@@ -24,6 +24,8 @@ pub(crate) struct Collector {
     counts: Counts,
     /// Whether there is reasoning, so that the next block is separated from it.
     reasoned: bool,
+    /// The answer is the vendor's own compaction and nothing else.
+    compacted: bool,
 }
 
 /// A block in progress, kept until the answer ends.
@@ -45,8 +47,8 @@ enum BlockKind {
     },
     /// The raw block.
     Redacted(String),
-    /// The vendor's compaction, whole: the raw block.
-    Compaction(String),
+    /// The vendor's compaction: its members.
+    Compaction(Map<String, Value>),
     Call,
     /// A kind that we did not request.
     Other,
@@ -71,6 +73,7 @@ impl Collector {
             blocks: Vec::new(),
             counts: Counts::default(),
             reasoned: false,
+            compacted: false,
         }
     }
 
@@ -108,8 +111,8 @@ impl Collector {
             }
             "content_block_stop" => self.close(index, batch)?,
             "message_delta" => {
-                self.report(&event);
                 self.stop(&event.object("delta").unwrap_or_default());
+                self.report(&event);
             }
             "message_stop" => {
                 self.gathered.end_here();
@@ -130,9 +133,9 @@ impl Collector {
                 signature: String::new(),
             },
             "redacted_thinking" => BlockKind::Redacted(on_one_line(raw).into_owned()),
-            "compaction" if compaction::parse(raw).is_some() => {
+            "compaction" => {
                 self.gathered.said += raw.len();
-                BlockKind::Compaction(on_one_line(raw).into_owned())
+                BlockKind::Compaction(compaction::members(raw))
             }
             "tool_use" => BlockKind::Call,
             _ => BlockKind::Other,
@@ -186,19 +189,22 @@ impl Collector {
                 signature.push_str(&more);
                 self.gathered.said += more.len();
             }
+            // On demand it comes whole; where an ordinary request led to it, in one delta.
+            Some(BlockKind::Compaction(block)) => {
+                for key in ["content", "encrypted_content"] {
+                    if let Some(raw) = delta.raw(key) {
+                        self.gathered.said += raw.get().len();
+                        block.insert(key.to_owned(), text_of(raw).into_owned().into());
+                    }
+                }
+            }
             Some(BlockKind::Call) => {
                 let more = delta.text("partial_json");
                 let piece = CallFragment::indexed(index, &more);
                 self.gathered.fragment(piece, batch)?;
             }
             // Some gateways omit the start of a block. Its text still counts.
-            Some(
-                BlockKind::Text
-                | BlockKind::Redacted(_)
-                | BlockKind::Compaction(_)
-                | BlockKind::Other,
-            )
-            | None => {}
+            Some(BlockKind::Text | BlockKind::Redacted(_) | BlockKind::Other) | None => {}
         }
         Ok(())
     }
@@ -226,6 +232,7 @@ impl Collector {
     fn stop(&mut self, message: &Object<'_>) {
         let reason = message.text("stop_reason");
         if !reason.is_empty() {
+            self.compacted = reason == "compaction";
             self.gathered.end = AnswerEnd::Reason(finish(&reason));
         }
     }
@@ -262,7 +269,12 @@ impl Collector {
             reasoning_tokens: counts.thinking,
             ..own
         };
-        self.gathered.usage = Some(sum(own, counts.compaction));
+        // In an ordinary answer the context is what the answer's own counts say.
+        let alone = self.compacted || own == Reported::default();
+        self.gathered.usage = Some(match alone {
+            true => sum(own, counts.compaction),
+            false => own,
+        });
     }
 }
 
@@ -282,8 +294,8 @@ impl Collect for Collector {
             self.begin(index, block.get(), batch)?;
             self.close(index, batch)?;
         }
-        self.report(&message);
         self.stop(&message);
+        self.report(&message);
         // A truncated document would not have parsed.
         self.gathered.end_here();
         Ok(())
@@ -308,7 +320,9 @@ impl Collect for Collector {
                     (KIND, thinking(&text, &signature))
                 }
                 BlockKind::Redacted(raw) => (KIND, raw),
-                BlockKind::Compaction(raw) => (COMPACTION, raw),
+                BlockKind::Compaction(block) if compaction::has_summary(&block) => {
+                    (COMPACTION, Value::Object(block).to_string())
+                }
                 _ => continue,
             };
             self.gathered.thoughts.push(Thought {
@@ -332,7 +346,7 @@ fn reported(input: u64, read: u64, written: u64, output: u64) -> Reported {
     }
 }
 
-/// What the vendor's own compaction took. It is billed, and the usage of the answer leaves it out. `None`: there was none.
+/// What the vendor's own compaction took. It is billed, and the counts of the answer leave it out. `None`: there was none.
 fn compaction_usage(usage: &Object<'_>) -> Option<Reported> {
     let steps = usage.objects("iterations");
     let steps = steps.filter(|step| step.text("type") == "compaction");

@@ -138,6 +138,36 @@ fn a_block_comes_whole_and_goes_back_with_all_its_members() {
     }
 }
 
+/// An ordinary request may lead to one, if the entry's own members ask for that. It is not sent back, and the counts stay
+/// those of the answer: the context is measured by them. Shortened from `packages/anthropic/src/__fixtures__/
+/// anthropic-compaction.1.chunks.txt` of vercel/ai at ed857f50f112 (Apache-2.0).
+#[test]
+fn a_compaction_within_an_ordinary_answer_leaves_its_counts_alone() {
+    let answer = r#"data: {"type":"message_start","message":{"usage":{"input_tokens":612,"output_tokens":1}}}
+
+data: {"type":"content_block_start","index":0,"content_block":{"type":"compaction","content":null}}
+
+data: {"type":"content_block_delta","index":0,"delta":{"type":"compaction_delta","content":"Summary of it."}}
+
+data: {"type":"content_block_stop","index":0}
+
+data: {"type":"content_block_delta","index":1,"delta":{"type":"text_delta","text":"Go on."}}
+
+data: {"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"input_tokens":612,"output_tokens":2819,"iterations":[{"input_tokens":60385,"output_tokens":522,"type":"compaction"},{"input_tokens":612,"output_tokens":2819,"type":"message"}]}}
+
+data: {"type":"message_stop"}
+
+"#;
+    let whole = play("anthropic", &[answer.as_bytes()]);
+    assert_eq!(whole.text, "Go on.");
+    let counts = whole
+        .usage
+        .map(|usage| (usage.prompt_tokens, usage.output_tokens));
+    assert_eq!(counts, Some((612, 2819)));
+    let data = &whole.thoughts[0].data;
+    assert_eq!(codec(true).text(data).as_deref(), Some("Summary of it."));
+}
+
 #[test]
 fn an_answer_without_a_summary_has_no_compaction() {
     let none = ANSWER.replace(
@@ -147,6 +177,9 @@ fn an_answer_without_a_summary_has_no_compaction() {
     assert_ne!(none, ANSWER);
     let answer = play("anthropic", &[none.as_bytes()]);
     assert!(answer.thoughts.is_empty(), "{answer:?}");
+    // It was billed all the same.
+    let billed = answer.usage.map(|usage| usage.output_tokens);
+    assert_eq!(billed, Some(276));
     for data in [
         "",
         "{}",
