@@ -42,6 +42,23 @@ fn the_vendor_with_two_apis_is_asked_over_the_one_that_takes_tools() {
 }
 
 #[test]
+fn sessions_of_a_shipped_entry_go_on_in_the_kind_that_it_had() {
+    let find = |name: &str| all().into_iter().find(|entry| entry.name == name).unwrap();
+    let openai = || find("openai");
+    assert_eq!(of_kind(openai(), "openai").unwrap().kind, "openai");
+    let kind = openai().kind;
+    assert_eq!(of_kind(openai(), &kind), Some(openai()));
+    assert_eq!(of_kind(openai(), "anthropic"), None);
+    assert_eq!(of_kind(find("deepseek"), "anthropic"), None);
+    // Of a user's own entry the config has the last word.
+    let own = ProviderEntry {
+        origin: "config.toml".to_owned(),
+        ..openai()
+    };
+    assert_eq!(of_kind(own, "openai"), None);
+}
+
+#[test]
 fn a_configured_name_hides_the_shipped_one_and_others_stay() {
     let own = ProviderEntry {
         name: "deepseek".into(),
