@@ -148,9 +148,11 @@ pub trait ServerCompaction {
     /// Whether a fragment is a compaction.
     fn is_compaction(&self, fragment: &[u8]) -> bool;
 
-    /// Whether a request may have one compaction only. Signed reasoning of answers behind it is then refused too, because
-    /// other messages stood before it.
+    /// Whether a request may have one compaction only.
     fn is_single(&self) -> bool;
+
+    /// Whether signed reasoning is refused in kept answers, because other messages stand before them than did.
+    fn binds_reasoning(&self) -> bool;
 }
 
 /// Renders and assembles for one provider kind.

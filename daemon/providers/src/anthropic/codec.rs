@@ -47,7 +47,7 @@ const FAILED: &str = "[The call failed.]\n";
 
 /// The codec of one entry.
 pub(super) struct Messages {
-    extra: String,
+    pub(super) extra: String,
     vision: Option<bool>,
     /// Whether the entry turns on the vendor's own compaction.
     pub(super) compacts: bool,

@@ -86,6 +86,11 @@ impl ServerCompaction for Messages {
     fn is_single(&self) -> bool {
         true
     }
+
+    /// Not by the models whose thinking has a budget (before Opus 4.7): these demand the newest thinking of a tool round.
+    fn binds_reasoning(&self) -> bool {
+        !self.extra.contains("\"budget_tokens\"")
+    }
 }
 
 #[cfg(test)]

@@ -57,6 +57,10 @@ impl ServerCompaction for Responses {
     fn is_single(&self) -> bool {
         false
     }
+
+    fn binds_reasoning(&self) -> bool {
+        false
+    }
 }
 
 #[cfg(test)]

@@ -81,6 +81,20 @@ fn a_request_is_an_ordinary_one_with_one_more_member() {
 }
 
 #[test]
+fn kept_thinking_is_left_out_but_for_models_that_demand_it() {
+    let binds = |extra: &str, effort: Option<&str>| {
+        let mut options = fake::options("anthropic", "https://a.test");
+        options.extra = extra.to_owned();
+        options.effort = effort.map(str::to_owned);
+        let codec = Messages::new(&options).expect("a good entry");
+        codec.binds_reasoning()
+    };
+    assert!(binds("", Some("high")) && binds("", None));
+    let budget = r#""thinking":{"type":"enabled","budget_tokens":2048}"#;
+    assert!(!binds(budget, None));
+}
+
+#[test]
 fn an_entry_without_the_setting_asks_for_none_and_needs_no_beta() {
     assert_eq!(request(&codec(false), &[SAID], None), None);
     let words = br#"{"messages":[{"role":"user","content":[{"type":"text","text":"\"compaction\":{\"type\":\"summarize\"}"}]}]}"#;

@@ -59,6 +59,7 @@ pub(super) struct Compacted {
     /// What stands for it where another provider is asked.
     pub text: String,
     is_single: bool,
+    binds_reasoning: bool,
 }
 
 impl Compacted {
@@ -80,6 +81,7 @@ impl Compacted {
             fragment,
             text,
             is_single: server.is_single(),
+            binds_reasoning: server.binds_reasoning(),
         })
     }
 
@@ -96,10 +98,13 @@ impl Compacted {
         let (mut before, mut rest) = (Vec::new(), Vec::with_capacity(parts.len()));
         for part in parts {
             match part {
-                BasePart::Keep(piece) if self.is_single => {
-                    rest.push(unbound(piece, messages, &earlier));
+                BasePart::Keep(piece) if earlier.contains(&piece) => match self.is_single {
+                    true => rest.push(in_words(piece, messages)),
+                    false => before.push(piece),
+                },
+                BasePart::Keep(piece) if self.binds_reasoning => {
+                    rest.push(unbound(piece, messages));
                 }
-                BasePart::Keep(piece) if earlier.contains(&piece) => before.push(piece),
                 other => rest.push(other),
             }
         }
@@ -128,9 +133,16 @@ fn element(element: u32) -> Piece {
     }
 }
 
-/// A kept message behind a compaction of a vendor that takes one compaction only: an earlier one becomes a message of words,
-/// and an answer loses its signed reasoning.
-fn unbound(piece: Piece, messages: &[ConversationMessage], earlier: &[Piece]) -> BasePart {
+/// An earlier compaction as a message of words.
+fn in_words(piece: Piece, messages: &[ConversationMessage]) -> BasePart {
+    match messages.iter().find(|message| message.piece == piece) {
+        Some(message) => BasePart::New(message.item.clone()),
+        None => BasePart::Keep(piece),
+    }
+}
+
+/// A kept message, without signed reasoning.
+fn unbound(piece: Piece, messages: &[ConversationMessage]) -> BasePart {
     let message = messages.iter().find(|message| message.piece == piece);
     match message.map(|message| &message.item) {
         Some(Item::Assistant(answer)) if !answer.thoughts.is_empty() => {
@@ -138,7 +150,6 @@ fn unbound(piece: Piece, messages: &[ConversationMessage], earlier: &[Piece]) ->
             answer.thoughts.clear();
             BasePart::New(Item::Assistant(answer))
         }
-        Some(item) if earlier.contains(&piece) => BasePart::New(item.clone()),
         _ => BasePart::Keep(piece),
     }
 }
