@@ -64,6 +64,10 @@ pub struct Compaction {
     /// It was written without the model, which failed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub mechanical: bool,
+    /// The provider compacted the conversation itself, and requests hold its compaction. `summary` stands for it where
+    /// another provider is asked.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub server: bool,
     /// Folded messages as runs of records (first and last), for the archive.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub archive: Vec<(Seq, Seq)>,

@@ -168,6 +168,38 @@ fn a_context_that_is_nearly_full_is_compacted_before_the_next_request() {
     model.assert_strict();
 }
 
+/// As llama.cpp's server in Python and some gateways.
+#[test]
+fn a_provider_that_reports_no_usage_is_compacted_by_our_own_count() {
+    let mut answers = 0;
+    let model = Model::start(Script::by(move |request: &Request| {
+        if is_summary_request(request) {
+            return Answer::text("SUMMARY: it went on.").unreported();
+        }
+        answers += 1;
+        Answer::text(format!("ANSWER-{answers} {}", "words ".repeat(LONG / 6))).unreported()
+    }));
+    let house = house(&model);
+    let pid = run(&house, &[], "FACT-1 is red.")
+        .expect(0, "completed")
+        .pid();
+    for turn in 2..=7 {
+        run(&house, &["-s", &pid], &format!("FACT-{turn} is red.")).expect(0, "completed");
+    }
+    let requests = model.requests();
+    let asked = requests
+        .iter()
+        .filter(|request| is_summary_request(request));
+    assert_eq!(asked.count(), 1, "at four fifths of the window, once");
+    let last = text(requests.last().expect("requests"));
+    assert!(last.contains("SUMMARY: it went on.") && last.contains("FACT-1 is red."));
+    let inspected = house.reasonix(&["inspect", &pid, "context"]);
+    assert_eq!(inspected.code(), Some(0), "{inspected:?}");
+    let words = "estimated: the provider reports no usage";
+    assert!(inspected.out.contains(words), "{inspected:?}");
+    model.assert_strict();
+}
+
 #[test]
 fn a_failed_summary_changes_nothing() {
     let mut said = 0;

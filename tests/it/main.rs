@@ -104,6 +104,7 @@ mod run_worktrees;
 mod sandbox;
 mod scripted;
 mod secrets;
+mod server_compaction;
 mod session_modules;
 mod short_sessions;
 mod signals;

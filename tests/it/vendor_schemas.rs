@@ -26,10 +26,16 @@ static RESPONSES: LazyLock<Validator> =
 static MESSAGES: LazyLock<Validator> =
     LazyLock::new(|| validator(include_str!("vendor_schemas/anthropic.json")));
 
-fn assert_valid(request: &Request) {
+/// Requests that use a beta of the API.
+static BETA: LazyLock<Validator> =
+    LazyLock::new(|| validator(include_str!("vendor_schemas/anthropic-beta.json")));
+
+/// Fails the test unless the body of a request is one of the vendor's types.
+pub fn assert_valid(request: &Request) {
     let schema = match request.wire {
         Wire::Chat => &CHAT,
         Wire::Responses => &RESPONSES,
+        Wire::Messages if request.beta.is_some() => &BETA,
         Wire::Messages => &MESSAGES,
     };
     let body: Value = serde_json::from_slice(&request.body).expect("a body of JSON");
@@ -171,6 +177,18 @@ fn the_schemas_refuse_unknown_members_and_wrong_types() {
         (
             &MESSAGES,
             json!({"model": "m", "stream": true, "messages": []}),
+        ),
+        (
+            &BETA,
+            json!({"model": "m", "stream": true, "max_tokens": 9, "messages": [], "compaction": {"type": "colour"}}),
+        ),
+        (
+            &MESSAGES,
+            json!({"model": "m", "stream": true, "max_tokens": 9, "messages": [], "compaction": {"type": "summarize"}}),
+        ),
+        (
+            &RESPONSES,
+            json!({"model": "m", "stream": true, "input": [{"type": "compaction", "id": "a"}]}),
         ),
     ] {
         assert!(!schema.is_valid(&body), "{body}");

@@ -129,6 +129,32 @@ pub struct Asked<'a> {
     pub cache_key: &'a str,
 }
 
+/// The kind of the thought that holds a vendor's own compaction of a conversation.
+pub const COMPACTION: &str = "compaction";
+
+/// How a vendor compacts a conversation itself. Its compaction is data that stands in later requests in place of the
+/// messages that it summarises. Only the vendor can read it, or it is signed.
+pub trait ServerCompaction {
+    /// A request that has the vendor compact all messages. `demand`: the prompt for the summary, if the user said what it
+    /// should keep. `None`: the entry does not turn it on, or the vendor takes no such prompt.
+    fn request(&self, asked: &Asked<'_>, demand: Option<&str>) -> Option<Vec<u8>>;
+
+    /// The fragment of a compaction, from the data of its thought. `None`: it is no compaction.
+    fn fragment(&self, data: &str) -> Option<String>;
+
+    /// The summary in a compaction. `None`: only the vendor can read it.
+    fn text(&self, data: &str) -> Option<String>;
+
+    /// Whether a fragment is a compaction.
+    fn is_compaction(&self, fragment: &[u8]) -> bool;
+
+    /// Whether a request may have one compaction only.
+    fn is_single(&self) -> bool;
+
+    /// Whether signed reasoning is refused in kept answers, because other messages stand before them than did.
+    fn binds_reasoning(&self) -> bool;
+}
+
 /// Renders and assembles for one provider kind.
 pub trait Codec: Send + Sync {
     /// Renders system prompt and tools: once at the start of a session, and again when it changes its model. Tools come
@@ -146,6 +172,11 @@ pub trait Codec: Send + Sync {
 
     /// Copies prefix and fragments into a request body. Parses and renders nothing.
     fn assemble(&self, asked: &Asked<'_>) -> Vec<u8>;
+
+    /// How the vendor compacts conversations itself. `None`: this kind of vendor does not.
+    fn server_compaction(&self) -> Option<&dyn ServerCompaction> {
+        None
+    }
 
     /// The member of a request that asks for an answer in JSON; empty: this kind has none, and is asked in words.
     fn json_mode(&self) -> &'static str {

@@ -23,7 +23,8 @@ pub mod tool_spec;
 
 pub use agents::{AgentSkill, AgentTask, Agents, PlanRequest};
 pub use codec::{
-    Asked, Codec, Fragment, InstructionText, Prefix, PrefixText, SkillText, ToolChoice,
+    Asked, Codec, Fragment, InstructionText, Prefix, PrefixText, ServerCompaction, SkillText,
+    ToolChoice,
 };
 pub use decision::{Basis, Confinement, Decision, EffectivePermissions};
 pub use first_line::first_line;

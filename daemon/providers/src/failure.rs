@@ -175,6 +175,7 @@ impl ErrorContext {
         };
         let hint = match kind {
             ErrorKind::Permanent if demands_alternation(vendor) => ALTERNATION_HINT.to_owned(),
+            ErrorKind::Permanent if demands_responses(vendor) => RESPONSES_HINT.to_owned(),
             _ => self.hint(model, kind, meant),
         };
         let mut error = self.error(&what, hint, kind, retry_after);
@@ -455,6 +456,15 @@ fn demands_alternation(vendor: &VendorError) -> bool {
 }
 
 const ALTERNATION_HINT: &str = "the server demands that user and assistant alternate: set `strict_roles = true` for this provider";
+
+/// Whether the vendor takes tools for this model over its other API only: OpenAI, for models that reason, since GPT-5.4.
+fn demands_responses(vendor: &VendorError) -> bool {
+    let message = vendor.message.to_lowercase();
+    message.contains("function tools with reasoning_effort are not supported")
+        && message.contains("/v1/responses")
+}
+
+const RESPONSES_HINT: &str = "the vendor takes tools for this model over its other API: set `kind = \"openai-responses\"` for this provider";
 
 /// Whether the request was too long. Some vendors send a code, others only a message.
 fn is_context_length(vendor: &VendorError) -> bool {

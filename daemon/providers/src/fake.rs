@@ -339,6 +339,7 @@ pub(crate) fn options(kind: &str, base: &str) -> ProviderOptions {
         timeouts: Timeouts::default(),
         sends_reasoning: false,
         strict_roles: false,
+        server_compaction: false,
         vision: None,
         effort: None,
         efforts: Vec::new(),

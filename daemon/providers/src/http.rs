@@ -35,7 +35,11 @@ pub(crate) struct Endpoint {
     headers: HeaderMap,
     connect: Duration,
     auth: Auth,
+    beta: BetaOf,
 }
+
+/// The beta of Anthropic's API that a body needs.
+type BetaOf = fn(&[u8]) -> Option<&'static str>;
 
 /// How to send a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,6 +52,8 @@ pub(crate) enum Auth {
 
 /// Anthropic's header for a key.
 const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
+/// Anthropic's header with the betas that a request uses.
+const BETA: HeaderName = HeaderName::from_static("anthropic-beta");
 
 impl Auth {
     /// The header for a kind.
@@ -109,7 +115,13 @@ impl Endpoint {
             headers,
             connect: options.timeouts.connect,
             auth,
+            beta: |_| None,
         })
+    }
+
+    /// The same, where some bodies need a beta of the API.
+    pub(crate) fn with_beta(self, beta: BetaOf) -> Self {
+        Self { beta, ..self }
     }
 
     /// Sends a body. Returns the response with any status. Dropping the future cancels the request.
@@ -127,6 +139,9 @@ impl Endpoint {
                 "has a key that is not valid in a header",
                 "store the key again, without line breaks",
             ));
+        }
+        if let Some(beta) = (self.beta)(&body) {
+            add_beta(beta, &mut headers);
         }
         let client = client(ClientRoute::of(&self.url, self.connect))
             .await
@@ -156,6 +171,19 @@ impl Endpoint {
                 false => site.transient(&what),
             }
         })
+    }
+}
+
+/// Adds a beta to those that the entry's own headers name.
+fn add_beta(beta: &'static str, headers: &mut HeaderMap) {
+    let own = headers.get(BETA).and_then(|own| own.to_str().ok());
+    let all = match own {
+        Some(own) if own.split(',').any(|name| name.trim() == beta) => return,
+        Some(own) => HeaderValue::from_str(&format!("{own},{beta}")),
+        None => Ok(HeaderValue::from_static(beta)),
+    };
+    if let Ok(all) = all {
+        headers.insert(BETA, all);
     }
 }
 

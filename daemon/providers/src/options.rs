@@ -30,6 +30,8 @@ pub struct ProviderOptions {
     pub sends_reasoning: bool,
     /// Whether the server demands that messages of user and assistant alternate. Only for `openai`.
     pub strict_roles: bool,
+    /// Whether the vendor compacts conversations itself. Only for `anthropic` and `openai-responses`.
+    pub server_compaction: bool,
     /// Reasoning effort, in the vendor's terms. `None`: the vendor's default.
     pub effort: Option<String>,
     /// The efforts that the models support. Empty: unknown, so any is sent.

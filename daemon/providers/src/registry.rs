@@ -89,6 +89,12 @@ pub fn open(
         "strict_roles",
         "only requests of the kind `openai` can need it",
     )?;
+    extra::unused(
+        options.server_compaction && !matches!(&*options.kind, "anthropic" | "openai-responses"),
+        &options,
+        "server_compaction",
+        "only the APIs of the kinds `anthropic` and `openai-responses` have it",
+    )?;
     open(options, means)
 }
 

@@ -397,7 +397,7 @@ impl Assembly for Wire {
         let entry = entries
             .into_iter()
             .find(|entry| entry.name == name)
-            .filter(|entry| entry.kind == *kind)
+            .and_then(|entry| shipped::of_kind(entry, kind))
             .ok_or_else(|| {
                 let text = format!("its provider `{name}` (kind `{kind}`) is no longer configured");
                 Failure::new(ErrorName::InvalidConfig, text, "")

@@ -29,7 +29,7 @@ use tokio::sync::watch;
 pub use answer::{Answer, Call, Fault, Gate, Place, Usage};
 pub use script::Script;
 pub use vendor_rule::VendorRule;
-pub use wire::Wire;
+pub use wire::{COMPACT, Wire};
 
 /// How long anything that a test waits for may take.
 pub const PATIENCE: Duration = Duration::from_secs(20);
@@ -49,6 +49,8 @@ pub struct Request {
     pub json: Arc<Value>,
     /// What shows the key: `authorization`, or `x-api-key`.
     pub authorization: Option<String>,
+    /// The header `anthropic-beta`.
+    pub beta: Option<String>,
     /// Why a strict vendor refuses it.
     pub violation: Option<String>,
 }

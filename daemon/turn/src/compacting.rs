@@ -32,6 +32,8 @@ pub(crate) struct Compacting {
     pub request_id: Option<RequestId>,
     /// The summary request shows only an excerpt, because the whole conversation is too long.
     pub short: bool,
+    /// The request has the provider itself compact the conversation.
+    pub server: bool,
 }
 
 /// Why earlier bytes of requests change.
@@ -81,14 +83,18 @@ pub struct ResetJob {
 /// The source of a compaction's summary.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Summary {
-    /// Not written yet: the job decides whether one is needed.
+    /// Not written yet: the job decides whether one is needed, and whether the provider itself compacts.
     Wanted,
-    /// Like `Wanted`, but the model of the config that writes summaries has failed.
+    /// Like `Wanted`, but by a model: the provider itself did not compact.
+    WantedByModel,
+    /// Like `WantedByModel`, but the model of the config that writes summaries has failed.
     WantedByOwnModel,
     /// Like `WantedByOwnModel`, but a request with the whole conversation would be too long.
     WantedShort,
     /// Written by the model.
     Written(String),
+    /// The provider's own compaction: its data.
+    ByServer(String),
     /// Built without the model.
     Mechanical,
 }
@@ -104,6 +110,8 @@ pub enum ResetJobOutcome {
     Reset(CacheReset),
     /// The summary request is ready.
     Ask,
+    /// The request that has the provider itself compact is ready.
+    AskServer,
     Nothing(NothingToCompact),
     /// The messages that may not be folded are too large by themselves: this many tokens.
     Full(u64),
@@ -141,14 +149,6 @@ impl Compacting {
                 _ => None,
             },
             CompactionWait::Job(_) => None,
-        }
-    }
-
-    /// The summary for a job when the model still has to write one.
-    fn wanted(&self) -> Summary {
-        match self.short {
-            true => Summary::WantedShort,
-            false => Summary::Wanted,
         }
     }
 }
@@ -236,15 +236,25 @@ impl Step<'_> {
             then,
             request_id,
             short: is_too_long(&why),
+            server: false,
             why,
         };
         // If a user requested it, try the model again even after failures.
         let summary = match self.hold.failures >= FAILURES && !is_manual(&compacting.why) {
             true => Summary::Mechanical,
-            false => compacting.wanted(),
+            false => self.wanted(&compacting),
         };
         compacting.waits = self.job(&compacting.why, summary);
         Phase::Compacting(compacting)
+    }
+
+    /// The summary for a job when one still has to be written.
+    fn wanted(&self, compacting: &Compacting) -> Summary {
+        match (compacting.short, self.hold.no_server_compaction) {
+            (true, _) => Summary::WantedShort,
+            (false, true) => Summary::WantedByModel,
+            (false, false) => Summary::Wanted,
+        }
     }
 
     fn job(&mut self, why: &ResetReason, summary: Summary) -> CompactionWait {
@@ -269,7 +279,14 @@ impl Step<'_> {
         }
         match end {
             ResetJobOutcome::Reset(reset) => self.write_reset(compacting, reset),
-            ResetJobOutcome::Ask => self.ask_summary(compacting),
+            ResetJobOutcome::Ask => self.ask_summary(Compacting {
+                server: false,
+                ..compacting
+            }),
+            ResetJobOutcome::AskServer => self.ask_summary(Compacting {
+                server: true,
+                ..compacting
+            }),
             ResetJobOutcome::Nothing(why) => {
                 // Do not try again before there is more to fold.
                 let step = (self.facts.wire.context_window / 20).max(1);
@@ -301,6 +318,7 @@ impl Step<'_> {
             // These counts were for another model.
             self.hold.futile = 0;
             self.hold.failures = 0;
+            self.hold.no_server_compaction = false;
         }
         if let Some(done) = done {
             self.hold.failures = 0;
@@ -338,7 +356,7 @@ impl Step<'_> {
         if forced && self.hold.failures <= FAILURES && !self.held() {
             let summary = match self.hold.failures >= FAILURES {
                 true => Summary::Mechanical,
-                false => compacting.wanted(),
+                false => self.wanted(&compacting),
             };
             let waits = self.job(&compacting.why, summary);
             return Phase::Compacting(Compacting {

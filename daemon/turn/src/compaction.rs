@@ -4,6 +4,7 @@
 
 mod excerpt;
 mod plan;
+mod server;
 mod shorten;
 mod summary;
 mod transcript;
@@ -13,6 +14,7 @@ pub use plan::{
     BasePart, CompactionPlan, CompactionTerms, ConversationMessage, NothingToCompact, TokenRatio,
     is_pinned, plan,
 };
+pub use server::{lead, stand_in};
 pub use shorten::shorten;
 pub use summary::{EditedFile, RestatedState, beginning, demand, is_summary, mechanical};
 pub use transcript::{TRANSCRIPT_SYSTEM, transcript};

@@ -44,6 +44,8 @@ pub(crate) struct Hold {
     pub refusal: String,
     /// With fewer context tokens than this, a compaction would not free enough.
     pub futile: u64,
+    /// The provider refused to compact itself: it is not asked again.
+    pub no_server_compaction: bool,
     /// The outcome of the newest compaction, until it is taken.
     pub compacted: Option<CompactionEnd>,
 }

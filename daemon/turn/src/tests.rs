@@ -29,6 +29,7 @@ mod recovery;
 mod repair;
 mod scenarios;
 pub(crate) mod script;
+mod server_compaction;
 mod simulation;
 mod supervision;
 mod trouble;

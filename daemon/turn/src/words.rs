@@ -310,6 +310,11 @@ fn denied_by_rule(rule: &str, layer: &str) -> String {
     format!("{denied}.\nIt will be denied again; find another way.")
 }
 
+/// The notice when the provider itself does not compact the conversation.
+pub fn no_server_compaction(why: &str) -> String {
+    format!("The provider did not compact the conversation ({why}), so the model writes a summary.")
+}
+
 /// The notice when the model of the config cannot write the summary of a compaction.
 pub fn no_summary_writer(why: &str) -> String {
     format!(

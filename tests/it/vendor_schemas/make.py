@@ -5,6 +5,7 @@
 import json, pathlib, sys
 from importlib.metadata import version
 from pydantic import TypeAdapter
+from anthropic.types.beta.message_create_params import MessageCreateParamsStreaming as BetaParamsStreaming
 from anthropic.types.message_create_params import MessageCreateParamsStreaming
 from openai.types.chat.completion_create_params import CompletionCreateParamsStreaming
 from openai.types.responses.response_create_params import ResponseCreateParamsStreaming
@@ -13,6 +14,8 @@ WIRES = [
     ("openai", "openai", CompletionCreateParamsStreaming),
     ("openai-responses", "openai", ResponseCreateParamsStreaming),
     ("anthropic", "anthropic", MessageCreateParamsStreaming),
+    # Requests with a header `anthropic-beta`.
+    ("anthropic-beta", "anthropic", BetaParamsStreaming),
 ]
 ANNOTATIONS = {"title", "description", "default", "format"}
 

@@ -137,6 +137,9 @@ fn daemon_messages_are_shown_in_the_interface_language() {
     let notice = "The daemon was restarted; the session is still paused.";
     let compaction = json!({"trigger": "auto", "tokens_before": 80_000, "tokens_after": 30_000,
         "folded": 1, "shortened": 0, "kept": 2});
+    let refused = "The provider did not compact the conversation (no such route), so the model writes a summary.";
+    let by_provider = json!({"trigger": "auto", "tokens_before": 80_000, "tokens_after": 30_000,
+        "folded": 1, "shortened": 0, "kept": 2, "server": true});
     let events = [
         event(Some(1), "notice", &json!({"level": "info", "text": notice})),
         event(
@@ -154,6 +157,16 @@ fn daemon_messages_are_shown_in_the_interface_language() {
             "session.state",
             &json!({"state": "waiting", "waiting_for": "credentials", "cause": "no key for `x`"}),
         ),
+        event(
+            Some(5),
+            "notice",
+            &json!({"level": "info", "text": refused}),
+        ),
+        event(
+            Some(6),
+            "cache.reset",
+            &json!({"reason": "compaction", "compaction": by_provider}),
+        ),
     ];
     let rows = shown(&events, &look(80, Language::Chinese));
     assert_eq!(
@@ -163,6 +176,9 @@ fn daemon_messages_are_shown_in_the_interface_language() {
             "· 缓存重置：压缩, 约从 80000 到 30000 词元, 摘要 1 条消息, 原样保留 2 条",
             "· 已固定 m1，压缩时原样保留（ann）",
             "! 需要密钥：没有 `x` 的密钥",
+            "· 服务商没有压缩对话（no such route），摘要由模型撰写。",
+            "· 缓存重置：压缩, 约从 80000 到 30000 词元, 摘要 1 条消息, 原样保留 2 条, 由服务",
+            "  商压缩",
         ]
     );
 }

@@ -6,7 +6,7 @@
 
 use contract::codec::FragmentRole;
 use contract::image::placeholder;
-use contract::{Asked, Codec, Fragment, Prefix, ToolChoice, ToolDeclaration};
+use contract::{Asked, Codec, Fragment, Prefix, ServerCompaction, ToolChoice, ToolDeclaration};
 use proto::item::{AssistantMessage, CallStatus, Image, Item, ToolCall, ToolMessage};
 use serde_json::{Value, json};
 
@@ -47,8 +47,10 @@ const FAILED: &str = "[The call failed.]\n";
 
 /// The codec of one entry.
 pub(super) struct Messages {
-    extra: String,
+    pub(super) extra: String,
     vision: Option<bool>,
+    /// Whether the entry turns on the vendor's own compaction.
+    pub(super) compacts: bool,
 }
 
 impl Messages {
@@ -71,6 +73,7 @@ impl Messages {
         Ok(Self {
             extra,
             vision: options.vision,
+            compacts: options.server_compaction,
         })
     }
 
@@ -203,6 +206,10 @@ impl Codec for Messages {
         }
         body.push(b'}');
         body
+    }
+
+    fn server_compaction(&self) -> Option<&dyn ServerCompaction> {
+        Some(self)
     }
 
     fn with_output_limit(&self, extra: &str, tokens: u64) -> Option<String> {

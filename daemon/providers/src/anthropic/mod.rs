@@ -1,8 +1,10 @@
 //! The kind `anthropic`: `/v1/messages` with server-sent events.
 //!
-//! `codec` writes requests, and `stream` collects an answer from events. Called by the registry.
+//! `codec` writes requests, `compaction` those for the vendor's own compaction, and `stream` collects an answer from
+//! events. Called by the registry.
 
 mod codec;
+mod compaction;
 pub(crate) mod stream;
 
 use std::sync::Arc;
@@ -21,6 +23,7 @@ pub(crate) fn open(
     _: &ProviderContext,
 ) -> Result<OpenedProvider, OpenError> {
     let endpoint = Endpoint::new(&options, path(&options.base_url), Auth::ApiKey)?;
+    let endpoint = endpoint.with_beta(compaction::beta);
     let codec = codec::Messages::new(&options)?;
     let vendor = Vendor::new(options, endpoint, stream::Collector::new);
     Ok((Arc::new(codec), Arc::new(vendor)))

@@ -4,14 +4,15 @@
 //! broken. Blocks are identified by their index, so they may interleave. Thinking is streamed, and
 //! kept as a thought when its block ends: signed, and sent back unchanged. Called by `read`.
 
+use contract::codec::COMPACTION;
 use contract::provider::{ProviderError, Reported};
 use proto::item::{Finish, Thought};
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
-use super::KIND;
+use super::{KIND, compaction};
 use crate::calls::{AnswerEnd, CallFragment};
 use crate::gathered::Gathered;
-use crate::json::on_one_line;
+use crate::json::{on_one_line, text_of};
 use crate::lenient::Object;
 use crate::part_batch::PartBatch;
 use crate::read::{Collect, Flow};
@@ -23,6 +24,8 @@ pub(crate) struct Collector {
     counts: Counts,
     /// Whether there is reasoning, so that the next block is separated from it.
     reasoned: bool,
+    /// The answer is the vendor's own compaction and nothing else.
+    compacted: bool,
 }
 
 /// A block in progress, kept until the answer ends.
@@ -44,6 +47,8 @@ enum BlockKind {
     },
     /// The raw block.
     Redacted(String),
+    /// The vendor's compaction: its members.
+    Compaction(Map<String, Value>),
     Call,
     /// A kind that we did not request.
     Other,
@@ -57,6 +62,8 @@ struct Counts {
     written: u64,
     output: u64,
     thinking: u64,
+    /// Of the vendor's own compaction, which the other counts leave out.
+    compaction: Reported,
 }
 
 impl Collector {
@@ -66,6 +73,7 @@ impl Collector {
             blocks: Vec::new(),
             counts: Counts::default(),
             reasoned: false,
+            compacted: false,
         }
     }
 
@@ -103,8 +111,8 @@ impl Collector {
             }
             "content_block_stop" => self.close(index, batch)?,
             "message_delta" => {
-                self.report(&event);
                 self.stop(&event.object("delta").unwrap_or_default());
+                self.report(&event);
             }
             "message_stop" => {
                 self.gathered.end_here();
@@ -125,6 +133,10 @@ impl Collector {
                 signature: String::new(),
             },
             "redacted_thinking" => BlockKind::Redacted(on_one_line(raw).into_owned()),
+            "compaction" => {
+                self.gathered.said += raw.len();
+                BlockKind::Compaction(compaction::members(raw))
+            }
             "tool_use" => BlockKind::Call,
             _ => BlockKind::Other,
         };
@@ -177,6 +189,15 @@ impl Collector {
                 signature.push_str(&more);
                 self.gathered.said += more.len();
             }
+            // On demand it comes whole; where an ordinary request led to it, in one delta.
+            Some(BlockKind::Compaction(block)) => {
+                for key in ["content", "encrypted_content"] {
+                    if let Some(raw) = delta.raw(key) {
+                        self.gathered.said += raw.get().len();
+                        block.insert(key.to_owned(), text_of(raw).into_owned().into());
+                    }
+                }
+            }
             Some(BlockKind::Call) => {
                 let more = delta.text("partial_json");
                 let piece = CallFragment::indexed(index, &more);
@@ -211,6 +232,7 @@ impl Collector {
     fn stop(&mut self, message: &Object<'_>) {
         let reason = message.text("stop_reason");
         if !reason.is_empty() {
+            self.compacted = reason == "compaction";
             self.gathered.end = AnswerEnd::Reason(finish(&reason));
         }
     }
@@ -239,14 +261,19 @@ impl Collector {
                 *count = now;
             }
         }
-        // The input excludes tokens read from or written to the cache.
-        let cached = counts.read.saturating_add(counts.written);
-        self.gathered.usage = Some(Reported {
-            prompt_tokens: counts.input.saturating_add(cached),
-            cached_tokens: counts.read,
-            cache_write_tokens: counts.written,
-            output_tokens: counts.output,
+        if let Some(spent) = compaction_usage(&usage) {
+            counts.compaction = spent;
+        }
+        let own = reported(counts.input, counts.read, counts.written, counts.output);
+        let own = Reported {
             reasoning_tokens: counts.thinking,
+            ..own
+        };
+        // In an ordinary answer the context is what the answer's own counts say.
+        let alone = self.compacted || own == Reported::default();
+        self.gathered.usage = Some(match alone {
+            true => sum(own, counts.compaction),
+            false => own,
         });
     }
 }
@@ -267,8 +294,8 @@ impl Collect for Collector {
             self.begin(index, block.get(), batch)?;
             self.close(index, batch)?;
         }
-        self.report(&message);
         self.stop(&message);
+        self.report(&message);
         // A truncated document would not have parsed.
         self.gathered.end_here();
         Ok(())
@@ -286,22 +313,63 @@ impl Collect for Collector {
             AnswerEnd::Bare | AnswerEnd::Reason(Finish::Stop | Finish::ToolCalls | Finish::Paused)
         );
         for block in std::mem::take(&mut self.blocks) {
-            let data = match block.what {
+            let (kind, data) = match block.what {
                 BlockKind::Thinking { text, signature }
                     if !signature.is_empty() || (block.closed && !is_cut) =>
                 {
-                    thinking(&text, &signature)
+                    (KIND, thinking(&text, &signature))
                 }
-                BlockKind::Redacted(raw) => raw,
+                BlockKind::Redacted(raw) => (KIND, raw),
+                BlockKind::Compaction(block) if compaction::has_summary(&block) => {
+                    (COMPACTION, Value::Object(block).to_string())
+                }
                 _ => continue,
             };
             self.gathered.thoughts.push(Thought {
-                kind: KIND.to_owned(),
+                kind: kind.to_owned(),
                 data,
                 text_at: block.text_at,
                 calls_at: block.calls_at,
             });
         }
+    }
+}
+
+/// Counts as neutral ones. The input excludes tokens read from or written to the cache.
+fn reported(input: u64, read: u64, written: u64, output: u64) -> Reported {
+    Reported {
+        prompt_tokens: input.saturating_add(read).saturating_add(written),
+        cached_tokens: read,
+        cache_write_tokens: written,
+        output_tokens: output,
+        reasoning_tokens: 0,
+    }
+}
+
+/// What the vendor's own compaction took. It is billed, and the counts of the answer leave it out. `None`: there was none.
+fn compaction_usage(usage: &Object<'_>) -> Option<Reported> {
+    let steps = usage.objects("iterations");
+    let steps = steps.filter(|step| step.text("type") == "compaction");
+    let each = steps.map(|step| {
+        reported(
+            step.count("input_tokens"),
+            step.count("cache_read_input_tokens"),
+            step.count("cache_creation_input_tokens"),
+            step.count("output_tokens"),
+        )
+    });
+    each.reduce(sum)
+}
+
+fn sum(one: Reported, other: Reported) -> Reported {
+    Reported {
+        prompt_tokens: one.prompt_tokens.saturating_add(other.prompt_tokens),
+        cached_tokens: one.cached_tokens.saturating_add(other.cached_tokens),
+        cache_write_tokens: one
+            .cache_write_tokens
+            .saturating_add(other.cache_write_tokens),
+        output_tokens: one.output_tokens.saturating_add(other.output_tokens),
+        reasoning_tokens: one.reasoning_tokens.saturating_add(other.reasoning_tokens),
     }
 }
 

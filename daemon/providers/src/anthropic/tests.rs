@@ -71,6 +71,37 @@ async fn the_key_has_its_own_header_and_the_base_url_may_have_the_version() {
     }
 }
 
+/// The beta of a request joins those that the entry names, once, and goes with no other request.
+#[tokio::test]
+async fn a_beta_of_the_request_joins_those_of_the_entry() {
+    let asks = br#"{"messages":[],"compaction":{"type":"summarize"}}"#;
+    let beta = "compact-2026-09-04";
+    for (own, body, expected) in [
+        (None, &asks[..], Some(beta.to_owned())),
+        (Some("a-1"), asks, Some(format!("a-1,{beta}"))),
+        (Some(beta), asks, Some(beta.to_owned())),
+        (Some("a-1"), b"{}", Some("a-1".to_owned())),
+        (None, b"{}", None),
+    ] {
+        let mut server =
+            FakeServer::start(vec![vec![events(), chunk(SAYS), chunk(STOPS), end()]]).await;
+        let mut options = fake::options(KIND, &server.base);
+        let header = own.map(|own| ("Anthropic-Beta".to_owned(), own.to_owned()));
+        options.headers = header.into_iter().collect();
+        let (_, provider) = open(options, &nothing()).expect("a good entry");
+        let request = contract::Request {
+            body: body.to_vec(),
+            ..fake::request()
+        };
+        let parts: Parts = provider.stream(request).collect().await;
+        assert!(parts.iter().all(Result::is_ok), "{parts:?}");
+        let head = server.request().await.head.to_lowercase();
+        let mut lines = head.lines();
+        let sent = lines.find_map(|line| line.strip_prefix("anthropic-beta: "));
+        assert_eq!(sent.map(str::to_owned), expected, "{head}");
+    }
+}
+
 #[tokio::test]
 async fn headers_of_the_entry_replace_ours() {
     let script = vec![events(), chunk(SAYS), chunk(STOPS), end()];

@@ -1,7 +1,7 @@
 //! One test suite for all kinds. The same scenario, in each vendor's streaming format, yields the
 //! same neutral answer: whole, with other line ends, and cut at every byte.
 //!
-//! The streams are beside this file, one file per kind, as the vendors send them.
+//! The streams are beside this file, one file per kind, as the vendors send them. `recorded` has real ones.
 
 use std::collections::BTreeMap;
 
@@ -11,6 +11,7 @@ use proto::item::{Finish, ToolCall};
 use crate::playback::{CollectedAnswer, play};
 
 mod documents;
+mod recorded;
 
 /// The kinds with their streams.
 const KINDS: &[(&str, &str)] = &[

@@ -133,6 +133,23 @@ fn a_server_that_demands_alternation_names_the_setting() {
     }
 }
 
+/// As users of several clients quote it for `gpt-5.4` to `gpt-5.6`, with and without the last words.
+#[test]
+fn a_vendor_that_takes_tools_over_its_other_api_names_the_kind() {
+    for end in [
+        "Please use /v1/responses instead.",
+        "To use function tools, use /v1/responses or set reasoning_effort to 'none'.",
+    ] {
+        let body = format!(
+            r#"{{"error":{{"message":"Function tools with reasoning_effort are not supported for gpt-5.6-sol in /v1/chat/completions. {end}","type":"invalid_request_error","param":"reasoning_effort","code":null}}}}"#
+        );
+        let error = refused(400, &body);
+        assert_eq!(error.kind, ErrorKind::Permanent, "{body}");
+        let hint = "`kind = \"openai-responses\"`";
+        assert!(error.hint.contains(hint), "{}", error.hint);
+    }
+}
+
 #[test]
 fn refusals_name_what_the_user_can_fix() {
     for (status, words) in [

@@ -4,7 +4,7 @@
 //! including its encrypted reasoning, unchanged. The vendor stores nothing (`store: false`), so
 //! each request contains everything.
 
-use contract::{Asked, Codec, Prefix, ToolDeclaration};
+use contract::{Asked, Codec, Prefix, ServerCompaction, ToolDeclaration};
 use proto::item::{AssistantMessage, Image, Item, ToolMessage};
 use serde_json::{Value, json};
 
@@ -43,6 +43,8 @@ pub(super) struct Responses {
     /// Whether its models are known to reason.
     reasons: bool,
     vision: Option<bool>,
+    /// Whether the entry turns on the vendor's own compaction.
+    pub(super) compacts: bool,
 }
 
 impl Responses {
@@ -68,6 +70,7 @@ impl Responses {
             sends_reasoning: options.sends_reasoning,
             reasons: options.effort.is_some() || !options.efforts.is_empty(),
             vision: options.vision,
+            compacts: options.server_compaction,
         })
     }
 
@@ -179,6 +182,10 @@ impl Codec for Responses {
 
     fn sends_images(&self) -> bool {
         self.vision == Some(true)
+    }
+
+    fn server_compaction(&self) -> Option<&dyn ServerCompaction> {
+        Some(self)
     }
 
     fn temperature(&self, hundredths: u32) -> Option<String> {

@@ -1,8 +1,10 @@
 //! The kind `openai-responses`: `/responses` with server-sent events. The vendor stores nothing.
 //!
-//! `codec` writes requests, and `stream` collects an answer from events. Called by the registry.
+//! `codec` writes requests, `compaction` those for the vendor's own compaction, and `stream` collects an answer from
+//! events. Called by the registry.
 
 mod codec;
+mod compaction;
 pub(crate) mod stream;
 
 use std::sync::Arc;

@@ -5,12 +5,13 @@
 //! servers without deltas work too. The answer is complete when the vendor reports its status.
 //! Called by `read`.
 
+use contract::codec::COMPACTION;
 use contract::provider::{ProviderError, Reported};
 use proto::item::{Finish, Thought};
 
 use serde_json::json;
 
-use super::{KIND, OPEN_REASONING, PHASE};
+use super::{KIND, OPEN_REASONING, PHASE, compaction};
 use crate::calls::{AnswerEnd, CallFragment};
 use crate::gathered::Gathered;
 use crate::json::{on_one_line, text_of};
@@ -191,6 +192,10 @@ impl Collector {
                 }
             }
             "reasoning" if done => self.reasoned(number, &output, raw, batch),
+            "compaction" if done && compaction::parse(raw).is_some() => {
+                let calls = self.gathered.calls.before(number);
+                self.gathered.thought(COMPACTION, raw, calls);
+            }
             _ => {}
         }
         Ok(())

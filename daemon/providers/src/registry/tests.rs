@@ -64,6 +64,15 @@ fn a_wrong_entry_is_refused_by_name_and_key() {
         message.starts_with("provider `acme`: strict_roles: "),
         "{message}"
     );
+    for kind in ["openai", "command"] {
+        let message = refused(|options| {
+            (options.kind, options.server_compaction) = (kind.to_owned(), true);
+        });
+        assert!(
+            message.starts_with("provider `acme`: server_compaction: only the APIs of"),
+            "{message}"
+        );
+    }
     for (extra, reason) in [
         ("\"a\":", "not JSON members"),
         ("\"model\":1", "`model`"),

@@ -40,6 +40,9 @@ pub struct ProviderEntry {
     /// The server demands that messages of user and assistant alternate.
     #[serde(default)]
     pub strict_roles: bool,
+    /// The vendor compacts conversations itself.
+    #[serde(default)]
+    pub server_compaction: bool,
     /// The models' reasoning effort, and the efforts that they know.
     #[serde(default)]
     pub effort: Option<String>,
@@ -108,6 +111,13 @@ pub const FIELDS: &[(&str, &str)] = &[
         "strict_roles",
         "Whether the server demands that user and assistant alternate, as Mistral's API and the chat templates of some \
          local models do. Consecutive user messages are then sent as one. Only for `openai`.",
+    ),
+    (
+        "server_compaction",
+        "Whether the provider compacts the conversation itself instead of having the model write a summary, as the APIs of \
+         Anthropic and OpenAI offer. What it writes replaces answers and tool results; your messages are still sent word \
+         for word. Where the provider refuses, the model writes the summary. Only for `anthropic` and \
+         `openai-responses`.",
     ),
     (
         "effort",

@@ -18,6 +18,9 @@ pub const KIND: &str = "openai";
 /// Where a shipped entry says that it comes from.
 pub const ORIGIN: &str = "shipped";
 
+/// Kinds that shipped entries had in earlier versions, by name: their endpoints still take requests of that kind.
+const FORMER_KINDS: &[(&str, &str)] = &[("openai", "openai")];
+
 #[derive(Deserialize)]
 struct Table {
     providers: Vec<ProviderEntry>,
@@ -44,6 +47,19 @@ pub fn besides(configured: &[ProviderEntry]) -> Vec<ProviderEntry> {
     let mut entries = all();
     entries.retain(|entry| configured.iter().all(|known| known.name != entry.name));
     entries
+}
+
+/// An entry for a session whose requests are of this kind. A shipped one may have had another kind when the session began.
+#[must_use]
+pub fn of_kind(entry: ProviderEntry, kind: &str) -> Option<ProviderEntry> {
+    let is_former = entry.origin == ORIGIN && FORMER_KINDS.contains(&(&entry.name, kind));
+    match entry.kind == kind {
+        true => Some(entry),
+        false => is_former.then(|| ProviderEntry {
+            kind: kind.to_owned(),
+            ..entry
+        }),
+    }
 }
 
 /// Finds what a reference means among the configured entries, and then among the shipped ones. A shipped entry takes

@@ -118,6 +118,7 @@ pub fn open(
         answer_max: settings.answer_max,
         sends_reasoning: entry.sends_reasoning,
         strict_roles: entry.strict_roles,
+        server_compaction: entry.server_compaction,
         effort: entry.effort.clone(),
         efforts: facts.efforts,
         max_output_tokens: entry.max_output_tokens,

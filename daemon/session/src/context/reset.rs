@@ -22,6 +22,8 @@ use crate::journal::elements::{self, Element, Reader};
 use crate::journal::{MessageAt, images};
 use crate::request::keys::Keys;
 
+mod server;
+
 /// Bytes beside a record, at most: three quarters of the longest line.
 const OWN_MAX: usize = store::format::LINE_MAX / 4 * 3;
 
@@ -129,11 +131,23 @@ pub fn preview(work: Workpiece) -> Result<(CompactionPlan, u64), Failure> {
 fn compact(work: Workpiece, instructions: &str) -> Result<Done, Failure> {
     let messages = read(&work.file, &work.parts)?;
     let mut terms = work.terms.clone();
-    if let Summary::Written(text) = &work.job.summary {
-        terms.summary = Some(text.clone());
+    let server = match &work.job.summary {
+        Summary::ByServer(data) => Some(server::Compacted::of(&work, data, &messages)?),
+        _ => None,
+    };
+    match (&work.job.summary, &server) {
+        (Summary::Written(text), _) => terms.summary = Some(text.clone()),
+        (_, Some(server)) => terms.summary = Some(server.text.clone()),
+        _ => {}
     }
     let mut planned = compaction::plan(&messages, &terms);
     if let CompactionPlan::Ask { fold } = &planned {
+        if let Some(request) = server::request(&work, &messages, fold, instructions)? {
+            return Ok(Done {
+                request: Some(request),
+                ..Done::of(ResetJobOutcome::AskServer)
+            });
+        }
         let (writer, no_writer) = match writer(&work) {
             Ok(writer) => (writer, None),
             Err(failure) => (None, Some(failure)),
@@ -162,8 +176,14 @@ fn compact(work: Workpiece, instructions: &str) -> Result<Done, Failure> {
         CompactionPlan::Ask { .. } => Ok(Done::of(ResetJobOutcome::Nothing(
             NothingToCompact::NothingToFold,
         ))),
-        CompactionPlan::Done { parts, done } => {
-            let (pieces, elements) = put(&*work.codec, &messages, parts);
+        CompactionPlan::Done { parts, mut done } => {
+            let (pieces, elements) = match server {
+                None => put(&*work.codec, &messages, parts),
+                Some(server) => {
+                    done.server = true;
+                    server.lead(&work, &messages, parts, &terms)?
+                }
+            };
             let own = bounded(elements::own(None, &elements))?;
             let reset = CacheReset {
                 reason: "compaction".to_owned(),
@@ -229,7 +249,7 @@ fn add(codec: &dyn Codec, item: Item, elements: &mut Vec<Element>) -> Option<Pie
 
 /// The model of the config that writes summaries, where there is one and it can be asked.
 fn writer(work: &Workpiece) -> Result<Option<ModelSetup>, Failure> {
-    if work.job.summary != Summary::Wanted {
+    if !matches!(work.job.summary, Summary::Wanted | Summary::WantedByModel) {
         return Ok(None);
     }
     let wanted = &work.wanted;
@@ -324,12 +344,17 @@ impl ShownConversation {
     fn of(work: &Workpiece, messages: &[ConversationMessage], fold: &[usize]) -> Option<Self> {
         let too_long = work.terms.is_too_long_to_show(messages);
         match work.job.summary {
-            Summary::Wanted | Summary::WantedByOwnModel if !too_long => Some(Self::Whole),
-            Summary::Wanted | Summary::WantedByOwnModel | Summary::WantedShort => {
+            Summary::Wanted | Summary::WantedByModel | Summary::WantedByOwnModel if !too_long => {
+                Some(Self::Whole)
+            }
+            Summary::Wanted
+            | Summary::WantedByModel
+            | Summary::WantedByOwnModel
+            | Summary::WantedShort => {
                 let room = work.terms.excerpt_room(messages);
                 compaction::excerpt(messages, fold, room).map(Self::Excerpt)
             }
-            Summary::Written(_) | Summary::Mechanical => None,
+            Summary::Written(_) | Summary::ByServer(_) | Summary::Mechanical => None,
         }
     }
 
@@ -364,11 +389,7 @@ impl ShownConversation {
             let cut = cut.and_then(|tool| work.codec.render(&Item::Tool(tool)));
             let bytes = match cut {
                 Some(text) => text.into_bytes(),
-                None => {
-                    let stored = fetch(&work.file, &part.fragment)?;
-                    let filled = images::fill(&work.file, &*work.codec, part, &stored);
-                    filled.map_err(damaged)?.bytes.into_owned()
-                }
+                None => sent(work, part)?,
             };
             fragments.push((part.role, bytes));
         }
@@ -387,6 +408,13 @@ impl ShownConversation {
             cache_key: &work.cache_key,
         }))
     }
+}
+
+/// The wire bytes of a message, as requests have them.
+fn sent(work: &Workpiece, part: &MessageAt) -> Result<Vec<u8>, Failure> {
+    let stored = fetch(&work.file, &part.fragment)?;
+    let filled = images::fill(&work.file, &*work.codec, part, &stored);
+    Ok(filled.map_err(damaged)?.bytes.into_owned())
 }
 
 /// Another prefix, and if needed the messages as another provider takes them.
@@ -429,6 +457,9 @@ fn rebase(work: Workpiece) -> Result<Done, Failure> {
                 });
         let made = items.filter_map(|item| add(&*codec, item, &mut elements));
         pieces = Some(made.collect());
+    } else if let Some(read) = server::unreadable(&work, swap.as_deref())? {
+        let (kept, rendered) = read;
+        (pieces, elements) = (Some(kept), rendered);
     }
     let wire = swap.as_ref().map(|swap| Wire {
         provider: swap.model.provider_name.clone(),

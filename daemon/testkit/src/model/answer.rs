@@ -14,6 +14,8 @@ pub struct Answer {
     pub text: String,
     pub reasoning: String,
     pub calls: Vec<Call>,
+    /// The vendor's own compaction, in place of an answer: what it says.
+    pub compaction: Option<String>,
     pub finish: Option<String>,
     /// What is reported; absent: made up from the sizes, with a prefix cache of blocks of 64 tokens.
     pub usage: Option<Usage>,
@@ -186,6 +188,7 @@ impl Answer {
             text: text.into(),
             reasoning: String::new(),
             calls: Vec::new(),
+            compaction: None,
             finish: None,
             usage: None,
             reports: true,
@@ -201,6 +204,15 @@ impl Answer {
     #[must_use]
     pub fn call(name: &str, arguments: Value) -> Self {
         Self::text("").and_call(name, arguments)
+    }
+
+    /// The vendor's own compaction, which says this.
+    #[must_use]
+    pub fn compaction(text: &str) -> Self {
+        Self {
+            compaction: Some(text.to_owned()),
+            ..Self::text("")
+        }
     }
 
     /// A further tool call.

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::answer::{Answer, Usage};
 use super::prefix::Parts;
 use super::sse::{Events, pieces};
-use super::wire::{chat, image_fits, only, seal, text_of};
+use super::wire::{COMPACT, chat, image_fits, only, seal, text_of};
 
 /// The mark that moves with each request.
 const MARK: &str = ",\"cache_control\":{\"type\":\"ephemeral\"}";
@@ -34,9 +34,15 @@ pub fn as_chat(body: &Value) -> Value {
                 Some("tool_result") => json!({
                     "role": "tool", "tool_call_id": block["tool_use_id"], "content": text_of(&block["content"]),
                 }),
+                Some("compaction") => json!({"role": "user", "content": block["content"]}),
                 _ => json!({"role": "user", "content": block["text"]}),
             });
         }
+    }
+    if body["compaction"].is_object() {
+        let demand = body["compaction"]["instructions"].as_str();
+        let said = format!("{COMPACT}{}", demand.unwrap_or_default());
+        messages.push(json!({"role": "user", "content": said}));
     }
     chat(body, messages, "input_schema", &body["tool_choice"]["type"])
 }
@@ -80,8 +86,10 @@ pub fn check(body: &Value) -> Result<(), String> {
             "max_tokens",
             "thinking",
             "output_config",
+            "compaction",
         ],
     )?;
+    compaction_fits(body)?;
     if body["max_tokens"].as_u64().is_none_or(|tokens| tokens == 0) {
         return Err("`max_tokens` is missing".to_owned());
     }
@@ -113,6 +121,32 @@ pub fn check(body: &Value) -> Result<(), String> {
         blocks_fit(blocks).map_err(wrong)?;
     }
     Ok(())
+}
+
+/// The name of the beta that a body needs.
+pub fn beta(body: &Value) -> Option<&'static str> {
+    let carries = body["messages"][0]["content"][0]["type"] == "compaction";
+    (carries || body.get("compaction").is_some()).then_some("compact-2026-09-04")
+}
+
+/// The vendor's own compaction: asked for, or sent back as the very first block.
+fn compaction_fits(body: &Value) -> Result<(), String> {
+    if let Some(asked) = body.get("compaction") {
+        only(asked, &["type", "instructions"])?;
+        if asked["type"] != "summarize" {
+            return Err("`compaction` is of no known type".to_owned());
+        }
+        if matches!(body["tool_choice"]["type"].as_str(), Some("any" | "tool")) {
+            return Err("`compaction` with a forced tool".to_owned());
+        }
+    }
+    let messages = body["messages"].as_array().into_iter().flatten();
+    let blocks = messages.flat_map(|message| message["content"].as_array().into_iter().flatten());
+    // The first block of all, and no other.
+    match blocks.skip(1).any(|block| block["type"] == "compaction") {
+        true => Err("compaction_block_misplaced".to_owned()),
+        false => Ok(()),
+    }
 }
 
 fn blocks_fit(blocks: &[Value]) -> Result<(), String> {
@@ -152,6 +186,22 @@ fn blocks_fit(blocks: &[Value]) -> Result<(), String> {
                     return Err(format!("`{text}` was not signed like that"));
                 }
             }
+            "compaction" => {
+                only(
+                    block,
+                    &[
+                        "type",
+                        "content",
+                        "signature",
+                        "tool_changes",
+                        "cache_control",
+                    ],
+                )?;
+                let text = block["content"].as_str().unwrap_or_default();
+                if block["signature"] != seal(text) {
+                    return Err("compaction_content_mismatch".to_owned());
+                }
+            }
             other => return Err(format!("unknown block `{other}`")),
         }
     }
@@ -188,10 +238,13 @@ fn result_fits(result: &Value) -> Result<(), String> {
 pub fn events(answer: &Answer, number: usize, usage: Option<Usage>) -> Events {
     let mut said = vec![event(&json!({"type": "message_start", "message": {
         "id": format!("msg_{number}"), "type": "message", "role": "assistant", "model": super::NAME,
-        "content": [], "stop_reason": null, "usage": usage.map(|usage| json!({
+        "content": [], "stop_reason": null, "usage": usage.map(|usage| match answer.compaction {
+            Some(_) => json!({"input_tokens": 0, "output_tokens": 0}),
+            None => json!({
             "input_tokens": usage.prompt.saturating_sub(usage.cached), "output_tokens": 1,
             "cache_read_input_tokens": usage.cached, "cache_creation_input_tokens": 0,
-        })),
+            }),
+        }),
     }}))];
     said.push(event(&json!({"type": "ping"})));
     let mut index = 0;
@@ -236,10 +289,17 @@ pub fn events(answer: &Answer, number: usize, usage: Option<Usage>) -> Events {
             deltas.collect(),
         );
     }
-    let natural = if answer.calls.is_empty() {
-        "end_turn"
-    } else {
-        "tool_use"
+    if let Some(text) = &answer.compaction {
+        // Whole, with its members in an order of the vendor's.
+        let begin = json!({
+            "content": text, "signature": seal(text), "tool_changes": [], "type": "compaction",
+        });
+        block(begin, Vec::new());
+    }
+    let natural = match (&answer.compaction, answer.calls.is_empty()) {
+        (Some(_), _) => "compaction",
+        (None, true) => "end_turn",
+        (None, false) => "tool_use",
     };
     let reason = match answer.finish.as_deref() {
         None => natural,
@@ -249,8 +309,17 @@ pub fn events(answer: &Answer, number: usize, usage: Option<Usage>) -> Events {
     };
     let mut last =
         json!({"type": "message_delta", "delta": {"stop_reason": reason, "stop_sequence": null}});
-    if let Some(usage) = usage {
-        last["usage"] = json!({"output_tokens": usage.output});
+    match usage {
+        // Its own usage is beside that of the answer, of which there is none.
+        Some(usage) if answer.compaction.is_some() => {
+            last["usage"] = json!({"output_tokens": 0, "iterations": [{
+                "type": "compaction", "input_tokens": usage.prompt.saturating_sub(usage.cached),
+                "cache_read_input_tokens": usage.cached, "cache_creation_input_tokens": 0,
+                "output_tokens": usage.output,
+            }]});
+        }
+        Some(usage) => last["usage"] = json!({"output_tokens": usage.output}),
+        None => {}
     }
     let mut end = vec![event(&last)];
     if answer.done {

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::answer::{Answer, Usage};
 use super::prefix::Parts;
 use super::sse::{Events, pieces};
-use super::wire::{chat, data_url_fits, only, seal, text_of};
+use super::wire::{COMPACT, chat, data_url_fits, only, seal, text_of};
 
 /// A body as chat completions would have it.
 pub fn as_chat(body: &Value) -> Value {
@@ -24,6 +24,10 @@ pub fn as_chat(body: &Value) -> Value {
             "function_call_output" => messages.push(json!({
                 "role": "tool", "tool_call_id": item["call_id"], "content": text_of(&item["output"]),
             })),
+            "compaction" => {
+                messages.push(json!({"role": "user", "content": item["encrypted_content"]}));
+            }
+            "compaction_trigger" => messages.push(json!({"role": "user", "content": COMPACT})),
             "message" if item["role"] == "user" => {
                 messages.push(json!({"role": "user", "content": text}));
             }
@@ -109,6 +113,8 @@ pub fn check(body: &Value) -> Result<(), String> {
             "function_call" => &["type", "call_id", "name", "arguments"],
             "function_call_output" => &["type", "call_id", "output"],
             "reasoning" => &["type", "id", "summary", "encrypted_content"],
+            "compaction" => &["type", "id", "encrypted_content"],
+            "compaction_trigger" if index + 1 == input.len() => &["type"],
             other => return Err(wrong(format!("unknown type `{other}`"))),
         };
         only(item, members).map_err(wrong)?;
@@ -116,6 +122,9 @@ pub fn check(body: &Value) -> Result<(), String> {
             for part in item["output"].as_array().into_iter().flatten() {
                 output_part(part).map_err(wrong)?;
             }
+        }
+        if kind == "compaction" && item["encrypted_content"] != seal(&item["id"].to_string()) {
+            return Err(wrong("it was not encrypted like that".to_owned()));
         }
         if kind == "reasoning" {
             let text = item["summary"][0]["text"].as_str().unwrap_or_default();
@@ -211,6 +220,14 @@ pub fn events(answer: &Answer, number: usize, usage: Option<Usage>) -> Events {
         }
         said.push(event("response.output_item.done", item(&call.arguments)));
         index += 1;
+    }
+    if answer.compaction.is_some() {
+        let id = format!("cmp_{number}");
+        let item = json!({"output_index": index, "item": {
+            "encrypted_content": seal(&json!(id).to_string()), "created_by": "server", "id": id,
+            "type": "compaction",
+        }});
+        said.push(event("response.output_item.done", item));
     }
     let reason = match answer.finish.as_deref() {
         Some("length") => Some("max_output_tokens"),

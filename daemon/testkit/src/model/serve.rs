@@ -82,6 +82,12 @@ fn take(incoming: &Incoming, shared: &Shared) -> (Request, bool) {
         .is_some_and(|kind| kind.starts_with("application/json"))
     {
         Some("the body is not said to be JSON".to_owned())
+    } else if incoming.header("anthropic-beta") != wire.beta(&json) {
+        Some(format!(
+            "the beta of the request is {:?} and not {:?}",
+            incoming.header("anthropic-beta"),
+            wire.beta(&json)
+        ))
     } else {
         let rule = shared.state().rule.filter(|_| wire == Wire::Chat);
         match rule {
@@ -103,6 +109,7 @@ fn take(incoming: &Incoming, shared: &Shared) -> (Request, bool) {
             .header("authorization")
             .or_else(|| incoming.header("x-api-key"))
             .map(str::to_owned),
+        beta: incoming.header("anthropic-beta").map(str::to_owned),
         violation,
     };
     (shared.keep(request), known)

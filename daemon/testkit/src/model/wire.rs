@@ -47,6 +47,14 @@ impl Wire {
         }
     }
 
+    /// The beta of the API that a body needs.
+    pub(crate) fn beta(self, json: &Value) -> Option<&'static str> {
+        match self {
+            Self::Chat | Self::Responses => None,
+            Self::Messages => messages::beta(json),
+        }
+    }
+
     /// A body as chat completions would have it.
     pub(crate) fn as_chat(self, json: Value) -> Value {
         match self {
@@ -97,6 +105,9 @@ impl Wire {
         }
     }
 }
+
+/// The newest message of a request for the vendor's own compaction, as chat completions would have it.
+pub const COMPACT: &str = "[compact the conversation]";
 
 /// A seal over a text: whoever sends it back with another text has changed it.
 pub(crate) fn seal(text: &str) -> String {

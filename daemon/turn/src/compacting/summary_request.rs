@@ -1,5 +1,6 @@
 //! The request for a compaction's summary: how it is sent, answered, retried and stopped.
 
+use contract::codec::COMPACTION;
 use contract::provider::{ErrorKind, ProviderError};
 use proto::record::{Level, Purpose};
 use proto::state::{State, WaitingFor};
@@ -39,7 +40,10 @@ impl Step<'_> {
                 ..compacting
             });
         }
-        self.set_turn_running("the model is writing a summary");
+        self.set_turn_running(match compacting.server {
+            true => "the provider is compacting the conversation",
+            false => "the model is writing a summary",
+        });
         self.effects.push(Effect::AskSummary {
             item: asking.item.clone(),
             attempt: asking.attempt,
@@ -56,6 +60,9 @@ impl Step<'_> {
             return Phase::Compacting(compacting);
         };
         self.log_usage_for(asking, answer, Purpose::Summary);
+        if compacting.server {
+            return self.server_answered(compacting, answer);
+        }
         let whole = answer.finish.is_none_or(|finish| {
             matches!(
                 finish,
@@ -76,6 +83,33 @@ impl Step<'_> {
         let waits = self.job(&compacting.why, Summary::Written(answer.text.clone()));
         Phase::Compacting(Compacting {
             waits,
+            ..compacting
+        })
+    }
+
+    /// Handles the provider's own compaction, or an answer without one.
+    fn server_answered(&mut self, compacting: Compacting, answer: &Answer) -> Phase {
+        let mut thoughts = answer.thoughts.iter();
+        let Some(made) = thoughts.find(|thought| thought.kind == COMPACTION) else {
+            return self.server_failed(compacting, "it answered without one");
+        };
+        let waits = self.job(&compacting.why, Summary::ByServer(made.data.clone()));
+        Phase::Compacting(Compacting {
+            waits,
+            ..compacting
+        })
+    }
+
+    /// Has a model write the summary, because the provider itself did not compact.
+    fn server_failed(&mut self, compacting: Compacting, why: &str) -> Phase {
+        if compacting.then == AfterCompaction::Ask && self.held() {
+            return Phase::Held;
+        }
+        self.notice(Level::Warning, words::no_server_compaction(why));
+        let waits = self.job(&compacting.why, Summary::WantedByModel);
+        Phase::Compacting(Compacting {
+            waits,
+            server: false,
             ..compacting
         })
     }
@@ -105,7 +139,7 @@ impl Step<'_> {
         if partial.asked.is_some() && error.kind != ErrorKind::Budget {
             return self.ask_own_model(compacting, &error.message);
         }
-        if error.kind == ErrorKind::ContextLength {
+        if error.kind == ErrorKind::ContextLength && !compacting.server {
             return self.summary_too_long(compacting);
         }
         if error.kind == ErrorKind::Budget {
@@ -128,6 +162,12 @@ impl Step<'_> {
             if wait <= limits.retry_total_ms {
                 return self.try_summary_again(compacting, asking, &error.message, wait);
             }
+        }
+        let is_account = matches!(error.kind, ErrorKind::Credentials | ErrorKind::OutOfCredit);
+        if compacting.server && !is_account {
+            // It does not offer it, or not for this model.
+            self.hold.no_server_compaction |= error.kind == ErrorKind::Permanent;
+            return self.server_failed(compacting, &error.message);
         }
         let failure = Failure::new(
             ErrorName::ProviderFailed,

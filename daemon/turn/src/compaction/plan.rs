@@ -444,6 +444,7 @@ impl<'a> Sketch<'a> {
                 kept: (self.messages.len() - fold.len()) as u64 - shortened.count,
                 summary: summary.unwrap_or_default(),
                 mechanical: self.terms.mechanical,
+                server: false,
                 archive: self.archive(fold),
             },
         }

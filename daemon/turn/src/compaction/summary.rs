@@ -12,7 +12,12 @@ use contract::first_line;
 
 /// The first lines of a summary message.
 const HEAD: &str = "<summary>\nWhat was said and done before has been folded into this summary. The user's shorter messages stand above word for word; the newest messages follow.\n\n";
+/// The same of a summary that stands before all other messages.
+const HEAD_FIRST: &str = "<summary>\nWhat was said and done before has been folded into this summary. The user's shorter messages follow word for word, then the newest messages.\n\n";
 const END: &str = "\n</summary>";
+/// The first line of a message with the state of the work, behind a summary that cannot hold it.
+const STATE: &str = "<state>\nThe state of the work when older messages were folded:";
+const STATE_END: &str = "\n</state>";
 /// Marks a summary that was built without the model.
 const MECHANICAL: &str = "(No summary could be written; this is only a list.)\n";
 /// Maximum entries of each list in a mechanical summary.
@@ -70,7 +75,8 @@ pub(super) fn item_id(number: u64) -> ItemId {
 /// Whether a message is the summary of a compaction.
 #[must_use]
 pub fn is_summary(message: &UserMessage) -> bool {
-    message.voice == Voice::Daemon && message.text.starts_with(HEAD)
+    let heads = [HEAD, HEAD_FIRST];
+    message.voice == Voice::Daemon && heads.iter().any(|head| message.text.starts_with(head))
 }
 
 /// The text of a summary message, as the model sees it.
@@ -83,6 +89,21 @@ pub(super) fn wrapped(text: &str, restated: &RestatedState, mechanical: bool) ->
     restate(&mut whole, restated);
     whole.push_str(END);
     whole
+}
+
+/// The text of a summary message that stands before all others. It holds no state of the work.
+pub(super) fn wrapped_first(text: &str) -> String {
+    format!("{HEAD_FIRST}{}{END}", text.trim())
+}
+
+/// The text of a message with the state of the work. Empty if there is none.
+pub(super) fn state(restated: &RestatedState) -> String {
+    let mut text = String::new();
+    restate(&mut text, restated);
+    match text.is_empty() {
+        true => text,
+        false => format!("{STATE}{text}{STATE_END}"),
+    }
 }
 
 fn restate(text: &mut String, restated: &RestatedState) {

@@ -384,6 +384,7 @@ impl CallStage {
             "full" => ResetJobOutcome::Full(900),
             "fails" => ResetJobOutcome::Failed(Failure::new(ErrorName::Storage, "no", "")),
             "asks" => ResetJobOutcome::Ask,
+            "asks the provider" => ResetJobOutcome::AskServer,
             other => panic!("a job has no outcome `{other}`"),
         };
         Input::JobEnded {

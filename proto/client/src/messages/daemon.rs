@@ -143,6 +143,7 @@ crate::catalog! {
     CauseAnother = "another try", "再次尝试";
     CauseStopping = "stopping", "停止中";
     CauseSummary = "the model is writing a summary", "模型正在撰写摘要";
+    CauseServerCompaction = "the provider is compacting the conversation", "服务商正在压缩对话";
     CauseContext = "the context is ready", "上下文已就绪";
     CausePaused = "paused by {0}", "由 {0} 暂停";
     CauseResumed = "resumed by {0}", "由 {0} 恢复";
@@ -169,6 +170,7 @@ crate::catalog! {
     InvalidCall = "The provider refused a badly formed tool call; the model is asked again.", "提供方拒绝了格式有误的工具调用；正在让模型重新回答。";
     CutAnswer = "The answer was cut off by the model's output limit.", "回答因达到模型的输出上限而被截断。";
     NoSummaryWriter = "The model of `agent.compaction_model` cannot be used ({0}), so the session's own model writes the summary.", "`agent.compaction_model` 的模型无法使用（{0}），摘要由会话自己的模型撰写。";
+    NoServerCompaction = "The provider did not compact the conversation ({0}), so the model writes a summary.", "服务商没有压缩对话（{0}），摘要由模型撰写。";
     NoPlan = "There is no plan for this turn, and the session's model works without one: {0}.", "本回合没有计划，会话的模型直接工作：{0}。";
     NotCompacted = "The context was not compacted, and nothing changed: {0}", "上下文没有压缩，没有任何改动：{0}";
     CacheExpired = "The provider's cache of this conversation has expired ({0} since the last request; it is kept for {1}): {2}.", "服务商对本对话的缓存已过期（距上次请求 {0}，保留 {1}）：{2}。";

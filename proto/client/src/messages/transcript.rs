@@ -119,6 +119,7 @@ crate::catalog! {
     Cached = "{0} of them from the cache", "其中 {0} 来自缓存";
     CachedNone = "none of them from the cache", "均不来自缓存";
     PriceUnknown = "price unknown", "价格未知";
+    CompactServer = "by the provider", "由服务商压缩";
     CompactTokens = "about {0} to {1} tokens", "约从 {0} 到 {1} 词元";
     FoldedOne = "{0} message summarised", "摘要 {0} 条消息";
     Folded = "{0} messages summarised", "摘要 {0} 条消息";

@@ -703,6 +703,9 @@ fn compaction(language: Language, done: &Compaction) -> String {
             _ => parts.push(language.fill(many, &[&count.to_string()])),
         }
     }
+    if done.server {
+        parts.push(language.say(Msg::CompactServer).to_owned());
+    }
     parts.join(", ")
 }
 

@@ -29,6 +29,35 @@ fn every_shipped_entry_can_be_opened_and_has_a_name_of_its_own() {
     }
 }
 
+/// Its chat completions refuse tools for models that reason.
+#[test]
+fn the_vendor_with_two_apis_is_asked_over_the_one_that_takes_tools() {
+    let entries = all();
+    let entry = entries.iter().find(|entry| entry.name == "openai").unwrap();
+    assert_eq!(entry.kind, "openai-responses");
+    for model in &entry.models {
+        let known = catalog::find(&entry.base_url, model);
+        assert!(known.is_some_and(|known| known.price.is_some()), "{model}");
+    }
+}
+
+#[test]
+fn sessions_of_a_shipped_entry_go_on_in_the_kind_that_it_had() {
+    let find = |name: &str| all().into_iter().find(|entry| entry.name == name).unwrap();
+    let openai = || find("openai");
+    assert_eq!(of_kind(openai(), "openai").unwrap().kind, "openai");
+    let kind = openai().kind;
+    assert_eq!(of_kind(openai(), &kind), Some(openai()));
+    assert_eq!(of_kind(openai(), "anthropic"), None);
+    assert_eq!(of_kind(find("deepseek"), "anthropic"), None);
+    // Of a user's own entry the config has the last word.
+    let own = ProviderEntry {
+        origin: "config.toml".to_owned(),
+        ..openai()
+    };
+    assert_eq!(of_kind(own, "openai"), None);
+}
+
 #[test]
 fn a_configured_name_hides_the_shipped_one_and_others_stay() {
     let own = ProviderEntry {

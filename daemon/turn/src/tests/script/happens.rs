@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
+use contract::codec::COMPACTION;
 use contract::provider::{ErrorKind, ProviderError, Reported};
-use proto::item::{CallStatus, Finish, ToolCall};
+use proto::item::{CallStatus, Finish, Thought, ToolCall};
 use proto::params::elicitation::ElicitationDecision;
 use proto::params::interaction::{ApprovalDecision, InteractionAnswer, PlanDecision};
 use proto::record::{
@@ -105,6 +106,15 @@ pub fn model(what: &str) -> Input {
         "calls" => Answer {
             calls: what.split(", ").map(call).collect(),
             ..says("", Finish::ToolCalls)
+        },
+        "compacts" => Answer {
+            thoughts: vec![Thought {
+                kind: COMPACTION.to_owned(),
+                data: what.to_owned(),
+                text_at: 0,
+                calls_at: 0,
+            }],
+            ..says("", Finish::Stop)
         },
         "breaks" => return breaks(what),
         other => panic!("a model never `{other}`"),

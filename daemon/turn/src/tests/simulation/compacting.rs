@@ -47,7 +47,10 @@ impl Simulation {
         };
         let by_chance = if self.peace { 0 } else { self.chance.below(8) };
         let rebase = work.job.why == ResetReason::Rebase;
-        let asked = !matches!(work.job.summary, Summary::Wanted | Summary::WantedShort);
+        let asked = !matches!(
+            work.job.summary,
+            Summary::Wanted | Summary::WantedByModel | Summary::WantedShort
+        );
         let (end, elements) = match by_chance {
             0..3 if rebase => self.switched(&work),
             _ if rebase => (failed(), Vec::new()),
@@ -59,6 +62,7 @@ impl Simulation {
             4 => (ResetJobOutcome::Full(9), Vec::new()),
             5 => (failed(), Vec::new()),
             _ if asked => self.compacted(&work),
+            6 if work.job.summary == Summary::Wanted => (ResetJobOutcome::AskServer, Vec::new()),
             _ => (ResetJobOutcome::Ask, Vec::new()),
         };
         let resets = matches!(end, ResetJobOutcome::Reset(_)) && self.machine.is_compacting();
