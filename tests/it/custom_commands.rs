@@ -179,3 +179,31 @@ fn init_writes_a_first_instruction_file_after_an_approval_of_its_diff() {
     let next = String::from_utf8_lossy(&model.requests()[2].body).into_owned();
     assert!(next.contains("Test with `cargo test`."), "{next}");
 }
+
+#[test]
+fn review_writes_nothing_whatever_the_model_calls_and_the_next_turn_may() {
+    let write = |path: &str| {
+        let arguments = json!({"path": path, "content": "x\n"});
+        Answer::call("write_file", arguments)
+    };
+    let command = Answer::call("bash", json!({"command": "touch by_command.txt; ls"}));
+    let (model, house) = answering([
+        write("by_review.txt"),
+        command,
+        Answer::text("Nothing is wrong."),
+        write("later.txt"),
+        Answer::text("Written."),
+    ]);
+    house.files("//- a.txt\nwords\n");
+    let all = ["--approval-mode", "yolo"];
+    let ran = run(&house, &all, "/review").expect(0, "completed");
+    for name in ["by_review.txt", "by_command.txt"] {
+        assert!(!house.project().join(name).exists(), "{name}");
+    }
+    let refused = &model.requests()[1];
+    let told = refused.messages().last().expect("a result").to_string();
+    assert!(told.contains("may change something"), "{told}");
+    run(&house, &["-s", &ran.pid()], "Write.").expect(0, "completed");
+    assert!(house.project().join("later.txt").exists());
+    model.assert_prefix();
+}
