@@ -144,7 +144,10 @@ impl Catalog {
             let sql = format!("DELETE FROM {table} WHERE session = ?1");
             transaction.execute(&sql, [&session]).doing("write to")?;
         }
-        transaction.commit().doing("write to")
+        transaction.commit().doing("write to")?;
+        // Nothing of it stays in the write-ahead log either. Who reads now puts that off until the next checkpoint.
+        let emptied = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+        emptied.doing("write to")
     }
 
     /// Removes all sessions and marks the catalog as unfilled.

@@ -208,6 +208,10 @@ fn attempt(path: &Path) -> Result<(Connection, bool), AttemptError> {
     connection
         .pragma_update(None, "synchronous", "FULL")
         .doing("open")?;
+    // What is deleted is overwritten: rows have the words of users and models.
+    connection
+        .pragma_update(None, "secure_delete", true)
+        .doing("open")?;
     if new {
         let make = format!("BEGIN; {SCHEMA} PRAGMA user_version = {VERSION}; COMMIT;");
         connection.execute_batch(&make).doing("make")?;

@@ -83,6 +83,31 @@ fn pids(sessions: &[SessionSummary]) -> Vec<u64> {
 }
 
 #[test]
+fn words_of_a_session_that_was_removed_are_in_no_file() {
+    let (dir, home) = home();
+    let catalog = catalog(&home);
+    let mut one = session(1, None);
+    one.title = "uniqtitle".to_owned();
+    for number in 0..200 {
+        one.last_line = format!("secretdelete {number} {}", "x".repeat(200));
+        catalog.put(&one).expect("it can be put");
+        catalog.put(&session(2 + number, None)).expect("it can be put");
+    }
+    let holders = || {
+        let files = fs::read_dir(dir.path()).expect("the home").flatten();
+        let texts = files.filter_map(|file| fs::read(file.path()).ok());
+        let holds = |text: &Vec<u8>| {
+            let text = String::from_utf8_lossy(text);
+            text.contains("secretdelete") || text.contains("uniqtitle")
+        };
+        texts.filter(holds).count()
+    };
+    assert!(holders() > 0, "the words are looked for where they are");
+    catalog.remove(one.session).expect("it can be removed");
+    assert_eq!(holders(), 0);
+}
+
+#[test]
 fn a_session_is_stored_as_it_was_put_last() {
     let (_dir, home) = home();
     let catalog = catalog(&home);
