@@ -287,6 +287,25 @@ fn files_are_attached_by_an_option_too() {
 }
 
 #[test]
+fn link_out_of_the_workspace_is_refused_by_an_option_too() {
+    let (model, house) = answering([Answer::text("One."), Answer::text("Two.")]);
+    let project = house.project();
+    std::os::unix::fs::symlink("/etc/passwd", project.join("out")).expect("link");
+    let absolute = project.join("out");
+    for file in ["out", absolute.to_str().expect("text")] {
+        let ran = run(&house, &["--file", file], "Read.").expect(0, "completed");
+        assert!(
+            notices(&ran).contains("its links lead out of the workspace, to `/etc/passwd`"),
+            "{file}: {}",
+            notices(&ran)
+        );
+    }
+    for request in model.requests() {
+        assert!(!String::from_utf8_lossy(&request.body).contains("root:"));
+    }
+}
+
+#[test]
 fn lines_of_a_file_are_attached_by_an_option_too() {
     let (model, house) = answering([Answer::text("Done.")]);
     house.files("//- my notes.txt\none\ntwo\nthree\n//- a:1\nliteral\n");
