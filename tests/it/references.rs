@@ -230,6 +230,22 @@ fn attachments_are_shown_below_the_prompt_by_every_client() {
 }
 
 #[test]
+fn run_shows_as_progress_what_was_attached() {
+    let (_model, house) = answering([Answer::text("One."), Answer::text("Two.")]);
+    house.files("//- a.txt\nA text.\n");
+    let ran = house.reasonix(&["run", "@a.txt look"]).expect_code(0);
+    assert!(
+        ran.err.contains("attached `a.txt`: 1 line") && !ran.err.contains("@a.txt look"),
+        "{ran:?}"
+    );
+    assert_eq!(ran.out, "One.\n");
+    let quiet = house
+        .reasonix(&["run", "--json", "@a.txt look"])
+        .expect_code(0);
+    assert!(!quiet.err.contains("attached `a.txt`"), "{quiet:?}");
+}
+
+#[test]
 fn attachments_of_a_queued_prompt_come_with_its_message() {
     let script = testkit::Script::new()
         .runs(&tests::Gate::command("gate"))
