@@ -318,7 +318,7 @@ fn link_out_of_the_workspace_is_refused_however_it_is_written() {
     symlink("../secret.py", root.join("out.py")).expect("link");
     symlink("..", root.join("up")).expect("link");
     symlink("root", project.dir.path().join("alias")).expect("link");
-    symlink("../elsewhere", root.join("many/other")).expect("link");
+    symlink("../../elsewhere", root.join("many/other")).expect("link");
     let absolute = format!("@{}", root.join("out.py").display());
     let alias = format!("@{}/alias/out.py", project.dir.path().display());
     for (cwd, reference) in [
