@@ -216,9 +216,14 @@ fn entry_pieces(entry: &Entry<String>) -> Vec<Piece> {
 /// A prompt, and what was attached to it.
 pub fn prompt_pieces(text: &str, attached: &[Attachment]) -> Vec<Piece> {
     let mut pieces = block(Tone::User, text.to_owned());
-    let lines = words::attached(language(), attached);
-    pieces.extend(lines.flat_map(|line| block(Tone::State, line)));
+    pieces.extend(attached_pieces(attached));
     pieces
+}
+
+/// What was attached to a prompt.
+pub fn attached_pieces(attached: &[Attachment]) -> Vec<Piece> {
+    let lines = words::attached(language(), attached);
+    lines.flat_map(|line| block(Tone::State, line)).collect()
 }
 
 fn tone_of(tone: transcript::Tone) -> Tone {

@@ -230,6 +230,22 @@ fn attachments_are_shown_below_the_prompt_by_every_client() {
 }
 
 #[test]
+fn run_shows_as_progress_what_was_attached() {
+    let (_model, house) = answering([Answer::text("One."), Answer::text("Two.")]);
+    house.files("//- a.txt\nA text.\n");
+    let ran = house.reasonix(&["run", "@a.txt look"]).expect_code(0);
+    assert!(
+        ran.err.contains("attached `a.txt`: 1 line") && !ran.err.contains("@a.txt look"),
+        "{ran:?}"
+    );
+    assert_eq!(ran.out, "One.\n");
+    let quiet = house
+        .reasonix(&["run", "--json", "@a.txt look"])
+        .expect_code(0);
+    assert!(!quiet.err.contains("attached `a.txt`"), "{quiet:?}");
+}
+
+#[test]
 fn attachments_of_a_queued_prompt_come_with_its_message() {
     let script = testkit::Script::new()
         .runs(&tests::Gate::command("gate"))
@@ -284,6 +300,25 @@ fn files_are_attached_by_an_option_too() {
         refused.err.contains("cannot attach `none.txt`"),
         "{refused:?}"
     );
+}
+
+#[test]
+fn link_out_of_the_workspace_is_refused_by_an_option_too() {
+    let (model, house) = answering([Answer::text("One."), Answer::text("Two.")]);
+    let project = house.project();
+    std::os::unix::fs::symlink("/etc/passwd", project.join("out")).expect("link");
+    let absolute = project.join("out");
+    for file in ["out", absolute.to_str().expect("text")] {
+        let ran = run(&house, &["--file", file], "Read.").expect(0, "completed");
+        assert!(
+            notices(&ran).contains("its links lead out of the workspace, to `/etc/passwd`"),
+            "{file}: {}",
+            notices(&ran)
+        );
+    }
+    for request in model.requests() {
+        assert!(!String::from_utf8_lossy(&request.body).contains("root:"));
+    }
 }
 
 #[test]

@@ -14,7 +14,7 @@ use crate::effect::{Call, Effect};
 use crate::keymap::{self, Action, Context};
 use crate::model::Model;
 use crate::model::composer::menu::{CommandChoice, MenuContext, Reads, written};
-use crate::model::composer::{self, vim};
+use crate::model::composer::{self, Composer, vim};
 
 /// Takes a key; `None`: it means nothing here.
 pub fn key(model: &mut Model, key: &KeyEvent) -> Option<Vec<Effect>> {
@@ -250,6 +250,9 @@ fn file(model: &mut Model, send: bool) -> Option<Vec<Effect>> {
     let Some((typed, name)) = composer.menu.file() else {
         return Some(Vec::new());
     };
+    if send && composer.menu.selected == 0 && names_directory(composer, &typed.parent) {
+        return None;
+    }
     let done = !name.ends_with('/');
     let mut path = written(&typed.parent, &name, done);
     let buffer = &mut composer.buffer;
@@ -265,6 +268,18 @@ fn file(model: &mut Model, send: bool) -> Option<Vec<Effect>> {
         buffer.go(buffer.next(buffer.caret()));
     }
     Some(Vec::new())
+}
+
+/// Whether the text ends with a directory in full: its slash is written, and the menu shows what is in it.
+fn names_directory(composer: &Composer, parent_of_entry: &str) -> bool {
+    let Some(typed) = composer.menu.typed() else {
+        return false;
+    };
+    let is_whole = typed.name.is_empty() && !typed.parent.is_empty();
+    let text = composer.buffer.before().get(typed.at..);
+    // An open quote is no whole reference.
+    let is_plain = text.and_then(|text| text.strip_prefix('@')) == Some(typed.parent.as_str());
+    is_whole && is_plain && parent_of_entry == typed.parent
 }
 
 /// Updates the menu for the current text.

@@ -197,6 +197,7 @@ impl Reader<'_> {
         let symbols = match path {
             Some(path) => match self.workspace.resolve(path, Access::Read) {
                 Ok(at) if at.kind() == Some(FileKind::File) => {
+                    self.check(path, &at, text)?;
                     let found = symbols_in(self.workspace, &at).symbols;
                     let named: Vec<_> = found.into_iter().filter(|it| it.name == name).collect();
                     if named.is_empty() {
@@ -246,13 +247,9 @@ impl Reader<'_> {
 
     /// Whether the path as written is in the workspace, and what it leads to is not.
     fn leads_out(&self, written: &str, at: &ResolvedPath) -> bool {
-        let roots = self.workspace.writable_roots();
-        let inside = |path: &Path| roots.iter().any(|root| path.starts_with(root));
-        let is_home = written.starts_with('~');
-        let written = Path::new(written);
-        let is_plain = written.is_relative() && !is_home;
-        let goes_up = written.components().any(|part| part.as_os_str() == "..");
-        is_plain && !goes_up && !inside(at.path())
+        let mut roots = self.workspace.writable_roots().iter();
+        let is_inside = roots.any(|root| at.path().starts_with(root));
+        !is_inside && self.workspace.is_written_inside(written)
     }
 
     fn add_file(&mut self, at: &ResolvedPath, lines: Option<(u64, u64)>) -> Result<(), String> {

@@ -163,6 +163,31 @@ impl Workspace {
         self.found(cwd, text, FinalLink::Followed).map(|(at, _)| at)
     }
 
+    /// Whether a path, as it is written and wherever its links lead, is inside the writable directories. Blocks.
+    ///
+    /// `..` is taken as text. A directory on the way may be written through a link into them.
+    #[must_use]
+    pub fn is_written_inside(&self, text: &str) -> bool {
+        let named = path_clean::clean(self.written(&self.cwd, text));
+        let inside = |path: &Path| self.root_of(path).is_some();
+        let above = named.ancestors().skip(1);
+        inside(&named)
+            || above
+                .filter_map(|above| real(Path::new("/"), above).ok())
+                .any(|above| inside(&above))
+    }
+
+    /// The absolute path as it is written.
+    fn written(&self, cwd: &Path, text: &str) -> PathBuf {
+        match text.strip_prefix('~') {
+            Some("") => self.user_home.clone(),
+            Some(rest) if rest.starts_with('/') => {
+                self.user_home.join(rest.trim_start_matches('/'))
+            }
+            _ => cwd.join(text),
+        }
+    }
+
     /// The resolved path, and the path as written.
     fn found(
         &self,
@@ -173,13 +198,7 @@ impl Workspace {
         if text.is_empty() {
             return Err(PathError::Empty);
         }
-        let written = match text.strip_prefix('~') {
-            Some("") => self.user_home.clone(),
-            Some(rest) if rest.starts_with('/') => {
-                self.user_home.join(rest.trim_start_matches('/'))
-            }
-            _ => cwd.join(text),
-        };
+        let written = self.written(cwd, text);
         let WalkResult {
             path,
             kind,

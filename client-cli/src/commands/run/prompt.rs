@@ -76,13 +76,15 @@ fn reference(file: &Path) -> Result<String, Error> {
         Some((path, lines)) if !file.exists() => (Path::new(path), Some(lines)),
         Some(_) | None => (file, None),
     };
-    let real = file.canonicalize().map_err(|source| {
+    // As it is written: the daemon must see a link to refuse one that leads out of the workspace.
+    let written = std::fs::metadata(file).and_then(|_| std::path::absolute(file));
+    let written = written.map_err(|source| {
         Error::usage(
             say!(Msg::NoFile, file.display(), source),
             say!(Msg::NoFileHint),
         )
     })?;
-    let path = reach::utf8(&real)?;
+    let path = reach::utf8(&written)?;
     if path.contains(['"', '\n']) {
         return Err(Error::usage(
             say!(Msg::FileName, file.display()),

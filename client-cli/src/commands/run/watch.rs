@@ -23,7 +23,7 @@ use crate::exit::{self, Error};
 use crate::messages::language;
 use crate::messages::run::Msg;
 use crate::paint::Painter;
-use crate::pieces::Transcript;
+use crate::pieces::{Transcript, attached_pieces};
 use crate::signals::{Arrived, Signals};
 use crate::{ended, output};
 
@@ -364,17 +364,21 @@ impl Run {
         Ok(code)
     }
 
-    /// Progress on standard error: all but the prompt, the answer, and questions that are drawn anyway.
+    /// Progress on standard error: all but the prompt's own words, the answer, and questions that are drawn anyway.
     fn show(&mut self, event: &DecodedEvent) {
         // Beginnings of answers: progress shows whole ones.
         if event.kind() == "sync" {
             return;
         }
-        let pieces = self.transcript.fold(event);
+        let mut pieces = self.transcript.fold(event);
         let skip = match event.body() {
             Some(Body::Assistant(message)) => message.calls.is_empty(),
-            Some(Body::User(message)) => {
-                message.prompt_id.is_some() && message.prompt_id == self.newest
+            // Whoever gave the prompt knows it, but not what was attached to it.
+            Some(Body::User(message))
+                if message.prompt_id.is_some() && message.prompt_id == self.newest =>
+            {
+                pieces = attached_pieces(&message.attached);
+                false
             }
             // The prompt of this run reopens an exited session.
             Some(Body::SessionExited(_) | Body::SessionReopened(_)) => true,

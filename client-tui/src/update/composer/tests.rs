@@ -368,7 +368,14 @@ fn enter_sends_a_path_that_is_written_in_full() {
     list(&mut model, "/proj/", &names);
     press(&mut model, "'src enter");
     assert_eq!(shown(&model), "@a.rs @a.rs.bak @src/|");
-    model.composer.take();
+    // Once it is written with its slash, it is sent, unless a file in it is chosen.
+    list(&mut model, "/proj/src/", &["deep.rs", "other.rs"]);
+    press(&mut model, "down enter");
+    assert_eq!(shown(&model), "@a.rs @a.rs.bak @src/other.rs |");
+    press(&mut model, "'@src/");
+    list(&mut model, "/proj/src/", &["deep.rs", "other.rs"]);
+    press(&mut model, "enter");
+    assert_eq!(shown(&model), "|");
     press(&mut model, "'@");
     list(&mut model, "/proj/", &names);
     press(&mut model, "'\"my_file.txt enter");

@@ -8,6 +8,8 @@ use super::*;
 
 struct Project {
     dir: TempDir,
+    /// From the root.
+    cwd: &'static str,
     deny_read: Vec<String>,
 }
 
@@ -17,6 +19,7 @@ impl Project {
         fs::create_dir_all(dir.path().join("root/src")).expect("root");
         Self {
             dir,
+            cwd: "",
             deny_read: Vec::new(),
         }
     }
@@ -39,7 +42,7 @@ impl Project {
     ) -> ResolvedReferences {
         let root = self.dir.path().join("root");
         let workspace = Workspace::open(WorkspaceOptions {
-            cwd: root.clone(),
+            cwd: root.join(self.cwd),
             root,
             deny_read: self.deny_read.clone(),
             user_home: self.dir.path().join("home"),
@@ -302,6 +305,51 @@ fn links_out_of_the_workspace_and_denied_files_are_not_attached() {
     assert_eq!(attached.problems.len(), 3);
     // What the user names outside is the user's own read.
     assert!(text(&project.attach("@../secret.txt")).contains("secret"));
+}
+
+#[test]
+fn link_out_of_the_workspace_is_refused_however_it_is_written() {
+    let mut project = Project::new();
+    project
+        .put("secret.py", "def secret():\n    pass\n")
+        .put("root/many/a.txt", "")
+        .put("elsewhere/a.txt", "");
+    let root = project.dir.path().join("root");
+    symlink("../secret.py", root.join("out.py")).expect("link");
+    symlink("..", root.join("up")).expect("link");
+    symlink("root", project.dir.path().join("alias")).expect("link");
+    symlink("../../elsewhere", root.join("many/other")).expect("link");
+    let absolute = format!("@{}", root.join("out.py").display());
+    let alias = format!("@{}/alias/out.py", project.dir.path().display());
+    for (cwd, reference) in [
+        ("", "@out.py:1-2"),
+        ("", "@out.py#secret"),
+        ("", "@up/secret.py"),
+        ("", "@many/../out.py:1-2"),
+        ("", "@many/other/../secret.py"),
+        ("", absolute.as_str()),
+        ("", alias.as_str()),
+        ("src", "@../out.py:1-2"),
+        ("src", "@../src/../out.py"),
+        ("src", "@../out.py#secret"),
+        ("src", absolute.as_str()),
+    ] {
+        project.cwd = cwd;
+        let attached = project.attach(reference);
+        assert_eq!(attached.found, None, "{cwd}: {reference}");
+        assert!(
+            only_problem(&attached).contains("lead out of the workspace"),
+            "{cwd}: {reference}: {attached:?}"
+        );
+    }
+    // What is written as outside is the user's own read.
+    let plain = format!("@{}/secret.py", project.dir.path().display());
+    for reference in ["@../../secret.py", &plain] {
+        assert!(
+            text(&project.attach(reference)).contains("secret"),
+            "{reference}"
+        );
+    }
 }
 
 #[test]
