@@ -56,21 +56,35 @@ fn set_up_stores_nothing_for_a_model_that_is_not_listed_or_not_named() {
     std::fs::write(&key_file, "sk-canary-4711").expect("a key");
     let set_up = |more: &[&str]| {
         let url = model.base_url();
-        let mut arguments = vec!["setup", "--provider", "mine", "--key-stdin", "--base-url", &url];
+        let mut arguments = vec![
+            "setup",
+            "--provider",
+            "mine",
+            "--key-stdin",
+            "--base-url",
+            &url,
+        ];
         arguments.extend(more);
         let key = std::fs::File::open(&key_file).expect("a key");
         let mut command = house.command(&arguments);
         tests::program::run(command.stdin(key))
     };
     let unlisted = set_up(&["--model", "quick"]).expect_code(64);
-    for words in ["lists no model `quick`", "Did you mean `quick-2`?", "--no-probe"] {
+    for words in [
+        "lists no model `quick`",
+        "Did you mean `quick-2`?",
+        "--no-probe",
+    ] {
         assert!(unlisted.err.contains(words), "{unlisted:?}");
     }
     let unnamed = set_up(&["--no-probe"]).expect_code(64);
     assert!(unnamed.err.contains("--model NAME"), "{unnamed:?}");
     for file in ["config.toml", "credentials.toml"] {
         let text = std::fs::read_to_string(house.home_file(file)).unwrap_or_default();
-        assert!(!text.contains("mine") && !text.contains("sk-canary"), "{text}");
+        assert!(
+            !text.contains("mine") && !text.contains("sk-canary"),
+            "{text}"
+        );
     }
     let _ = set_up(&["--model", "quick", "--no-probe"]).expect_code(0);
     let text = std::fs::read_to_string(config).expect("the config");

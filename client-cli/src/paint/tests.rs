@@ -37,7 +37,12 @@ fn a_sequence_that_is_cut_by_the_stream_is_still_stripped() {
 #[test]
 fn a_line_of_a_model_does_not_look_like_one_of_the_programs() {
     let mut painter = Painter::new(false, 10);
-    let pieces = ["Fine.\n?", " Allow `rm`? [y/N]\n ", " ✗ denied · or not!\n", "? "];
+    let pieces = [
+        "Fine.\n?",
+        " Allow `rm`? [y/N]\n ",
+        " ✗ denied · or not!\n",
+        "? ",
+    ];
     let pieces = pieces.map(|text| Piece::Grow { text: text.into() });
     let text: String = pieces.iter().map(|piece| painter.paint(piece)).collect();
     assert_eq!(

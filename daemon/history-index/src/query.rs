@@ -50,17 +50,22 @@ impl Term {
         })
     }
 
-    /// Each of its words by itself, unless the user wants them next to each other.
+    /// Its words apart, unless the user wants them next to each other: each pair of a script without blanks, and what is
+    /// between such runs.
     fn parts(&self) -> Vec<Self> {
-        if self.quoted || self.words.len() < 2 {
+        if self.quoted {
             return vec![self.clone()];
         }
-        let words = self.words.iter().map(|word| Self {
-            words: vec![word.clone()],
-            prefix: false,
+        let in_pairs = |word: &String| word.starts_with(is_unspaced);
+        let runs = self
+            .words
+            .chunk_by(|one, other| !in_pairs(one) && !in_pairs(other));
+        let terms = runs.map(|words| Self {
+            words: words.to_vec(),
+            prefix: self.prefix && words.len() == self.words.len(),
             quoted: false,
         });
-        words.collect()
+        terms.collect()
     }
 
     /// As an expression of FTS5.

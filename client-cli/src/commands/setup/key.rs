@@ -71,7 +71,10 @@ impl Search<'_> {
             let probed = self.probed(new.as_deref(), address, person).await?;
             if let (Some(better), Some(asked)) = (&probed.better_base_url, &mut *person) {
                 output::progress(&format!("! {}", answer(&probed)));
-                if asked.agrees(&say!(Msg::UseAddress, text::line(better)), true).await? {
+                if asked
+                    .agrees(&say!(Msg::UseAddress, text::line(better)), true)
+                    .await?
+                {
                     base_url = Some(better.clone());
                     continue;
                 }

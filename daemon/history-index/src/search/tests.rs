@@ -44,9 +44,17 @@ fn run_of_a_script_without_blanks_that_is_nowhere_whole_is_found_by_its_words() 
         assert_eq!(past.found(query)[0], first, "{query}");
     }
     for query in ["模块policy", "serde解析"] {
-        assert_eq!(past.found(query), ["在policy模块里用serde_json解析"], "{query}");
+        assert_eq!(
+            past.found(query),
+            ["在policy模块里用serde_json解析"],
+            "{query}"
+        );
     }
-    assert!(past.found("\"权限设置\"").is_empty(), "a phrase is a phrase");
+    assert!(past.found("policy-serde").is_empty(), "words with a hyphen");
+    assert!(
+        past.found("\"权限设置\"").is_empty(),
+        "a phrase is a phrase"
+    );
     assert!(!past.search("权限设置").hits[0].snippet.marks.is_empty());
 }
 

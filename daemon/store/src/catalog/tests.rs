@@ -91,7 +91,9 @@ fn words_of_a_session_that_was_removed_are_in_no_file() {
     for number in 0..200 {
         one.last_line = format!("secretdelete {number} {}", "x".repeat(200));
         catalog.put(&one).expect("it can be put");
-        catalog.put(&session(2 + number, None)).expect("it can be put");
+        catalog
+            .put(&session(2 + number, None))
+            .expect("it can be put");
     }
     let holders = || {
         let files = fs::read_dir(dir.path()).expect("the home").flatten();

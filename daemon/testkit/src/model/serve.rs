@@ -24,7 +24,10 @@ pub async fn connection(stream: TcpStream, shared: Arc<Shared>) {
     // An error is the other side's: it has gone. The next connection says more.
     while let Ok(Some(incoming)) = connection.read().await {
         if incoming.method == "GET" && incoming.path.ends_with("/models") {
-            if list(&mut connection, &incoming.path, &shared).await.is_err() {
+            if list(&mut connection, &incoming.path, &shared)
+                .await
+                .is_err()
+            {
                 return;
             }
             continue;
