@@ -60,8 +60,11 @@ pub(super) async fn list_tools(peer: &Peer<RoleClient>) -> Result<RawTools, Stri
     Ok(listed)
 }
 
+/// A tool of a page, unless it is malformed.
+type ListedTool = Result<Tool, MalformedTool>;
+
 /// A page of tools, some of them malformed, and the cursor of the next one. `None`: it is no page of tools.
-fn tools_of(page: Value) -> Option<(Vec<Result<Tool, MalformedTool>>, Option<String>)> {
+fn tools_of(page: Value) -> Option<(Vec<ListedTool>, Option<String>)> {
     let Value::Object(mut page) = page else {
         return None;
     };
