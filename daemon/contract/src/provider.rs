@@ -107,6 +107,23 @@ pub struct Reported {
     pub reasoning_tokens: u64,
 }
 
+impl Reported {
+    /// The same, with cached and written tokens as parts of the prompt, whatever the vendor adds up: Azure's Grok reports
+    /// more of them than the prompt has. `None` if all is zero: a request has a prompt, so the vendor has not counted.
+    #[must_use]
+    pub fn plausible(self) -> Option<Self> {
+        let cached_tokens = self.cached_tokens.min(self.prompt_tokens);
+        let plausible = Self {
+            cached_tokens,
+            cache_write_tokens: self
+                .cache_write_tokens
+                .min(self.prompt_tokens - cached_tokens),
+            ..self
+        };
+        (plausible != Self::default()).then_some(plausible)
+    }
+}
+
 /// Why there is no (whole) answer.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{message}")]

@@ -358,7 +358,9 @@ pub(crate) fn classify(status: Option<u16>, vendor: &VendorError) -> ErrorKind {
         Some(401) => ErrorKind::Credentials,
         Some(413) => ErrorKind::ContextLength,
         // A request that the server itself calls wrong stays so, whatever its status.
-        Some(500..=599) if says(INVALID_REQUEST) || demands_alternation(vendor) => {
+        Some(500..=599)
+            if says(INVALID_REQUEST) || demands_alternation(vendor) || blames_request(vendor) =>
+        {
             ErrorKind::Permanent
         }
         Some(408 | 409 | 425 | 429 | 500..=599) => ErrorKind::Transient,
@@ -368,7 +370,6 @@ pub(crate) fn classify(status: Option<u16>, vendor: &VendorError) -> ErrorKind {
             "not_found_error",
             "permission_error",
             "billing_error",
-            "request_too_large",
             "model_not_found",
             "invalid_prompt",
         ]) =>
@@ -385,6 +386,18 @@ const INVALID_REQUEST: &[&str] = &[
     "BadRequestError",
     "INVALID_ARGUMENT",
 ];
+
+/// Whether the words of a server's error say that the request is wrong: a gateway that passes on the refusal of another,
+/// and a chat template that cannot render the messages.
+fn blames_request(vendor: &VendorError) -> bool {
+    const WORDS: &[&str] = &[
+        "litellm.badrequesterror",
+        "invalid_request_error",
+        "jinja exception",
+    ];
+    let message = vendor.message.to_lowercase();
+    WORDS.iter().any(|words| message.contains(words))
+}
 
 const CREDENTIALS: &[&str] = &[
     "invalid_api_key",
@@ -403,6 +416,8 @@ fn names_key(vendor: &VendorError) -> bool {
         "invalid api key",
         "api key not valid",
         "api key is invalid",
+        "api key expired",
+        "api key not found",
         // LiteLLM, where a key is not its own: it has no database to look up others.
         "no connected db",
     ];
@@ -432,8 +447,12 @@ pub(crate) fn is_out_of_credit(status: Option<u16>, vendor: &VendorError) -> boo
     if CODES.contains(&&*vendor.code) || CODES.contains(&&*vendor.kind) || status == Some(402) {
         return true;
     }
-    // A 429 in words alone may be a rate limit, which passes.
     let message = vendor.message.to_lowercase();
+    // xAI, whatever its status.
+    if message.contains("used all available credits") {
+        return true;
+    }
+    // A 429 in words alone may be a rate limit, which passes.
     matches!(status, None | Some(400 | 401 | 403))
         && WORDS.iter().any(|words| message.contains(words))
 }
@@ -472,6 +491,7 @@ fn is_context_length(vendor: &VendorError) -> bool {
         "context_length_exceeded",
         "exceed_context_size_error",
         "model_context_window_exceeded",
+        "request_too_large",
         "1261",
     ];
     const WORDS: &[&str] = &[
@@ -480,6 +500,17 @@ fn is_context_length(vendor: &VendorError) -> bool {
         "maximum prompt length",
         "context length exceeded",
         "exceeds the available context size",
+        // llama.cpp, and LM Studio, which names its own limit too.
+        "context size has been exceeded",
+        "exceeds context size",
+        "exceed context window",
+        "reached context length of",
+        "with context length of only",
+        "configured context size is",
+        "context length is only",
+        "maximum input length",
+        "context window full",
+        "input tokens exceed",
         "exceeds the context window",
         "exceed the context window",
         "exceeds the context length",
@@ -515,6 +546,7 @@ fn is_context_length(vendor: &VendorError) -> bool {
     }
     let message = vendor.message.to_lowercase();
     WORDS.iter().any(|words| message.contains(words))
+        || message.contains("current length is") && message.contains("while limit is")
 }
 
 #[cfg(test)]

@@ -200,7 +200,7 @@ async fn check_key(
         .await
         .ok()?;
     let (key, text, hint) = match answer.status {
-        200..=299 if !answer.is_elsewhere() => {
+        200..=299 if !answer.is_elsewhere() && answer.error().is_none() => {
             let listed = model_count(models.len(), false);
             let text = format!("answered {listed}, and a prompt of one token; the key works");
             (KeyState::Works, text, String::new())
@@ -270,6 +270,18 @@ async fn ask_without_list(
 impl ProbeResponse {
     fn text(&self) -> std::borrow::Cow<'_, str> {
         String::from_utf8_lossy(&self.body)
+    }
+
+    /// The error that stands in place of an answer, as an object or as an event of a stream.
+    fn error(&self) -> Option<VendorError> {
+        let text = self.text();
+        let events = text.lines().filter_map(|line| line.strip_prefix("data:"));
+        let mut parts = std::iter::once(&*text).chain(events);
+        parts.find_map(|part| {
+            let value: Value = serde_json::from_str(part).ok()?;
+            let error = value.get("error").filter(|error| !error.is_null());
+            error.and_then(|_| VendorError::from_value(&value))
+        })
     }
 
     /// Whether what was asked for is not at this address: another path, or a web page in its place.
@@ -384,7 +396,7 @@ fn judge_prompt(
     answer: &ProbeResponse,
 ) -> (KeyState, String, String) {
     match answer.status {
-        200..=299 => (
+        200..=299 if answer.error().is_none() => (
             match what.key {
                 Some(_) => KeyState::Works,
                 None => KeyState::NotNeeded,
@@ -418,9 +430,12 @@ fn judge(
         Some(variable) => format!("the key in `{variable}`"),
         None => "the key".to_owned(),
     };
-    let vendor = VendorError::from_text(&body);
+    let vendor = answer.error();
+    let is_found = vendor.is_some();
+    let vendor = vendor.unwrap_or_else(|| VendorError::from_text(&body));
     // Some gateways send their errors with a 200.
-    let is_error = count == 0 && body.trim_start().starts_with('{') && body.contains("\"error\"");
+    let is_error = count == 0
+        && (is_found || body.trim_start().starts_with('{') && body.contains("\"error\""));
     let status = Some(answer.status).filter(|status| *status != 200);
     if status.is_none() && !is_error {
         return listed(what, answer, count, shown_to_all);
@@ -486,7 +501,8 @@ fn versioned(base: &str) -> Option<String> {
     Some(url.into())
 }
 
-/// Interprets a successful response.
+/// Interprets a successful response: "answered with one model", "answered with 2 models; the key works", "answered with 2
+/// models; no key is set". Clients translate these sentences whole.
 fn listed(
     what: &ProbeRequest,
     answer: &ProbeResponse,

@@ -39,6 +39,7 @@ impl Step<'_> {
             item: self.next_item(),
             attempt: 1,
             since_ms: self.now.mono_ms,
+            not_running_since_ms: None,
             waits: RequestWait::Answer,
         };
         self.send(asking)
@@ -391,11 +392,19 @@ impl Step<'_> {
                 jitter,
             ),
         };
-        let total_ms = match error.kind {
-            ErrorKind::NotRunning => limits.retry_total_ms.min(NOT_RUNNING_MS),
-            _ => limits.retry_total_ms,
+        let now = self.now.mono_ms;
+        // A server that dies in the middle of an answer has not been away for as long as that answer took.
+        let not_running = (error.kind == ErrorKind::NotRunning)
+            .then(|| asking.not_running_since_ms.unwrap_or(now));
+        let (since_ms, total_ms) = match not_running {
+            Some(since_ms) => (since_ms, limits.retry_total_ms.min(NOT_RUNNING_MS)),
+            None => (asking.since_ms, limits.retry_total_ms),
         };
-        let spent = self.now.mono_ms.saturating_sub(asking.since_ms);
+        let asking = Asking {
+            not_running_since_ms: not_running,
+            ..asking
+        };
+        let spent = now.saturating_sub(since_ms);
         if asking.attempt >= limits.retry_tries {
             return self.give_up(asking, error, partial);
         }

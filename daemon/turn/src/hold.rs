@@ -185,6 +185,9 @@ impl Step<'_> {
             }
             Phase::Asking(mut asking) => {
                 asking.since_ms = asking.since_ms.saturating_add(paused_ms).min(now);
+                if let Some(at) = &mut asking.not_running_since_ms {
+                    *at = at.saturating_add(paused_ms).min(now);
+                }
                 self.release_request(asking, cause)
             }
             Phase::Compacting(compacting) => {

@@ -197,6 +197,7 @@ impl Step<'_> {
                     item: item.clone(),
                     attempt: 1,
                     since_ms: self.now.mono_ms,
+                    not_running_since_ms: None,
                     waits: RequestWait::Answer,
                 },
                 &answer,

@@ -91,6 +91,28 @@ fn a_wrong_key_is_recognised_by_the_words_of_vendors_without_a_code() {
     assert_eq!(refused(400, prompt).kind, ErrorKind::Permanent);
 }
 
+const XAI_SPENT: &str = r#"{"code":"The service is currently unavailable","error":"Your team has either used all available credits or reached its monthly spending limit."}"#;
+
+#[test]
+fn a_request_that_a_server_calls_wrong_with_another_status_is_not_sent_again() {
+    for (status, body) in [
+        (
+            500,
+            r#"{"error":{"code":500,"message":"Value is not callable: null at row 9, Jinja Exception","type":"server_error"}}"#,
+        ),
+        (
+            500,
+            r#"{"error":{"message":"litellm.BadRequestError: bad tool"}}"#,
+        ),
+        (
+            502,
+            r#"{"error":{"code":502,"message":"Provider returned error","metadata":{"raw":"{\"type\":\"invalid_request_error\"}"}}}"#,
+        ),
+    ] {
+        assert_eq!(refused(status, body).kind, ErrorKind::Permanent, "{body}");
+    }
+}
+
 #[test]
 fn an_empty_account_is_named_wherever_it_is_told() {
     let quota = r#"{"error":{"message":"You exceeded your current quota","type":"insufficient_quota","code":"insufficient_quota"}}"#;
@@ -102,6 +124,8 @@ fn an_empty_account_is_named_wherever_it_is_told() {
             r#"{"type":"error","error":{"type":"invalid_request_error","message":"Your credit balance is too low to access the Anthropic API."}}"#,
         ),
         refused(403, r#"{"error":{"message":"Insufficient Balance"}}"#),
+        refused(429, XAI_SPENT),
+        refused(403, XAI_SPENT),
     ] {
         assert_eq!(error.kind, ErrorKind::OutOfCredit, "{}", error.message);
         assert!(error.hint.contains("add credit"), "{}", error.hint);
@@ -189,6 +213,21 @@ fn too_long_a_request_is_recognised_by_code_and_by_words() {
         r#"{"error":{"message":"prompt token count of 150000 exceeds the limit of 128000"}}"#,
         r#"{"error":{"message":"The decoder prompt (length 5000) is longer than the maximum model length of 4096."}}"#,
         r#"{"error":{"message":"Input validation error: `inputs` tokens + `max_new_tokens` must be <= 8193."}}"#,
+        // LM Studio.
+        r#"{"error":"Trying to keep the first 9000 tokens when context the overflows. However, the model is loaded with context length of only 4096 tokens."}"#,
+        r#"{"error":"Reached context length of 4096 tokens with this model."}"#,
+        // llama.cpp and its Python server.
+        r#"{"error":{"message":"Context size has been exceeded.","type":"server_error"}}"#,
+        r#"{"error":{"message":"request (9000 tokens) exceeds context size (4096 tokens)"}}"#,
+        r#"{"error":{"message":"Requested tokens (9000) exceed context window of 4096"}}"#,
+        // vLLM.
+        r#"{"error":{"message":"You passed 9000 input tokens and requested 100 output tokens. However, the model's context length is only 4096 tokens, resulting in a maximum input length of 3996 tokens."}}"#,
+        // Lists of pi, LiteLLM, Cline and crewAI.
+        r#"{"error":{"message":"Prompt has 9000 tokens, but the configured context size is 4096"}}"#,
+        r#"{"error":{"message":"current length is 9000 while limit is 4096"}}"#,
+        r#"{"error":{"message":"the input tokens exceed what the model takes"}}"#,
+        r#"{"error":{"message":"context window full"}}"#,
+        r#"{"type":"error","error":{"type":"request_too_large","message":"Request exceeds the maximum size"}}"#,
     ] {
         assert_eq!(refused(400, body).kind, ErrorKind::ContextLength, "{body}");
         assert_eq!(refused(200, body).kind, ErrorKind::ContextLength, "{body}");

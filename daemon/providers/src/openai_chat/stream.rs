@@ -166,19 +166,24 @@ impl Collector {
             usage.count("prompt_cache_hit_tokens"),
             usage.count("cached_tokens"),
         ];
-        let prompt_tokens = usage.count("prompt_tokens");
+        // A few servers take the names of the vendor's other API.
+        let either = |name, other| match usage.count(name) {
+            0 => usage.count(other),
+            count => count,
+        };
+        let prompt_tokens = either("prompt_tokens", "input_tokens");
+        let completion = either("completion_tokens", "output_tokens");
         let reasoning_tokens = usage.count_in("completion_tokens_details", "reasoning_tokens");
         let written = usage.count_in("prompt_tokens_details", "cache_write_tokens");
-        // A part of the prompt, whatever the vendor counts: Azure's Grok reports more than all of it.
-        let cached_tokens = cached.into_iter().max().unwrap_or(0).min(prompt_tokens);
+        let total = usage.count("total_tokens").checked_sub(prompt_tokens);
         let reported = Reported {
             prompt_tokens,
-            cached_tokens,
-            cache_write_tokens: written.min(prompt_tokens - cached_tokens),
-            output_tokens: output_tokens(&usage, prompt_tokens, reasoning_tokens),
+            cached_tokens: cached.into_iter().max().unwrap_or(0),
+            cache_write_tokens: written,
+            output_tokens: output_tokens(completion, total, reasoning_tokens),
             reasoning_tokens,
         };
-        if reported != Reported::default() || self.gathered.usage.is_none() {
+        if let Some(reported) = reported.plausible() {
             self.gathered.usage = Some(reported);
         }
     }
@@ -213,10 +218,8 @@ impl Collect for Collector {
 }
 
 /// The tokens of an answer, reasoning included. xAI leaves it out of `completion_tokens`; its total shows that.
-fn output_tokens(usage: &Object<'_>, prompt: u64, reasoning: u64) -> u64 {
-    let completion = usage.count("completion_tokens");
+fn output_tokens(completion: u64, total: Option<u64>, reasoning: u64) -> u64 {
     let with_reasoning = completion.saturating_add(reasoning);
-    let total = usage.count("total_tokens").checked_sub(prompt);
     match total {
         Some(total) if reasoning > 0 && total == with_reasoning => with_reasoning,
         _ => completion,

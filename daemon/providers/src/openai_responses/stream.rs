@@ -306,13 +306,14 @@ impl Collector {
 
     fn report(&mut self, usage: Option<Object<'_>>) {
         let Some(usage) = usage else { return };
-        self.gathered.usage = Some(Reported {
+        let reported = Reported {
             prompt_tokens: usage.count("input_tokens"),
             cached_tokens: usage.count_in("input_tokens_details", "cached_tokens"),
             cache_write_tokens: usage.count_in("input_tokens_details", "cache_write_tokens"),
             output_tokens: usage.count("output_tokens"),
             reasoning_tokens: usage.count_in("output_tokens_details", "reasoning_tokens"),
-        });
+        };
+        self.gathered.usage = reported.plausible();
     }
 }
 

@@ -84,6 +84,28 @@ async fn a_public_model_list_does_not_prove_the_key_and_a_small_prompt_does() {
 }
 
 #[tokio::test]
+async fn an_error_in_place_of_the_answer_to_a_prompt_is_no_success() {
+    let quota = r#"{"error":{"message":"no credit","code":"insufficient_quota"}}"#;
+    let event = format!("data: {quota}\n\n");
+    for (list, answer) in [
+        (true, quota),
+        (true, &event),
+        (false, quota),
+        (false, &event),
+    ] {
+        let script = match list {
+            // The list is there without a key too.
+            true => vec![json(200, LIST), json(200, LIST), json(200, answer)],
+            false => vec![json(404, ""), json(200, answer)],
+        };
+        let fake = FakeServer::start(script).await;
+        let probed = probe(of(&fake)).await;
+        assert_eq!(probed.key, KeyState::Wrong, "{list} {answer}: {probed:?}");
+        assert!(probed.hint.contains("add credit"), "{probed:?}");
+    }
+}
+
+#[tokio::test]
 async fn a_refused_key_is_invalid_and_never_shown_although_the_server_echoes_it() {
     let words = format!("x{}", "y".repeat(4000));
     for status in [401, 403] {
@@ -118,6 +140,11 @@ async fn an_error_in_any_form_is_a_failure_of_the_key() {
         (
             200,
             r#"{"error":{"message":"Incorrect API key provided"}}"#,
+            "check the key",
+        ),
+        (
+            400,
+            r#"[{"error":{"code":400,"message":"API key expired. Please renew the API key.","status":"INVALID_ARGUMENT"}}]"#,
             "check the key",
         ),
         (

@@ -22,6 +22,7 @@ impl Step<'_> {
             item: ItemId(format!("d{}", self.facts.compactions + 1)),
             attempt: 1,
             since_ms: self.now.mono_ms,
+            not_running_since_ms: None,
             waits: RequestWait::Answer,
         };
         self.send_summary(compacting, asking)

@@ -84,6 +84,8 @@ pub(crate) struct Asking {
     pub attempt: u32,
     /// When the first try began, on the monotonic clock.
     pub since_ms: u64,
+    /// Since when nothing listens at the provider's address, on the monotonic clock. `None`: something did at the last try.
+    pub not_running_since_ms: Option<u64>,
     pub waits: RequestWait,
 }
 

@@ -50,6 +50,34 @@ fn a_server_on_this_machine_that_does_not_run_is_given_up_after_seconds() {
 }
 
 #[test]
+fn a_server_that_dies_in_the_middle_of_a_long_answer_is_waited_for_as_long() {
+    check(
+        "
+        > user go
+          turn starts | running | prompt: go | ask
+        > wait 20000
+        > model breaks transient showing Once
+          discard the shown part | waiting for retry | try again in 500 ms
+        > wait 500
+        > retry
+          running | ask, try 2
+        > model breaks not-running
+          waiting for retry | try again in 1000 ms
+        > wait 1000
+        > retry
+          running | ask, try 3
+        > model breaks not-running
+          waiting for retry | try again in 2000 ms
+        > wait 2000
+        > retry
+          running | ask, try 4
+        > model says Here.
+          model: Here. | turn ends completed | idle
+    ",
+    );
+}
+
+#[test]
 fn retry_after_of_the_provider_is_respected() {
     check(
         "

@@ -706,6 +706,24 @@ fn cached_and_written_tokens_are_parts_of_the_prompt() {
 }
 
 #[test]
+fn usage_of_zeros_is_none_and_that_of_the_other_api_is_read() {
+    let chunk = |usage: &str| {
+        let event = format!(
+            r#"{{"choices":[{{"delta":{{"content":"Hi."}},"finish_reason":"stop"}}],"usage":{usage}}}"#
+        );
+        whole(&sse(&[&event, "[DONE]"])).usage
+    };
+    for zeros in [
+        "{}",
+        r#"{"prompt_tokens":0,"completion_tokens":0,"total_tokens":0}"#,
+    ] {
+        assert_eq!(chunk(zeros), None, "{zeros}");
+    }
+    let other = chunk(r#"{"input_tokens":11000,"output_tokens":5}"#).expect("a usage");
+    assert_eq!((other.prompt_tokens, other.output_tokens), (11_000, 5));
+}
+
+#[test]
 fn raw_thoughts_in_the_text_are_shown_as_reasoning() {
     let events = [
         r#"{"choices":[{"delta":{"content":"<thi"}}]}"#,

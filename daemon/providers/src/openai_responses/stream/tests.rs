@@ -80,6 +80,28 @@ fn usage_has_what_was_cached_and_reasoned() {
 }
 
 #[test]
+fn cached_and_written_tokens_are_parts_of_the_prompt_and_zeros_are_no_usage() {
+    let usage = |usage: &str| {
+        let event = format!(
+            r#"{{"type":"response.completed","response":{{"status":"completed","usage":{usage}}}}}"#
+        );
+        said(&[WORDS, &event]).usage
+    };
+    let of = |cached, written| {
+        let reported = usage(&format!(
+            r#"{{"input_tokens":1000,"input_tokens_details":{{"cached_tokens":{cached},"cache_write_tokens":{written}}},"output_tokens":20}}"#
+        ));
+        let reported = reported.expect("a usage");
+        (reported.cached_tokens, reported.cache_write_tokens)
+    };
+    assert_eq!(of(11_500, 0), (1000, 0));
+    assert_eq!(of(900, 900), (900, 100));
+    for zeros in ["{}", r#"{"input_tokens":0,"output_tokens":0}"#] {
+        assert_eq!(usage(zeros), None, "{zeros}");
+    }
+}
+
+#[test]
 fn failures_have_their_forms() {
     for (event, kind, words) in [
         (
