@@ -53,10 +53,8 @@ impl Reference {
         let mut texts = vec![self.text.as_str()];
         if !self.quoted {
             texts.push(trim_punctuation(&self.text));
-            // Text in Chinese or Japanese follows without a blank.
-            if let Some(end) = self.text.find(is_cjk) {
-                texts.push(trim_punctuation(&self.text[..end]));
-            }
+            let cuts = cuts(&self.text).into_iter().rev();
+            texts.extend(cuts.map(|end| trim_punctuation(&self.text[..end])));
         }
         texts.dedup();
         let whole = |text: &&str| Reading {
@@ -73,7 +71,11 @@ impl Reference {
 
     /// Whether it can hardly be anything else than a path: then a user is told if nothing is there.
     pub fn is_clearly_a_path(&self) -> bool {
-        let path = trim_punctuation(&self.text);
+        let end = match self.quoted {
+            true => None,
+            false => cuts(&self.text).first().copied(),
+        };
+        let path = trim_punctuation(&self.text[..end.unwrap_or(self.text.len())]);
         let path = with_lines(path).map_or(path.to_owned(), |reading| reading.path);
         if path.contains(['(', ')', '=', '<', '>', '*']) {
             return false;
@@ -82,7 +84,13 @@ impl Reference {
         let ending = path.rsplit_once('.').map_or("", |(_, ending)| ending);
         let is_ending = (1..=4).contains(&ending.len())
             && ending.bytes().all(|byte| byte.is_ascii_alphanumeric());
-        self.quoted || is_ending || starts.iter().any(|start| path.starts_with(start))
+        let is_hidden = path.len() > 1 && path.starts_with('.');
+        let is_long_ending = LONG_ENDINGS.contains(&ending);
+        self.quoted
+            || is_ending
+            || is_long_ending
+            || is_hidden
+            || starts.iter().any(|start| path.starts_with(start))
     }
 }
 
@@ -133,6 +141,53 @@ fn may_begin_after(before: &str) -> bool {
     })
 }
 
+/// Endings of files with more than four letters. Other words behind a dot may be names in code (`@pytest.fixture`).
+const LONG_ENDINGS: [&str; 24] = [
+    "astro",
+    "class",
+    "config",
+    "cshtml",
+    "dockerfile",
+    "example",
+    "gradle",
+    "graphql",
+    "ipynb",
+    "jsonc",
+    "json5",
+    "jsonl",
+    "local",
+    "patch",
+    "plist",
+    "prisma",
+    "properties",
+    "proto",
+    "scala",
+    "svelte",
+    "swift",
+    "template",
+    "tfvars",
+    "xhtml",
+];
+
+/// Cuts that are looked at.
+const CUTS_MAX: usize = 16;
+
+/// Where the name of a file may end before text in Chinese or Japanese, which follows without a blank: before punctuation
+/// of those scripts, and where they follow another script. In order.
+fn cuts(text: &str) -> Vec<usize> {
+    let mut before: Option<char> = None;
+    let ends = text.char_indices().filter_map(|(at, letter)| {
+        let follows = is_cjk(letter) && before.is_some_and(|before| before.is_ascii());
+        before = Some(letter);
+        (at > 0 && (follows || is_cjk_punctuation(letter))).then_some(at)
+    });
+    ends.take(CUTS_MAX).collect()
+}
+
+fn is_cjk_punctuation(letter: char) -> bool {
+    matches!(letter, '\u{3000}'..='\u{3003}' | '\u{3008}'..='\u{3011}' | '\u{ff01}'..='\u{ff0f}' | '\u{ff1a}'..='\u{ff20}' | '”' | '’')
+}
+
 /// Without the punctuation that follows a reference in a sentence. `.` and `..` alone are directories.
 fn trim_punctuation(text: &str) -> &str {
     let dots = text.len() - text.trim_start_matches('.').len();
@@ -157,13 +212,17 @@ fn lines_after_quotes(rest: &str) -> Option<(u64, u64)> {
     line_range(rest[..end.unwrap_or(rest.len())].trim_end_matches('-'))
 }
 
-/// `10` and `10-40`.
+/// `10`, `10-40`, and `10-`, which is to the end.
 fn line_range(text: &str) -> Option<(u64, u64)> {
     let (first, last) = text.split_once('-').unwrap_or((text, text));
-    Some((first.parse().ok()?, last.parse().ok()?))
+    let last = match last {
+        "" => u64::MAX,
+        last => last.parse().ok()?,
+    };
+    Some((first.parse().ok()?, last))
 }
 
-/// `path:10` and `path:10-40`.
+/// `path:10`, `path:10-40` and `path:10-`.
 fn with_lines(text: &str) -> Option<Reading> {
     let (path, lines) = text.rsplit_once(':')?;
     let (first, last) = line_range(lines)?;

@@ -123,7 +123,10 @@ impl Reader<'_> {
         }
         let Some((reading, at)) = self.locate(reference)? else {
             return match self.add_symbol(reference, text)? {
-                false if reference.is_clearly_a_path() => {
+                false if self.has_no_such_lines(reference) => {
+                    Err("its lines are not written as `:10`, `:10-40` or `:10-`".to_owned())
+                }
+                false if reference.is_clearly_a_path() || self.is_below_something(reference) => {
                     Err("there is no such file or directory".to_owned())
                 }
                 false | true => Ok(()),
@@ -174,6 +177,21 @@ impl Reader<'_> {
             }
         }
         Ok(None)
+    }
+
+    /// Whether there is a file of the name before the last colon.
+    fn has_no_such_lines(&self, reference: &Reference) -> bool {
+        let path = reference.name().rsplit_once(':').map(|(path, _)| path);
+        let at = path.map(|path| self.workspace.resolve(path, Access::Read));
+        matches!(at, Some(Ok(at)) if at.kind() == Some(FileKind::File))
+    }
+
+    /// Whether the path begins with a directory that exists.
+    fn is_below_something(&self, reference: &Reference) -> bool {
+        let first = reference.name().split_once('/').map(|(first, _)| first);
+        let first = first.filter(|first| !first.is_empty());
+        let at = first.map(|first| self.workspace.resolve(first, Access::Read));
+        matches!(at, Some(Ok(at)) if at.kind() == Some(FileKind::Directory))
     }
 
     /// Whether there is a link of this name, wherever it leads.

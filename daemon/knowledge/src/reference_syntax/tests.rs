@@ -53,6 +53,18 @@ fn readings_go_from_the_literal_to_the_probable() {
     );
     assert_eq!(readings("@a.rs:7")[1], ("a.rs".to_owned(), Some((7, 7))));
     assert_eq!(readings("@a.rs里的代码").last(), Some(&path("a.rs")));
+    for (prompt, name) in [
+        ("@中文.txt，看看", "中文.txt"),
+        ("@中文.txt的内容", "中文.txt"),
+        ("@文档/说明。然后", "文档/说明"),
+        ("@a.txt（旧的）", "a.txt"),
+    ] {
+        assert!(readings(prompt).contains(&path(name)), "{prompt}");
+    }
+    assert_eq!(
+        readings("@a.rs:7-")[1],
+        ("a.rs".to_owned(), Some((7, u64::MAX)))
+    );
     assert_eq!(
         readings("@\"b c.txt\":1-3, and"),
         [("b c.txt".to_owned(), Some((1, 3)))]
@@ -77,6 +89,11 @@ fn only_what_can_hardly_be_anything_else_is_clearly_a_path() {
         "@~/x",
         "@/x",
         "@\"x y\"",
+        "@App.svelte",
+        "@proto/api.proto",
+        "@.env.example",
+        "@foo.properties",
+        "@missing.txt，看看",
     ] {
         assert!(clear(prompt), "{prompt}");
     }

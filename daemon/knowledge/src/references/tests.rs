@@ -381,3 +381,67 @@ fn text_of_a_file_cannot_close_its_block() {
     let attached = project.attach("@a.txt");
     assert_eq!(text(&attached).matches("</file>").count(), 1);
 }
+
+#[test]
+fn name_of_a_file_ends_before_text_that_follows_without_a_blank() {
+    let project = Project::new();
+    project
+        .put("root/中文.txt", "words")
+        .put("root/a.txt", "more");
+    for prompt in [
+        "@中文.txt，看看",
+        "@中文.txt的内容",
+        "看@中文.txt。",
+        "@中文.txt",
+    ] {
+        let attached = project.attach(prompt);
+        assert!(
+            text(&attached).contains("<file path=\"中文.txt\">"),
+            "{prompt}: {attached:?}"
+        );
+        assert_eq!(attached.problems, [""; 0], "{prompt}");
+    }
+    assert!(text(&project.attach("@a.txt，改一下")).contains("more"));
+    assert!(only_problem(&project.attach("@missing.txt，看看")).contains("no such file"));
+}
+
+#[test]
+fn path_to_nothing_is_told_and_a_name_in_code_stays_text() {
+    let project = Project::new();
+    project.put("root/src/a.rs", "fn a() {}\nfn b() {}\nfn c() {}\n");
+    for prompt in [
+        "@App.svelte",
+        "@x.swift",
+        "@.env.example",
+        "@src/f9999999",
+        "@src/none",
+    ] {
+        let told = project.attach(prompt);
+        assert!(
+            only_problem(&told).contains("no such file"),
+            "{prompt}: {told:?}"
+        );
+    }
+    for prompt in [
+        "@docker/Dockerfile",
+        "@LICENSE",
+        "@pytest.fixture",
+        "@types/node",
+        "@media",
+    ] {
+        assert_eq!(
+            project.attach(prompt),
+            ResolvedReferences::default(),
+            "{prompt}"
+        );
+    }
+    for prompt in ["@src/a.rs:1,3", "@src/a.rs:abc"] {
+        let told = project.attach(prompt);
+        assert!(
+            only_problem(&told).contains("its lines are not written as"),
+            "{prompt}: {told:?}"
+        );
+    }
+    let rest = project.attach("@src/a.rs:2-");
+    assert!(text(&rest).contains("src/a.rs:2-3"), "{rest:?}");
+}
