@@ -9,7 +9,7 @@ use crate::exit::Error;
 use crate::messages::language;
 use crate::{output, reach};
 
-/// Read a session's instruction files (`AGENTS.md` …) and MCP tools again.
+/// Read the instruction files and MCP tools of a session again.
 ///
 /// A session keeps the instructions, facts and tools of MCP servers that it started with; its next prompt reports what
 /// changed in the files since. After a reload, later requests start with what there is now. That loses the prompt cache:

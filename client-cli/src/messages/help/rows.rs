@@ -255,7 +255,7 @@ rows! {
     "Command: one quoted line, or its words" => "命令：加引号的一行，或其各个词";
     "Keep a turn or a message word for word in compactions" => "在压缩时原样保留某个回合或消息";
     "Turn number, or message id (`m7.3`)" => "回合号，或消息编号（`m7.3`）";
-    "Read a session's instruction files (`AGENTS.md` …) and MCP tools again" => "重新读取会话的指令文件（`AGENTS.md` 等）和 MCP 工具";
+    "Read the instruction files and MCP tools of a session again" => "重新读取会话的指令文件（`AGENTS.md` 等）和 MCP 工具";
     "A session keeps the instructions, facts and tools of MCP servers that it started with; its next prompt reports what changed in the files since. After a reload, later requests start with what there is now. That loses the prompt cache: if the session has messages, `--yes` is needed. If nothing has changed, nothing is reset" => "会话保持其开始时的指令、事实和 MCP 服务器的工具；文件此后的改动随下一条提示词告知。重新读取后，之后的请求以现在的内容开头。提示词缓存会失效：已有对话时需用 `--yes` 确认。若没有改动，则不重置";
     "Remove the pin" => "取消固定";
     "Show the fixed start of each request: system prompt and tools" => "显示每次请求的固定开头：系统提示词和工具";
