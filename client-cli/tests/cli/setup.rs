@@ -153,7 +153,7 @@ fn by_flags_an_endpoint_of_ones_own_and_keys_in_variables() {
         "http://127.0.0.1:1/v1",
         "--no-key",
         "--model",
-        "m1",
+        "deep-new",
     ];
     let done = run(&mut reasonix(&fake.home(), &keyless));
     assert_eq!(done.code, Some(0), "{done:?}");
@@ -173,7 +173,7 @@ fn by_flags_an_endpoint_of_ones_own_and_keys_in_variables() {
     assert_eq!(
         fake.params("provider.set"),
         [
-            json!({"name": "local", "base_url": "http://127.0.0.1:1/v1", "default": "m1",
+            json!({"name": "local", "base_url": "http://127.0.0.1:1/v1", "default": "deep-new",
                    "api_key_env": "", "make_default": true}),
             json!({"name": "deep", "default": "deep-large", "api_key_env": "MY_KEY", "make_default": true}),
             json!({"name": "deep", "default": "deep-large", "make_default": true}),
