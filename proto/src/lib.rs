@@ -25,6 +25,7 @@ pub mod reset;
 pub mod secret;
 pub mod startup;
 pub mod state;
+mod untyped;
 mod words;
 
 pub use error::{ErrorName, Failure};
@@ -35,6 +36,7 @@ pub use ids::{
 pub use options::SessionOptions;
 pub use record::{Body, Event, Record};
 pub use secret::{held_back, loader_name, secret_name, secret_value};
+pub use untyped::{TextOrigin, UntypedText};
 
 /// The protocol versions this build speaks, oldest and newest.
 pub const PROTOCOL: [u32; 2] = [1, 1];

@@ -142,6 +142,7 @@ async fn attaching_without_a_cursor_gives_the_state_and_then_the_border() {
     let created = client.call::<SessionCreate>(&params).await.expect("create");
     gate.wait();
     let queued = PromptParams {
+        untyped: Vec::new(),
         on_ask: None,
         session: created.pid.to_string(),
         text: "and then".into(),
@@ -311,6 +312,7 @@ async fn a_follower_goes_on_through_the_death_of_the_daemon_without_a_gap_or_a_d
     assert_eq!(log.results()[0].status, proto::item::CallStatus::Unknown);
     // The next prompt continues at the same position in the script.
     let next = PromptParams {
+        untyped: Vec::new(),
         on_ask: None,
         session: created.pid.to_string(),
         text: "go on".into(),

@@ -131,6 +131,7 @@ impl Talk<'_> {
 
     async fn prompt(&self, client: &Client, text: &str, when: When) {
         let params = PromptParams {
+            untyped: Vec::new(),
             on_ask: None,
             session: self.pid.to_string(),
             text: text.to_owned(),

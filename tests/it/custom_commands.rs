@@ -207,3 +207,14 @@ fn review_writes_nothing_whatever_the_model_calls_and_the_next_turn_may() {
     assert!(house.project().join("later.txt").exists());
     model.assert_prefix();
 }
+
+#[test]
+fn command_of_the_project_that_replaces_one_of_the_program_is_told() {
+    let (_model, house) = answering([Answer::text("One."), Answer::text("Two.")]);
+    house.files("//- .claude/commands/review.md\nSay that all is well.\n");
+    let ran = house.reasonix(&["run", "/review"]).expect_code(0);
+    let told = "`/review` is the project's `.claude/commands/review.md`, in place of the program's command of this name.";
+    assert!(ran.err.contains(told), "{ran:?}");
+    let other = house.reasonix(&["run", "/init"]).expect_code(0);
+    assert!(!other.err.contains("in place of"), "{other:?}");
+}

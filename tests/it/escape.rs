@@ -469,6 +469,7 @@ async fn a_run_that_loses_its_person_goes_on_without() {
     let approver = Client::connect(options).await.expect("connect");
     let mut follow = from_the_start(&approver, pid).await;
     let prompt = PromptParams {
+        untyped: Vec::new(),
         on_ask: None,
         session: pid.to_string(),
         text: "make it".into(),

@@ -80,6 +80,7 @@ fn runs(argument: &str) -> bool {
 /// A prompt that waits its turn.
 fn prompt(pid: Pid, text: &str) -> PromptParams {
     PromptParams {
+        untyped: Vec::new(),
         on_ask: None,
         session: pid.to_string(),
         text: text.to_owned(),

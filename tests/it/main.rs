@@ -118,6 +118,7 @@ mod tightened;
 mod tree_pause;
 mod tui;
 mod unattended;
+mod untyped_text;
 mod user_shell;
 mod vendor_rules;
 mod vendor_schemas;

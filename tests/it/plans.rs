@@ -55,6 +55,7 @@ async fn set(client: &Client, pid: Pid, change: SetParams) {
 
 async fn prompt(client: &Client, pid: Pid, text: &str) {
     let params = PromptParams {
+        untyped: Vec::new(),
         on_ask: None,
         session: pid.to_string(),
         text: text.to_owned(),

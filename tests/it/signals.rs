@@ -105,6 +105,7 @@ async fn paused_while_idle_it_takes_prompts_and_starts_none() {
         let created = client.call::<SessionCreate>(&params).await.expect("create");
         signal(&client, created.pid, Signal::Pause).await;
         let prompt = PromptParams {
+            untyped: Vec::new(),
             on_ask: None,
             session: created.pid.to_string(),
             text: "Begin.".into(),
@@ -321,6 +322,7 @@ async fn interrupts_at_any_moment_leave_a_conversation_that_is_accepted() {
     let mut chance = Chance::of(50);
     for number in 0..=TIMES {
         let prompt = PromptParams {
+            untyped: Vec::new(),
             on_ask: None,
             session: session.clone(),
             text: format!("prompt {number}"),

@@ -40,7 +40,8 @@ pub async fn run(args: Args) -> Result<u8, Error> {
     };
     let params = PromptParams {
         session: args.session.clone(),
-        text: prompt,
+        text: prompt.text,
+        untyped: prompt.untyped,
         when,
         ..PromptParams::default()
     };

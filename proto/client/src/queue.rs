@@ -33,6 +33,7 @@ impl Queue {
         self.known = seq;
         match body {
             Body::PromptQueued(queued) => self.waiting.push(QueuedPrompt {
+                untyped: queued.untyped.clone(),
                 on_ask: None,
                 prompt_id: queued.prompt_id,
                 text: queued.text.clone(),
@@ -46,6 +47,7 @@ impl Queue {
                 let of = |queued: &&mut QueuedPrompt| queued.prompt_id == edited.prompt_id;
                 if let Some(queued) = self.waiting.iter_mut().find(of) {
                     queued.text.clone_from(&edited.text);
+                    queued.untyped.clone_from(&edited.untyped);
                     queued.steer = edited.steer;
                 }
             }

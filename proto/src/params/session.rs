@@ -13,7 +13,7 @@ use crate::params::goal::GoalLine;
 use crate::params::profile::ProfileParams;
 use crate::record::Event;
 use crate::state::{ApprovalMode, Kind, Mode, OnAsk, State, WaitingFor};
-use crate::{Failure, ItemId, Pid, PromptId, RequestId, Seq, SessionId, Stamp};
+use crate::{Failure, ItemId, Pid, PromptId, RequestId, Seq, SessionId, Stamp, UntypedText};
 
 /// Parameters of `session.create`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -34,6 +34,9 @@ pub struct CreateParams {
     /// First prompt; stored in the same commit as the session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prompt: Option<String>,
+    /// The parts of the prompt that were not typed, in their order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub untyped: Vec<UntypedText>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<RequestId>,
     /// Preset of model, effort and samples: `fast`, `smart`, `max`, or one from the config. Other options override it.
@@ -287,6 +290,9 @@ pub enum When {
 pub struct PromptParams {
     pub session: String,
     pub text: String,
+    /// Its parts that were not typed, in their order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub untyped: Vec<UntypedText>,
     #[serde(default)]
     pub when: When,
     /// Keys for a session that lost its own, by variable name. Kept in memory only.
@@ -372,6 +378,9 @@ pub struct QueueOutput {
 pub struct QueuedPrompt {
     pub prompt_id: PromptId,
     pub text: String,
+    /// Its parts that were not typed, in their order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub untyped: Vec<UntypedText>,
     pub steer: bool,
     pub by: String,
     /// `on_ask` for its turn; absent: that of the session.

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::item::Attachment;
 use crate::record::{KnownFile, SkillUse};
 use crate::state::OnAsk;
-use crate::{Pid, PromptId, RequestId};
+use crate::{Pid, PromptId, RequestId, UntypedText};
 
 /// Steps and time that a user adds to a turn which a limit ended: the limits of the turn that continues it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -24,6 +24,9 @@ pub struct AddedLimits {
 pub struct PromptQueued {
     pub prompt_id: PromptId,
     pub text: String,
+    /// Its parts that were not typed, in their order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub untyped: Vec<UntypedText>,
     /// Add it to the running turn, after the next tool results, instead of waiting for the end of the turn.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub steer: bool,
@@ -71,6 +74,9 @@ pub struct PromptUnqueued {
 pub struct PromptEdited {
     pub prompt_id: PromptId,
     pub text: String,
+    /// Its parts that were not typed, in their order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub untyped: Vec<UntypedText>,
     /// Replaces that of the prompt before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub references: Option<PromptReferences>,

@@ -95,6 +95,7 @@ impl Driver {
 
     async fn give(&mut self, text: &str, when: When) {
         let params = PromptParams {
+            untyped: Vec::new(),
             on_ask: None,
             env: std::collections::BTreeMap::new(),
             session: self.session.to_string(),

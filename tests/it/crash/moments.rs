@@ -39,6 +39,7 @@ async fn cut_off_and_going_on(house: &House, session: proto::SessionId, text: &s
         (OutcomeKind::Interrupted, Some(Reason::Shutdown))
     );
     let params = PromptParams {
+        untyped: Vec::new(),
         on_ask: None,
         session: session.to_string(),
         text: "Go on.".into(),

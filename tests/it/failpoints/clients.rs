@@ -178,6 +178,7 @@ pub async fn drive(
 
 async fn give(world: &World, handle: &SessionHandle, prompt: &mut Prompt, text: &str) {
     let params = PromptParams {
+        untyped: Vec::new(),
         on_ask: None,
         session: String::new(),
         text: text.to_owned(),

@@ -106,6 +106,7 @@ fn create(house: &House, params: &CreateParams) -> Pid {
 /// Says something in a session as a client that goes away at once.
 pub fn prompt(house: &House, pid: Pid, text: &str) {
     let params = PromptParams {
+        untyped: Vec::new(),
         on_ask: None,
         session: pid.to_string(),
         text: text.to_owned(),

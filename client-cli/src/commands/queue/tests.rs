@@ -5,6 +5,7 @@ use super::*;
 fn queue() -> Vec<QueuedPrompt> {
     ["aaaa0000", "aaaa1111", "12340000"]
         .map(|start| QueuedPrompt {
+            untyped: Vec::new(),
             on_ask: None,
             prompt_id: format!("{start}-0000-7000-8000-000000000000")
                 .parse()

@@ -1,10 +1,12 @@
 //! Answers of other sessions that a run attaches to its prompt (`--from`).
 
 use client::Client;
+use proto::TextOrigin;
 use proto::methods::SessionWait;
 use proto::outcome::OutcomeKind;
 use proto::params::session::{Until, WaitParams};
 
+use super::prompt::Prompt;
 use crate::exit::Error;
 use crate::messages::run::Msg;
 
@@ -14,9 +16,9 @@ use crate::messages::run::Msg;
 /// A session has no answer, or its turn failed: nothing is asked then.
 pub(super) async fn attached(
     client: &Client,
-    mut prompt: String,
+    mut prompt: Prompt,
     sessions: &[String],
-) -> Result<String, Error> {
+) -> Result<Prompt, Error> {
     for session in sessions {
         let waited = client
             .call::<SessionWait>(&WaitParams {
@@ -34,7 +36,7 @@ pub(super) async fn attached(
                 say!(Msg::NoAnswerFromHint, session),
             ));
         };
-        prompt.push_str(&block(session, text));
+        prompt.push_untyped(&block(session, text), TextOrigin::Quoted);
     }
     Ok(prompt)
 }

@@ -12,6 +12,7 @@ use proto::params::session::{CreateOutput, CreateParams, PromptParams, SessionSu
 use proto::state::{Kind, OnAsk};
 use proto::{PromptId, RequestId, Seq, SessionId, SessionOptions, Stamp};
 
+use super::prompt::Prompt;
 use super::report::Report;
 use super::{Args, Format, trust, worktree};
 use crate::commands::setup;
@@ -37,7 +38,7 @@ pub(super) async fn create(
     client: &Client,
     args: &Args,
     cwd: String,
-    prompt: String,
+    prompt: Prompt,
     interactive: bool,
     report: &mut Report,
 ) -> Result<Given, Error> {
@@ -70,7 +71,7 @@ async fn new(
     client: &Client,
     args: &Args,
     cwd: String,
-    prompt: Option<String>,
+    prompt: Option<Prompt>,
     interactive: bool,
     report: &mut Report,
 ) -> Result<CreateOutput, Error> {
@@ -80,8 +81,13 @@ async fn new(
     let mut options = args.options.options();
     options.kind = Some(Kind::Headless);
     options.on_ask.get_or_insert(OnAsk::Sandboxed);
+    let (prompt, untyped) = match prompt {
+        Some(Prompt { text, untyped }) => (Some(text), untyped),
+        None => (None, Vec::new()),
+    };
     let params = CreateParams {
         prompt,
+        untyped,
         profile: args.options.profile()?,
         preset: args.options.preset(),
         ephemeral: args.ephemeral,
@@ -138,7 +144,7 @@ pub(super) async fn resume(
     client: &Client,
     args: &Args,
     cwd: &str,
-    prompt: String,
+    prompt: Prompt,
     interactive: bool,
     report: &mut Report,
 ) -> Result<Given, Error> {
@@ -341,16 +347,16 @@ async fn enter(
     client: &Client,
     args: &Args,
     session: SessionId,
-    text: String,
+    prompt: Prompt,
     renew: bool,
     on_ask: Option<OnAsk>,
 ) -> Result<(PromptId, Seq), Error> {
     let Some(goal) = &args.goal else {
-        return give(client, session, text, renew, on_ask).await;
+        return give(client, session, prompt, renew, on_ask).await;
     };
     let params = StartParams {
         session: session.to_string(),
-        text,
+        text: prompt.text,
         max_turns: goal.max_turns,
         check: goal.check.clone(),
         research: goal.research,
@@ -367,12 +373,12 @@ async fn enter(
 pub(super) async fn give(
     client: &Client,
     session: SessionId,
-    text: String,
+    prompt: Prompt,
     renew: bool,
     on_ask: Option<OnAsk>,
 ) -> Result<(PromptId, Seq), Error> {
     let output = client
-        .prompt(params(session, text, When::Queue, on_ask), renew)
+        .prompt(params(session, prompt, When::Queue, on_ask), renew)
         .await?;
     Ok((output.prompt_id, output.seq))
 }
@@ -380,13 +386,14 @@ pub(super) async fn give(
 /// Parameters of a prompt.
 pub(super) fn params(
     session: SessionId,
-    text: String,
+    prompt: Prompt,
     when: When,
     on_ask: Option<OnAsk>,
 ) -> PromptParams {
     PromptParams {
         session: session.to_string(),
-        text,
+        text: prompt.text,
+        untyped: prompt.untyped,
         when,
         on_ask,
         ..PromptParams::default()

@@ -4,6 +4,7 @@ use client::{Client, Start};
 use serde_json::json;
 
 use super::begin::{self, Given};
+use super::prompt::Prompt;
 use super::report::Report;
 use super::structured::{self, AnswerSchema};
 use super::watch::Run;
@@ -29,7 +30,7 @@ pub async fn drive(args: Args, report: &mut Report) -> Result<u8, Error> {
     let prompt = prompt::gather(&args.prompt, hint)?;
     let prompt = prompt::with_files(prompt, &args.file)?;
     let prompt = match &schema {
-        Some(schema) => schema.prompt(&prompt),
+        Some(schema) => schema.prompt(prompt),
         None => prompt,
     };
     let cwd = reach::cwd(args.cwd.as_deref())?;
@@ -122,7 +123,8 @@ async fn watch(
             asked_again,
             structured::ASKED_AGAIN_MAX
         ));
-        let (prompt, on_ask) = (structured::again(&problems), given.on_ask);
+        let prompt = Prompt::typed(structured::again(&problems));
+        let on_ask = given.on_ask;
         let (prompt_id, seq) = begin::give(&run.client, run.session, prompt, true, on_ask).await?;
         run.wait_for(prompt_id, seq);
     };

@@ -19,6 +19,7 @@ use super::begin::{self, Opened};
 use super::drive::leave;
 use super::input::{self, BadLine, Input, Numbered, Wanted};
 use super::log_change::LogChange;
+use super::prompt::Prompt;
 use super::report::Report;
 use super::watch::{BEARS, Leaving, Run, reached};
 use super::{Args, left, worktree};
@@ -358,7 +359,7 @@ impl Driven {
         Ok(match wanted {
             Wanted::Prompt { text, steer } => {
                 let when = if steer { When::Steer } else { When::Queue };
-                let params = begin::params(session, text, when, self.on_ask);
+                let params = begin::params(session, Prompt::typed(text), when, self.on_ask);
                 Box::pin(async move {
                     let given = client.prompt(params, true).await?;
                     Ok(Accepted::Prompt {

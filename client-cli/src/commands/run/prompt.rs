@@ -5,7 +5,7 @@ use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use proto::frame;
+use proto::{TextOrigin, UntypedText, frame};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::exit::Error;
@@ -18,8 +18,36 @@ const FIRST_MAX: Duration = Duration::from_millis(300);
 /// How long it may be silent if it is the prompt, or has begun.
 const SILENCE_MAX: Duration = Duration::from_secs(10);
 
+/// A prompt, and which parts of it were not typed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Prompt {
+    pub text: String,
+    pub untyped: Vec<UntypedText>,
+}
+
+impl Prompt {
+    /// What was typed.
+    pub fn typed(text: impl Into<String>) -> Self {
+        Self {
+            text: text.into(),
+            untyped: Vec::new(),
+        }
+    }
+
+    /// Adds text that was not typed.
+    pub fn push_untyped(&mut self, text: &str, origin: TextOrigin) {
+        let start = self.text.len() as u64;
+        self.text.push_str(text);
+        self.untyped.push(UntypedText {
+            start,
+            end: self.text.len() as u64,
+            origin,
+        });
+    }
+}
+
 /// The prompt of this command line. `hint`: what to say if there is none.
-pub fn gather(words: &[String], hint: &str) -> Result<String, Error> {
+pub fn gather(words: &[String], hint: &str) -> Result<Prompt, Error> {
     let input = io::stdin();
     let waits = words.iter().any(|word| word == "-");
     let typed: Vec<&str> = words
@@ -59,15 +87,13 @@ fn expect_input(piped: Option<&str>) -> Result<(), Error> {
 ///
 /// # Errors
 /// A file does not exist, or its path cannot be written as a reference.
-pub fn with_files(prompt: String, files: &[PathBuf]) -> Result<String, Error> {
-    let mut references = Vec::new();
-    for file in files {
-        references.push(reference(file)?);
+pub fn with_files(mut prompt: Prompt, files: &[PathBuf]) -> Result<Prompt, Error> {
+    for (index, file) in files.iter().enumerate() {
+        let separator = if index == 0 { "\n\n" } else { "\n" };
+        prompt.text.push_str(separator);
+        prompt.text.push_str(&reference(file)?);
     }
-    match references.is_empty() {
-        true => Ok(prompt),
-        false => Ok(format!("{prompt}\n\n{}", references.join("\n"))),
-    }
+    Ok(prompt)
 }
 
 /// A file as a reference, with its lines if it is written as `PATH:FIRST-LAST`.
@@ -108,16 +134,21 @@ fn with_lines(text: &str) -> Option<(&str, &str)> {
     (is_lines && !path.is_empty()).then_some((path, lines))
 }
 
-fn join(typed: &str, piped: Option<String>, hint: &str) -> Result<String, Error> {
+fn join(typed: &str, piped: Option<String>, hint: &str) -> Result<Prompt, Error> {
     let piped = piped.unwrap_or_default();
-    let prompt = match (typed.trim(), piped.trim()) {
-        ("", "") => {
-            return Err(Error::usage(say!(Msg::NoPrompt), hint));
+    let mut prompt = Prompt::typed(typed);
+    match (typed.trim(), piped.trim()) {
+        ("", "") => return Err(Error::usage(say!(Msg::NoPrompt), hint)),
+        (_, "") => {}
+        ("", _) => {
+            prompt = Prompt::default();
+            prompt.push_untyped(&piped, TextOrigin::Stdin);
         }
-        (_, "") => typed.to_owned(),
-        ("", _) => piped,
-        (_, _) => format!("{typed}\n\n{piped}"),
-    };
+        (_, _) => {
+            prompt.text.push_str("\n\n");
+            prompt.push_untyped(&piped, TextOrigin::Quoted);
+        }
+    }
     Ok(prompt)
 }
 

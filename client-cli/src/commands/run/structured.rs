@@ -8,6 +8,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
+use super::prompt::Prompt;
 use crate::exit::Error;
 use crate::json_schema::Schema;
 use crate::messages::run::Msg;
@@ -55,13 +56,14 @@ impl AnswerSchema {
     }
 
     /// The prompt with the schema.
-    pub(super) fn prompt(&self, prompt: &str) -> String {
-        format!(
-            "{}\n\nYour final answer must be one JSON value that fits this JSON Schema. Write the JSON alone, without \
-             any other text:\n\n```json\n{}\n```",
-            prompt.trim_end(),
+    pub(super) fn prompt(&self, mut prompt: Prompt) -> Prompt {
+        let wanted = format!(
+            "\n\nYour final answer must be one JSON value that fits this JSON Schema. Write the JSON alone, without any \
+             other text:\n\n```json\n{}\n```",
             self.text.trim()
-        )
+        );
+        prompt.text.push_str(&wanted);
+        prompt
     }
 
     /// The value of an answer; else what does not fit.

@@ -362,6 +362,7 @@ pub fn model(columns: u16, rows: u16, language: Language) -> Model {
 
 pub fn queued() -> Vec<QueuedPrompt> {
     let prompt = |n, text: &str, steer| QueuedPrompt {
+        untyped: Vec::new(),
         on_ask: None,
         prompt_id: prompt_id(n),
         text: text.to_owned(),

@@ -222,6 +222,7 @@ fn queue_others_and_role_stand_at_the_left() {
 
 fn queue(count: usize) -> Queue {
     let prompt = |index: usize| QueuedPrompt {
+        untyped: Vec::new(),
         on_ask: None,
         prompt_id: PromptId::default(),
         text: format!("prompt\n{index}"),

@@ -6,18 +6,22 @@ use super::stores::SavedFact;
 pub const INDEX_LINES_MAX: usize = 200;
 
 /// A line for each fact that holds on this day (`YYYY-MM-DD`), sorted by scope and name: the newest, where there are more
-/// than fit.
+/// than fit, and a last line with the number of the others.
 #[must_use]
 pub fn index_lines(facts: &[SavedFact], today: &str) -> Vec<String> {
     let mut valid: Vec<&SavedFact> = facts
         .iter()
         .filter(|saved| !saved.fact.is_stale(today))
         .collect();
+    let mut older = 0;
     if valid.len() > INDEX_LINES_MAX {
         // Stable: of equally new ones the first by scope and name.
         valid.sort_by(|one, two| two.fact.updated.cmp(&one.fact.updated));
-        valid.truncate(INDEX_LINES_MAX);
+        older = valid.len() - (INDEX_LINES_MAX - 1);
+        valid.truncate(INDEX_LINES_MAX - 1);
     }
+    let others =
+        (older > 0).then(|| format!("({older} older ones are not listed; `memory` finds them.)"));
     valid.sort_by(|one, two| (one.scope, &one.fact.name).cmp(&(two.scope, &two.fact.name)));
     let lines = valid.into_iter().map(|SavedFact { fact, .. }| {
         format!(
@@ -27,7 +31,7 @@ pub fn index_lines(facts: &[SavedFact], today: &str) -> Vec<String> {
             fact.description
         )
     });
-    lines.collect()
+    lines.chain(others).collect()
 }
 
 #[cfg(test)]
@@ -74,6 +78,10 @@ mod tests {
             .collect();
         let lines = index_lines(&facts, "2026-01-01");
         assert_eq!(lines.len(), INDEX_LINES_MAX);
-        assert!(lines[0].starts_with("- n100 "), "{}", lines[0]);
+        assert!(lines[0].starts_with("- n101 "), "{}", lines[0]);
+        assert_eq!(
+            lines[INDEX_LINES_MAX - 1],
+            "(101 older ones are not listed; `memory` finds them.)"
+        );
     }
 }

@@ -294,6 +294,14 @@ impl SettingsReader {
             Reach::User => !is_project,
         };
         if !counts {
+            // What an untrusted project sets is told when it is trusted.
+            if key.reach == Reach::User {
+                let place = place(file, item);
+                self.problems.push(format!(
+                    "{place}: `{}` is the user's own setting; it is ignored in a project's file",
+                    key.name
+                ));
+            }
             return;
         }
         let directory = file.path.parent().unwrap_or(Path::new("/"));

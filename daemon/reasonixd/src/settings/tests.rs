@@ -788,6 +788,11 @@ fn only_the_user_turns_memory_off() {
     let off = TestHome::new("[memory]\nenabled = false\n", None).load();
     assert!(!off.settings.memory.enabled);
     let files = TestHome::new("", Some("[memory]\nenabled = false\n"));
+    let problems = files.load().problems.join("\n");
+    assert!(
+        problems.contains("reasonix.toml:2: `memory.enabled` is the user's own setting; it is ignored in a project's file"),
+        "{problems}"
+    );
     files.trust();
     assert!(files.load().settings.memory.enabled);
 }

@@ -20,7 +20,7 @@ use proto::params::session::{
 };
 use proto::record::SessionSet;
 use proto::state::{State, WaitingFor};
-use proto::{ErrorName, Failure, Pid, PromptId, RequestId, Seq, SessionId};
+use proto::{ErrorName, Failure, Pid, PromptId, RequestId, Seq, SessionId, UntypedText};
 use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::actor::Actor;
@@ -29,7 +29,7 @@ use crate::actor::commands::interactions::Answering;
 use crate::actor::inbox::{Command, Page, Reply};
 use crate::calls::external_changes::Notes;
 use crate::calls::instructions::{InstructionWatch, NewInstructions};
-use crate::calls::references;
+use crate::calls::references::{self, PromptText};
 use crate::journal::Closed;
 use crate::request::blocks::Makeup;
 use crate::request::in_flight::Material;
@@ -259,7 +259,9 @@ impl SessionHandle {
         // What its references and the changes of files show is judged by the rules as the files have them. A session that
         // has left memory is loaded below, by those of then.
         let _ = self.tighten().await;
-        let references = self.resolve_references(&params.text).await?;
+        UntypedText::check(&params.text, &params.untyped)?;
+        let text = PromptText::new(&params.text, &params.untyped);
+        let references = self.resolve_references(text).await?;
         let mut new = self.new_instructions().await;
         let watch = Arc::clone(&self.shared.instructions);
         let references = watch.attach(&mut new, references);
@@ -301,8 +303,8 @@ impl SessionHandle {
     }
 
     /// What a prompt refers to, with the command that it runs.
-    async fn resolve_references(&self, prompt: &str) -> Result<ResolvedReferences, Failure> {
-        match self.shared.recalls || references::may_refer(prompt) {
+    async fn resolve_references(&self, prompt: PromptText) -> Result<ResolvedReferences, Failure> {
+        match self.shared.recalls || prompt.may_refer() {
             true => references::resolve(self.standing().await?, prompt).await,
             false => Ok(ResolvedReferences::default()),
         }
@@ -420,9 +422,20 @@ impl SessionHandle {
     /// # Errors
     /// `not_found` if it has started, or never existed; `invalid_params`, `request_id_reused`, `storage`.
     pub async fn edit(&self, params: EditParams, by: String) -> Result<QueueOutput, Failure> {
-        let references = self.resolve_references(&params.text).await?;
-        self.change(|actor, reply| actor.take_edit(params, by, references, reply))
+        let untyped = self.untyped_after(&params).await?;
+        let text = PromptText::new(&params.text, &untyped);
+        let references = self.resolve_references(text).await?;
+        self.change(|actor, reply| actor.take_edit(params, untyped, by, references, reply))
             .await
+    }
+
+    /// The parts of an edited prompt that nobody typed.
+    async fn untyped_after(&self, edited: &EditParams) -> Result<Vec<UntypedText>, Failure> {
+        let id = edited.prompt_id;
+        let queued = self.read(move |actor| actor.queued(id)).await?;
+        Ok(queued.map_or_else(Vec::new, |queued| {
+            UntypedText::kept(&queued.text, &queued.untyped, &edited.text)
+        }))
     }
 
     /// Gives a prompt that has not started another place. Answers when that is on disk.

@@ -13,8 +13,9 @@ use knowledge::{
 use policy::Access;
 use proto::near::nearest;
 use proto::params::command::CommandSource;
+use proto::params::skill::SkillSource;
 use proto::record::{PromptReferences, SkillUse, Verdict};
-use proto::{ErrorName, Failure, Stamp};
+use proto::{ErrorName, Failure, Stamp, TextOrigin, UntypedText};
 use serde_json::Map;
 
 use crate::assembly::server_content::{ServerContent, ServerPrompt};
@@ -23,9 +24,55 @@ use crate::calls::permissions::{PermissionState, in_session};
 /// How long a prompt waits for what it refers to.
 const RESOLVING_MAX: Duration = Duration::from_secs(10);
 
-/// Whether a prompt may refer to anything, or run a command.
-pub(crate) fn may_refer(prompt: &str) -> bool {
-    prompt.contains('@') || command_call(prompt).is_some()
+/// A prompt, as far as it refers to anything.
+#[derive(Clone, Debug)]
+pub(crate) struct PromptText {
+    /// All of it.
+    whole: String,
+    /// What was typed of it.
+    typed: String,
+    /// The parts that came from standard input as the prompt.
+    stdin: Vec<String>,
+}
+
+impl PromptText {
+    /// `untyped`: its parts that were not typed, as [`UntypedText::check`] wants them.
+    pub(crate) fn new(text: &str, untyped: &[UntypedText]) -> Self {
+        let mut typed = text.to_owned();
+        let mut stdin = Vec::new();
+        for part in untyped.iter().rev() {
+            let Some(part_text) = text.get(part.range()) else {
+                continue;
+            };
+            if part.origin == TextOrigin::Stdin {
+                stdin.push(part_text.to_owned());
+            }
+            typed.replace_range(part.range(), "\n");
+        }
+        Self {
+            whole: text.to_owned(),
+            typed,
+            stdin,
+        }
+    }
+
+    /// Whether it may refer to anything, or run a command.
+    pub(crate) fn may_refer(&self) -> bool {
+        let mut referring = self.stdin.iter().chain([&self.typed]);
+        referring.any(|text| text.contains('@')) || self.call().is_some()
+    }
+
+    /// The name of the command that it is to run, and the arguments. Text that is quoted beside the prompt runs none.
+    fn call(&self) -> Option<(&str, &str)> {
+        let called = command_call(&self.typed).is_some()
+            || self.stdin.iter().any(|text| command_call(text).is_some());
+        command_call(&self.whole).filter(|_| called)
+    }
+
+    /// The typed ones of the arguments.
+    fn typed_arguments(&self) -> &str {
+        command_call(&self.typed).map_or("", |(_, arguments)| arguments)
+    }
 }
 
 /// Reads what a prompt refers to, and the command that it runs. A disk that does not answer is told, and holds nobody
@@ -35,20 +82,20 @@ pub(crate) fn may_refer(prompt: &str) -> bool {
 /// The prompt is to run a command, and there is none of this name, or the disk does not answer.
 pub(crate) async fn resolve(
     mut permissions: PermissionState,
-    prompt: &str,
+    prompt: PromptText,
 ) -> Result<ResolvedReferences, Failure> {
     // Skills limit the model's calls, not what the user attaches.
     permissions.standpoint.skills.clear();
-    let text = prompt.to_owned();
+    let text = prompt.clone();
     let reading = tokio::task::spawn_blocking(move || resolve_blocking(&permissions, &text));
     match tokio::time::timeout(RESOLVING_MAX, reading).await {
         Ok(Ok(resolved)) => resolved,
-        Ok(Err(_)) | Err(_) if command_call(prompt).is_some() => Err(Failure::new(
+        Ok(Err(_)) | Err(_) if prompt.call().is_some() => Err(Failure::new(
             ErrorName::Storage,
             "The commands cannot be read: the disk does not answer.",
             "Send the prompt again.",
         )),
-        Ok(Err(_)) | Err(_) if !may_refer(prompt) => Ok(ResolvedReferences::default()),
+        Ok(Err(_)) | Err(_) if !prompt.may_refer() => Ok(ResolvedReferences::default()),
         Ok(Err(_)) | Err(_) => Ok(ResolvedReferences {
             found: None,
             problems: vec![
@@ -60,14 +107,19 @@ pub(crate) async fn resolve(
 
 fn resolve_blocking(
     permissions: &PermissionState,
-    prompt: &str,
+    prompt: &PromptText,
 ) -> Result<ResolvedReferences, Failure> {
-    let resolved = resolve_attachments(permissions, prompt)?;
+    let mut resolved = resolve_attachments(permissions, prompt)?;
+    if let Some((name, _)) = prompt.call() {
+        resolved.problems.extend(overshadowing(permissions, name));
+    }
     let recalled = permissions.call_environment.recall.as_ref();
-    Ok(match recalled.and_then(|facts| recall(facts, prompt)) {
-        Some(note) => with_block(resolved, &note),
-        None => resolved,
-    })
+    Ok(
+        match recalled.and_then(|facts| recall(facts, &prompt.whole)) {
+            Some(note) => with_block(resolved, &note),
+            None => resolved,
+        },
+    )
 }
 
 /// A note with the facts that fit a prompt, as they are now.
@@ -77,45 +129,62 @@ fn recall(facts: &FactStores, prompt: &str) -> Option<String> {
 
 fn resolve_attachments(
     permissions: &PermissionState,
-    prompt: &str,
+    prompt: &PromptText,
 ) -> Result<ResolvedReferences, Failure> {
     let workspace = &permissions.call_environment.workspace;
     let by_rules = |path: &Path| denial(permissions, path);
+    let inside = |whose: &'static str, path: &Path| match path.starts_with(workspace.root()) {
+        true => by_rules(path),
+        false => Some(format!("it is outside of the workspace, {whose}")),
+    };
+    let of_stdin = |path: &Path| inside("and the prompt came from standard input", path);
     let content = &*permissions.call_environment.server_content;
     let resource = |server: &str, uri: &str| content.resource(workspace.cwd(), server, uri);
-    let own = ReferringText {
-        text: prompt,
+    let typed = ReferringText {
+        text: &prompt.typed,
         denied: &by_rules,
         resource: &resource,
     };
-    let (command, arguments) = match called(permissions, prompt)? {
-        None => return Ok(knowledge::resolve_references(workspace, &[own])),
+    let stdin = prompt.stdin.iter().map(|text| ReferringText {
+        text,
+        denied: &of_stdin,
+        resource: &|_, _| None,
+    });
+    let mut own: Vec<_> = [typed].into_iter().chain(stdin).collect();
+    let (command, arguments) = match called(permissions, prompt.call())? {
+        None => return Ok(knowledge::resolve_references(workspace, &own)),
         Some((Called::Skill(skill), arguments)) => {
-            let own = knowledge::resolve_references(workspace, &[own]);
+            let own = knowledge::resolve_references(workspace, &own);
             return with_skill(permissions, own, &skill, arguments);
         }
         Some((Called::ServerPrompt(command), arguments)) => {
-            let own = knowledge::resolve_references(workspace, &[own]);
+            let own = knowledge::resolve_references(workspace, &own);
             return with_server_prompt(content, workspace.cwd(), own, &command, arguments);
         }
         Some((Called::Command(command), arguments)) => (command, arguments),
     };
-    let filled = fill_in(&command.body, arguments).ok_or_else(|| too_long(&command.name))?;
+    let fill = |arguments| {
+        let filled = fill_in(&command.body, arguments);
+        filled.ok_or_else(|| too_long(&command.name))
+    };
+    let filled = fill(arguments)?;
+    // What arguments refer to that were not typed is limited as above.
+    let referring = fill(prompt.typed_arguments())?;
     // What a project's file names was not chosen by the user: it does not reach beyond the project.
     let is_project = command.source == CommandSource::Project;
-    let in_command = |path: &Path| match is_project && !path.starts_with(workspace.root()) {
-        true => Some("it is outside of the workspace, and the command is the project's".to_owned()),
+    let in_command = |path: &Path| match is_project {
+        true => inside("and the command is the project's", path),
         false => by_rules(path),
     };
-    let of_command = ReferringText {
-        text: &filled,
+    own.push(ReferringText {
+        text: &referring,
         denied: &in_command,
         resource: match is_project {
             true => &|_, _| None,
             false => &resource,
         },
-    };
-    let resolved = knowledge::resolve_references(workspace, &[own, of_command]);
+    });
+    let resolved = knowledge::resolve_references(workspace, &own);
     let mut resolved = with_block(resolved, &command_block(&command, &filled));
     if let Some(found) = resolved.found.as_mut().filter(|_| command.read_only) {
         found.skill = Some(SkillUse {
@@ -215,9 +284,9 @@ enum Called {
 /// The command or skill that a prompt runs, and its arguments. Commands come first. `None`: the prompt is text.
 fn called<'a>(
     permissions: &PermissionState,
-    prompt: &'a str,
+    call: Option<(&str, &'a str)>,
 ) -> Result<Option<(Called, &'a str)>, Failure> {
-    let Some((name, arguments)) = command_call(prompt) else {
+    let Some((name, arguments)) = call else {
         return Ok(None);
     };
     let call_environment = &permissions.call_environment;
@@ -249,6 +318,27 @@ fn called<'a>(
         true => Ok(None),
         false => Err(unknown(name, &found, &skills, &prompts)),
     }
+}
+
+/// A notice where a file of the project runs in place of a command or a skill of the program's or the user's own.
+fn overshadowing(permissions: &PermissionState, name: &str) -> Option<String> {
+    let call_environment = &permissions.call_environment;
+    let commands = find_commands(&call_environment.workspace, &call_environment.user_commands);
+    let told = |file: &str, other: &str| format!("`/{name}` is the project's `{file}`, {other}.");
+    if let Some(command) = commands.named(name) {
+        let mut others = commands.commands.iter().filter(|it| it.name == name);
+        // The user's own come before a project's.
+        let hides = others.any(|it| it.source == CommandSource::BuiltIn);
+        let is_project = command.source == CommandSource::Project;
+        let file = command.file.as_deref().filter(|_| hides && is_project);
+        return file.map(|file| told(file, "in place of the program's command of this name"));
+    }
+    let skills = call_environment.skills.find();
+    let skill = skills.named(name)?;
+    let mut others = skills.skills.iter().filter(|it| it.name == name);
+    let hides = others.any(|it| it.source != SkillSource::Project);
+    (skill.source == SkillSource::Project && hides)
+        .then(|| told(&skill.file, "in place of your own skill of this name"))
 }
 
 /// There is no such command or skill. The files that are left out may hold it.

@@ -12,7 +12,7 @@ use proto::hook::HookEvent;
 use proto::params::session::{CreateOutput, CreateParams, ReadParams};
 use proto::record::{PromptQueued, Rules, SessionCreated};
 use proto::state::{Kind, OnAsk};
-use proto::{ErrorName, Failure, Pid, PromptId, Seq, SessionId, SessionOptions};
+use proto::{ErrorName, Failure, Pid, PromptId, Seq, SessionId, SessionOptions, UntypedText};
 use store::log::LogFile;
 
 use crate::actor::handle::SessionHandle;
@@ -21,7 +21,7 @@ use crate::actor::{Actor, Inbox};
 use crate::assembly::options;
 use crate::assembly::setup::{Effort, ModelSetup, ProfileChoice, Setup};
 use crate::calls::hooks as hooked;
-use crate::calls::references::{self, may_refer};
+use crate::calls::references::{self, PromptText};
 use crate::context::first_message;
 use crate::context::prefix::{self, FrozenPrefix};
 use crate::request::keys::Keys;
@@ -78,6 +78,8 @@ impl Supervisor {
         parent: Option<&Parent>,
     ) -> Result<CreateOutput, Failure> {
         self.refuse_when_closing()?;
+        let prompt = params.prompt.as_deref().unwrap_or_default();
+        UntypedText::check(prompt, &params.untyped)?;
         let slot = self.slots.claim(params.session);
         if slot.known || self.exists(params.session).await? {
             return self.created_before(&params).await;
@@ -202,7 +204,8 @@ impl Supervisor {
         let recalls = handle.recalls();
         // What a model writes refers to nothing, and runs no command of the user.
         let typed = params.prompt.as_deref().filter(|_| parent.is_none());
-        if let Some(text) = typed.filter(|text| recalls || may_refer(text)) {
+        let typed = typed.map(|text| PromptText::new(text, &params.untyped));
+        if let Some(text) = typed.filter(|text| recalls || text.may_refer()) {
             let standing = actor.standing_of(Some(&created));
             referenced = match references::resolve(standing, text).await {
                 Ok(resolved) => resolved,
@@ -215,6 +218,7 @@ impl Supervisor {
             actor.calls.note_references(referenced.found.as_ref());
         }
         let prompt = params.prompt.as_ref().map(|text| PromptQueued {
+            untyped: params.untyped.clone(),
             from: None,
             added: None,
             references: referenced.found.clone(),

@@ -169,6 +169,7 @@ impl Spawn for Stops {
 /// A prompt.
 pub fn prompt(text: &str) -> PromptParams {
     PromptParams {
+        untyped: Vec::new(),
         on_ask: None,
         session: String::new(),
         text: text.into(),

@@ -286,6 +286,7 @@ pub fn begin_with(
     let (mut actor, inbox, handle) = build(&ground, parts).unwrap();
     let (reply, created_on_disk) = oneshot::channel();
     let prompt = PromptQueued {
+        untyped: Vec::new(),
         from: None,
         added: None,
         references: None,

@@ -101,6 +101,7 @@ async fn a_disk_that_fails_makes_the_session_read_only() {
         "a call was started that cannot be known after a crash"
     );
     let params = proto::params::session::PromptParams {
+        untyped: Vec::new(),
         on_ask: None,
         session: String::new(),
         text: "again".into(),

@@ -29,6 +29,7 @@ async fn a_signal_that_is_sent_again_does_not_hit_the_next_turn() {
         .unwrap();
     assert!(again.delivered, "the same answer");
     let params = PromptParams {
+        untyped: Vec::new(),
         on_ask: None,
         session: String::new(),
         text: "again".into(),

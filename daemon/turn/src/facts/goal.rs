@@ -354,6 +354,7 @@ impl Facts {
         goal.nudged |= continued.why == ContinueReason::NoProgress;
         goal.continued = Some(continued.clone());
         self.queue.push_back(QueuedPrompt {
+            untyped: Vec::new(),
             prompt_id: continued.prompt_id,
             text: continued.text.clone(),
             steer: false,

@@ -18,6 +18,7 @@ impl Facts {
 
     pub(super) fn apply_queued(&mut self, prompt: &PromptQueued, record: &Record) {
         self.queue.push_back(QueuedPrompt {
+            untyped: prompt.untyped.clone(),
             on_ask: prompt.on_ask,
             prompt_id: prompt.prompt_id,
             text: prompt.text.clone(),
@@ -102,6 +103,7 @@ impl Facts {
                 self.first_line = first_line(&edited.text);
             }
             queued.text.clone_from(&edited.text);
+            queued.untyped.clone_from(&edited.untyped);
             queued.steer = edited.steer;
             self.note_references(edited.prompt_id, edited.references.as_ref());
         }

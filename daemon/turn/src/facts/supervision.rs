@@ -90,6 +90,7 @@ impl Facts {
         history.newest = Some(restarted.clone());
         if let Some(prompt) = &restarted.prompt {
             self.queue.push_front(QueuedPrompt {
+                untyped: Vec::new(),
                 prompt_id: prompt.prompt_id,
                 text: prompt.text.clone(),
                 steer: false,

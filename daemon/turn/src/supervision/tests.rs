@@ -138,6 +138,7 @@ proptest! {
                 request_id: None,
             }),
             _ => Body::PromptQueued(proto::record::PromptQueued {
+                untyped: Vec::new(),
                 from: None,
                 added: None,
                 references: None,

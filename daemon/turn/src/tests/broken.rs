@@ -76,6 +76,7 @@ fn recover_and_prompt_with(
     let mut machine = Machine::new(Facts::fold(log), Limits::default());
     let mut todo = machine.recover(policy, None, now);
     let prompt = PromptQueued {
+        untyped: Vec::new(),
         from: None,
         added: None,
         references: None,
@@ -251,6 +252,7 @@ fn turn_starts(number: u64) -> (Option<u64>, Body) {
 
 fn prompt(number: u64) -> (Option<u64>, Body) {
     let prompt = PromptQueued {
+        untyped: Vec::new(),
         from: None,
         added: None,
         references: None,

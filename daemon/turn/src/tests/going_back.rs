@@ -177,6 +177,7 @@ fn first_message_context_is_restored_after_a_rewind_to_the_start() {
     };
     let prompt = |number| Input::Prompt {
         prompt: PromptQueued {
+            untyped: Vec::new(),
             from: None,
             added: None,
             references: None,

@@ -38,6 +38,7 @@ fn kept_part_and_continuation_are_one_text() {
     };
     let prompt = Input::Prompt {
         prompt: PromptQueued {
+            untyped: Vec::new(),
             from: None,
             added: None,
             references: None,
@@ -270,6 +271,7 @@ fn recovered(policy: RecoverPolicy, kept: Answer) -> (Machine, Vec<Effect>) {
         now,
     );
     let prompt = proto::record::PromptQueued {
+        untyped: Vec::new(),
         from: None,
         added: None,
         references: None,

@@ -238,6 +238,7 @@ fn a_repeated_change_is_known_by_its_request_id() {
     machine.step(
         Input::Prompt {
             prompt: PromptQueued {
+                untyped: Vec::new(),
                 from: None,
                 added: None,
                 references: None,
@@ -254,6 +255,7 @@ fn a_repeated_change_is_known_by_its_request_id() {
     );
     machine.step(
         Input::Edit(PromptEdited {
+            untyped: Vec::new(),
             references: None,
             prompt_id: prompt,
             text: "two".into(),

@@ -485,6 +485,7 @@ impl CallStage {
     fn prompt(&mut self, text: &str, when: When) -> Input {
         self.prompts.push(text.to_owned());
         let prompt = PromptQueued {
+            untyped: Vec::new(),
             from: None,
             added: None,
             references: None,
@@ -503,6 +504,7 @@ impl CallStage {
         match self.prompt(text, When::Steer) {
             Input::Prompt { prompt, when } => Input::Prompt {
                 prompt: PromptQueued {
+                    untyped: Vec::new(),
                     from: Some(Pid(9)),
                     ..prompt
                 },
@@ -523,6 +525,7 @@ impl CallStage {
         match self.prompt(words::CONTINUE_AFTER_LIMIT, When::Queue) {
             Input::Prompt { prompt, when } => Input::Prompt {
                 prompt: PromptQueued {
+                    untyped: Vec::new(),
                     added: Some(added),
                     ..prompt
                 },
@@ -548,6 +551,7 @@ impl CallStage {
         let place = self.prompts.iter().rposition(|prompt| prompt == text);
         other.clone_into(&mut self.prompts[place.expect("somebody said that")]);
         Input::Edit(PromptEdited {
+            untyped: Vec::new(),
             references: None,
             prompt_id,
             text: other.to_owned(),

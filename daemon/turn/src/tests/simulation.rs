@@ -341,6 +341,7 @@ impl Simulation {
         self.prompts += 1;
         let text = format!("prompt {}", self.prompts);
         let prompt = PromptQueued {
+            untyped: Vec::new(),
             from: None,
             added: None,
             references: None,

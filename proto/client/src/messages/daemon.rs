@@ -204,6 +204,9 @@ crate::catalog! {
     AttachedDenied = "`{0}` denies it", "规则 `{0}` 禁止读取";
     AttachedNoTool = "the session has no tool that reads, to check it by", "会话没有可用来检查它的读取工具";
     AttachedForeign = "it is outside of the workspace, and the command is the project's", "它在工作区之外，而命令属于项目";
+    AttachedStdin = "it is outside of the workspace, and the prompt came from standard input", "它在工作区之外，而提示词来自标准输入";
+    ProjectsCommand = "`/{0}` is the project's `{1}`, in place of the program's command of this name.", "`/{0}` 是项目的 `{1}`，代替了程序自带的同名命令。";
+    ProjectsSkill = "`/{0}` is the project's `{1}`, in place of your own skill of this name.", "`/{0}` 是项目的 `{1}`，代替了你自己的同名技能。";
     AttachedNoFile = "`{0}` is {1}, not a file", "`{0}` 是{1}，不是文件";
     AttachedClosed = "`{0}` belongs to Reasonix or to the system and is closed to tools", "`{0}` 属于 Reasonix 或系统，不对工具开放";
     AttachedDenyRead = "reading `{0}` is denied by `deny_read` (`{1}`)", "`deny_read`（`{1}`）禁止读取 `{0}`";

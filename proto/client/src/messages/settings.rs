@@ -5,6 +5,7 @@ crate::catalog! {
     Near = "did you mean `{0}`?", "是否想用 `{0}`？";
     IsIgnored = "it is ignored", "已忽略";
     OldName = "`{0}` is the old name of `{1}`, which is set too; it is ignored", "`{0}` 是 `{1}` 的旧名称，而后者也已设置；已忽略";
+    UsersOwn = "`{0}` is the user's own setting; it is ignored in a project's file", "`{0}` 只能由用户自己设置；项目文件中的值已忽略";
     MustBeElse = "`{0}` must be {1}; {2}", "`{0}` 应为：{1}；{2}";
     MustBeWritten = "`{0}` must be written as `{1}`", "`{0}` 必须写作 `{1}`";
     StaysUnset = "it stays unset", "视为未设置";

@@ -132,6 +132,10 @@ fn problems_in_a_config_file_are_translated_behind_their_place() {
             "/h/config.toml:2: 未知设置 `agent.max_step`；是否想用 `agent.max_steps`？；已忽略",
         ),
         (
+            "/p/reasonix.toml:2: `memory.enabled` is the user's own setting; it is ignored in a project's file",
+            "/p/reasonix.toml:2: `memory.enabled` 只能由用户自己设置；项目文件中的值已忽略",
+        ),
+        (
             "/h/config.toml:4: `agent.max_steps` must be a whole number from 0 to 1000000; 0 counts",
             "/h/config.toml:4: `agent.max_steps` 应为：0 到 1000000 之间的整数；采用 0",
         ),

@@ -14,6 +14,7 @@ fn id(number: u8) -> PromptId {
 
 fn queued(number: u8) -> Body {
     Body::PromptQueued(PromptQueued {
+        untyped: Vec::new(),
         from: None,
         added: None,
         references: None,
@@ -50,6 +51,7 @@ fn prompts_come_change_move_and_go() {
     queue.fold(Seq(6), &moved(1, 99));
     assert_eq!(texts(&queue), ["4", "2", "3", "1"]);
     let edited = PromptEdited {
+        untyped: Vec::new(),
         references: None,
         prompt_id: id(2),
         text: "two".into(),

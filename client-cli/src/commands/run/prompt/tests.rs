@@ -10,14 +10,30 @@ fn read_pipe(input: PipeReader, first: Option<Duration>) -> Result<Option<String
     read(&input, &input, first)
 }
 
+fn untyped(start: u64, end: u64, origin: TextOrigin) -> UntypedText {
+    UntypedText { start, end, origin }
+}
+
 #[test]
 fn words_and_input_join() {
     assert_eq!(
         join("explain", Some("text\n".into()), "h").unwrap(),
-        "explain\n\ntext\n"
+        Prompt {
+            text: "explain\n\ntext\n".into(),
+            untyped: vec![untyped(9, 14, TextOrigin::Quoted)],
+        }
     );
-    assert_eq!(join("", Some("text".into()), "h").unwrap(), "text");
-    assert_eq!(join("explain", None, "h").unwrap(), "explain");
+    assert_eq!(
+        join("", Some("text".into()), "h").unwrap(),
+        Prompt {
+            text: "text".into(),
+            untyped: vec![untyped(0, 4, TextOrigin::Stdin)],
+        }
+    );
+    assert_eq!(
+        join("explain", None, "h").unwrap(),
+        Prompt::typed("explain")
+    );
     assert!(matches!(
         join("  ", Some("\n".into()), "h"),
         Err(Error::Usage { .. })

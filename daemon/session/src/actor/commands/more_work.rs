@@ -48,6 +48,7 @@ impl Actor {
         let prompt_id = PromptId::new();
         self.step(Input::Prompt {
             prompt: PromptQueued {
+                untyped: Vec::new(),
                 prompt_id,
                 text: CONTINUE_AFTER_LIMIT.to_owned(),
                 steer: false,

@@ -9,7 +9,7 @@ use knowledge::ResolvedReferences;
 use proto::hook::HookEvent;
 use proto::params::session::{EditParams, PromptOutput, PromptParams, QueueOutput, When};
 use proto::record::PromptQueued;
-use proto::{ErrorName, Failure, PromptId};
+use proto::{ErrorName, Failure, PromptId, UntypedText};
 use tokio_util::sync::CancellationToken;
 use turn::StopReason;
 use turn::facts::{content_of_edit, content_of_prompt};
@@ -75,6 +75,7 @@ impl Actor {
         self.requests.keys().put(params.credentials);
         self.calls.fill_environment(params.env);
         let prompt = PromptQueued {
+            untyped: params.untyped,
             from: None,
             added: None,
             references: references.found,
@@ -98,6 +99,7 @@ impl Actor {
     pub(crate) fn take_edit(
         &mut self,
         params: EditParams,
+        untyped: Vec<UntypedText>,
         by: String,
         references: ResolvedReferences,
         reply: Reply<QueueOutput>,
@@ -105,6 +107,7 @@ impl Actor {
         let edit = Edit {
             prompt_id: params.prompt_id,
             text: params.text,
+            untyped,
             references: references.found,
             steer: params.steer,
             by,

@@ -1,9 +1,9 @@
 //! Prompts that wait: taken in, taken back, given other words or another place. Each is acknowledged when it is on disk.
 
 use proto::params::Empty;
-use proto::params::session::{PromptOutput, QueueOutput, ReorderParams, When};
+use proto::params::session::{PromptOutput, QueueOutput, QueuedPrompt, ReorderParams, When};
 use proto::record::{PromptEdited, PromptMoved, PromptQueued, PromptReferences};
-use proto::{ErrorName, Failure, PromptId, RequestId, Seq};
+use proto::{ErrorName, Failure, PromptId, RequestId, Seq, UntypedText};
 use turn::Input;
 use turn::facts::{content_of_edit, content_of_move, content_of_prompt};
 
@@ -18,6 +18,7 @@ const QUEUE_MAX: usize = 1_000;
 pub(crate) struct Edit {
     pub prompt_id: PromptId,
     pub text: String,
+    pub untyped: Vec<UntypedText>,
     pub references: Option<PromptReferences>,
     /// `None`: as it was.
     pub steer: Option<bool>,
@@ -113,6 +114,7 @@ impl Actor {
             .map(|queued| queued.steer)
             .next();
         let mut edited = PromptEdited {
+            untyped: edit.untyped,
             references: edit.references,
             prompt_id: edit.prompt_id,
             text: edit.text,
@@ -142,6 +144,12 @@ impl Actor {
             Input::Edit(edited),
             reply,
         );
+    }
+
+    /// A prompt that waits.
+    pub(crate) fn queued(&self, prompt_id: PromptId) -> Option<QueuedPrompt> {
+        let mut queue = self.machine.facts().queue.iter();
+        queue.find(|queued| queued.prompt_id == prompt_id).cloned()
     }
 
     pub(crate) fn reorder(&mut self, params: ReorderParams, by: String, reply: Reply<QueueOutput>) {

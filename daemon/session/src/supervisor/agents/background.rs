@@ -241,6 +241,7 @@ impl Supervisor {
             text.push_str(&worktree);
         }
         let prompt = PromptQueued {
+            untyped: Vec::new(),
             from: Some(*pid),
             added: None,
             prompt_id: PromptId::new(),

@@ -227,6 +227,7 @@ impl Supervisor {
             return Ok(());
         }
         let prompt = PromptQueued {
+            untyped: Vec::new(),
             from: None,
             added: None,
             references: references_of(&call.task),

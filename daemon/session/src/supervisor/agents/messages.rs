@@ -57,6 +57,7 @@ impl Supervisor {
         }
         let pid = sender.pid();
         let prompt = PromptQueued {
+            untyped: Vec::new(),
             from: Some(pid),
             added: None,
             prompt_id: PromptId::new(),

@@ -205,6 +205,7 @@ impl Supervisor {
     ) -> Result<Started, String> {
         let place = Arc::new(self.places.take_back(planning.parent, depth));
         let prompt = PromptQueued {
+            untyped: Vec::new(),
             from: None,
             added: None,
             prompt_id: PromptId::new(),

@@ -82,6 +82,7 @@ impl Talk {
     fn begin(&mut self) {
         self.prompts += 1;
         let prompt = PromptQueued {
+            untyped: Vec::new(),
             from: None,
             added: None,
             references: None,

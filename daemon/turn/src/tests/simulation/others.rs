@@ -254,6 +254,7 @@ impl Simulation {
         let text = format!("other words {}", self.chance.below(100));
         let steer = self.chance.once_in(2);
         self.step(Input::Edit(PromptEdited {
+            untyped: Vec::new(),
             references: None,
             prompt_id,
             text,
