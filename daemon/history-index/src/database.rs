@@ -7,7 +7,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 use store::home::Home;
 
 /// Increase it when the tables change, or how texts are split into words.
-const VERSION: i64 = 1;
+const VERSION: i64 = 2;
 
 /// `session.tail` has the last bytes of the log before `end`: a log that was changed is read again. Rows of `message` and
 /// `text` have the same number. `text` stores words only; the texts are in the logs.

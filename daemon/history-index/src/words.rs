@@ -1,10 +1,13 @@
 //! Splits texts into the words that the index stores. Pure.
 //!
-//! Messages and queries are split by the same code. A word is a run of letters and digits in lower case. Scripts without
+//! Messages and queries are split by the same code. A word is a run of letters and digits in lower case, without
+//! accents. Scripts without
 //! blanks between words (Chinese, Japanese, …) become overlapping pairs of characters, and the last character of a run
 //! by itself, so that every word of such a run is a phrase of pairs.
 
 use std::ops::Range;
+
+use unicode_normalization::char::{decompose_compatible, is_combining_mark};
 
 /// Longest word in characters. The rest of a longer one is not indexed.
 const WORD_MAX: usize = 48;
@@ -91,15 +94,14 @@ pub(crate) fn visit(text: &str, take: &mut dyn FnMut(&str, Range<usize>, WordKin
         let mut end = start + letter.len_utf8();
         if !is_unspaced(letter) {
             let mut count = 1;
-            while let Some((at, next)) =
-                letters.next_if(|(_, next)| next.is_alphanumeric() && !is_unspaced(*next))
-            {
+            while let Some((at, next)) = letters.next_if(|(_, next)| is_of_word(*next)) {
                 count += 1;
                 if count <= WORD_MAX {
                     push_folded(&mut word, next);
                 }
                 end = at + next.len_utf8();
             }
+            word.truncate(verb_of(&word).len());
             take(&word, start..end, WordKind::Spaced);
             continue;
         }
@@ -119,22 +121,41 @@ pub(crate) fn visit(text: &str, take: &mut dyn FnMut(&str, Range<usize>, WordKin
     }
 }
 
-/// Adds a letter in lower case. Full-width letters and digits become ordinary ones.
+/// Whether a character continues a word of a script with blanks. An accent may stand behind its letter, as in names of
+/// files on macOS.
+fn is_of_word(letter: char) -> bool {
+    match letter.is_alphanumeric() {
+        true => !is_unspaced(letter),
+        false => !letter.is_ascii() && is_combining_mark(letter),
+    }
+}
+
+/// Adds a letter in lower case. One with an accent becomes the one without, a full-width one an ordinary one.
 fn push_folded(word: &mut String, letter: char) {
-    let letter = match letter {
-        '\u{ff01}'..='\u{ff5e}' => char::from_u32(u32::from(letter) - 0xfee0).unwrap_or(letter),
-        letter => letter,
-    };
     if letter.is_ascii() {
         word.push(letter.to_ascii_lowercase());
-    } else {
-        // Marks that a lower case adds (as that of `İ`) would be no letters.
-        word.extend(
-            letter
-                .to_lowercase()
-                .filter(|small| small.is_alphanumeric()),
-        );
+        return;
     }
+    let mut push = |part: char| {
+        // Accents by themselves are no letters.
+        let small = part.to_lowercase();
+        word.extend(small.filter(|small| small.is_alphanumeric()));
+    };
+    match is_unspaced(letter) {
+        true => push(letter),
+        false => decompose_compatible(letter, push),
+    }
+}
+
+/// The verb of a noun as `deployment` or `payments`, else the word. Porter's stemmer ends the verb with `i` and the noun
+/// with `y`, so that neither would find the other.
+fn verb_of(word: &str) -> &str {
+    let noun = word.strip_suffix('s').unwrap_or(word);
+    let verb = noun.strip_suffix("ment").filter(|verb| {
+        let stem = verb.strip_suffix('y');
+        stem.is_some_and(|stem| stem.ends_with(['a', 'e', 'o', 'u']))
+    });
+    verb.unwrap_or(word)
 }
 
 #[cfg(test)]

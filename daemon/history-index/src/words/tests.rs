@@ -12,8 +12,26 @@ fn words_are_runs_of_letters_in_lower_case() {
         texts("Fix `foo_bar` in v2.0!"),
         ["fix", "foo", "bar", "in", "v2", "0"]
     );
-    assert_eq!(texts("ÜBUNG Ａ１"), ["übung", "a1"]);
+    assert_eq!(texts("ÜBUNG Ａ１"), ["ubung", "a1"]);
     assert_eq!(texts(" -- \u{7} "), Vec::<String>::new());
+}
+
+#[test]
+fn accents_do_not_count_however_they_are_written() {
+    for text in ["Résumé", "re\u{301}sume\u{301}", "RESUME"] {
+        assert_eq!(texts(text), ["resume"], "{text}");
+    }
+    assert_eq!(texts("ﬁle İstanbul ёлка"), ["file", "istanbul", "елка"]);
+    // A sign of Devanagari that is no letter does not end the word.
+    assert_eq!(texts("हिन्दी").len(), 1);
+}
+
+#[test]
+fn nouns_of_verbs_in_y_are_the_verb() {
+    assert_eq!(
+        texts("deployment deployments payment deploy cement"),
+        ["deploy", "deploy", "pay", "deploy", "cement"]
+    );
 }
 
 #[test]

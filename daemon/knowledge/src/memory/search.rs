@@ -1,10 +1,11 @@
 //! Finds facts by words: BM25, with the relevance floor of the history search. Pure.
 //!
-//! Words match whatever their English ending (their stems). Letters of Chinese, Japanese and Korean have no blanks between words: each pair of neighbours counts as a word.
+//! Words are those of the history index, and match whatever their English ending (their stems).
 
 use std::collections::{HashMap, HashSet};
 
 use history_index::stems::Stemmer;
+use history_index::words::WordKind;
 
 use super::stores::SavedFact;
 
@@ -154,27 +155,12 @@ impl Document {
     }
 }
 
-/// Words in small letters, and pairs of neighbouring letters of scripts without blanks.
+/// The words of a text, as the history index has them.
 fn words(text: &str) -> Vec<String> {
-    let mut words = Vec::new();
-    for part in text.split(|letter: char| !letter.is_alphanumeric()) {
-        let letters: Vec<char> = part.chars().flat_map(char::to_lowercase).collect();
-        for run in letters.chunk_by(|a, b| is_cjk(*a) == is_cjk(*b)) {
-            if run.first().copied().is_some_and(is_cjk) && run.len() > 1 {
-                words.extend(run.windows(2).map(|pair| pair.iter().collect::<String>()));
-            } else {
-                words.push(run.iter().collect());
-            }
-        }
-    }
-    words.retain(|word| !word.is_empty());
-    words
-}
-
-fn is_cjk(letter: char) -> bool {
-    matches!(letter,
-        '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}'
-        | '\u{ac00}'..='\u{d7af}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{323af}')
+    let mut words = history_index::words::words(text);
+    // It is part of the pair before it.
+    words.retain(|word| word.kind != WordKind::Last { alone: false });
+    words.into_iter().map(|word| word.text).collect()
 }
 
 #[cfg(test)]

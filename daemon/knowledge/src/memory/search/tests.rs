@@ -57,6 +57,14 @@ fn words_match_whatever_their_english_ending() {
 }
 
 #[test]
+fn accents_and_nouns_of_verbs_do_not_hide_a_fact() {
+    let facts = [saved("café", "Deployment on Fridays", "Résumé first.")];
+    for query in ["cafe", "deploy", "deployments", "resume", "RÉSUMÉ"] {
+        assert_eq!(names(&facts, query).len(), 1, "{query}");
+    }
+}
+
+#[test]
 fn chinese_words_are_found_within_a_sentence() {
     let facts = [
         saved("deploy", "部署流程", "每次发布之前先运行集成测试。"),
