@@ -41,6 +41,9 @@ pub struct ResolvedReferences {
 #[derive(Clone, Copy)]
 pub struct ReferringText<'a> {
     pub text: &'a str,
+    /// Whether a path that leads to nothing from the working directory counts from the workspace root: in a file of the
+    /// project's.
+    pub from_root: bool,
     /// Why a path must not be read for it. `None`: it may.
     pub denied: &'a dyn Fn(&Path) -> Option<String>,
     /// The text of a resource (`server:uri`), or why there is none. `None`: it names no server.
@@ -121,7 +124,11 @@ impl Reader<'_> {
         {
             return self.add_resource(reference.name(), &content?);
         }
-        let Some((reading, at)) = self.locate(reference)? else {
+        let located = match self.locate(reference)? {
+            None if text.from_root => self.locate_from_root(reference),
+            located => located,
+        };
+        let Some((reading, at)) = located else {
             return match self.add_symbol(reference, text)? {
                 false if self.has_no_such_lines(reference) => {
                     Err("its lines are not written as `:10`, `:10-40` or `:10-`".to_owned())
@@ -177,6 +184,18 @@ impl Reader<'_> {
             }
         }
         Ok(None)
+    }
+
+    /// The first reading that exists below the workspace root.
+    fn locate_from_root(&self, reference: &Reference) -> Option<(Reading, ResolvedPath)> {
+        reference.readings().into_iter().find_map(|reading| {
+            let path = self.workspace.root().join(&reading.path);
+            let path = path.to_str()?.to_owned();
+            let at = self.workspace.resolve(&path, Access::Read).ok()?;
+            at.kind()?;
+            let reading = Reading { path, ..reading };
+            Some((reading, at))
+        })
     }
 
     /// Whether there is a file of the name before the last colon.

@@ -11,6 +11,8 @@ struct Project {
     /// From the root.
     cwd: &'static str,
     deny_read: Vec<String>,
+    /// Whether the text is a project's command.
+    from_root: bool,
 }
 
 impl Project {
@@ -21,6 +23,7 @@ impl Project {
             dir,
             cwd: "",
             deny_read: Vec::new(),
+            from_root: false,
         }
     }
 
@@ -50,6 +53,7 @@ impl Project {
         });
         let text = ReferringText {
             text: prompt,
+            from_root: self.from_root,
             denied,
             resource: &|_, _| None,
         };
@@ -444,4 +448,31 @@ fn path_to_nothing_is_told_and_a_name_in_code_stays_text() {
     }
     let rest = project.attach("@src/a.rs:2-");
     assert!(text(&rest).contains("src/a.rs:2-3"), "{rest:?}");
+}
+
+#[test]
+fn command_of_the_project_refers_from_its_root_too() {
+    let mut project = Project::new();
+    project
+        .put("root/docs/style.md", "Root.")
+        .put("root/src/near.md", "Near.")
+        .put("root/near.md", "Far.")
+        .put("secret.md", "Secret.");
+    project.cwd = "src";
+    symlink("../secret.md", project.dir.path().join("root/out.md")).expect("link");
+    assert_eq!(project.attach("@docs/style.md").found, None);
+    project.from_root = true;
+    let attached = project.attach("@docs/style.md and @near.md");
+    let shown = text(&attached);
+    assert!(
+        shown.contains("Root.") && shown.contains("Near."),
+        "{shown}"
+    );
+    assert!(!shown.contains("Far."), "{shown}");
+    let out = project.attach("@out.md");
+    assert_eq!(out.found, None);
+    assert!(
+        only_problem(&out).contains("lead out of the workspace"),
+        "{out:?}"
+    );
 }

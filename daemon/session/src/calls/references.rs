@@ -142,11 +142,13 @@ fn resolve_attachments(
     let resource = |server: &str, uri: &str| content.resource(workspace.cwd(), server, uri);
     let typed = ReferringText {
         text: &prompt.typed,
+        from_root: false,
         denied: &by_rules,
         resource: &resource,
     };
     let stdin = prompt.stdin.iter().map(|text| ReferringText {
         text,
+        from_root: false,
         denied: &of_stdin,
         resource: &|_, _| None,
     });
@@ -178,6 +180,7 @@ fn resolve_attachments(
     };
     own.push(ReferringText {
         text: &referring,
+        from_root: is_project,
         denied: &in_command,
         resource: match is_project {
             true => &|_, _| None,
