@@ -58,6 +58,9 @@ pub struct SessionOptions {
     pub budget: Option<Budget>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<Kind>,
+    /// Start prompts that look like work of many steps in plan mode; absent in a new session: `agent.auto_plan`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub auto_plan: Option<bool>,
     /// Extract lists from the model's reasoning with a separate request; absent in a new session: `reasoning.extract`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub extract_reasoning: Option<bool>,
@@ -90,6 +93,7 @@ impl SessionOptions {
             timeout_ms,
             budget,
             kind,
+            auto_plan,
             extract_reasoning,
             samples,
             restart,
@@ -115,6 +119,7 @@ impl SessionOptions {
             self.budget = Some(changed.without_zeros()).filter(|budget| !budget.is_empty());
         }
         set(&mut self.kind, kind);
+        set(&mut self.auto_plan, auto_plan);
         set(&mut self.extract_reasoning, extract_reasoning);
         set(&mut self.samples, samples);
         set(&mut self.restart, restart);

@@ -12,7 +12,7 @@ use proto::params::session::{
     CreateParams, OneParams, PromptParams, SessionSummary, SetParams, StepParams, StepPart, When,
 };
 use proto::state::{Mode, State, WaitingFor};
-use proto::{ErrorName, Pid, RequestId, SessionOptions};
+use proto::{Body, ErrorName, Pid, RequestId, SessionOptions};
 use serde_json::{Value, json};
 use testkit::Script;
 use tests::follow::{from_the_start, to_rest};
@@ -392,4 +392,36 @@ fn a_run_that_only_reads_says_so_and_changes_nothing() {
     );
     let listed = house.reasonix(&["ls"]).expect_code(0);
     assert!(listed.out.contains("read-only"), "{}", listed.out);
+}
+
+#[tokio::test]
+async fn prompt_that_looks_complex_starts_in_plan_mode_where_a_person_works() {
+    let script = Script::new()
+        .says("Hello.")
+        .calls("exit_plan_mode", &json!({"plan": PLAN}))
+        .says("It is made.")
+        .says("As a script.");
+    let house = House::playing(&script);
+    house.settings("[agent]\nauto_plan = true");
+    house.daemon();
+    let ann = house.client("ann", Role::Drive).await;
+    let created = ann.call::<SessionCreate>(&house.create("hello")).await;
+    let pid = created.expect("create").pid;
+    let mut follow = from_the_start(&ann, pid).await;
+    to_rest(&mut follow).await;
+    assert_eq!(get(&ann, pid).await.mode, Mode::Normal);
+    let complex = "Refactor the storage module and migrate every caller";
+    prompt(&ann, pid, complex).await;
+    let open = first_opened(&ann, pid).await;
+    assert_eq!(get(&ann, pid).await.mode, Mode::Plan);
+    answer(&ann, &approve(&open)).await.expect("approve");
+    to_rest(&mut follow).await;
+    assert_eq!(get(&ann, pid).await.mode, Mode::Normal);
+    let log = house.log(pid);
+    log.check();
+    let told = |body: &Body| matches!(body, Body::Notice(notice) if notice.text.contains("starts in plan mode"));
+    assert_eq!(log.bodies().iter().filter(|body| told(body)).count(), 1);
+    let ran = house.reasonix(&["run", "--json", complex]);
+    let ran: Value = serde_json::from_str(&ran.expect_code(0).out).expect("a result");
+    assert_eq!(ran["text"], "As a script.");
 }

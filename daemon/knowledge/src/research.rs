@@ -6,6 +6,8 @@
 
 mod run_directory;
 
+use contract::{has_phrase, listed_items, weight};
+
 pub use run_directory::{
     BRIEF_FILE, RunState, STATE_FILE, named_directory, new_directory, starting_files,
 };
@@ -203,43 +205,27 @@ const AGAINST: &[&str] = &[
 #[must_use]
 pub fn looks_like_research(goal: &str) -> bool {
     let text = goal.to_lowercase();
-    let any = |phrases: &[&str]| phrases.iter().any(|phrase| has(&text, phrase));
+    let any = |phrases: &[&str]| phrases.iter().any(|phrase| has_phrase(&text, phrase));
     let rows = |table: &[&[&str]]| {
         let matched = table.iter().filter(|row| any(row)).count();
         i32::try_from(matched).unwrap_or(i32::MAX)
     };
     let mut points = 2 * rows(KINDS) + rows(HINTS);
     points += i32::from(has_target(&text));
-    points += i32::from(length(&text) >= LONG || listed_items(&text) >= 3);
+    points += i32::from(weight(&text) >= LONG || listed_items(&text) >= 3);
     if any(AGAINST) {
         points -= 3;
     }
     points >= ENOUGH
 }
 
-/// Whether a phrase occurs in a text, both in lower case. One of ASCII letters begins and ends with a word, but that
-/// `*` stands for any ending.
-fn has(text: &str, phrase: &str) -> bool {
-    let (phrase, open) = match phrase.strip_suffix('*') {
-        Some(stem) => (stem, true),
-        None => (phrase, false),
-    };
-    if !phrase.is_ascii() {
-        return text.contains(phrase);
-    }
-    let in_word =
-        |letter: Option<char>| letter.is_some_and(|letter| letter.is_ascii_alphanumeric());
-    text.match_indices(phrase).any(|(at, found)| {
-        let before = text[..at].chars().next_back();
-        let after = text[at + found.len()..].chars().next();
-        !in_word(before) && (open || !in_word(after))
-    })
-}
-
 /// Whether an end is named that can be measured: `30%`, `5 ms`, `p95`, `3x`, `2 倍`.
 fn has_target(text: &str) -> bool {
     const UNITS: &[&str] = &["%", "ms", "x", "mb", "gb", "倍", "毫秒", "秒", "times"];
-    if ["p50", "p95", "p99"].iter().any(|mark| has(text, mark)) {
+    if ["p50", "p95", "p99"]
+        .iter()
+        .any(|mark| has_phrase(text, mark))
+    {
         return true;
     }
     let digits = text.char_indices().filter(|(_, one)| one.is_ascii_digit());
@@ -252,24 +238,6 @@ fn has_target(text: &str) -> bool {
             })
         })
     })
-}
-
-/// Characters of a text; those of more than two bytes count as three.
-fn length(text: &str) -> usize {
-    let of = |one: char| if one.len_utf8() > 2 { 3 } else { 1 };
-    text.chars().map(of).sum()
-}
-
-/// Lines that are items of a list.
-fn listed_items(text: &str) -> usize {
-    let numbered = |line: &str| {
-        let rest = line.trim_start_matches(|one: char| one.is_ascii_digit());
-        rest.len() < line.len() && (rest.starts_with(['.', ')', '、']))
-    };
-    let lines = text.lines().map(str::trim_start);
-    lines
-        .filter(|line| line.starts_with("- ") || line.starts_with("* ") || numbered(line))
-        .count()
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ mod call_repair;
 mod calls;
 pub mod compacting;
 pub mod compaction;
+mod complexity;
 pub mod extraction;
 pub mod facts;
 mod fallback;

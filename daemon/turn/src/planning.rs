@@ -17,11 +17,13 @@
 
 use contract::PlanRequest;
 use proto::Body;
+use proto::SessionOptions;
 use proto::item::Voice;
 use proto::params::session::QueuedPrompt;
-use proto::record::{Level, PlannerFinished, PlannerStarted, PlanningOutcome};
-use proto::state::Mode;
+use proto::record::{Level, PlannerFinished, PlannerStarted, PlanningOutcome, SessionSet};
+use proto::state::{Kind, Mode};
 
+use crate::complexity::looks_complex;
 use crate::facts::{Facts, Planning};
 use crate::input::Effect;
 use crate::machine::{Phase, Step};
@@ -86,12 +88,16 @@ const ANSWER_MAX: usize = 6_000;
 /// The model that plans the turn of this prompt. `None`: the turn is not planned. See the table above.
 fn planner_of<'a>(facts: &'a Facts, prompt: &QueuedPrompt, voice: Voice) -> Option<&'a str> {
     let model = facts.options.planner_model.as_deref()?;
-    let planned = facts.options.mode != Some(Mode::Plan)
-        && facts.goal.is_none()
+    let planned = facts.options.mode != Some(Mode::Plan) && is_for_plans(facts, prompt, voice);
+    planned.then_some(model)
+}
+
+/// Whether a prompt, by where it comes from and by its text, may be planned.
+fn is_for_plans(facts: &Facts, prompt: &QueuedPrompt, voice: Voice) -> bool {
+    facts.goal.is_none()
         && voice == Voice::Prompt
         && !facts.added.contains_key(&prompt.prompt_id)
-        && needs_plan(&prompt.text);
-    planned.then_some(model)
+        && needs_plan(&prompt.text)
 }
 
 /// Whether a prompt, by its text, is worth a plan.
@@ -135,6 +141,26 @@ fn task(prompt: &str, conversation: Option<&str>, last_answer: &str) -> String {
 }
 
 impl Step<'_> {
+    /// Sets plan mode before the turn of a prompt that looks like work of many steps, where the session is to do so.
+    pub(crate) fn decide_plan_mode(&mut self, prompt: &QueuedPrompt, voice: Voice) {
+        let options = &self.facts.options;
+        let wanted = options.auto_plan == Some(true)
+            && options.kind.unwrap_or_default() == Kind::Interactive
+            && options.mode != Some(Mode::Plan)
+            && is_for_plans(self.facts, prompt, voice)
+            && looks_complex(&prompt.text);
+        if wanted {
+            self.append(Body::SessionSet(SessionSet {
+                options: SessionOptions {
+                    mode: Some(Mode::Plan),
+                    ..SessionOptions::default()
+                },
+                ..SessionSet::default()
+            }));
+            self.notice(Level::Info, words::STARTS_IN_PLAN_MODE.to_owned());
+        }
+    }
+
     /// Logs that the open turn is planned, if it is. Called before the message of its prompt is logged.
     pub(crate) fn decide_planning(&mut self, prompt: &QueuedPrompt, voice: Voice) {
         if self.facts.is_planning() {

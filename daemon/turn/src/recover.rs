@@ -287,6 +287,7 @@ impl Step<'_> {
     fn decide_missing_planning(&mut self) {
         if let Some(prompt) = self.missing_prompt() {
             let voice = self.prompt_voice(prompt.prompt_id);
+            self.decide_plan_mode(&prompt, voice);
             self.decide_planning(&prompt, voice);
         }
     }

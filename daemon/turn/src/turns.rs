@@ -47,6 +47,7 @@ impl Step<'_> {
             false => (self.first_message_context(), Vec::new()),
         };
         let voice = self.prompt_voice(prompt.prompt_id);
+        self.decide_plan_mode(&prompt, voice);
         self.decide_planning(&prompt, voice);
         self.say_prompt(prompt, context, reported, voice);
         self.report_added_limits();

@@ -6,6 +6,7 @@ use crate::state::{ApprovalMode, Kind, Mode, OnAsk, RestartPolicy};
 /// Every option with a value that is not its default.
 fn all() -> SessionOptions {
     SessionOptions {
+        auto_plan: Some(true),
         model: Some("bench/large".into()),
         planner_model: Some("bench/deep".into()),
         effort: Some("high".into()),

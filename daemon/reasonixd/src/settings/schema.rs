@@ -118,6 +118,8 @@ settings! {
         "Model that plans the work of each turn, in a session of its own that only reads, before the session's model does it: a provider, a model, or `provider/model`. Applies to new sessions. Unset: nothing is planned.";
     "agent.planner_max_steps", number(0, 1_000), Trusted, "12":
         "Maximum number of requests that the planner makes for one plan; 0: no limit. The last one sums up what it has found.";
+    "agent.auto_plan", Kind::Flag, Free, "false":
+        "Start prompts that look like work of many steps in plan mode, in new sessions that a person works with: the model plans, and changes nothing before the plan is approved. `reasonix run` and goals never start so.";
     "agent.system_prompt", Kind::Text, Trusted, "":
         "System prompt of new sessions, instead of the shipped one. Instruction files (AGENTS.md …) still follow it. Unset: the shipped prompt.";
     "agent.system_prompt_file", Kind::File, Trusted, "":

@@ -285,6 +285,7 @@ impl Values {
             planner_model: self
                 .text("agent.planner_model")
                 .filter(|model| !model.is_empty()),
+            auto_plan: self.is_on("agent.auto_plan").then_some(true),
             extract_reasoning: self.is_on("reasoning.extract").then_some(true),
             budget: Some(self.budget("budget.session")),
             ..SessionOptions::default()

@@ -60,6 +60,7 @@ impl Actor {
             // Whose work is planned is the session that the user sees.
             planner_model: Some(String::new()),
             samples: Some(1),
+            auto_plan: Some(false),
             extract_reasoning: Some(false),
             // Its call reports how it ended, and its parent decides what follows.
             restart: None,
