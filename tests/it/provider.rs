@@ -720,3 +720,31 @@ fn arguments_go_back_byte_for_byte_as_they_came() {
     assert_eq!(answer["tool_calls"][0]["function"]["arguments"], odd);
     model.assert_prefix();
 }
+
+#[test]
+fn the_tries_of_a_server_that_does_not_run_are_counted_as_they_are_made() {
+    let free = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = free.local_addr().expect("its address");
+    drop(free);
+    let house = House::new();
+    house.provider(&format!(
+        "name = \"local\"\nkind = \"openai\"\nbase_url = \"http://{address}/v1\"\nmodel = \"m\"\n"
+    ));
+    house.daemon();
+    let ran = run(&house, &[], "hello").expect(1, "failed");
+    let states = ran.all("session.state");
+    let causes: Vec<_> = states
+        .iter()
+        .filter_map(|state| state["cause"].as_str()?.split_once("(next: try "))
+        .filter_map(|(_, counts)| counts.trim_end_matches(')').split_once(" of "))
+        .collect();
+    let (next, last) = causes.last().expect("it is tried again");
+    assert_eq!(
+        next, last,
+        "the last try is announced as the last: {causes:?}"
+    );
+    assert!(
+        causes.iter().all(|(_, last)| matches!(*last, "4" | "5")),
+        "four seconds have no more tries: {causes:?}"
+    );
+}
