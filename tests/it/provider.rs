@@ -748,3 +748,42 @@ fn the_tries_of_a_server_that_does_not_run_are_counted_as_they_are_made() {
         "four seconds have no more tries: {causes:?}"
     );
 }
+
+#[test]
+fn config_check_names_what_would_be_refused_when_a_provider_is_used() {
+    let house = House::new();
+    let entry = |name: &str, line: &str| {
+        format!(
+            "[[providers]]\nname = \"{name}\"\nkind = \"openai\"\nbase_url = \"http://127.0.0.1:9/v1\"\nmodel = \"m\"\n{line}\n\n"
+        )
+    };
+    let good = entry("good", "");
+    house.config_text(&good);
+    let checked = house.reasonix(&["config", "check"]).expect_code(0);
+    assert!(!checked.out.contains("cannot be used"), "{}", checked.out);
+    let wrong = [
+        entry("compacts", "server_compaction = true"),
+        entry("extra", "extra = { stream = false }"),
+        entry("limit", "max_output_tokens = 9"),
+    ];
+    house.config_text(&format!("{good}{}", wrong.concat()));
+    let checked = house.reasonix(&["config", "check"]).expect_code(78);
+    for (number, words) in [
+        (
+            8,
+            "`compacts` cannot be used: provider `compacts`: server_compaction",
+        ),
+        (
+            15,
+            "provider `extra`: extra: `stream` is written by the request itself",
+        ),
+        (22, "provider `limit`: max_output_tokens"),
+    ] {
+        let place = format!("config.toml:{number}:");
+        let reported = checked
+            .out
+            .lines()
+            .any(|text| text.contains(&place) && text.contains(words));
+        assert!(reported, "{number}: {words}: {}", checked.out);
+    }
+}
