@@ -720,3 +720,70 @@ fn arguments_go_back_byte_for_byte_as_they_came() {
     assert_eq!(answer["tool_calls"][0]["function"]["arguments"], odd);
     model.assert_prefix();
 }
+
+#[test]
+fn the_tries_of_a_server_that_does_not_run_are_counted_as_they_are_made() {
+    let free = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = free.local_addr().expect("its address");
+    drop(free);
+    let house = House::new();
+    house.provider(&format!(
+        "name = \"local\"\nkind = \"openai\"\nbase_url = \"http://{address}/v1\"\nmodel = \"m\"\n"
+    ));
+    house.daemon();
+    let ran = run(&house, &[], "hello").expect(1, "failed");
+    let states = ran.all("session.state");
+    let causes: Vec<_> = states
+        .iter()
+        .filter_map(|state| state["cause"].as_str()?.split_once("(next: try "))
+        .filter_map(|(_, counts)| counts.trim_end_matches(')').split_once(" of "))
+        .collect();
+    let (next, last) = causes.last().expect("it is tried again");
+    assert_eq!(
+        next, last,
+        "the last try is announced as the last: {causes:?}"
+    );
+    assert!(
+        causes.iter().all(|(_, last)| matches!(*last, "4" | "5")),
+        "four seconds have no more tries: {causes:?}"
+    );
+}
+
+#[test]
+fn config_check_names_what_would_be_refused_when_a_provider_is_used() {
+    let house = House::new();
+    let entry = |name: &str, line: &str| {
+        format!(
+            "[[providers]]\nname = \"{name}\"\nkind = \"openai\"\nbase_url = \"http://127.0.0.1:9/v1\"\nmodel = \"m\"\n{line}\n\n"
+        )
+    };
+    let good = entry("good", "");
+    house.config_text(&good);
+    let checked = house.reasonix(&["config", "check"]).expect_code(0);
+    assert!(!checked.out.contains("cannot be used"), "{}", checked.out);
+    let wrong = [
+        entry("compacts", "server_compaction = true"),
+        entry("extra", "extra = { stream = false }"),
+        entry("limit", "max_output_tokens = 9"),
+    ];
+    house.config_text(&format!("{good}{}", wrong.concat()));
+    let checked = house.reasonix(&["config", "check"]).expect_code(78);
+    for (number, words) in [
+        (
+            8,
+            "`compacts` cannot be used: provider `compacts`: server_compaction",
+        ),
+        (
+            15,
+            "provider `extra`: extra: `stream` is written by the request itself",
+        ),
+        (22, "provider `limit`: max_output_tokens"),
+    ] {
+        let place = format!("config.toml:{number}:");
+        let reported = checked
+            .out
+            .lines()
+            .any(|text| text.contains(&place) && text.contains(words));
+        assert!(reported, "{number}: {words}: {}", checked.out);
+    }
+}

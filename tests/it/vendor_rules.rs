@@ -2,7 +2,7 @@
 
 use proto::hello::Role;
 use serde_json::json;
-use testkit::model::{Answer, Fault, Gate, Model, Place, Request, Script, VendorRule};
+use testkit::model::{Answer, Fault, Gate, Model, NAME, Place, Request, Script, VendorRule};
 use tests::{House, until};
 
 use crate::scripted::{Ran, run};
@@ -18,8 +18,14 @@ fn rounds(answer: impl Fn(Answer) -> Answer) -> Vec<Answer> {
 
 /// Runs a session against the model, whose entry has this line.
 fn session(model: &Model, line: &str) -> Ran {
+    session_of(model, NAME, line)
+}
+
+/// The same, where the model has this name.
+fn session_of(model: &Model, name: &str, line: &str) -> Ran {
     let house = House::new();
-    house.provider(&format!("{}{line}", model.entry("vendor", None)));
+    let entry = model.entry("vendor", None).replace(NAME, name);
+    house.provider(&format!("{entry}{line}"));
     house.daemon();
     let ran = run(&house, &["--approval-mode", "yolo"], "go").expect(0, "completed");
     assert_eq!(ran.text(), "All done.");
@@ -31,6 +37,25 @@ fn kimi_gets_the_reasoning_of_each_call() {
     let model = Model::start(rounds(|answer| answer.reasoning("Let me look.")));
     model.demand(VendorRule::Kimi);
     session(&model, "sends_reasoning = true\n");
+    assert_eq!(model.count(), ROUNDS + 1);
+    model.assert_strict();
+}
+
+/// The model need not think before each call, and the vendor takes an empty text for a missing one.
+#[test]
+fn kimi_gets_a_blank_where_a_call_came_without_reasoning() {
+    let model = Model::start(rounds(|answer| answer));
+    model.demand(VendorRule::Kimi);
+    session_of(&model, "kimi-k2.5", "sends_reasoning = true\n");
+    assert_eq!(model.count(), ROUNDS + 1);
+    model.assert_strict();
+}
+
+#[test]
+fn mistral_gets_call_ids_of_nine_characters() {
+    let model = Model::start(rounds(|answer| answer));
+    model.demand(VendorRule::Mistral);
+    session_of(&model, "mistral-large-latest", "strict_roles = true\n");
     assert_eq!(model.count(), ROUNDS + 1);
     model.assert_strict();
 }
@@ -69,6 +94,7 @@ fn mistral_gets_alternating_roles() {
     model.demand(VendorRule::Mistral);
     let house = House::new();
     let entry = model.entry("vendor", None);
+    let entry = entry.replace(NAME, "mistral-large-latest");
     house.provider(&format!("{entry}strict_roles = true\n"));
     house.settings("[network]\nidle_seconds = 60\n");
     house.daemon();

@@ -105,7 +105,15 @@ pub(crate) fn with_output_limit(
     reasons: bool,
 ) -> Option<String> {
     let mut members: Map<String, Value> = serde_json::from_str(&format!("{{{members}}}")).ok()?;
-    let room = if reasons { REASONING_TOKENS } else { 0 };
+    let budget = members
+        .get("thinking")
+        .and_then(|thinking| thinking.get("budget_tokens"));
+    let room = match (reasons, budget.and_then(Value::as_u64)) {
+        (false, _) => 0,
+        // The vendor demands a higher limit than this.
+        (true, Some(budget)) => budget,
+        (true, None) => REASONING_TOKENS,
+    };
     let wanted = tokens.max(OUTPUT_MIN).saturating_add(room);
     let limit = members.get(name).and_then(Value::as_u64);
     let limit = limit.map_or(wanted, |limit| limit.min(wanted));
@@ -134,5 +142,11 @@ mod tests {
         );
         assert_eq!(limited("", 100, true), r#""max_tokens":8292"#);
         assert_eq!(limited("", 1, false), r#""max_tokens":16"#);
+        let budget = r#""thinking":{"type":"enabled","budget_tokens":16384}"#;
+        let with_budget = limited(&format!(r#""max_tokens":32000,{budget}"#), 100, true);
+        assert!(
+            with_budget.contains(r#""max_tokens":16484"#),
+            "{with_budget}"
+        );
     }
 }

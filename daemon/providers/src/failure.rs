@@ -314,9 +314,21 @@ impl VendorError {
         let mut message = text("message")
             .or_else(|| text("msg"))
             .or_else(|| text("detail"));
-        // OpenRouter wraps the message of the underlying vendor.
-        if let Some(Value::String(raw)) = error.pointer("/metadata/raw") {
+        // OpenRouter wraps the error of the underlying vendor. What that says of the request holds for ours.
+        let mut kind = text("type").unwrap_or_default();
+        if let Some(raw) = error.pointer("/metadata/raw") {
+            let raw = match raw {
+                Value::String(raw) => raw.clone(),
+                other => other.to_string(),
+            };
+            let wrapped = Self::from_text(&raw);
             message = Some(format!("{}: {raw}", message.unwrap_or_default()));
+            if is_invalid_call(&wrapped) || is_context_length(&wrapped) {
+                kind = [wrapped.code, wrapped.kind]
+                    .into_iter()
+                    .find(|name| !name.is_empty())
+                    .unwrap_or(kind);
+            }
         }
         // Groq: what the model wrote, and the vendor could not read.
         if let Some(Value::String(wrote)) = error.get("failed_generation")
@@ -329,7 +341,7 @@ impl VendorError {
         }
         let found = Self {
             code: text("code").or_else(|| text("status")).unwrap_or_default(),
-            kind: text("type").unwrap_or_default(),
+            kind,
             message: message.unwrap_or_default(),
         };
         (found != Self::default()).then_some(found)

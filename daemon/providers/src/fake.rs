@@ -331,6 +331,7 @@ pub(crate) fn options(kind: &str, base: &str) -> ProviderOptions {
         name: "acme".to_owned(),
         kind: kind.to_owned(),
         base_url: base.to_owned(),
+        model: "big".to_owned(),
         models: vec!["big".to_owned()],
         api_key_env: Some("ACME_KEY".to_owned()),
         headers: Vec::new(),

@@ -134,10 +134,13 @@ impl Gathered {
         }
     }
 
-    /// Whether the limit of output was reached before anything was said: there is no room behind the prompt.
+    /// Whether the limit of output was reached before anything was said, or behind the first token: there is no room behind
+    /// the prompt.
     fn is_cut_at_once(&self) -> bool {
         let wrote_nothing = self.usage.is_none_or(|usage| usage.output_tokens == 0);
-        self.said == 0 && wrote_nothing && self.end == AnswerEnd::Reason(Finish::Length)
+        let wrote_one = self.usage.is_some_and(|usage| usage.output_tokens == 1);
+        let at_once = wrote_one || (self.said == 0 && wrote_nothing);
+        at_once && self.end == AnswerEnd::Reason(Finish::Length)
     }
 
     /// Adds the remaining parts, with `Done` last, or returns why the answer is broken.

@@ -6,6 +6,7 @@
 
 use std::collections::HashMap;
 use std::error::Error;
+use std::net::IpAddr;
 use std::sync::{LazyLock, Mutex, Once, PoisonError};
 use std::time::Duration;
 
@@ -285,8 +286,25 @@ pub(crate) fn address(base: &str, path: &str) -> Result<Url, String> {
 /// Whether a URL names this machine.
 fn is_loopback(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default();
-    let address = host.trim_matches(['[', ']']).parse::<std::net::IpAddr>();
-    host == "localhost" || address.is_ok_and(|address| address.is_loopback())
+    let host = host.trim_matches(['[', ']']).trim_end_matches('.');
+    match host.parse::<IpAddr>() {
+        // The unspecified address leads here too.
+        Ok(address) => {
+            let address = address.to_canonical();
+            address.is_loopback() || address.is_unspecified()
+        }
+        Err(_) => host == "localhost" || host.ends_with(".localhost") || is_own_name(host),
+    }
+}
+
+/// Whether a host name is this machine's.
+fn is_own_name(host: &str) -> bool {
+    static OWN: LazyLock<String> = LazyLock::new(|| {
+        let name = std::fs::read_to_string("/proc/sys/kernel/hostname");
+        name.unwrap_or_default().trim().to_ascii_lowercase()
+    });
+    let own = OWN.as_str();
+    !own.is_empty() && (host == own || host.strip_suffix(".local") == Some(own))
 }
 
 /// Properties that need separate clients. There is one client per distinct route, and a daemon has

@@ -16,6 +16,25 @@ pub(crate) fn fit(id: &str, longest: usize) -> String {
     format!("{plain}_{:016x}", sum(id))
 }
 
+/// An id of exactly nine letters and digits: unchanged if it is one, otherwise made of a checksum. There are 2^53 of them,
+/// so two ids of one session meet in no practical case.
+pub(crate) fn nine(id: &str) -> String {
+    const DIGITS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+    if id.len() == 9 && id.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+        return id.to_owned();
+    }
+    // The last step of a checksum changes its low bits only little: they are mixed before they become digits.
+    let mut rest = sum(id);
+    rest = (rest ^ (rest >> 32)).wrapping_mul(0xd6e8_feb8_6659_fd93);
+    rest ^= rest >> 32;
+    let digits = (0..9).map(|_| {
+        let digit = DIGITS[usize::try_from(rest % 62).unwrap_or_default()];
+        rest /= 62;
+        char::from(digit)
+    });
+    digits.collect()
+}
+
 /// FNV-1a: the same on every machine and in every version.
 fn sum(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |sum, byte| {
@@ -25,7 +44,36 @@ fn sum(text: &str) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
     use super::*;
+
+    proptest! {
+        #[test]
+        fn ids_of_nine_are_valid_stable_and_without_collisions(
+            ids in prop::collection::btree_set("[a-zA-Z0-9_:.-]{0,40}", 0..200),
+            numbered in prop::collection::btree_set(0_u32..100_000, 0..200),
+        ) {
+            let numbered = numbered.iter().map(|number| format!("call_{number}"));
+            let all: BTreeSet<String> = ids.into_iter().chain(numbered).collect();
+            let made: BTreeSet<String> = all.iter().map(|id| nine(id)).collect();
+            prop_assert_eq!(made.len(), all.len());
+            for id in &made {
+                prop_assert!(id.len() == 9 && id.bytes().all(|byte| byte.is_ascii_alphanumeric()), "{}", id);
+                prop_assert_eq!(&nine(id), id);
+            }
+        }
+    }
+
+    #[test]
+    fn ids_of_nine_are_the_same_in_every_version() {
+        assert_eq!(nine("D681PevKs"), "D681PevKs");
+        // They are in the logs of sessions.
+        assert_eq!(nine("call_0"), nine("call_0"));
+        assert_ne!(nine("call_0"), nine("call_1"));
+    }
 
     #[test]
     fn valid_ids_stay_and_others_are_mapped_without_collisions() {

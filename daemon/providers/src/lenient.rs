@@ -53,6 +53,11 @@ impl<'a> Object<'a> {
         found.map(|(_, raw)| *raw).filter(|raw| raw.get() != "null")
     }
 
+    /// Whether it has this member, null or not.
+    pub(crate) fn names(&self, key: &str) -> bool {
+        self.0.iter().any(|(name, _)| name.0 == key)
+    }
+
     /// A value that begins with this. Parsing one of another type would only make an error to throw
     /// away.
     fn raw_of(&self, key: &str, begin: char) -> Option<&'a RawValue> {

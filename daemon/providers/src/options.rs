@@ -13,6 +13,8 @@ pub struct ProviderOptions {
     pub kind: String,
     /// Base URL of the API, including the version: `https://api.deepseek.com`. A query is kept.
     pub base_url: String,
+    /// The model that is asked. Some rules of vendors are of their models, whoever serves them.
+    pub model: String,
     /// The entry's models, for messages about an unknown model.
     pub models: Vec<String>,
     /// The environment variable with the key. If set, no request is sent without a key.

@@ -383,6 +383,11 @@ impl Step<'_> {
         jitter: f64,
     ) -> Phase {
         let limits = self.limits;
+        // Nobody else waits for a server on this machine, so its tries can be counted before.
+        let jitter = match error.kind {
+            ErrorKind::NotRunning => 0.0,
+            _ => jitter,
+        };
         let wait = match error.retry_after {
             Some(after) => u64::try_from(after.as_millis()).unwrap_or(u64::MAX),
             None => backoff(
@@ -416,13 +421,25 @@ impl Step<'_> {
             };
         }
         self.supersede(&asking, &partial);
-        let cause = format!(
-            "{} (next: try {} of {})",
-            error.message,
-            asking.attempt + 1,
-            limits.retry_tries
-        );
+        let next = asking.attempt + 1;
+        let last = self.last_try(next, total_ms.saturating_sub(spent.saturating_add(wait)));
+        let cause = format!("{} (next: try {next} of {last})", error.message);
         self.wait_for_retry(asking, &cause, wait)
+    }
+
+    /// The number of the last try, if all fail, and this one is made when so much time is left.
+    fn last_try(&self, next: u32, mut left_ms: u64) -> u32 {
+        let limits = self.limits;
+        let mut last = next;
+        while last < limits.retry_tries {
+            let wait = backoff(limits.retry_base_ms, limits.retry_cap_ms, last, 0.0);
+            match left_ms.checked_sub(wait) {
+                Some(left) => left_ms = left,
+                None => break,
+            }
+            last += 1;
+        }
+        last
     }
 
     /// Whether the session waits for its provider however long that takes: one with a goal works on by itself.

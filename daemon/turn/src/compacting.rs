@@ -11,7 +11,7 @@ use proto::reset::{CacheReset, Compaction, Trigger};
 use proto::state::State;
 use proto::{Body, ErrorName, Failure, RequestId, Seq};
 
-use crate::compaction::NothingToCompact;
+use crate::compaction::{FullContext, NothingToCompact};
 use crate::input::{Effect, StopReason};
 use crate::machine::{Asking, Phase, RequestWait, Step};
 use crate::words;
@@ -113,8 +113,8 @@ pub enum ResetJobOutcome {
     /// The request that has the provider itself compact is ready.
     AskServer,
     Nothing(NothingToCompact),
-    /// The messages that may not be folded are too large by themselves: this many tokens.
-    Full(u64),
+    /// What may not be folded is too large by itself.
+    Full(FullContext),
     /// The log could not be read, or the new provider is not usable.
     Failed(Failure),
 }
@@ -292,12 +292,19 @@ impl Step<'_> {
                 let step = (self.facts.wire.context_window / 20).max(1);
                 self.hold.futile = self.facts.context_tokens.saturating_add(step);
                 if is_too_long(&compacting.why) {
-                    return self.too_full(compacting, self.facts.context_tokens);
+                    // By our count it is small enough.
+                    let kept = self.facts.context_tokens;
+                    let full = FullContext {
+                        kept,
+                        has_pins: !self.facts.pins.is_empty(),
+                        ..FullContext::default()
+                    };
+                    return self.too_full(compacting, &full);
                 }
                 self.hold.compacted = Some(CompactionEnd::Nothing(why));
                 self.after_reset(compacting)
             }
-            ResetJobOutcome::Full(kept) => self.too_full(compacting, kept),
+            ResetJobOutcome::Full(full) => self.too_full(compacting, &full),
             ResetJobOutcome::Failed(failure) => self.reset_failed(compacting, failure),
         }
     }
@@ -394,9 +401,10 @@ impl Step<'_> {
         }
     }
 
-    /// Fails a compaction because the messages that may not be folded are too large by themselves.
-    fn too_full(&mut self, compacting: Compacting, kept: u64) -> Phase {
+    /// Fails a compaction because what may not be folded is too large by itself.
+    fn too_full(&mut self, compacting: Compacting, full: &FullContext) -> Phase {
         let window = self.facts.wire.context_window;
+        let kept = full.kept;
         let of = match window {
             0 => String::new(),
             window => format!(" of {window}"),
@@ -408,9 +416,9 @@ impl Step<'_> {
         let failure = Failure::new(
             ErrorName::ProviderFailed,
             format!(
-                "The context is full: messages that must stay unchanged take about {kept}{of} tokens.{said}"
+                "The context is full: what must stay unchanged takes about {kept}{of} tokens.{said}"
             ),
-            "Unpin messages, rewind, run `/compact`, or continue in a new session.",
+            words::full_context(full, window),
         );
         match compacting.then {
             AfterCompaction::Ask => self.end_turn(OutcomeKind::ContextFull, None, Some(failure)),

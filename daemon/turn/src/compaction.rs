@@ -11,8 +11,8 @@ mod transcript;
 
 pub use excerpt::{Excerpt, excerpt};
 pub use plan::{
-    BasePart, CompactionPlan, CompactionTerms, ConversationMessage, NothingToCompact, TokenRatio,
-    is_pinned, plan,
+    BasePart, CompactionPlan, CompactionTerms, ConversationMessage, FullContext, NothingToCompact,
+    TokenRatio, is_pinned, plan,
 };
 pub use server::{lead, stand_in};
 pub use shorten::shorten;

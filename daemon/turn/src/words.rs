@@ -11,6 +11,7 @@ use proto::record::{
 };
 use proto::state::Mode;
 
+use crate::compaction::FullContext;
 use crate::facts::{Answerer, ReportedPermissions, UserEdit};
 
 pub const REASONING_ONLY: &str =
@@ -30,7 +31,7 @@ pub const CONTINUE_AFTER_LIMIT: &str =
 const AFTER_COMPLETION: &str = "The last turn was completed, and this session is set to start again after each end. Go on with the task from where it is now, or do its next round.";
 pub const SUM_UP: &str = "The step limit of this turn is reached; no more tools can be called. Say briefly what was done, what is left and what to do next.";
 /// For users.
-pub const MECHANICAL_SUMMARY: &str = "The model could not write a summary, so older messages were replaced by a plain list. To restore them, use `/compact undo` or `reasonix compact --undo`.";
+pub const MECHANICAL_SUMMARY: &str = "Older messages were replaced by a plain list, without a summary by the model. To restore them, use `/compact undo` or `reasonix compact --undo`.";
 pub const GO_ON: &str = "The daemon was stopped in the middle of your answer above. Go on from exactly where it breaks off, without repeating what it says.";
 pub const INTERRUPTED: &str = "Not run: the user interrupted the turn.";
 /// For a call that names a tool which itself only names another. The session resolves one such step before.
@@ -129,6 +130,27 @@ pub(crate) fn lost_user_command(cause: Option<&str>) -> String {
 /// The result of a call without the warning that it repeats earlier ones.
 pub(crate) fn without_loop_warning(text: &str) -> &str {
     text.strip_suffix(LOOP_WARNING).unwrap_or(text)
+}
+
+/// For users: what helps if the context is full. `window`: its size in tokens; 0: unknown.
+pub fn full_context(full: &FullContext, window: u64) -> String {
+    if full.is_prefix {
+        return "The system prompt and the tools alone leave no room for a conversation: use a model with a larger context window, or start the server with a larger one.".to_owned();
+    }
+    let mut ways = Vec::new();
+    if window > 0 && full.kept < window / 2 {
+        ways.push("set `context_window` of the provider to what the server says");
+    }
+    if full.folds_manually {
+        ways.push("run `/compact`");
+    }
+    if full.has_pins {
+        ways.push("unpin messages");
+    }
+    ways.push("rewind the session");
+    let text = format!("{}, or continue in a new one.", ways.join(", "));
+    let (first, rest) = text.split_at(1);
+    first.to_uppercase() + rest
 }
 
 /// Reports to the model that the provider refused its answer. `refusal`: the provider's message.

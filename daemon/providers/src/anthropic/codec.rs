@@ -42,6 +42,9 @@ const MAX_TOKENS: u64 = 32_000;
 /// The longest id that the vendor accepts.
 const ID_MAX: usize = 64;
 
+/// The smallest budget of thinking that the vendor accepts.
+const BUDGET_MIN: u64 = 1_024;
+
 /// Precedes the text of a failed call that has images.
 const FAILED: &str = "[The call failed.]\n";
 
@@ -63,11 +66,7 @@ impl Messages {
         };
         let mut extra = format!("\"max_tokens\":{max_tokens}");
         if let Some(effort) = extra::effort(options, &["thinking", "output_config"])? {
-            // Some models omit their thinking text unless requested.
-            let thinking = "\"thinking\":{\"type\":\"adaptive\",\"display\":\"summarized\"}";
-            let config = format!("\"output_config\":{{\"effort\":{effort}}}");
-            extra::join(&mut extra, thinking);
-            extra::join(&mut extra, &config);
+            extra::join(&mut extra, &thinking(&options.model, &effort, max_tokens));
         }
         extra::join(&mut extra, &extra::members(options, RESERVED)?);
         Ok(Self {
@@ -120,6 +119,44 @@ impl Messages {
         out.push_str(&format!(",\"content\":[{}]}}", blocks.join(",")));
         out
     }
+}
+
+/// The members that set an effort (a JSON text). Models before 4.6, Haiku 4.5 among them, know neither adaptive thinking nor
+/// efforts: they get a budget in its place, as the vendor's page on adaptive thinking says.
+fn thinking(model: &str, effort: &str, max_tokens: u64) -> String {
+    if !thinks_by_budget(model) {
+        // Some models omit their thinking text unless requested.
+        return format!(
+            "\"thinking\":{{\"type\":\"adaptive\",\"display\":\"summarized\"}},\"output_config\":{{\"effort\":{effort}}}"
+        );
+    }
+    let wanted = match effort.trim_matches('"') {
+        "none" => 0,
+        "minimal" | "low" => 2_048,
+        "medium" => 8_192,
+        _ => 16_384,
+    };
+    // At least half of the answer is left for its text.
+    match wanted.min(max_tokens / 2) {
+        budget @ BUDGET_MIN.. => {
+            format!("\"thinking\":{{\"type\":\"enabled\",\"budget_tokens\":{budget}}}")
+        }
+        _ => String::new(),
+    }
+}
+
+/// Whether a model is older than version 4.6: `claude-haiku-4-5-20251001`, `claude-3-7-sonnet-20250219`. A name without a
+/// version is a new one's.
+fn thinks_by_budget(model: &str) -> bool {
+    let name = model.rsplit('/').next().unwrap_or_default();
+    let is_claude = name.contains("claude");
+    let numbers = name.split(['-', '.', '@']).map(str::parse::<u32>);
+    // A date is no version.
+    let mut version = numbers
+        .filter_map(Result::ok)
+        .filter(|number| *number < 100);
+    let major = version.next().filter(|_| is_claude);
+    major.is_some_and(|major| (major, version.next().unwrap_or(0)) < (4, 6))
 }
 
 fn image_block(image: &Image) -> String {

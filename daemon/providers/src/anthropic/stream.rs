@@ -20,6 +20,8 @@ use crate::read::{Collect, Flow};
 /// An answer in progress.
 pub(crate) struct Collector {
     gathered: Gathered,
+    /// The message's id.
+    message: String,
     blocks: Vec<OpenBlock>,
     counts: Counts,
     /// Whether there is reasoning, so that the next block is separated from it.
@@ -70,6 +72,7 @@ impl Collector {
     pub(crate) fn new(gathered: Gathered) -> Self {
         Self {
             gathered,
+            message: String::new(),
             blocks: Vec::new(),
             counts: Counts::default(),
             reasoned: false,
@@ -88,17 +91,9 @@ impl Collector {
         let before = self.gathered.said;
         let index = event.count("index");
         match &*kind {
-            // Some gateways ask another server within an answer. Parts of two messages make no message.
+            // Some gateways ask another server within an answer. Two starts are two messages: parts of both make none.
             "message_start" if self.gathered.is_finished() => return Ok(Flow::Last),
-            "message_start" if self.gathered.said > 0 => {
-                let what = "began another message within its answer";
-                return Err(self.gathered.fail(self.gathered.site.transient(what)));
-            }
-            "message_start" => {
-                if let Some(message) = event.object("message") {
-                    self.report(&message);
-                }
-            }
+            "message_start" => self.start(&event.object("message").unwrap_or_default())?,
             "content_block_start" => {
                 if let Some(raw) = event.raw("content_block") {
                     self.begin(index, raw.get(), batch)?;
@@ -122,6 +117,19 @@ impl Collector {
             _ => {}
         }
         self.gathered.flow(before)
+    }
+
+    /// A message begins. Other gateways send the start of one twice, with the same id.
+    fn start(&mut self, message: &Object<'_>) -> Result<(), ProviderError> {
+        let id = message.text("id");
+        let is_same = !id.is_empty() && *id == self.message;
+        if self.gathered.said > 0 && !is_same {
+            let what = "began another message within its answer";
+            return Err(self.gathered.fail(self.gathered.site.transient(what)));
+        }
+        self.message = id.into_owned();
+        self.report(message);
+        Ok(())
     }
 
     fn begin(&mut self, index: u64, raw: &str, batch: &mut PartBatch) -> Result<(), ProviderError> {

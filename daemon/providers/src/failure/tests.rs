@@ -113,6 +113,26 @@ fn a_request_that_a_server_calls_wrong_with_another_status_is_not_sent_again() {
     }
 }
 
+/// Groq's error as OpenRouter passes it on.
+#[test]
+fn an_error_within_another_says_what_is_wrong() {
+    let wrapped = |raw: &str| {
+        let raw = serde_json::Value::from(raw);
+        format!(
+            r#"{{"error":{{"message":"Provider returned error","code":400,"metadata":{{"raw":{raw},"provider_name":"Groq"}}}}}}"#
+        )
+    };
+    let groq = r#"{"error":{"message":"Failed to call a function.","type":"invalid_request_error","code":"tool_use_failed","failed_generation":"<function=x>"}}"#;
+    assert_eq!(refused(400, &wrapped(groq)).kind, ErrorKind::InvalidCall);
+    assert_eq!(
+        site().refused_in("big", &wrapped(groq)).kind,
+        ErrorKind::InvalidCall
+    );
+    let long = r#"{"error":{"message":"Too big","code":"context_length_exceeded"}}"#;
+    assert_eq!(refused(400, &wrapped(long)).kind, ErrorKind::ContextLength);
+    assert_eq!(refused(400, &wrapped("x")).kind, ErrorKind::Permanent);
+}
+
 #[test]
 fn an_empty_account_is_named_wherever_it_is_told() {
     let quota = r#"{"error":{"message":"You exceeded your current quota","type":"insufficient_quota","code":"insufficient_quota"}}"#;

@@ -49,6 +49,11 @@ fn loopback_takes_no_proxy_and_plain_http_no_certificates() {
         ("http://127.0.0.1:1/", false, false),
         ("http://localhost/", false, false),
         ("http://[::1]/", false, false),
+        ("http://0.0.0.0:8080/", false, false),
+        ("http://[::]:8080/", false, false),
+        ("http://[::ffff:127.0.0.1]/", false, false),
+        ("http://models.localhost/", false, false),
+        ("http://localhost.acme.test/", false, true),
         ("http://10.0.0.1/", false, true),
         ("https://api.acme.test/", true, true),
     ] {
@@ -57,6 +62,16 @@ fn loopback_takes_no_proxy_and_plain_http_no_certificates() {
             (tls, proxied),
             "{base}"
         );
+    }
+}
+
+#[test]
+fn the_name_of_this_machine_is_loopback() {
+    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").expect("the machine's name");
+    let name = name.trim();
+    for host in [name.to_owned(), format!("{name}.local")] {
+        let url = Url::parse(&format!("http://{host}:1/v1")).expect("an address");
+        assert!(is_loopback(&url), "{host}");
     }
 }
 

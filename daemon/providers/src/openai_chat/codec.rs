@@ -3,11 +3,16 @@
 //! An assistant's text and the JSON text of its calls' arguments are sent back byte for byte.
 //! `session` renders each message once. `assemble` only copies.
 
+use std::borrow::Cow;
+
 use contract::{Asked, Codec, Prefix, ToolDeclaration};
+use proto::CallId;
 use proto::item::{AssistantMessage, Item};
 use serde_json::{Value, json};
 
+use crate::ids;
 use crate::json::{quoted, schemas};
+use crate::openai_chat::vendor_rules::VendorRules;
 use crate::openai_chat::{image_messages, strict_roles, vendor_members};
 use crate::options::ProviderOptions;
 use crate::registry::OpenError;
@@ -29,6 +34,7 @@ pub(super) struct Chat {
     sends_reasoning: bool,
     strict_roles: bool,
     vision: Option<bool>,
+    rules: VendorRules,
 }
 
 impl Chat {
@@ -51,6 +57,7 @@ impl Chat {
             sends_reasoning: options.sends_reasoning,
             strict_roles: options.strict_roles,
             vision: options.vision,
+            rules: VendorRules::of(options),
         })
     }
 
@@ -60,16 +67,28 @@ impl Chat {
         message.text.is_empty() && message.calls.is_empty() && !thinks
     }
 
+    /// A call's id as this vendor takes it. Ids of other vendors are in a session that has changed its provider.
+    fn call_id<'a>(&self, id: &'a CallId) -> Cow<'a, str> {
+        match self.rules.short_call_ids {
+            true => ids::nine(&id.0).into(),
+            false => Cow::Borrowed(&id.0),
+        }
+    }
+
     fn assistant(&self, message: &AssistantMessage) -> Value {
         let calls = message.calls.iter().map(|call| {
             let function = json!({"name": call.name, "arguments": call.arguments});
-            json!({"id": call.id.0, "type": "function", "function": function})
+            json!({"id": self.call_id(&call.id), "type": "function", "function": function})
         });
         let mut calls: Vec<Value> = calls.collect();
         // Never null: llama.cpp's Python server fails on it, and every vendor takes an empty text beside calls.
         let mut out = json!({"role": "assistant", "content": message.text});
         if self.sends_reasoning {
-            out["reasoning_content"] = json!(message.reasoning);
+            let is_missing = self.rules.fills_reasoning && message.reasoning.is_empty();
+            out["reasoning_content"] = match is_missing {
+                true => json!(" "),
+                false => json!(message.reasoning),
+            };
         }
         vendor_members::give_back(&message.thoughts, &mut out, &mut calls);
         if !calls.is_empty() {
@@ -106,8 +125,7 @@ impl Codec for Chat {
             Item::Assistant(message) => self.assistant(message),
             Item::Tool(message) => {
                 let text = result_images::text(message, self.vision);
-                let result =
-                    json!({"role": "tool", "tool_call_id": message.call.0, "content": text});
+                let result = json!({"role": "tool", "tool_call_id": self.call_id(&message.call), "content": text});
                 let mut rendered = result.to_string();
                 let images = result_images::sent(message, self.vision);
                 image_messages::append(&mut rendered, message, images);
@@ -129,7 +147,10 @@ impl Codec for Chat {
     }
 
     fn temperature(&self, hundredths: u32) -> Option<String> {
-        extra::temperature(&self.extra, hundredths)
+        match self.rules.fixes_temperature {
+            true => None,
+            false => extra::temperature(&self.extra, hundredths),
+        }
     }
 
     /// Only what the entry names: servers disagree on the member's name, and some refuse the other.

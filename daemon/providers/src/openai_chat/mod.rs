@@ -9,6 +9,7 @@ mod raw_thoughts;
 pub(crate) mod stream;
 mod strict_roles;
 mod vendor_members;
+mod vendor_rules;
 
 use std::sync::Arc;
 

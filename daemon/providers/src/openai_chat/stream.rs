@@ -16,6 +16,7 @@ use crate::json;
 use crate::lenient::Object;
 use crate::openai_chat::raw_thoughts::{RawThoughts, SplitContent};
 use crate::openai_chat::vendor_members::VendorMembers;
+use crate::openai_chat::vendor_rules;
 use crate::part_batch::PartBatch;
 use crate::read::{Collect, Flow};
 
@@ -29,9 +30,9 @@ pub(crate) struct Collector {
 impl Collector {
     pub(crate) fn new(gathered: Gathered) -> Self {
         Self {
-            gathered,
             vendor_members: VendorMembers::default(),
-            raw_thoughts: RawThoughts::default(),
+            raw_thoughts: RawThoughts::new(vendor_rules::thinks_from_the_start(&gathered.model)),
+            gathered,
         }
     }
 
@@ -113,6 +114,9 @@ impl Collector {
         // Gateways that know both names send the same text under both.
         let names = ["reasoning_content", "reasoning"];
         let by_name = names.map(|name| said.text(name));
+        if names.iter().any(|name| said.names(name)) {
+            self.raw_thoughts.separated_by_server();
+        }
         if let Some(reasoning) = by_name.iter().find(|text| !text.is_empty()) {
             self.gathered.reasoning(reasoning, batch);
         } else if names.iter().all(|name| said.raw(name).is_none()) {
@@ -153,7 +157,11 @@ impl Collector {
 
     /// Passes on text that was held back.
     fn flush(&mut self, batch: &mut PartBatch) {
-        let held = self.raw_thoughts.finish();
+        let is_cut = self.gathered.end == AnswerEnd::Reason(Finish::Length);
+        let held = match is_cut || self.gathered.calls.len() > 0 {
+            true => self.raw_thoughts.cut(),
+            false => self.raw_thoughts.finish(),
+        };
         self.pass_on(&held, batch);
     }
 
@@ -165,6 +173,13 @@ impl Collector {
             usage.count_in("prompt_tokens_details", "cached_tokens"),
             usage.count("prompt_cache_hit_tokens"),
             usage.count("cached_tokens"),
+            // LiteLLM passes Anthropic's names on.
+            usage.count("cache_read_input_tokens"),
+        ];
+        let written = [
+            usage.count_in("prompt_tokens_details", "cache_write_tokens"),
+            usage.count_in("prompt_tokens_details", "cache_creation_tokens"),
+            usage.count("cache_creation_input_tokens"),
         ];
         // A few servers take the names of the vendor's other API.
         let either = |name, other| match usage.count(name) {
@@ -173,13 +188,15 @@ impl Collector {
         };
         let prompt_tokens = either("prompt_tokens", "input_tokens");
         let completion = either("completion_tokens", "output_tokens");
-        let reasoning_tokens = usage.count_in("completion_tokens_details", "reasoning_tokens");
-        let written = usage.count_in("prompt_tokens_details", "cache_write_tokens");
         let total = usage.count("total_tokens").checked_sub(prompt_tokens);
+        let mut reasoning_tokens = usage.count_in("completion_tokens_details", "reasoning_tokens");
+        if reasoning_tokens == 0 && vendor_rules::counts_reasoning_in_total(&self.gathered.model) {
+            reasoning_tokens = total.map_or(0, |total| total.saturating_sub(completion));
+        }
         let reported = Reported {
             prompt_tokens,
             cached_tokens: cached.into_iter().max().unwrap_or(0),
-            cache_write_tokens: written,
+            cache_write_tokens: written.into_iter().max().unwrap_or(0),
             output_tokens: output_tokens(completion, total, reasoning_tokens),
             reasoning_tokens,
         };

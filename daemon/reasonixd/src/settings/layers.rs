@@ -448,6 +448,7 @@ impl SettingsReader {
                         ));
                     }
                     entry.origin = file.path.display().to_string();
+                    entry.line = line;
                     // By name: a project's entry is added to the user's, and never takes one's place.
                     if self.providers.iter().any(|known| known.name == entry.name) {
                         let place = file.path.display();
@@ -583,7 +584,9 @@ pub(super) fn kinds() -> Vec<&'static str> {
         .collect()
 }
 
-fn is_kind(kind: &str) -> bool {
+/// Whether there is a kind of providers of this name.
+#[must_use]
+pub fn is_kind(kind: &str) -> bool {
     kinds().contains(&kind)
 }
 

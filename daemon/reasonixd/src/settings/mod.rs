@@ -30,7 +30,7 @@ mod values;
 pub(crate) mod write;
 
 pub use bounds::{KnownBounds, KnownGuards};
-pub use layers::{Layer, Loaded, load};
+pub use layers::{Layer, Loaded, is_kind, load};
 pub use project::Project;
 pub use providers::ProviderEntry;
 pub use references::find as find_model;

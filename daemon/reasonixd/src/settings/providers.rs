@@ -69,6 +69,9 @@ pub struct ProviderEntry {
     /// The file that it came from.
     #[serde(skip)]
     pub origin: String,
+    /// The line in it where the entry begins.
+    #[serde(skip)]
+    pub line: usize,
     /// What its endpoint listed last; `None`: it was never asked.
     #[serde(skip)]
     pub list: Option<ModelList>,
@@ -246,6 +249,7 @@ impl ProviderEntry {
     pub fn is_same(&self, other: &Self) -> bool {
         let bare = |entry: &Self| Self {
             list: None,
+            line: 0,
             ..entry.clone()
         };
         bare(self) == bare(other)

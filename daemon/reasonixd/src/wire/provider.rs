@@ -105,6 +105,7 @@ pub fn open(
         name: entry.name.clone(),
         kind: entry.kind.clone(),
         base_url: entry.base_url.clone(),
+        model: model.to_owned(),
         models: entry.all_models(),
         api_key_env: entry.api_key_env.clone(),
         headers: entry.headers.clone().into_iter().collect(),

@@ -171,7 +171,7 @@ fn compact(work: Workpiece, instructions: &str) -> Result<Done, Failure> {
     }
     match planned {
         CompactionPlan::Nothing(why) => Ok(Done::of(ResetJobOutcome::Nothing(why))),
-        CompactionPlan::Full { kept } => Ok(Done::of(ResetJobOutcome::Full(kept))),
+        CompactionPlan::Full(full) => Ok(Done::of(ResetJobOutcome::Full(full))),
         // There is a summary.
         CompactionPlan::Ask { .. } => Ok(Done::of(ResetJobOutcome::Nothing(
             NothingToCompact::NothingToFold,
@@ -281,7 +281,8 @@ fn for_writer(
     }
     text.push_str(&compaction::transcript(&messages[excerpt.shown]));
     text.push('\n');
-    text.push_str(&compaction::demand(instructions, messages, fold));
+    let words = work.terms.summary_words(messages);
+    text.push_str(&compaction::demand(instructions, messages, fold, words));
     let prefix = writer
         .codec
         .prefix(&writer.name, compaction::TRANSCRIPT_SYSTEM, &[]);
@@ -393,8 +394,9 @@ impl ShownConversation {
             };
             fragments.push((part.role, bytes));
         }
+        let words = work.terms.summary_words(messages);
         say(
-            compaction::demand(instructions, messages, fold),
+            compaction::demand(instructions, messages, fold, words),
             &mut fragments,
         );
         let fragments: Vec<_> = fragments

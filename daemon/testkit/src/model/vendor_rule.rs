@@ -7,13 +7,13 @@ use super::wire::seal;
 /// A vendor's own demand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VendorRule {
-    /// Moonshot: an answer with calls has its reasoning in `reasoning_content`.
+    /// Moonshot: an answer with calls has its reasoning in `reasoning_content`, and an empty one is none; the temperature is 1.
     Kimi,
     /// Google: each call has the signature that it came with in `extra_content`.
     Gemini,
     /// llama.cpp: `content` is a text, beside calls too. Its template fails on null, with a 500.
     LlamaCpp,
-    /// Mistral: no user message after another one or after a tool result.
+    /// Mistral: no user message after another one or after a tool result; call ids have nine letters and digits.
     Mistral,
 }
 
@@ -56,13 +56,14 @@ impl VendorRule {
                 pair[1]["role"] == "user"
                     && (pair[0]["role"] == "user" || pair[0]["role"] == "tool")
             };
-            return match messages.windows(2).find(is_wrong) {
-                Some(pair) => Err(format!(
-                    "Unexpected role 'user' after role {}",
-                    pair[0]["role"]
-                )),
-                None => Ok(()),
-            };
+            if let Some(pair) = messages.windows(2).find(is_wrong) {
+                let role = &pair[0]["role"];
+                return Err(format!("Unexpected role 'user' after role {role}"));
+            }
+            return messages.iter().try_for_each(check_ids);
+        }
+        if self == Self::Kimi && body.get("temperature").is_some_and(|set| set != 1) {
+            return Err("invalid temperature: only 1 is allowed for this model".to_owned());
         }
         for message in messages
             .iter()
@@ -100,4 +101,21 @@ impl VendorRule {
             Self::Mistral => Ok(()),
         }
     }
+}
+
+/// Mistral's rule for the ids of calls, in an answer and in a result.
+fn check_ids(message: &Value) -> Result<(), String> {
+    let calls = message["tool_calls"].as_array().into_iter().flatten();
+    let ids = calls
+        .map(|call| &call["id"])
+        .chain(message.get("tool_call_id"));
+    for id in ids {
+        let id = id.as_str().unwrap_or_default();
+        if id.len() != 9 || !id.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+            return Err(format!(
+                "Tool call id was {id} but must be a-z, A-Z, 0-9, with a length of 9."
+            ));
+        }
+    }
+    Ok(())
 }

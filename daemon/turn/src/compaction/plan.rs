@@ -9,8 +9,9 @@ use proto::{ItemId, Seq};
 use super::shorten::{saved as saved_by, shorten};
 use super::summary::{self, RestatedState};
 
-/// User messages with at most this many tokens stay verbatim.
+/// User messages with at most this many tokens stay verbatim, and in a small window those of at most this part of it.
 const USER_TOKENS: u64 = 4_000;
+const USER_PART: u64 = 8;
 /// Percentages of the window for the newest messages, which stay. Smaller ones are tried if the result is too large.
 const TAILS: [u64; 4] = [20, 10, 5, 0];
 /// If shortening results alone reduces the context to this percentage of the window, nothing is folded.
@@ -19,8 +20,14 @@ const SHORTENED_TO: u64 = 55;
 const LANDS_UNDER: u64 = 60;
 /// An automatic compaction must free this percentage of the window.
 const FREES: u64 = 25;
-/// Estimated size of a summary before it is written, in tokens.
+/// If the system prompt and the tools take much of the window, both are measured by the room behind them: up to this
+/// percentage of the window, of which this percentage must be free.
+const FILLS: u64 = 80;
+const FREES_OF_ROOM: u64 = 50;
+/// Size of a summary in tokens, and in a small window this part of it.
 const SUMMARY_TOKENS: u64 = 1_500;
+const SUMMARY_PART: u64 = 10;
+const SUMMARY_PART_OF_ROOM: u64 = 4;
 /// A manual compaction must fold at least this many tokens: fewer are no longer than the summary that replaces them.
 const WORTH: u64 = 200;
 /// An excerpt's summary request fills at most this percentage of the window, and of the conversation that was too long.
@@ -108,8 +115,8 @@ pub struct CompactionTerms {
 pub enum CompactionPlan {
     /// Compaction would not free enough.
     Nothing(NothingToCompact),
-    /// The messages that may not be folded are too large by themselves: this many tokens.
-    Full { kept: u64 },
+    /// What may not be folded is too large by itself.
+    Full(FullContext),
     /// A summary of the messages at these indices is needed, to fold them.
     Ask { fold: Vec<usize> },
     /// The messages that requests start with from now on.
@@ -117,6 +124,19 @@ pub enum CompactionPlan {
         parts: Vec<BasePart>,
         done: Compaction,
     },
+}
+
+/// Why a context is full, and what a user can do about it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FullContext {
+    /// Tokens that would be left.
+    pub kept: u64,
+    /// The system prompt and the tools alone leave no room.
+    pub is_prefix: bool,
+    /// There are pinned messages.
+    pub has_pins: bool,
+    /// A manual compaction would fold something.
+    pub folds_manually: bool,
 }
 
 /// Why a conversation is not compacted.
@@ -140,12 +160,29 @@ pub enum BasePart {
 /// Plans a compaction of these messages, given in conversation order.
 #[must_use]
 pub fn plan(messages: &[ConversationMessage], terms: &CompactionTerms) -> CompactionPlan {
+    let terms = terms.with_window(messages);
+    let planned = plan_with(messages, &terms);
+    let failed = matches!(
+        planned,
+        CompactionPlan::Full(_) | CompactionPlan::Nothing(NothingToCompact::TooLittle)
+    );
+    match &terms.summary {
+        // A small model wrote more than the window has room for.
+        Some(text) if failed && terms.trigger != Trigger::Manual => {
+            let room = terms.measure.bytes(terms.summary_limit());
+            let summary = Some(summary::cut(
+                text,
+                usize::try_from(room).unwrap_or(usize::MAX),
+            ));
+            plan_with(messages, &CompactionTerms { summary, ..terms })
+        }
+        _ => planned,
+    }
+}
+
+fn plan_with(messages: &[ConversationMessage], terms: &CompactionTerms) -> CompactionPlan {
     let before = terms.before(messages);
-    let window = match terms.window {
-        // Unknown: assume a window that the conversation fills to four fifths.
-        0 => before.saturating_mul(5) / 4,
-        window => window,
-    };
+    let window = terms.window;
     let units = units(messages);
     // A user may compact at any fill level, so a manual compaction is measured by the conversation, not by the window.
     let whole = match terms.trigger {
@@ -155,7 +192,7 @@ pub fn plan(messages: &[ConversationMessage], terms: &CompactionTerms) -> Compac
     let sketch = |tail: u64| Sketch::new(messages, terms, &units, whole * tail / 100);
     let all = sketch(TAILS[0]);
     let shortened = all.shortened();
-    let freed = |after: u64| before.saturating_sub(after) * 100 >= whole * FREES;
+    let freed = |after: u64| before.saturating_sub(after) * 100 >= terms.frees_percent(whole);
     if !terms.instructed
         && shortened.count > 0
         && shortened.after <= window * SHORTENED_TO / 100
@@ -163,6 +200,7 @@ pub fn plan(messages: &[ConversationMessage], terms: &CompactionTerms) -> Compac
     {
         return all.done(&shortened, &[], None, before);
     }
+    let lands = |after: u64| after * 100 < terms.lands_under_percent();
     let mut best = None;
     for tail in TAILS {
         let sketch = sketch(tail);
@@ -171,28 +209,26 @@ pub fn plan(messages: &[ConversationMessage], terms: &CompactionTerms) -> Compac
             continue;
         }
         let after = sketch.after_folding(&fold);
-        let lands = after * 100 < window * LANDS_UNDER;
-        if best.is_none() || lands {
+        if best.is_none() || lands(after) {
             best = Some((sketch, fold, after));
         }
-        if lands {
+        if lands(after) {
             break;
         }
     }
     let by_itself = terms.trigger != Trigger::Manual;
-    let lands = |after: u64| after * 100 < window * LANDS_UNDER;
     // If only the newest messages are too large, they can be folded later: unless the request was refused, it is sent.
     let newest = Sketch::new(messages, terms, &units, 0);
     let stuck = terms.trigger == Trigger::TooLong || !lands(newest.after_all());
     let Some((sketch, fold, after)) = best else {
         return match by_itself && stuck && !lands(before) {
-            true => CompactionPlan::Full { kept: before },
+            true => CompactionPlan::Full(terms.full(before, 0)),
             false => CompactionPlan::Nothing(NothingToCompact::NothingToFold),
         };
     };
     if by_itself && !lands(after) {
         return match stuck {
-            true => CompactionPlan::Full { kept: after },
+            true => CompactionPlan::Full(terms.full(after, sketch.tokens_of(&fold))),
             false => CompactionPlan::Nothing(NothingToCompact::TooLittle),
         };
     }
@@ -216,11 +252,74 @@ pub fn plan(messages: &[ConversationMessage], terms: &CompactionTerms) -> Compac
 }
 
 impl CompactionTerms {
+    /// The same; if the window is unknown, with one that the conversation fills to four fifths.
+    fn with_window(&self, messages: &[ConversationMessage]) -> Self {
+        let window = match self.window {
+            0 => self.before(messages).saturating_mul(5) / 4,
+            window => window,
+        };
+        Self {
+            window,
+            ..self.clone()
+        }
+    }
+
+    /// The most tokens of a user message that stays verbatim.
+    fn user_limit(&self) -> u64 {
+        USER_TOKENS.min(self.window / USER_PART)
+    }
+
+    /// How long a summary should be, in tokens.
+    fn summary_limit(&self) -> u64 {
+        let of_room = self.room() / SUMMARY_PART_OF_ROOM;
+        summary_limit(self.window).min(of_room)
+    }
+
+    /// How long the model's summary may be, in words: four fifths of its tokens.
+    #[must_use]
+    pub fn summary_words(&self, messages: &[ConversationMessage]) -> u64 {
+        let limit = self.with_window(messages).summary_limit();
+        (limit * 4 / 50 * 10).max(10)
+    }
+
+    /// Tokens of the system prompt and the tools.
+    fn prefix_tokens(&self) -> u64 {
+        self.measure.tokens(self.prefix_bytes)
+    }
+
+    /// Tokens between the prefix and a full context.
+    fn room(&self) -> u64 {
+        (self.window * FILLS / 100).saturating_sub(self.prefix_tokens())
+    }
+
+    /// The context after folding must be smaller; in hundredths of tokens.
+    fn lands_under_percent(&self) -> u64 {
+        let behind = self.prefix_tokens() * 100 + self.room() * (100 - FREES_OF_ROOM);
+        behind.max(self.window * LANDS_UNDER)
+    }
+
+    /// What must become free, of this much; in hundredths of tokens.
+    fn frees_percent(&self, whole: u64) -> u64 {
+        (whole * FREES).min(self.room() * FREES_OF_ROOM)
+    }
+
+    /// A context of which this much must stay. `folded`: tokens of the messages that may be folded.
+    fn full(&self, kept: u64, folded: u64) -> FullContext {
+        FullContext {
+            kept,
+            is_prefix: self.room() < self.window / SUMMARY_PART,
+            has_pins: !self.pins.is_empty(),
+            folds_manually: folded >= WORTH.max(self.summary_tokens()),
+        }
+    }
+
     /// Whether a summary request with all of these messages leaves no room for its answer.
     #[must_use]
     pub fn is_too_long_to_show(&self, messages: &[ConversationMessage]) -> bool {
-        let before = u128::from(self.before(messages));
-        self.window > 0 && before * 100 > u128::from(self.window) * u128::from(ALL_OF_WINDOW)
+        let before = self.before(messages);
+        let most = u128::from(self.window) * u128::from(ALL_OF_WINDOW);
+        let leaves_none = before.saturating_add(self.summary_limit()) > self.window;
+        self.window > 0 && (u128::from(before) * 100 > most || leaves_none)
     }
 
     /// Maximum wire bytes for the messages of an excerpt.
@@ -232,7 +331,8 @@ impl CompactionTerms {
             0 => of_all,
             _ => of_all.min(of_window),
         };
-        let bytes = self.measure.bytes(tokens.saturating_sub(SUMMARY_TOKENS));
+        let summary = self.with_window(messages).summary_limit();
+        let bytes = self.measure.bytes(tokens.saturating_sub(summary));
         bytes.saturating_sub(self.prefix_bytes)
     }
 
@@ -246,7 +346,8 @@ impl CompactionTerms {
             (other, _) => other,
         };
         let tokens = window / 100 * EXCERPT_OF_WINDOW;
-        self.measure.bytes(tokens.saturating_sub(SUMMARY_TOKENS))
+        let summary = summary_limit(window);
+        self.measure.bytes(tokens.saturating_sub(summary))
     }
 
     /// Tokens of the summary, including the restated state after it.
@@ -256,7 +357,7 @@ impl CompactionTerms {
         let whole = self.measure.tokens(whole.len() as u64);
         match text.trim().is_empty() {
             // Not written yet: add an estimate.
-            true => whole.saturating_add(SUMMARY_TOKENS),
+            true => whole.saturating_add(self.summary_limit()),
             false => whole,
         }
     }
@@ -267,6 +368,11 @@ impl CompactionTerms {
         let estimated = self.measure.tokens(self.prefix_bytes.saturating_add(bytes));
         estimated.max(self.context)
     }
+}
+
+/// How long a summary should be in a window of this size, in tokens.
+fn summary_limit(window: u64) -> u64 {
+    SUMMARY_TOKENS.min(window / SUMMARY_PART)
 }
 
 /// Groups messages that stay together: a user message alone; an answer with the results of its calls.
@@ -327,7 +433,8 @@ impl<'a> Sketch<'a> {
                 .iter()
                 .any(|member| is_pinned(id(member), &terms.pins));
             let from_user = members.iter().any(|member| {
-                is_from_user(&member.item) && terms.measure.tokens(member.bytes) <= USER_TOKENS
+                is_from_user(&member.item)
+                    && terms.measure.tokens(member.bytes) <= terms.user_limit()
             });
             let summary = members.iter().any(
                 |member| matches!(&member.item, Item::User(user) if summary::is_summary(user)),

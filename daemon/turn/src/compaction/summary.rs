@@ -41,13 +41,23 @@ pub struct EditedFile {
     pub lines: Vec<(u64, u64)>,
 }
 
-/// The prompt that asks the model for a summary.
+/// The prompt that asks the model for a summary of at most so many words.
 #[must_use]
-pub fn demand(instructions: &str, messages: &[ConversationMessage], fold: &[usize]) -> String {
-    let mut text = "The conversation is near the end of your context. Write a summary that stands in the place of everything above but the user's own messages, so that you can go on with it alone. Call no tools, and write nothing but the summary, in at most 1,200 words, under these headings (leave out what is empty):\n\
+pub fn demand(
+    instructions: &str,
+    messages: &[ConversationMessage],
+    fold: &[usize],
+    words: u64,
+) -> String {
+    let words = match words {
+        1_000.. => format!("{},{:03}", words / 1_000, words % 1_000),
+        _ => words.to_string(),
+    };
+    let mut text = format!(
+        "The conversation is near the end of your context. Write a summary that stands in the place of everything above but the user's own messages, so that you can go on with it alone. Call no tools, and write nothing but the summary, in at most {words} words, under these headings (leave out what is empty):\n\
         ## Goal\n## Decisions, with their reasons\n## Files and symbols that were read or changed, and what is known of them\n## Commands and their outcomes\n## Errors, and what repaired them\n## Open ends, and the next step\n\
         Name paths, symbols, numbers and error messages exactly. The user's shorter messages stay as they are: do not repeat them."
-        .to_owned();
+    );
     let spoken = fold.iter().filter_map(|at| match &messages.get(*at)?.item {
         Item::User(user) if user.voice.is_user() => Some(first_line(&user.text)),
         _ => None,
@@ -89,6 +99,21 @@ pub(super) fn wrapped(text: &str, restated: &RestatedState, mechanical: bool) ->
     restate(&mut whole, restated);
     whole.push_str(END);
     whole
+}
+
+/// A summary of at most this many bytes: what is longer is cut at the end of a line, if there is one near.
+pub(super) fn cut(text: &str, room: usize) -> String {
+    const CUT: &str = "\n[The rest was cut off to save room.]";
+    if text.len() <= room {
+        return text.to_owned();
+    }
+    let mut end = room.saturating_sub(CUT.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    let head = &text[..end];
+    let line = head.rfind('\n').filter(|line| *line >= end / 2);
+    format!("{}{CUT}", &head[..line.unwrap_or(end)])
 }
 
 /// The text of a summary message that stands before all others. It holds no state of the work.

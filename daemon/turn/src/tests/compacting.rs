@@ -79,7 +79,7 @@ fn failed_summary_changes_nothing_and_a_second_failure_uses_a_list() {
         > ends c ok
           finished c ok | result c ok | reset, job 3: Mechanical
         > job resets
-          cache reset: compaction | notice: The model could not write a summary, so older messages were replaced by a plain list | ask
+          cache reset: compaction | notice: Older messages were replaced by a plain list, without a summary by the model | ask
         > show compaction
           done: cache.reset
     "
@@ -126,7 +126,7 @@ fn futile_compaction_is_not_repeated_at_once() {
         > user four
           turn starts | running | prompt: four | reset, job 2: Wanted
         > job full
-          turn ends context full: The context is full: messages that must stay unchanged take about 900 of 1000 tokens. | idle
+          turn ends context full: The context is full: what must stay unchanged takes about 900 of 1000 tokens. | idle
     "
     ));
 }
@@ -152,7 +152,7 @@ fn too_long_request_is_compacted_and_sent_again_a_few_times() {
         > model breaks too-long
           reset, job 3: WantedShort
         > job nothing
-          turn ends context full: The context is full: messages that must stay unchanged take about 0 tokens. The provider said: too-long | idle
+          turn ends context full: The context is full: what must stay unchanged takes about 0 tokens. The provider said: too-long | idle
     ",
     );
 }
@@ -666,4 +666,28 @@ fn too_long_summary_request_is_shortened_then_replaced_by_a_list() {
           reset, job 3: Mechanical
         "
     ));
+}
+
+#[test]
+fn a_full_context_advises_only_what_helps() {
+    use crate::compaction::FullContext;
+    let full = |is_prefix, has_pins, folds_manually, kept| {
+        let full = FullContext {
+            kept,
+            is_prefix,
+            has_pins,
+            folds_manually,
+        };
+        crate::words::full_context(&full, 8_000)
+    };
+    assert_eq!(
+        full(false, false, false, 7_000),
+        "Rewind the session, or continue in a new one."
+    );
+    assert_eq!(
+        full(false, true, true, 7_000),
+        "Run `/compact`, unpin messages, rewind the session, or continue in a new one."
+    );
+    assert!(full(true, true, true, 7_000).contains("use a model with a larger context window"));
+    assert!(full(false, false, false, 1_000).starts_with("Set `context_window` of the provider"));
 }

@@ -48,7 +48,7 @@ use proto::{ErrorName, Failure};
 use super::checker::Checker;
 use super::made::{ask, checkpoint, created, fallback, judgement, means, prompt_id, todo};
 use crate::compacting::{CompactionEnd, ResetJob, ResetJobOutcome, Summary};
-use crate::compaction::NothingToCompact;
+use crate::compaction::{FullContext, NothingToCompact};
 use crate::input::Unattended;
 use crate::words;
 use crate::{
@@ -381,7 +381,10 @@ impl CallStage {
                 })
             }
             "nothing" => ResetJobOutcome::Nothing(NothingToCompact::TooLittle),
-            "full" => ResetJobOutcome::Full(900),
+            "full" => ResetJobOutcome::Full(FullContext {
+                kept: 900,
+                ..FullContext::default()
+            }),
             "fails" => ResetJobOutcome::Failed(Failure::new(ErrorName::Storage, "no", "")),
             "asks" => ResetJobOutcome::Ask,
             "asks the provider" => ResetJobOutcome::AskServer,

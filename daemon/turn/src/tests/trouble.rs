@@ -29,20 +29,25 @@ fn a_server_on_this_machine_that_does_not_run_is_given_up_after_seconds() {
         > user go
           turn starts | running | prompt: go | ask
         > model breaks not-running
+          waiting for retry | try again in 250 ms
+        > wait 250
+        > retry
+          running | ask, try 2
+        > model breaks not-running
           waiting for retry | try again in 500 ms
         > wait 500
         > retry
-          running | ask, try 2
+          running | ask, try 3
         > model breaks not-running
           waiting for retry | try again in 1000 ms
         > wait 1000
         > retry
-          running | ask, try 3
+          running | ask, try 4
         > model breaks not-running
           waiting for retry | try again in 2000 ms
         > wait 2000
         > retry
-          running | ask, try 4
+          running | ask, try 5
         > model breaks not-running
           turn ends failed: not-running | idle
     ",
@@ -62,13 +67,13 @@ fn a_server_that_dies_in_the_middle_of_a_long_answer_is_waited_for_as_long() {
         > retry
           running | ask, try 2
         > model breaks not-running
-          waiting for retry | try again in 1000 ms
-        > wait 1000
+          waiting for retry | try again in 500 ms
+        > wait 500
         > retry
           running | ask, try 3
         > model breaks not-running
-          waiting for retry | try again in 2000 ms
-        > wait 2000
+          waiting for retry | try again in 1000 ms
+        > wait 1000
         > retry
           running | ask, try 4
         > model says Here.

@@ -166,7 +166,7 @@ crate::catalog! {
     WasEnded = "The daemon stopped during this turn, so the turn was ended. Send a prompt to continue.", "守护进程在此回合途中停止，回合已结束。发送提示词即可继续。";
     LogBroken = "The log contained calls without a result; results were added.", "日志中有缺少结果的调用，已补上结果。";
     HalfRewound = "A rewind was interrupted while restoring files: some files may be restored, others not. Rewind again to finish it, or undo it to restore the previous state.", "回退在恢复文件时中断：有些文件可能已恢复，有些没有。再次回退可完成恢复，撤销可还原到之前的状态。";
-    MechanicalSummary = "The model could not write a summary, so older messages were replaced by a plain list. To restore them, use `/compact undo` or `reasonix compact --undo`.", "模型未能写出摘要，旧消息已替换为一份简单清单。用 `/compact undo` 或 `reasonix compact --undo` 可恢复原文。";
+    MechanicalSummary = "Older messages were replaced by a plain list, without a summary by the model. To restore them, use `/compact undo` or `reasonix compact --undo`.", "旧消息已替换为一份简单清单，没有模型写的摘要。用 `/compact undo` 或 `reasonix compact --undo` 可恢复原文。";
     InvalidCall = "The provider refused a badly formed tool call; the model is asked again.", "提供方拒绝了格式有误的工具调用；正在让模型重新回答。";
     CutAnswer = "The answer was cut off by the model's output limit.", "回答因达到模型的输出上限而被截断。";
     NoSummaryWriter = "The model of `agent.compaction_model` cannot be used ({0}), so the session's own model writes the summary.", "`agent.compaction_model` 的模型无法使用（{0}），摘要由会话自己的模型撰写。";

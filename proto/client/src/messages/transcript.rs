@@ -109,7 +109,7 @@ crate::catalog! {
     CompactWould = "expected result: {0}", "预计结果：{0}";
     CompactUndone = "undone: {0}", "已撤销：{0}";
     Compacted = "compacted: {0}", "已压缩：{0}";
-    CompactMechanical = "; the model could not write a summary, so older messages were replaced by a plain list", "；模型未能写出摘要，旧消息已替换为一份简单清单";
+    CompactMechanical = "; older messages were replaced by a plain list, without a summary by the model", "；旧消息已替换为一份简单清单，没有模型写的摘要";
     /// Tokens of the prompt; how many are cached; the price.
     Forecast = "about {0} tokens, {1}, {2}", "约 {0} 词元，{1}，{2}";
     Forecasts = "; next request: {0}; without compaction: {1}", "；下一次请求：{0}；不压缩时：{1}";

@@ -236,6 +236,53 @@ fn reasoning_is_sent_back_in_its_position_except_from_other_providers() {
 }
 
 #[test]
+fn models_before_adaptive_thinking_get_a_budget() {
+    let extra = |model: &str, effort: &str, most: u64| {
+        let options = ProviderOptions {
+            model: model.to_owned(),
+            effort: Some(effort.to_owned()),
+            max_output_tokens: most,
+            ..fake::options("anthropic", "https://a.test")
+        };
+        let codec = Messages::new(&options).expect("a good entry");
+        codec.prefix(model, "", &[]).extra
+    };
+    let budget =
+        |tokens: u64| format!(r#""thinking":{{"type":"enabled","budget_tokens":{tokens}}}"#);
+    for old in [
+        "claude-haiku-4-5",
+        "claude-haiku-4-5-20251001",
+        "claude-sonnet-4-20250514",
+        "claude-3-7-sonnet-20250219",
+        "anthropic/claude-opus-4.5",
+    ] {
+        assert_eq!(
+            extra(old, "high", 64_000),
+            format!(r#""max_tokens":64000,{}"#, budget(16_384))
+        );
+    }
+    assert!(extra("claude-haiku-4-5", "low", 0).ends_with(&budget(2_048)));
+    assert!(extra("claude-haiku-4-5", "high", 8_000).ends_with(&budget(4_000)));
+    // No room for the smallest budget.
+    assert_eq!(
+        extra("claude-haiku-4-5", "high", 1_500),
+        r#""max_tokens":1500"#
+    );
+    assert_eq!(
+        extra("claude-haiku-4-5", "none", 0),
+        r#""max_tokens":32000"#
+    );
+    for new in [
+        "claude-opus-4-6",
+        "claude-sonnet-5",
+        "claude-haiku-5-5",
+        "other-1",
+    ] {
+        assert!(extra(new, "high", 0).contains("adaptive"), "{new}");
+    }
+}
+
+#[test]
 fn effort_and_length_are_sent_if_configured() {
     let extra = |change: fn(&mut ProviderOptions)| {
         codec(change).map(|codec| codec.prefix("m", "", &[]).extra)

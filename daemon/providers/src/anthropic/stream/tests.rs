@@ -215,6 +215,23 @@ fn parts_of_two_messages_make_no_answer() {
 }
 
 #[test]
+fn a_start_that_is_sent_twice_begins_one_message() {
+    let start = |id: &str| {
+        format!(
+            r#"{{"type":"message_start","message":{{"id":"{id}","usage":{{"input_tokens":3}}}}}}"#
+        )
+    };
+    let (one, other) = (start("msg_1"), start("msg_2"));
+    let came = said(&[&one, WORDS, &one, WORDS, &stop("end_turn"), LAST]);
+    assert_eq!(
+        (came.text.as_str(), came.done),
+        ("abab", Some(Finish::Stop))
+    );
+    let came = said(&[&one, WORDS, &other, WORDS, &stop("end_turn"), LAST]);
+    assert_eq!((came.done, came.error), (None, Some(ErrorKind::Transient)));
+}
+
+#[test]
 fn garbage_is_an_error_and_does_not_panic() {
     let came = said(&[STARTS, WORDS, "{\"type\":\"content_", &stop("end_turn")]);
     assert_eq!(

@@ -46,6 +46,63 @@ fn effort_is_sent_and_an_unsupported_value_is_refused() {
     }
 }
 
+/// The codec for an endpoint that demands reasoning.
+fn chat_at(base: &str) -> Chat {
+    let options = ProviderOptions {
+        sends_reasoning: true,
+        ..fake::options("openai", base)
+    };
+    Chat::new(&options).expect("a good entry")
+}
+
+#[test]
+fn missing_reasoning_is_a_blank_for_moonshot_alone() {
+    let answer = assistant("", "", &[("c1", "read", "{}")]);
+    let thought = assistant("", "Hm.", &[("c1", "read", "{}")]);
+    let moonshot = chat_at("https://api.moonshot.ai/v1");
+    let rendered = moonshot.render(&answer).expect("a message");
+    assert!(
+        rendered.contains(r#""reasoning_content":" ""#),
+        "{rendered}"
+    );
+    let rendered = moonshot.render(&thought).expect("a message");
+    assert!(
+        rendered.contains(r#""reasoning_content":"Hm.""#),
+        "{rendered}"
+    );
+    assert_eq!(moonshot.temperature(50), None);
+    let deepseek = chat_at("https://api.deepseek.com");
+    let rendered = deepseek.render(&answer).expect("a message");
+    assert!(rendered.contains(r#""reasoning_content":"""#), "{rendered}");
+    assert_eq!(
+        deepseek.temperature(50).as_deref(),
+        Some(r#""temperature":0.50"#)
+    );
+}
+
+#[test]
+fn call_ids_of_other_vendors_are_made_over_for_mistral() {
+    let mistral = chat_at("https://api.mistral.ai/v1");
+    let answer = assistant("", "", &[("c1", "read", "{}"), ("D681PevKs", "read", "{}")]);
+    let rendered = mistral.render(&answer).expect("a message");
+    let result = mistral.render(&tool("one")).expect("a message");
+    let made = ids::nine("c1");
+    assert!(
+        rendered.contains(&format!(r#""id":"{made}""#)),
+        "{rendered}"
+    );
+    assert!(rendered.contains(r#""id":"D681PevKs""#), "{rendered}");
+    assert!(
+        result.contains(&format!(r#""tool_call_id":"{made}""#)),
+        "{result}"
+    );
+    assert!(
+        chat("", false)
+            .render(&answer)
+            .is_some_and(|text| text.contains(r#""id":"c1""#))
+    );
+}
+
 fn user(text: &str, context: Option<&str>, voice: Voice) -> Item {
     let context = context.map(str::to_owned);
     Item::User(UserMessage {

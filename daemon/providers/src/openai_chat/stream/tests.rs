@@ -28,7 +28,7 @@ struct CollectedAnswer {
     error: Option<ProviderError>,
 }
 
-fn collector() -> Collector {
+fn collector(model: &str) -> Collector {
     let entry = EntryInfo {
         answer_max: crate::options::ANSWER_MAX,
         name: "acme".to_owned(),
@@ -41,13 +41,18 @@ fn collector() -> Collector {
             entry: Arc::new(entry),
             key: None,
         },
-        "big".to_owned(),
+        model.to_owned(),
         0,
     ))
 }
 
 /// Plays an answer in these chunks, followed by a connection reset if `reset`.
 fn play(pieces: &[&[u8]], reset: bool) -> CollectedAnswer {
+    play_of("big", pieces, reset)
+}
+
+/// The same of a model with this name.
+fn play_of(model: &str, pieces: &[&[u8]], reset: bool) -> CollectedAnswer {
     let mut chunks: Vec<Result<Bytes, String>> = pieces
         .iter()
         .map(|piece| Ok(Bytes::copy_from_slice(piece)))
@@ -55,7 +60,7 @@ fn play(pieces: &[&[u8]], reset: bool) -> CollectedAnswer {
     if reset {
         chunks.push(Err("connection reset".to_owned()));
     }
-    let collector = collector();
+    let collector = collector(model);
     let site = collector.gathered.site.clone();
     let parts = read::from_body(
         stream::iter(chunks).boxed(),
@@ -532,7 +537,7 @@ fn an_endless_response_is_refused() {
 fn deltas_of_one_chunk_are_one_part() {
     let events: Vec<&str> = std::iter::repeat_n(SAYS, 1000).chain([STOPS]).collect();
     let text = sse(&events);
-    let collector = collector();
+    let collector = collector("big");
     let body = stream::iter([Ok(Bytes::from(text))]).boxed();
     let parts = read::from_body(
         body,
@@ -567,7 +572,7 @@ fn slow(pieces: Vec<(u64, &'static str)>) -> read::TestBody {
 
 async fn timed(pieces: Vec<(u64, &'static str)>) -> (CollectedAnswer, u64) {
     let started = tokio::time::Instant::now();
-    let collector = collector();
+    let collector = collector("big");
     let parts = read::from_body(
         slow(pieces),
         Timeouts::default(),
@@ -703,6 +708,12 @@ fn cached_and_written_tokens_are_parts_of_the_prompt() {
         (openrouter.cached_tokens, openrouter.cache_write_tokens),
         (80, 3211)
     );
+    for litellm in [
+        r#"{"prompt_tokens":3300,"completion_tokens":5,"cache_read_input_tokens":80,"cache_creation_input_tokens":3211}"#,
+        r#"{"prompt_tokens":3300,"completion_tokens":5,"prompt_tokens_details":{"cached_tokens":80,"cache_creation_tokens":3211}}"#,
+    ] {
+        assert_eq!(reported(litellm), openrouter, "{litellm}");
+    }
 }
 
 #[test]
@@ -752,7 +763,69 @@ fn answer_that_is_cut_off_before_its_first_word_means_that_the_context_is_full()
         full.error.map(|error| error.kind),
         Some(ErrorKind::ContextLength)
     );
+    // One token fitted.
+    let event = r#"{"choices":[{"delta":{"content":"I"},"finish_reason":"length"}],"usage":{"prompt_tokens":4095,"completion_tokens":1}}"#;
+    let one = whole(&sse(&[event, "[DONE]"]));
+    assert_eq!(
+        one.error.map(|error| error.kind),
+        Some(ErrorKind::ContextLength)
+    );
     // Hidden reasoning has used the limit: compaction would not help.
     let hidden = cut(r#"{"prompt_tokens":40,"completion_tokens":1000}"#);
     assert_eq!(hidden.done, Some(Finish::Length));
+}
+
+#[test]
+fn reasoning_that_the_prompt_has_opened_is_taken_out_for_models_that_do_so() {
+    let answer = sse(&[
+        r#"{"choices":[{"delta":{"content":"So it"}}]}"#,
+        r#"{"choices":[{"delta":{"content":" is.</thi"}}]}"#,
+        r#"{"choices":[{"delta":{"content":"nk>\n\nYes."},"finish_reason":"stop"}]}"#,
+        "[DONE]",
+    ]);
+    let qwq = play_of("Qwen/QwQ-32B", &[answer.as_bytes()], false);
+    assert_eq!((&*qwq.reasoning, &*qwq.text), ("So it is.", "Yes."));
+    let other = play_of("big", &[answer.as_bytes()], false);
+    assert_eq!(
+        (&*other.reasoning, &*other.text),
+        ("", "So it is.</think>\n\nYes.")
+    );
+    // Here the server has a parser for it, and this answer had none.
+    let parsed = sse(&[
+        r#"{"choices":[{"delta":{"content":"Yes.","reasoning_content":null},"finish_reason":"stop"}]}"#,
+    ]);
+    let parsed = play_of("qwq-32b", &[parsed.as_bytes()], false);
+    assert_eq!((&*parsed.reasoning, &*parsed.text), ("", "Yes."));
+    // Cut off while it thought.
+    let cut = sse(&[
+        r#"{"choices":[{"delta":{"content":"So it"},"finish_reason":"length"}]}"#,
+        "[DONE]",
+    ]);
+    let cut = play_of("qwq-32b", &[cut.as_bytes()], false);
+    assert_eq!((&*cut.reasoning, &*cut.text), ("So it", ""));
+}
+
+/// Google's total has the thoughts, and nothing else does.
+#[test]
+fn reasoning_that_only_the_total_has_is_output() {
+    let usage = |model: &str, usage: &str| {
+        let event = format!(
+            r#"{{"choices":[{{"delta":{{"content":"Hi."}},"finish_reason":"stop"}}],"usage":{usage}}}"#
+        );
+        let came = play_of(model, &[sse(&[&event]).as_bytes()], false);
+        let usage = came.usage.expect("usage");
+        (
+            usage.prompt_tokens,
+            usage.output_tokens,
+            usage.reasoning_tokens,
+        )
+    };
+    let thinks = r#"{"prompt_tokens":12,"completion_tokens":9,"total_tokens":121}"#;
+    assert_eq!(usage("google/gemini-3-pro", thinks), (12, 109, 100));
+    // Of others nobody knows what the rest of the total is.
+    assert_eq!(usage("big", thinks), (12, 9, 0));
+    let plain = r#"{"prompt_tokens":12,"completion_tokens":9,"total_tokens":21}"#;
+    assert_eq!(usage("gemini-3-pro", plain), (12, 9, 0));
+    let without = r#"{"prompt_tokens":12,"completion_tokens":9}"#;
+    assert_eq!(usage("gemini-3-pro", without), (12, 9, 0));
 }

@@ -11,7 +11,7 @@ use crate::credentials::Own;
 use crate::daemon::{Daemon, blocking};
 use crate::doctor;
 use crate::rpc::peer::Peer;
-use crate::settings::{Project, ProviderEntry, facts, model_lists, shipped};
+use crate::settings::{Loaded, Project, ProviderEntry, facts, is_kind, model_lists, shipped};
 use crate::wire;
 
 pub async fn check(
@@ -22,8 +22,10 @@ pub async fn check(
     blocking(move || {
         let loaded = daemon.settings(params.cwd.as_deref().map(Path::new));
         let store = daemon.store(&loaded);
+        let refused = refused_providers(&daemon, &loaded);
         let held_back = loaded.project.map(|project| project.without_effect());
         let mut problems = loaded.problems;
+        problems.extend(refused);
         problems.extend(store.problem());
         p::CheckOutput {
             values: loaded.values,
@@ -32,6 +34,20 @@ pub async fn check(
         }
     })
     .await
+}
+
+/// What would be refused when an entry is used, with its place. A wrong kind is among the problems of reading already.
+fn refused_providers(daemon: &Daemon, loaded: &Loaded) -> Vec<String> {
+    let entries = loaded.settings.providers.iter();
+    let entries = entries.filter(|entry| is_kind(&entry.kind));
+    let refused = entries.filter_map(|entry| {
+        let failure = wire::check(entry, &loaded.settings, &daemon.procs).err()?;
+        Some(format!(
+            "{}:{}: {}",
+            entry.origin, entry.line, failure.message
+        ))
+    });
+    refused.collect()
 }
 
 pub async fn providers(

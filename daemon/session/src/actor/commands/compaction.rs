@@ -302,7 +302,7 @@ impl Actor {
                 },
                 CompactionPlan::Nothing(why) => nothing(why),
                 // Not possible for a manual compaction: a user may compact as often as they like.
-                CompactionPlan::Full { .. } | CompactionPlan::Ask { .. } => {
+                CompactionPlan::Full(_) | CompactionPlan::Ask { .. } => {
                     nothing(NothingToCompact::NothingToFold)
                 }
             });

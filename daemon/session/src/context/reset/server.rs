@@ -37,7 +37,8 @@ pub(super) fn request(
         .map(|(role, bytes)| Fragment { role: *role, bytes })
         .collect();
     let has_words = !instructions.trim().is_empty();
-    let demand = has_words.then(|| compaction::demand(instructions, messages, fold));
+    let words = work.terms.summary_words(messages);
+    let demand = has_words.then(|| compaction::demand(instructions, messages, fold, words));
     let asked = Asked {
         prefix: &work.prefix,
         fragments: &fragments,
@@ -173,7 +174,7 @@ fn earlier(work: &Workpiece, messages: &[ConversationMessage]) -> Result<Vec<Pie
 fn stand_in(work: &Workpiece, messages: &[ConversationMessage]) -> String {
     match compaction::plan(messages, &work.terms) {
         CompactionPlan::Ask { fold } => compaction::stand_in(messages, &fold),
-        CompactionPlan::Nothing(_) | CompactionPlan::Full { .. } | CompactionPlan::Done { .. } => {
+        CompactionPlan::Nothing(_) | CompactionPlan::Full(_) | CompactionPlan::Done { .. } => {
             String::new()
         }
     }

@@ -186,10 +186,17 @@ fn is_valid(items: &[Item]) -> bool {
 }
 
 /// Whether a message must stay unchanged.
-fn must_stay(message: &ConversationMessage, pins: &BTreeSet<ItemId>) -> bool {
+fn must_stay(message: &ConversationMessage, window: u64, pins: &BTreeSet<ItemId>) -> bool {
     let summary = matches!(&message.item, Item::User(user) if summary::is_summary(user));
-    let spoken = is_from_user(&message.item) && MEASURE.tokens(message.bytes) <= USER_TOKENS;
+    let limit = 4_000.min(window / 8);
+    let spoken = is_from_user(&message.item) && MEASURE.tokens(message.bytes) <= limit;
     summary || spoken || is_pinned(id(message), pins)
+}
+
+/// What a compaction must free at least, in hundredths of tokens. The prefix takes 1,000.
+fn least(window: u64, whole: u64) -> u64 {
+    let room = (window * 80 / 100).saturating_sub(1_000);
+    (whole * 25).min(room * 50)
 }
 
 /// The messages as input for the next compaction.
@@ -235,7 +242,7 @@ proptest! {
     fn a_plan_keeps_its_promises(
         bits in prop::collection::vec(bit(), 0..40),
         trigger in trigger(),
-        window in prop_oneof![Just(0_u64), 8_000_u64..120_000],
+        window in prop_oneof![Just(0_u64), 1_500_u64..12_000, 8_000_u64..120_000],
         instructed in any::<bool>(),
         pinned in prop::collection::vec(0_usize..40, 0..3),
     ) {
@@ -256,7 +263,7 @@ proptest! {
         }).collect();
         let mut places = messages.iter().map(|message| &message.piece);
         prop_assert!(kept.iter().all(|piece| places.any(|other| other == piece)), "in order");
-        for message in messages.iter().filter(|message| must_stay(message, &terms.pins)) {
+        for message in messages.iter().filter(|message| must_stay(message, window, &terms.pins)) {
             prop_assert!(kept.contains(&message.piece), "{:?} stays", id(message));
         }
         prop_assert_eq!(done.kept, kept.len() as u64);
@@ -274,7 +281,7 @@ proptest! {
             prop_assert!(done.shortened > 0 && !instructed, "nothing folded, nothing shortened");
             prop_assert!(done.tokens_after * 100 <= window * SHORTENED_TO);
             let of = if trigger == Trigger::Manual { before.min(window) } else { window };
-            prop_assert!((before - done.tokens_after) * 100 >= of * FREES);
+            prop_assert!((before - done.tokens_after) * 100 >= least(window, of));
             prop_assert!(done.summary.is_empty() && done.archive.is_empty());
         } else {
             prop_assert!(matches!(after.first(), Some(Item::User(_))), "a person speaks first");
@@ -282,10 +289,14 @@ proptest! {
             prop_assert!(!done.summary.is_empty());
         }
         if trigger != Trigger::Manual {
-            prop_assert!(done.tokens_after * 100 < window * LANDS_UNDER);
+            let room = (window * 80 / 100).saturating_sub(1_000);
+            let most = (window * 60).max(100_000 + room * 50);
+            prop_assert!(done.tokens_after * 100 < most);
+            // It is not compacted again at once.
+            prop_assert!(done.tokens_after < window * 80 / 100);
         }
         if trigger == Trigger::Auto {
-            prop_assert!((before - done.tokens_after) * 100 >= window * FREES);
+            prop_assert!((before - done.tokens_after) * 100 >= least(window, window));
         }
         // The reported size matches the remaining messages.
         let left: u64 = found_next(&parts, &messages, 1).iter().map(|message| message.bytes).sum();
@@ -306,12 +317,14 @@ proptest! {
     fn summary_covers_exactly_the_folded_messages(
         bits in prop::collection::vec(bit(), 0..30),
         trigger in trigger(),
-        window in 8_000_u64..120_000,
+        window in 1_500_u64..120_000,
     ) {
         let messages = talk(&bits);
         let asks = CompactionTerms { summary: None, ..terms(trigger, window) };
         if let CompactionPlan::Ask { fold } = plan(&messages, &asks) {
-            let text = "d".repeat(usize::try_from(SUMMARY_TOKENS * 4).expect("small"));
+            let room = window * 80 / 100 - 1_000;
+            let limit = 1_500.min(window / 10).min(room / 4);
+            let text = "d".repeat(usize::try_from(limit * 4).expect("small"));
             let written = CompactionTerms { summary: Some(text), ..asks };
             match plan(&messages, &written) {
                 CompactionPlan::Done { done, .. } => prop_assert_eq!(done.folded, fold.len() as u64),
@@ -467,6 +480,108 @@ fn small_gains_are_left_alone_unless_a_person_asks() {
     assert!(done.folded > 0);
 }
 
+/// The plan of a conversation with a small local model. The prefix takes `prefix` tokens.
+fn small(window: u64, prefix: u64, trigger: Trigger, summary: Option<&str>) -> CompactionPlan {
+    let mut talk = Talk::default();
+    // Until the window is full to four fifths.
+    while (prefix * 4 + talk.messages.iter().map(|m| m.bytes).sum::<u64>()) < window * 4 * 82 / 100
+    {
+        talk.user(Voice::Prompt, "u".repeat(100));
+        talk.says("w".repeat(900), &[]);
+    }
+    talk.user(Voice::Prompt, "u".repeat(100));
+    let terms = CompactionTerms {
+        prefix_bytes: prefix * 4,
+        summary: summary.map(str::to_owned),
+        ..terms(trigger, window)
+    };
+    plan(&talk.messages, &terms)
+}
+
+#[test]
+fn small_windows_are_compacted_too() {
+    for (window, prefix) in [
+        (3_072, 1_640),
+        (4_096, 1_640),
+        (8_192, 1_640),
+        (8_192, 4_000),
+    ] {
+        for trigger in [Trigger::Auto, Trigger::TooLong] {
+            let asks = small(window, prefix, trigger, None);
+            assert!(
+                matches!(asks, CompactionPlan::Ask { .. }),
+                "{window}: {asks:?}"
+            );
+            // A small model may write too much.
+            let long = "A line of the summary.\n".repeat(600);
+            for written in ["Short.", &long] {
+                let done = small(window, prefix, trigger, Some(written));
+                let CompactionPlan::Done { done, .. } = done else {
+                    panic!("{window}: {done:?}");
+                };
+                assert!(done.tokens_after < window * 80 / 100, "{window}: {done:?}");
+                assert_eq!(
+                    done.summary.contains("was cut off to save room"),
+                    written.len() > 100
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn large_windows_have_the_limits_of_a_large_conversation() {
+    for window in [32_000, 128_000, 1_000_000] {
+        let terms = terms(Trigger::Auto, window);
+        assert_eq!(terms.user_limit(), 4_000);
+        assert_eq!(terms.summary_limit(), 1_500);
+        assert_eq!(terms.summary_words(&[]), 1_200);
+        assert_eq!(terms.lands_under_percent(), window * 60);
+        assert_eq!(terms.frees_percent(window), window * 25);
+    }
+    let demand = |words| summary::demand("", &[], &[], words);
+    assert!(demand(1_200).contains("in at most 1,200 words"));
+    assert!(demand(240).contains("in at most 240 words"));
+}
+
+#[test]
+fn a_full_context_names_what_helps() {
+    let full = |window, prefix| match small(window, prefix, Trigger::Auto, None) {
+        CompactionPlan::Full(full) => full,
+        other => panic!("{other:?}"),
+    };
+    assert!(full(2_048, 1_640).is_prefix);
+    // Answers that a manual compaction folds, before messages of the user that stay.
+    let mut talk = Talk::default();
+    talk.says("w".repeat(8_000), &[]);
+    for _ in 0..30 {
+        talk.user(Voice::Prompt, "u".repeat(800));
+    }
+    let CompactionPlan::Full(full) = plan(&talk.messages, &terms(Trigger::Auto, 8_192)) else {
+        panic!("the user's messages stay");
+    };
+    assert!(
+        full.folds_manually && !full.has_pins && !full.is_prefix,
+        "{full:?}"
+    );
+    let by_hand = CompactionTerms {
+        summary: None,
+        ..terms(Trigger::Manual, 8_192)
+    };
+    assert!(matches!(
+        plan(&talk.messages, &by_hand),
+        CompactionPlan::Ask { .. }
+    ));
+    let mut only_user = Talk::default();
+    for _ in 0..40 {
+        only_user.user(Voice::Prompt, "u".repeat(800));
+    }
+    let CompactionPlan::Full(full) = plan(&only_user.messages, &terms(Trigger::Auto, 8_192)) else {
+        panic!("the user's messages stay");
+    };
+    assert!(!full.folds_manually, "{full:?}");
+}
+
 #[test]
 fn too_large_pinned_messages_report_a_full_context() {
     let mut talk = Talk::default();
@@ -476,7 +591,7 @@ fn too_large_pinned_messages_report_a_full_context() {
     }
     let auto = plan(&talk.messages, &terms(Trigger::Auto, 100_000));
     assert!(
-        matches!(auto, CompactionPlan::Full { kept } if kept > 60_000),
+        matches!(auto, CompactionPlan::Full(full) if full.kept > 60_000 && !full.is_prefix),
         "{auto:?}"
     );
 }
@@ -493,10 +608,7 @@ fn one_giant_result_in_the_newest_unit_does_not_end_the_turn() {
     );
     // If the provider refused the request, it cannot be shortened further.
     let refused = plan(&talk.messages, &terms(Trigger::TooLong, 100_000));
-    assert!(
-        matches!(refused, CompactionPlan::Full { .. }),
-        "{refused:?}"
-    );
+    assert!(matches!(refused, CompactionPlan::Full(_)), "{refused:?}");
     // Once the message is older, it is folded.
     talk.says("That is long.".into(), &[]);
     let later = plan(&talk.messages, &terms(Trigger::Auto, 100_000));

@@ -7,7 +7,7 @@ use proto::{Body, ErrorName, Failure, ItemId, Record, Seq};
 use super::Simulation;
 use crate::Input;
 use crate::compacting::{ResetJob, ResetJobOutcome, ResetReason, Summary};
-use crate::compaction::{NothingToCompact, shorten};
+use crate::compaction::{FullContext, NothingToCompact, shorten};
 use crate::tests::checker::MessageRef;
 
 /// A job in progress.
@@ -59,7 +59,7 @@ impl Simulation {
                 ResetJobOutcome::Nothing(NothingToCompact::TooLittle),
                 Vec::new(),
             ),
-            4 => (ResetJobOutcome::Full(9), Vec::new()),
+            4 => (ResetJobOutcome::Full(FullContext::default()), Vec::new()),
             5 => (failed(), Vec::new()),
             _ if asked => self.compacted(&work),
             6 if work.job.summary == Summary::Wanted => (ResetJobOutcome::AskServer, Vec::new()),
