@@ -67,6 +67,7 @@ mod mcp_presets;
 mod mcp_prompts;
 mod mcp_reload;
 mod mcp_sampling;
+mod mcp_sandbox;
 mod mcp_tokens;
 mod memory;
 mod messages_between_sessions;

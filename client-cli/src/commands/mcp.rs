@@ -93,6 +93,9 @@ struct Add {
     /// Header of requests to an address; `${VAR}` in the value is replaced.
     #[arg(long, value_name = "NAME: VALUE")]
     header: Vec<String>,
+    /// Run its program in the sandbox of commands.
+    #[arg(long)]
+    sandbox: bool,
     /// Address of the server, or its program and arguments: put `--` before them if one begins with `-` [default: taken from the preset NAME].
     target: Vec<String>,
 }
@@ -202,11 +205,15 @@ fn entry(add: Add) -> Result<(Map<String, Value>, Option<String>), Error> {
         pairs(&add.env, '=', "--env")?,
         pairs(&add.header, ':', "--header")?,
     );
+    let sandbox = add
+        .sandbox
+        .then(|| ("sandbox".to_owned(), Value::Bool(true)));
     let mut words = add.target.into_iter();
     let Some(first) = words.next() else {
         let (mut entry, note) = presets::entry(&add.name)?;
         add_to(&mut entry, "env", env);
         add_to(&mut entry, "headers", headers);
+        entry.extend(sandbox);
         return Ok((entry, note));
     };
     let mut entry = Map::new();
@@ -222,6 +229,7 @@ fn entry(add: Add) -> Result<(Map<String, Value>, Option<String>), Error> {
     }
     add_to(&mut entry, "env", env);
     add_to(&mut entry, "headers", headers);
+    entry.extend(sandbox);
     Ok((entry, None))
 }
 
@@ -279,9 +287,13 @@ fn causes(server: &McpServer) {
 }
 
 fn row(server: &McpServer) -> [String; 5] {
+    let state = text::line(&server.state);
     [
         text::line(&server.name),
-        text::line(&server.state),
+        match server.sandbox {
+            true => say!(Msg::McpSandboxed, state),
+            false => state,
+        },
         server.tools.len().to_string(),
         text::line(&server.target),
         text::line(&server.source),

@@ -23,6 +23,7 @@ client::catalog! {
     /// 0: the question.
     NoNoteToServer = "{0} is a question from an MCP server, and no note can be sent to it", "{0} 是 MCP 服务器的提问，不能附说明";
     NoNoteToServerHint = "decline without a note: `reasonix inbox deny {0}`", "请不带说明地拒绝：`reasonix inbox deny {0}`";
+    McpSandboxed = "{0}, sandboxed", "{0}，在沙箱内";
     McpNone = "no MCP server is configured here; `reasonix mcp add NAME COMMAND` adds one", "此处没有配置 MCP 服务器；用 `reasonix mcp add NAME COMMAND` 添加";
     McpPair = "`{0}` does not understand `{1}`", "`{0}` 无法理解 `{1}`";
     McpPairHint = "write `{0} NAME{1}VALUE`", "请写成 `{0} NAME{1}VALUE`";

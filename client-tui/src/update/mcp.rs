@@ -70,8 +70,12 @@ fn server_lines(model: &Model, server: &McpServer) -> Vec<String> {
         // A daemon of a later version may know more.
         state => client::text::line(state),
     };
+    let sandboxed = match server.sandbox {
+        true => format!(" · {}", language.say(Msg::ServerSandboxed)),
+        false => String::new(),
+    };
     let mut lines = vec![
-        format!("{} · {state}", client::text::line(&server.name)),
+        format!("{} · {state}{sandboxed}", client::text::line(&server.name)),
         format!("  {}", client::text::exact(&server.target)),
         format!("  {}", client::text::line(&server.source)),
     ];

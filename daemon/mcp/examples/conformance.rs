@@ -9,8 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use contract::tool::{Cancel, Progress};
-use contract::{Child, Command, Secret, Spawn, SpawnError};
-use contract::{ElicitationAnswer, Questions, SamplingAnswer, SamplingRequest};
+use contract::{ElicitationAnswer, Questions, SamplingAnswer, SamplingRequest, Secret};
 use futures::FutureExt as _;
 use futures::future::{BoxFuture, pending, ready};
 use mcp::client::{CallError, Connect as _, ConnectError, ConnectRequest, ToolRequest};
@@ -19,26 +18,10 @@ use mcp::{
 };
 use proto::Pid;
 use proto::params::elicitation::Elicitation;
-use proto::params::process::ChildProcess;
 use serde_json::{Map, Value, json};
 
 /// Where the suite's authorization servers send the browser. Nobody listens: the redirect is read and not followed.
 const REDIRECT: &str = "http://127.0.0.1:3999/callback";
-
-/// Servers over HTTP need no program.
-struct NoPrograms;
-
-impl Spawn for NoPrograms {
-    fn spawn(&self, _: Pid, _: Command) -> BoxFuture<'static, Result<Child, SpawnError>> {
-        pending().boxed()
-    }
-
-    fn running(&self, _: Pid) -> Vec<ChildProcess> {
-        Vec::new()
-    }
-
-    fn stop_session(&self, _: Pid, _: u64) {}
-}
 
 /// Logins in memory.
 #[derive(Default)]
@@ -113,8 +96,7 @@ async fn main() -> Result<(), String> {
     config.oauth = registered();
     let logins = Logins::new(Arc::new(InMemory::default()));
     let connector = SdkConnector {
-        spawn: Arc::new(NoPrograms),
-        pipes: None,
+        programs: None,
         logins: Arc::clone(&logins),
     };
     let request = ConnectRequest {
@@ -127,7 +109,9 @@ async fn main() -> Result<(), String> {
         let done = match connector.connect(request.clone()).await {
             Ok(connection) => use_tools(&*connection).await,
             Err(ConnectError::NeedsLogin) => Err(CallError::NeedsLogin),
-            Err(ConnectError::Failed(reason)) => Err(CallError::Refused(reason)),
+            Err(ConnectError::Failed(reason) | ConnectError::NoSandbox(reason)) => {
+                Err(CallError::Refused(reason))
+            }
         };
         match done {
             Err(CallError::NeedsLogin) => log_in(&logins, &config).await?,

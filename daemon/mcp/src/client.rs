@@ -43,6 +43,8 @@ pub struct ConnectRequest {
 pub enum ConnectError {
     /// The user must log in first.
     NeedsLogin,
+    /// Its sandbox cannot be made, so it was not started: why, as a text for the user.
+    NoSandbox(String),
     /// A text for the user.
     Failed(String),
 }

@@ -13,6 +13,11 @@ use sha2::{Digest, Sha256};
 
 use crate::name::check_server_name;
 
+mod variables;
+
+pub use variables::expand;
+use variables::is_variable_name;
+
 /// How long a server may take to start, unless its entry says otherwise.
 const STARTUP_SECONDS: u64 = 30;
 /// How long a request may take, unless its entry says otherwise.
@@ -83,6 +88,8 @@ pub struct ServerConfig {
     pub shared: bool,
     /// Whether it is to be used at all.
     pub enabled: bool,
+    /// Whether its program runs in the sandbox of commands.
+    pub sandbox: bool,
     pub startup_timeout: Duration,
     pub request_timeout: Duration,
     /// `None`: as the setting for all servers says.
@@ -115,7 +122,6 @@ struct Entry {
     startup_timeout_seconds: Option<u64>,
     timeout_seconds: Option<u64>,
     read_only_policy: Option<ReadOnlyPolicy>,
-    /// Only `false`: servers run outside the sandbox.
     sandbox: Option<bool>,
 }
 
@@ -271,13 +277,13 @@ impl Entry {
         file: &Path,
         scope: ConfigScope,
     ) -> Result<ServerConfig, String> {
-        if self.sandbox == Some(true) {
+        let transport = self.transport()?;
+        let sandbox = self.sandbox.unwrap_or(false);
+        if sandbox && matches!(transport, Transport::Http { .. }) {
             return Err(
-                "`sandbox = true` is not possible: MCP servers run outside the sandbox, with the environment of their entry only. Remove it, or start the server through a sandbox of your own, as `command` `bwrap`"
-                    .to_owned(),
+                "`sandbox` is only for `command`: a server at a URL is not started here".to_owned(),
             );
         }
-        let transport = self.transport()?;
         let oauth = self.oauth.take().map(OAuthEntry::checked).transpose()?;
         if scope == ConfigScope::Project && self.read_only_policy.is_some() {
             return Err("`read_only_policy` is only for your own configuration".to_owned());
@@ -299,6 +305,7 @@ impl Entry {
             oauth,
             shared: self.shared.unwrap_or(true),
             enabled: self.enabled.unwrap_or(true),
+            sandbox,
             startup_timeout: seconds(self.startup_timeout_seconds, STARTUP_SECONDS)?,
             request_timeout: seconds(timeout, REQUEST_SECONDS)?,
             read_only_policy: self.read_only_policy,
@@ -365,7 +372,8 @@ impl ServerConfig {
             Transport::Stdio { env, .. } => ("runs", env),
             Transport::Http { headers, .. } => ("connects to", headers),
         };
-        let mut line = format!("MCP server {}: {what} {}", self.name, self.target());
+        let place = if self.sandbox { " in the sandbox" } else { "" };
+        let mut line = format!("MCP server {}: {what}{place} {}", self.name, self.target());
         for (name, value) in values {
             line.push_str(&format!(", {name}={value:?}"));
         }
@@ -407,6 +415,9 @@ impl ServerConfig {
         if let Some(oauth) = &self.oauth {
             text.push_str(&format!("\n{oauth:?}"));
         }
+        if self.sandbox {
+            text.push_str("\nsandbox");
+        }
         hex::encode(Sha256::digest(text.as_bytes()))
     }
 
@@ -447,51 +458,6 @@ impl ServerConfig {
             ..self.clone()
         })
     }
-}
-
-/// Whether this can be the name of an environment variable.
-fn is_variable_name(name: &str) -> bool {
-    let mut chars = name.chars();
-    let first = chars
-        .next()
-        .is_some_and(|c| c.is_ascii_alphabetic() || c == '_');
-    first && chars.all(|c| c.is_ascii_alphanumeric() || c == '_')
-}
-
-/// Replaces `${NAME}` and `${NAME:-default}`. Everything else stays, a `$` alone too.
-///
-/// # Errors
-/// An unset variable without a default.
-pub fn expand(text: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<String, String> {
-    let mut out = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some((before, after)) = rest.split_once("${") {
-        out.push_str(before);
-        let parsed = after.split_once('}').and_then(|(inside, behind)| {
-            let (name, default) = match inside.split_once(":-") {
-                Some((name, default)) => (name, Some(default)),
-                None => (inside, None),
-            };
-            is_variable_name(name).then_some((name, default, behind))
-        });
-        let Some((name, default, behind)) = parsed else {
-            out.push_str("${");
-            rest = after;
-            continue;
-        };
-        let value = variable(name).filter(|value| !value.is_empty() || default.is_none());
-        match value.or_else(|| default.map(str::to_owned)) {
-            Some(value) => out.push_str(&value),
-            None => {
-                return Err(format!(
-                    "the environment variable `{name}` is not set in the daemon's environment, and the entry gives no default (`${{{name}:-default}}`)"
-                ));
-            }
-        }
-        rest = behind;
-    }
-    out.push_str(rest);
-    Ok(out)
 }
 
 #[cfg(test)]

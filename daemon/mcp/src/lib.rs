@@ -13,6 +13,7 @@ mod pins;
 pub mod pool;
 mod prompt;
 mod resources;
+pub mod sandbox;
 pub mod server;
 pub mod state;
 mod text;
@@ -24,9 +25,11 @@ pub use client::oauth::{
     LOGIN_PREFIX, LoginError, LoginStore, Logins, Logout, Revocation, StartedLogin,
 };
 pub use client::sdk::SdkConnector;
+pub use client::stdio::Programs;
 pub use config::{ConfigScope, OAuthClient, ReadOnlyPolicy, ServerConfig, Servers, Transport};
 pub use log::ServerLog;
 pub use pool::{FirstListing, Pool, PoolOptions, SessionTools, ToolsChoice};
 pub use prompt::ListedPrompt;
+pub use sandbox::{SandboxedStart, Sandboxes};
 pub use server::Server;
 pub use state::ServerState;

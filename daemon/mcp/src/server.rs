@@ -340,6 +340,8 @@ impl Drop for Life {
 enum LifeEnd {
     Failed(String),
     NeedsLogin,
+    /// Its sandbox cannot be made.
+    NoSandbox(String),
     /// A user asked for a restart, or has logged in or out.
     Restart,
     /// It may not run any more: why.
@@ -385,6 +387,10 @@ impl Owner {
                         let reason = format!("it needs a login: run `reasonix mcp login {name}`");
                         let state = ServerState::NeedsLogin { reason };
                         (state, NextStep::WaitUntilWanted)
+                    }
+                    // Another try would find the same machine and settings.
+                    LifeEnd::NoSandbox(reason) => {
+                        (ServerState::Failed { reason }, NextStep::WaitUntilWanted)
                     }
                     LifeEnd::Withdrawn(reason) => {
                         server.log.note(&format!("stopped: {reason}"));
@@ -463,6 +469,7 @@ impl Owner {
         let connection = match connected {
             Ok(Ok(connection)) => connection,
             Ok(Err(ConnectError::NeedsLogin)) => return Some(LifeEnd::NeedsLogin),
+            Ok(Err(ConnectError::NoSandbox(reason))) => return Some(LifeEnd::NoSandbox(reason)),
             Ok(Err(ConnectError::Failed(reason))) => return Some(LifeEnd::Failed(reason)),
             Err(_) => return Some(LifeEnd::Failed(late())),
         };

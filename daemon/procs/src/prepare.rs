@@ -8,6 +8,7 @@ use sandbox::{AbsentName, HostFileSystem, MountPlan, ProcessRestrictions};
 
 use crate::arrivals::{ArrivalWatch, Arrivals};
 use crate::findings;
+use crate::procs::DAEMON;
 use crate::spawner::NamespaceSetup;
 
 /// The requirements of one command.
@@ -64,7 +65,8 @@ pub(crate) async fn prepare(
             let mut prepared =
                 blocking(move || mounts(&sandbox, brokered, &arrivals, (session, in_background)))
                     .await?;
-            prepared.setup.session = Some(session).filter(|_| shared);
+            // The daemon's own belong together in nothing: each has its own network.
+            prepared.setup.session = Some(session).filter(|_| shared && session != DAEMON);
             Ok(prepared)
         }
     }

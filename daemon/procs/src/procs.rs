@@ -26,6 +26,9 @@ use crate::spawner::Launcher;
 use crate::table::Table;
 use crate::wire::CommandSpec;
 
+/// The number under which the daemon's own processes run.
+pub(crate) const DAEMON: Pid = Pid(0);
+
 /// All processes started by the daemon, and the only way to start one.
 ///
 /// Dropping the last handle without [`Procs::shutdown`] kills everything too, but nobody can wait
@@ -106,7 +109,7 @@ impl Procs {
     /// The same without those of the daemon itself (number 0).
     #[must_use]
     pub fn count_of_sessions(&self) -> usize {
-        let own = self.table.count(Some(Pid(0)));
+        let own = self.table.count(Some(DAEMON));
         self.table.count(None).saturating_sub(own)
     }
 
@@ -159,7 +162,7 @@ impl Spawn for Procs {
         let arrivals = Arc::clone(&self.arrivals);
         let spec = CommandSpec::new(command, &self.options);
         let supervisor = self.options.supervisor;
-        let places = (session != Pid(0)).then(|| Arc::clone(&self.places));
+        let places = (session != DAEMON).then(|| Arc::clone(&self.places));
         async move {
             // Admitted when polled: an unpolled future must not delay a shutdown.
             let entry = table.admit(session, title, number)?;
@@ -187,7 +190,8 @@ impl Spawn for Procs {
                 findings,
                 arrivals,
                 session,
-                in_background: number.is_some(),
+                // The daemon's own run as long as it does.
+                in_background: number.is_some() || session == DAEMON,
                 sandbox,
                 spec,
                 supervisor,

@@ -21,6 +21,7 @@ mod retention;
 mod rpc;
 mod server_admission;
 mod server_content;
+mod server_sandbox;
 pub mod settings;
 mod signals;
 mod stop_request;

@@ -8,9 +8,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use contract::ToolSet;
-use proto::Stamp;
 use proto::params::daemon::ShutdownMode;
 use proto::paths::Paths;
+use proto::{Pid, Stamp};
 use session::{ResidencyLimits, Supervisor};
 use store::catalog::{Catalog, CatalogError, CatalogState, OpenedCatalog};
 use store::home::Home;
@@ -28,6 +28,7 @@ use crate::hold::Hold;
 use crate::key_keeper::ParentKeeper;
 use crate::rpc::{self, Clients, Socket};
 use crate::server_admission::ConfiguredServers;
+use crate::server_sandbox::ServerSandboxes;
 use crate::settings::kept::KeptFiles;
 use crate::settings::{Life, Loaded};
 use crate::temporary::Temporary;
@@ -263,6 +264,32 @@ fn logins_of(start: &Start) -> StoredLogins {
     })
 }
 
+/// What MCP servers that are programs are started with. `temp`: where temporary files are; `masked`: what no tool touches.
+fn programs(
+    start: &Start,
+    procs: &Arc<procs::Procs>,
+    (temp, masked): (&Path, &[PathBuf]),
+    kept: &Arc<KeptFiles>,
+) -> mcp::Programs {
+    let spawn = Arc::clone(procs) as Arc<dyn contract::Spawn>;
+    // What they made while the daemon before was killed.
+    for left in spawn.leftovers(Pid(0)) {
+        tracing::warn!(path = %left.path, kept = ?left.kept, problem = ?left.problem, "an MCP server made a protected name");
+    }
+    mcp::Programs {
+        spawn,
+        dir: temp.to_path_buf(),
+        sandboxes: Arc::new(ServerSandboxes {
+            home: Arc::clone(&start.home),
+            user_home: start.user_home.clone(),
+            known_tools: start.tools.clone(),
+            procs: Arc::clone(procs),
+            kept: Arc::clone(kept),
+            masked: [masked, &[temp.to_path_buf()]].concat(),
+        }),
+    }
+}
+
 /// The life itself, under the home's lock: from the socket to the last answer.
 ///
 /// # Errors
@@ -286,11 +313,15 @@ pub async fn live(start: &Start) -> anyhow::Result<()> {
     let temporary = temporary.ok();
     let temp = temporary.as_ref().map(Temporary::path);
     let kept = Arc::new(KeptFiles::new(Arc::clone(home), start.tools.clone()));
+    let masked: Vec<_> = [Some(home.root()), socket.path().parent()]
+        .into_iter()
+        .flatten()
+        .map(Path::to_path_buf)
+        .collect();
     let logins = mcp::Logins::new(Arc::new(logins_of(start)));
     let servers = mcp::Pool::new(mcp::PoolOptions {
         connect: Arc::new(mcp::SdkConnector {
-            spawn: Arc::clone(&procs) as Arc<dyn contract::Spawn>,
-            pipes: temp.map(Path::to_path_buf),
+            programs: temp.map(|temp| programs(start, &procs, (temp, &masked), &kept)),
             logins: Arc::clone(&logins),
         }),
         dir: home.root().join("mcp"),
@@ -303,11 +334,12 @@ pub async fn live(start: &Start) -> anyhow::Result<()> {
     });
     let shared = Shared {
         procs: &procs,
+        masked,
         temp,
         kept: &kept,
         mcp: &servers,
     };
-    let (supervisor, fresh) = sessions(start, &socket, &shared)?;
+    let (supervisor, fresh) = sessions(start, shared)?;
     let life = start.loaded.settings.life;
     let daemon = Arc::new(Daemon {
         home: Arc::clone(home),
@@ -392,17 +424,15 @@ async fn recover(supervisor: &Arc<Supervisor>, gate: &Gate) -> bool {
 /// What sessions share.
 struct Shared<'a> {
     procs: &'a Arc<procs::Procs>,
+    /// Directories that no tool touches: the home, and the socket's.
+    masked: Vec<PathBuf>,
     temp: Option<&'a Path>,
     kept: &'a Arc<KeptFiles>,
     mcp: &'a Arc<mcp::Pool>,
 }
 
 /// The sessions of the home, none of them loaded yet.
-fn sessions(
-    start: &Start,
-    socket: &Socket,
-    shared: &Shared<'_>,
-) -> anyhow::Result<(Arc<Supervisor>, CatalogState)> {
+fn sessions(start: &Start, shared: Shared<'_>) -> anyhow::Result<(Arc<Supervisor>, CatalogState)> {
     let home = &start.home;
     let opened = open_catalog(home)?;
     let catalog = Arc::new(opened.catalog);
@@ -411,16 +441,11 @@ fn sessions(
         Ok(highest) => pids.raise_above(highest),
         Err(error) => tracing::error!(%error, "the catalog cannot be read"),
     }
-    let masked = [Some(home.root()), socket.path().parent()]
-        .into_iter()
-        .flatten()
-        .map(Path::to_path_buf)
-        .collect();
     let wire = Wire {
         home: Arc::clone(home),
         user_home: start.user_home.clone(),
         procs: Arc::clone(shared.procs),
-        masked,
+        masked: shared.masked,
         temp: shared.temp.map(Path::to_path_buf),
         kept: Arc::clone(shared.kept),
         mcp: Arc::clone(shared.mcp),

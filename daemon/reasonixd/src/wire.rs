@@ -10,8 +10,8 @@ use knowledge::memory::FactStores;
 use proto::record::SessionCreated;
 use proto::{ErrorName, Failure};
 use session::{
-    AgentModels, Assembly, Bundle, Effort, Guards, KeptRules, KeyKeeper, Layered, ModelSetup,
-    Profile, ServerContent, Setup, Terms, ToolsNow,
+    AgentModels, Assembly, Bundle, Effort, Guards, KeptRules, KeyKeeper, ModelSetup, Profile,
+    ServerContent, Setup, Terms, ToolsNow,
 };
 use store::home::Home;
 use turn::Limits;
@@ -20,6 +20,7 @@ use workspace::Workspace;
 use crate::credentials::{Own, Store};
 use crate::key_keeper::ParentKeeper;
 use crate::server_content::PoolContent;
+use crate::server_sandbox::rule_layers;
 use crate::settings::kept::KeptFiles;
 use crate::settings::{self, Loaded, ProviderEntry, Settings, effort, facts, presets, shipped};
 
@@ -125,26 +126,6 @@ impl Wire {
         self.mcp.session_tools(&loaded.servers.servers, cwd, choice)
     }
 
-    /// The rules of the files: the user's, and the project's as far as it is trusted.
-    fn layers(&self, settings: &Settings, project: Option<&settings::Project>) -> Vec<Layered> {
-        vec![
-            Layered {
-                layer: policy::Layer::User,
-                rules: settings.user_rules.clone(),
-                origin: self.home.config().display().to_string(),
-                trusted: true,
-            },
-            Layered {
-                layer: policy::Layer::Project,
-                rules: settings.project_rules.clone(),
-                origin: project
-                    .map(|project| project.file.display().to_string())
-                    .unwrap_or_default(),
-                trusted: project.is_none_or(|project| project.config_trusted),
-            },
-        ]
-    }
-
     /// A model as this entry and the settings have it.
     fn model(
         &self,
@@ -191,7 +172,7 @@ impl Wire {
             .project
             .as_ref()
             .is_none_or(|project| project.config_trusted);
-        let rules = self.layers(&settings, loaded.project.as_ref());
+        let rules = rule_layers(&self.home, &settings, loaded.project.as_ref());
         let mut notices = loaded.problems;
         notices.extend(server_tools.notices);
         if let Some(project) = loaded.project.filter(|project| !project.trusted) {
@@ -544,7 +525,7 @@ impl Assembly for Wire {
         let project = loaded.project.as_ref();
         let trusted = project.is_none_or(|project| project.config_trusted);
         Terms {
-            layers: self.layers(&settings, project),
+            layers: rule_layers(&self.home, &settings, project),
             approval_mode: settings.options.approval_mode.unwrap_or_default(),
             trusted,
             tools: self.tools(&settings, server_tools.tools),
@@ -575,7 +556,7 @@ impl Assembly for Wire {
         let pick = |loaded: Loaded| {
             let trusted = loaded.project.as_ref();
             Arc::new(Guards {
-                layers: self.layers(&loaded.settings, trusted),
+                layers: rule_layers(&self.home, &loaded.settings, trusted),
                 allow_write: loaded.settings.allow_write,
                 deny_read: loaded.settings.deny_read,
                 confine: loaded.settings.confine,

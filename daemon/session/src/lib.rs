@@ -35,8 +35,9 @@ pub use assembly::setup::{
 pub use assembly::shared_budgets::SharedBudgets;
 pub use assembly::skill_settings::SkillSettings;
 pub use calls::hooks::status_of as hooks_listed;
-pub use calls::permissions::{Explained, PermissionScope, Permissions};
+pub use calls::permissions::{Explained, PermissionScope, Permissions, workspace_root};
 pub use calls::sandbox::make_private;
+pub use calls::sandbox::program::ProgramSandbox;
 pub use context::prefix::SYSTEM_PROMPT;
 pub use request::keys::Keys;
 pub use supervisor::eviction::ResidencyLimits;

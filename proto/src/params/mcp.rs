@@ -32,6 +32,9 @@ pub struct McpServer {
     pub source: String,
     /// Command line or address, with its variables not replaced.
     pub target: String,
+    /// Whether its program runs in the sandbox of commands.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub sandbox: bool,
     /// `starting`, `ready`, `backing off`, `failed`, `needs login`, `disabled` or `stopped` (no session has needed it).
     pub state: String,
     /// Why it does not work.

@@ -1,7 +1,7 @@
 //! An MCP server whose faults are its arguments, without any library: for tests of what servers do wrong.
 //!
 //! ```text
-//! test-mcp-server [hang | crash | flood | noise | lie | malformed | many] [--describe TEXT] [--count FILE] [--more FILE]
+//! test-mcp-server [hang | crash | flood | noise | lie | malformed | many | reach] [--describe TEXT] [--count FILE] [--more FILE]
 //! ```
 //!
 //! Each line of the file after `--more` is a tool besides its own. A call of `change` says that the list has changed.
@@ -9,6 +9,7 @@
 //! what the client said. `link` asks the user to open an address, `gated` wants that before its first call, and `sample` has the model answer a text. `ask_of_two`
 //! asks when two calls of it are there. `five` answers when five calls of it are there. `environment` answers with its
 //! variables. `chatty` sends 5,000 notifications first. `latin` answers with a byte that is not UTF-8. `structured` answers with the text and the structured content of its arguments.
+//! `reach` says which paths and addresses of its arguments it reaches.
 
 use std::io::{BufRead as _, Write as _};
 use std::process::exit;
@@ -105,6 +106,9 @@ fn main() {
                         tool("structured", "Answers with structured content."),
                     ];
                 }
+                if fault == "reach" {
+                    tools = vec![tool("reach", "Says what it reaches.")];
+                }
                 if fault == "many" {
                     tools = (0..60)
                         .map(|n| tool(&format!("tool{n}"), "One of many."))
@@ -173,6 +177,7 @@ fn call(id: &Value, message: &Value) {
             text(id, &variables.collect::<String>());
         }
         Some("picture") => picture(id, arguments),
+        Some("reach") => text(id, &reach(arguments)),
         Some("chatty") => {
             let said = json!({"level": "info", "data": "a word of the server ".repeat(10)});
             for _ in 0..5_000 {
@@ -200,6 +205,25 @@ fn call(id: &Value, message: &Value) {
         Some("escape") => text(id, "a\u{1b}]0;title\u{7}b\u{202e}c"),
         _ => text(id, "done"),
     }
+}
+
+/// Tries the paths and addresses of the arguments, by what is to be done with them: a line for each.
+fn reach(arguments: &Value) -> String {
+    let tried = |way: &str| {
+        let all = arguments[way].as_array().cloned().unwrap_or_default();
+        let lines = all.iter().map(|place| {
+            let place = place.as_str().unwrap_or_default();
+            let done = match way {
+                "write" => std::fs::write(place, "WRITTEN").is_ok(),
+                "read" => std::fs::read(place).is_ok_and(|text| !text.is_empty()),
+                "connect" => std::os::unix::net::UnixStream::connect(place).is_ok(),
+                _ => std::net::TcpStream::connect(place).is_ok(),
+            };
+            format!("{way} {place}: {}\n", if done { "yes" } else { "no" })
+        });
+        lines.collect::<String>()
+    };
+    ["write", "read", "connect", "tcp"].map(tried).concat()
 }
 
 /// Wants a link opened first; the second call works.

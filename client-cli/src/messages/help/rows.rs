@@ -120,6 +120,7 @@ rows! {
     "Log out of a server: delete its stored tokens, and revoke them at the server" => "退出服务器的登录：删除已保存的令牌，并在服务器上吊销";
     "Name of the server: its tools are `mcp__NAME__TOOL`" => "服务器的名称：其工具为 `mcp__NAME__TOOL`";
     "Environment variable of the server; `${VAR}` in the value is replaced when it starts" => "服务器的环境变量；值中的 `${VAR}` 在启动时替换";
+    "Run its program in the sandbox of commands" => "让它的程序在命令的沙箱中运行";
     "Header of requests to an address; `${VAR}` in the value is replaced" => "对地址的请求的标头；值中的 `${VAR}` 会被替换";
     "Address of the server, or its program and arguments: put `--` before them if one begins with `-` [default: taken from the preset NAME]" => "服务器的地址，或其程序和参数：如有以 `-` 开头的，请在前面加 `--` [默认：取自预设 NAME]";
     "Without an address or program, adds the preset called NAME, for example `playwright`. `reasonix mcp presets` lists the presets" => "不给地址或程序时，添加名为 NAME 的预设，例如 `playwright`。`reasonix mcp presets` 列出全部预设";

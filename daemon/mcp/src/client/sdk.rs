@@ -1,11 +1,9 @@
 //! Connecting by the official SDK.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use contract::Spawn;
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use rmcp::RoleClient;
@@ -19,15 +17,14 @@ use super::connection::{Route, SdkConnection};
 use super::handler::Handler;
 use super::http_session::{HttpSession, SessionClient};
 use super::oauth::Logins;
+use super::stdio::Programs;
 use super::{Connect, ConnectError, ConnectRequest, Connection, http, oauth, stdio};
 use crate::config::{ServerConfig, Transport};
 
 /// Connects by the official SDK.
 pub struct SdkConnector {
-    /// Starts the programs.
-    pub spawn: Arc<dyn Spawn>,
-    /// A private directory for named pipes. `None`: there is none, and no program can be started.
-    pub pipes: Option<PathBuf>,
+    /// `None`: there is no directory for temporary files, and no program can be started.
+    pub programs: Option<Programs>,
     /// The logins to servers over HTTP.
     pub logins: Arc<Logins>,
 }
@@ -37,8 +34,7 @@ impl Connect for SdkConnector {
         &self,
         request: ConnectRequest,
     ) -> BoxFuture<'static, Result<Arc<dyn Connection>, ConnectError>> {
-        let (spawn, pipes) = (Arc::clone(&self.spawn), self.pipes.clone());
-        let logins = Arc::clone(&self.logins);
+        let (programs, logins) = (self.programs.clone(), Arc::clone(&self.logins));
         async move {
             let handler = Handler {
                 log: Arc::clone(&request.log),
@@ -49,9 +45,9 @@ impl Connect for SdkConnector {
             let shared = Arc::clone(&handler.shared);
             match &request.config.transport {
                 Transport::Stdio { .. } => {
-                    let no_pipes = || "there is no directory for temporary files".to_owned();
-                    let pipes = pipes.ok_or_else(no_pipes)?;
-                    let mut program = stdio::start(&*spawn, &pipes, &request).await?;
+                    let no_dir = || "there is no directory for temporary files".to_owned();
+                    let programs = programs.ok_or_else(no_dir)?;
+                    let mut program = stdio::start(&programs, &request).await?;
                     let io = program.take_io();
                     let io = io.ok_or_else(|| "its pipes are gone".to_owned())?;
                     let serving = handler.serve_with_lifecycle(io, any_lifecycle());

@@ -1,18 +1,19 @@
-//! A server that is a program: started by the one way to start a process, outside the sandbox, and gone with its handle.
+//! A server that is a program: started by the one way to start a process, and gone with its handle. It runs outside the
+//! sandbox, unless its entry asks for one.
 //!
 //! One task reads what the program writes: lines that are messages go to the SDK, everything else to the log. What floods,
 //! or writes a line that is too long, is stopped.
 
 use std::borrow::Cow;
 use std::fs::OpenOptions;
-use std::os::unix::fs::OpenOptionsExt as _;
-use std::path::Path;
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use contract::spawn::ChildControl;
-use contract::{Child, ChildEvent, ChildExit, Command, Spawn, Stdin};
+use contract::{Child, ChildEvent, ChildExit, Command, Quarantined, Spawn, Stdin};
 use futures::StreamExt as _;
 use proto::Pid;
 use rustix::fs::{CWD, Mode, OFlags};
@@ -20,9 +21,10 @@ use tokio::io::{AsyncWriteExt as _, DuplexStream};
 use tokio::net::unix::pipe;
 use tokio::sync::watch;
 
-use super::ConnectRequest;
+use super::{ConnectError, ConnectRequest};
 use crate::config::Transport;
 use crate::log::ServerLog;
+use crate::sandbox::{SandboxedStart, Sandboxes};
 
 /// The longest line of a server.
 const LINE_MAX: usize = 16 * 1024 * 1024;
@@ -52,7 +54,7 @@ const PASSED: [&str; 14] = [
     "XDG_RUNTIME_DIR",
 ];
 
-/// Numbers the pipes.
+/// Numbers the pipes and temporary directories.
 static NEXT: AtomicU64 = AtomicU64::new(0);
 
 /// A running program.
@@ -92,7 +94,7 @@ impl Program {
 }
 
 /// Removes the name of a pipe; those who have it open keep it.
-struct PipeName(std::path::PathBuf);
+struct PipeName(PathBuf);
 
 impl Drop for PipeName {
     fn drop(&mut self) {
@@ -101,36 +103,72 @@ impl Drop for PipeName {
     }
 }
 
-/// Starts the program of a server. The error is a text for the user.
+/// The temporary directory of one program in a sandbox. Removed when it is dropped: when the program has ended.
+struct OwnTemp(PathBuf);
+
+impl OwnTemp {
+    fn make(path: PathBuf) -> std::io::Result<Self> {
+        std::fs::DirBuilder::new().mode(0o700).create(&path)?;
+        Ok(Self(path))
+    }
+}
+
+impl Drop for OwnTemp {
+    fn drop(&mut self) {
+        if let Err(error) = std::fs::remove_dir_all(&self.0) {
+            tracing::warn!(%error, path = %self.0.display(), "temporary files of an MCP server stay");
+        }
+    }
+}
+
+/// What programs are started with.
+#[derive(Clone)]
+pub struct Programs {
+    pub spawn: Arc<dyn Spawn>,
+    /// A private directory for named pipes and temporary directories.
+    pub dir: PathBuf,
+    /// Makes the sandboxes of those that have one.
+    pub sandboxes: Arc<dyn Sandboxes>,
+}
+
+/// Starts the program of a server.
 pub(crate) async fn start(
-    spawn: &dyn Spawn,
-    pipes: &Path,
+    programs: &Programs,
     request: &ConnectRequest,
-) -> Result<Program, String> {
+) -> Result<Program, ConnectError> {
     let Transport::Stdio { command, args, env } = &request.config.transport else {
-        return Err("it has no program".to_owned());
+        return Err("it has no program".to_owned().into());
     };
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
-    let name = PipeName(pipes.join(format!("mcp-{number}")));
-    let input = open_pipe(&name.0).map_err(|error| format!("make a pipe for it: {error}"))?;
+    let place = programs.dir.join(format!("mcp-{number}"));
     let mut whole: Vec<(String, String)> = PASSED
         .iter()
         .filter(|name| !env.contains_key(**name))
         .filter_map(|name| Some(((*name).to_owned(), std::env::var(name).ok()?)))
         .collect();
     whole.extend(env.clone());
+    let mut title = format!("mcp {}", request.config.name);
+    let (mut temp, mut sandbox, mut pipe) = (None, None, place.clone());
+    if request.config.sandbox {
+        title.push_str(" (sandboxed)");
+        // The only place of ours that it sees.
+        pipe = place.join("stdin");
+        let (made, start) = sandboxed(programs, request, place, whole).await?;
+        (temp, sandbox, whole) = (Some(made), Some(start.sandbox), start.env);
+    }
+    let name = PipeName(pipe);
+    let input = open_pipe(&name.0).map_err(|error| format!("make a pipe for it: {error}"))?;
     let mut argv = vec![command.clone()];
     argv.extend(args.iter().cloned());
-    let started = spawn.spawn(
+    let started = programs.spawn.spawn(
         Pid(0),
         Command {
             argv,
             cwd: request.cwd.clone(),
             env: whole,
-            title: format!("mcp {}", request.config.name),
+            title,
             number: None,
-            // It is the user's own program, and needs what the user has.
-            sandbox: None,
+            sandbox,
             stdin: Stdin::Pipe(name.0.clone()),
             merge_stderr: false,
         },
@@ -156,11 +194,37 @@ pub(crate) async fn start(
     tokio::spawn(async move {
         let reason = reader.read(events).await;
         ended.send_replace(Some(reason));
+        // It may hold many files.
+        drop(tokio::task::spawn_blocking(move || drop(temp)));
     });
     Ok(Program {
         io: Some((theirs, input)),
         control,
         end,
+    })
+}
+
+/// Makes the temporary directory and the sandbox of a program.
+async fn sandboxed(
+    programs: &Programs,
+    request: &ConnectRequest,
+    temp: PathBuf,
+    env: Vec<(String, String)>,
+) -> Result<(OwnTemp, SandboxedStart), ConnectError> {
+    let (sandboxes, cwd) = (Arc::clone(&programs.sandboxes), request.cwd.clone());
+    let made = tokio::task::spawn_blocking(move || {
+        let temp = OwnTemp::make(temp)
+            .map_err(|error| format!("its temporary directory cannot be made: {error}"))?;
+        let start = sandboxes.sandbox(&cwd, &temp.0, env)?;
+        Ok((temp, start))
+    });
+    let made = made
+        .await
+        .unwrap_or_else(|_| Err("its sandbox cannot be worked out".to_owned()));
+    made.map_err(|reason: String| {
+        ConnectError::NoSandbox(format!(
+            "its entry has `sandbox`, and it is not started without: {reason}"
+        ))
     })
 }
 
@@ -199,8 +263,7 @@ impl OutputReader {
             match event {
                 ChildEvent::Stdout(bytes) => self.take(&bytes).await,
                 ChildEvent::Stderr(bytes) => self.log.take(&bytes),
-                // Only commands in a sandbox have it.
-                ChildEvent::Quarantined(_) => {}
+                ChildEvent::Quarantined(items) => self.note_quarantined(&items),
                 ChildEvent::Exited(exit) => return self.reason(exit),
             }
         }
@@ -272,6 +335,26 @@ impl OutputReader {
         };
         // An error means that the SDK has let go of it: then it is stopped.
         let _ = self.to.write_all(&line).await;
+    }
+
+    /// Notes what it made under names that are protected.
+    fn note_quarantined(&self, items: &[Quarantined]) {
+        for Quarantined {
+            path,
+            kept,
+            problem,
+        } in items
+        {
+            self.log.note(&match (kept, problem) {
+                (Some(kept), _) => format!(
+                    "it made `{path}`, a name that its sandbox protects: moved to `{kept}`"
+                ),
+                (None, problem) => format!(
+                    "it made `{path}`, a name that its sandbox protects, which cannot be moved away: {}",
+                    problem.as_deref().unwrap_or("nobody knows why")
+                ),
+            });
+        }
     }
 
     /// Notes that a message is not UTF-8. Once.

@@ -27,11 +27,14 @@ fn a_bad_entry_is_dropped_with_its_reason_and_the_others_work() {
             "num": {"command": 7},
             "ws": {"type": "ws", "url": "wss://h"},
             "late": {"command": "srv", "timeout_seconds": 0},
+            "far": {"url": "https://h/mcp", "sandbox": true},
             "walled": {"command": "srv", "sandbox": true},
             "open": {"command": "srv", "sandbox": false}
         }}"#,
     );
-    assert_eq!(names(&found), ["good", "web", "open"]);
+    assert_eq!(names(&found), ["good", "web", "walled", "open"]);
+    let sandboxed = found.servers.iter().map(|server| server.sandbox);
+    assert_eq!(sandboxed.collect::<Vec<_>>(), [false, false, true, false]);
     let wanted = [
         ("\"both\"", "both `command` and `url`"),
         ("\"none\"", "needs `command` or `url`"),
@@ -42,7 +45,7 @@ fn a_bad_entry_is_dropped_with_its_reason_and_the_others_work() {
         ("\"num\"", "invalid type"),
         ("\"ws\"", "`stdio` or `http`"),
         ("\"late\"", "timeout"),
-        ("\"walled\"", "run outside the sandbox"),
+        ("\"far\"", "is not started here"),
     ];
     assert_eq!(found.problems.len(), wanted.len(), "{:#?}", found.problems);
     for (problem, (name, reason)) in found.problems.iter().zip(wanted) {
@@ -53,6 +56,20 @@ fn a_bad_entry_is_dropped_with_its_reason_and_the_others_work() {
             "{problem}"
         );
     }
+}
+
+/// Otherwise one who has agreed to a sandboxed server would get one with all their rights.
+#[test]
+fn servers_that_differ_in_their_sandbox_share_neither_hash_nor_line() {
+    let one = |sandbox: bool| {
+        let entry = serde_json::json!({"command": "srv", "sandbox": sandbox});
+        let text = serde_json::json!({"mcpServers": {"s": entry}}).to_string();
+        read(&text).servers.remove(0)
+    };
+    assert_ne!(one(true), one(false));
+    assert_ne!(one(true).hash(), one(false).hash());
+    assert_eq!(one(true).line(), "MCP server s: runs in the sandbox srv");
+    assert_eq!(one(false).line(), "MCP server s: runs srv");
 }
 
 #[test]

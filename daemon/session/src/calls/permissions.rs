@@ -76,7 +76,13 @@ pub(crate) fn compiled(layers: &[Layered], tools: &ToolSet) -> (RuleSet, Vec<Rul
 }
 
 pub(crate) fn root_of(terms: &Terms, cwd: &Path, user_home: &Path) -> PathBuf {
-    let root = terms.workspace_root.clone();
+    workspace_root(terms.workspace_root.as_deref(), cwd, user_home)
+}
+
+/// The root of the workspace that a directory is in. `configured`: as the settings name it.
+#[must_use]
+pub fn workspace_root(configured: Option<&Path>, cwd: &Path, user_home: &Path) -> PathBuf {
+    let root = configured.map(Path::to_path_buf);
     let root = root.unwrap_or_else(|| first_message::root_of(cwd, user_home));
     root.canonicalize().unwrap_or(root)
 }

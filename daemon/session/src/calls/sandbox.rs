@@ -14,6 +14,7 @@ use workspace::Workspace;
 use crate::assembly::sandbox_settings::{SandboxDemand, SandboxSettings};
 use crate::calls::git_config;
 
+pub(crate) mod program;
 mod sockets;
 
 /// What holds one command.

@@ -110,6 +110,7 @@ pub(super) fn shown(daemon: &Daemon, config: &ServerConfig, server: Option<&Serv
         .to_owned(),
         source: config.origin.display().to_string(),
         target: config.target(),
+        sandbox: config.sandbox,
         state: word.to_owned(),
         reason: state.and_then(|state| Some(contract::scrub(state.reason()?))),
         callback_port: config.oauth.as_ref().and_then(|oauth| oauth.callback_port),
