@@ -136,6 +136,7 @@ impl SessionArgs {
             timeout_ms: self.timeout,
             budget: (budget != Budget::default()).then_some(budget),
             kind: None,
+            auto_plan: None,
             extract_reasoning: self.extract_reasoning.then_some(true),
             samples: self.samples,
             restart: self.restart,

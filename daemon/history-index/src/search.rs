@@ -132,6 +132,9 @@ fn candidates(connection: &Connection, wanted: &Search) -> Result<Found, IndexEr
             row.get(0)
         })
         .doing("read")?;
+    if let Some(found) = only_phrase(connection, wanted, from_sql(all))? {
+        return Ok(found);
+    }
     let mut terms = Vec::new();
     for term in &wanted.terms {
         terms.push(rows_with(connection, &term.expression())?);
@@ -154,6 +157,35 @@ fn candidates(connection: &Connection, wanted: &Search) -> Result<Found, IndexEr
         common: 0,
         has_too_many,
     })
+}
+
+/// The matches of a single phrase that is looked for everywhere. To look for it costs as much as to rank what it finds, so
+/// its messages are not counted before. `None`: it is another query, or has too many matches.
+fn only_phrase(
+    connection: &Connection,
+    wanted: &Search,
+    all: u64,
+) -> Result<Option<Found>, IndexError> {
+    let [phrase] = &wanted.terms[..] else {
+        return Ok(None);
+    };
+    let is_everywhere =
+        wanted.scope == SearchScope::Global && wanted.role.is_none() && wanted.since.is_none();
+    if phrase.words.len() < 2 || !is_everywhere {
+        return Ok(None);
+    }
+    let (mut candidates, has_too_many) = newest(connection, wanted, &phrase.expression(), 0)?;
+    if has_too_many {
+        return Ok(None);
+    }
+    for candidate in &mut candidates {
+        candidate.terms = 1;
+    }
+    Ok(Some(Found {
+        common: u32::from(is_common(candidates.len() as u64, all)),
+        candidates,
+        has_too_many: false,
+    }))
 }
 
 fn bits(terms: &[TermRows], holds: impl Fn(usize, &TermRows) -> bool) -> u32 {
