@@ -295,15 +295,12 @@ fn user_command_end(tool: &ToolRun, of_user: &mut UserOutput) -> Vec<Piece> {
         return Vec::new();
     };
     let Display::Command {
-        output_bytes,
-        output_lines,
-        tail,
-        ..
+        output_lines, tail, ..
     } = &mut outcome.display
     else {
         return tool_end(&tool);
     };
-    let rest = of_user.end(&tool.call, *output_bytes);
+    let rest = of_user.end(&tool.call, tail);
     let end = std::mem::take(tail);
     let mut pieces = Vec::new();
     if rest.is_none() {

@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
 
+use rustix::fs::{Mode, OFlags};
 use serde_json::Value;
 
 use crate::messages::asking::Msg;
@@ -30,10 +31,15 @@ pub fn lines(dir: &Path) -> Vec<String> {
 /// How many rules a file has; 0 if it cannot be read.
 fn rules(file: &Path) -> usize {
     let mut text = String::new();
-    let read = File::open(file).and_then(|file| match file.metadata()?.is_file() {
-        true => file.take(BYTES_MAX).read_to_string(&mut text),
-        false => Ok(0),
-    });
+    // A pipe must not hold us up.
+    let options = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let opened = rustix::fs::open(file, options, Mode::empty()).map_err(std::io::Error::from);
+    let read = opened
+        .map(File::from)
+        .and_then(|file| match file.metadata()?.is_file() {
+            true => file.take(BYTES_MAX).read_to_string(&mut text),
+            false => Ok(0),
+        });
     if read.is_err() {
         return 0;
     }
@@ -65,5 +71,16 @@ mod tests {
             found[0].contains(FILES[0]) && found[0].contains(": 3"),
             "{found:?}"
         );
+    }
+
+    #[test]
+    fn pipe_in_the_place_of_settings_holds_nobody_up() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::create_dir(dir.path().join(".claude")).unwrap();
+        for name in FILES {
+            let path = dir.path().join(".").join(name);
+            rustix::fs::mkfifoat(rustix::fs::CWD, path, Mode::RUSR | Mode::WUSR).unwrap();
+        }
+        assert!(lines(dir.path()).is_empty());
     }
 }

@@ -445,6 +445,10 @@ fn lists_without_entries_say_so() {
         ),
         (&["inbox"], "Nothing waits for you."),
         (&["search", "anything"], "no message has these words"),
+        (
+            &["search", "--here", "anything"],
+            "or search without `--here`",
+        ),
     ] {
         let done = house.reasonix(arguments);
         let said = format!("{}{}", done.out, done.err);

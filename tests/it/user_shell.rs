@@ -222,3 +222,17 @@ fn line_mode_shows_each_line_as_it_comes_and_all_of_them() {
     }
     assert_eq!(done.out.matches("│ the end").count(), 1, "{}", done.out);
 }
+
+#[test]
+fn output_with_escapes_is_shown_once_in_line_mode() {
+    let (_model, house, raw) = rested([]);
+    drop(raw);
+    let mut attached = house.start(&["attach", "--plain", "1"]);
+    attached.say("!printf 'a\\033[31mred\\nthe end\\n'\n");
+    attached.line("the last line", |line| line == "  │ the end");
+    attached.say("!echo after\n");
+    attached.line("the next command", |line| line == "  │ after");
+    attached.say("/quit\n");
+    let done = attached.done().expect_code(0);
+    assert_eq!(done.out.matches("│ ared").count(), 1, "{}", done.out);
+}

@@ -64,11 +64,28 @@ pub async fn run(args: Args) -> Result<u8, Error> {
         limit: args.limit,
     };
     let found = client.call::<HistorySearch>(&params).await?;
-    print(&found, &args.listing)?;
+    print(&found, &args)?;
     Ok(0)
 }
 
-fn print(found: &SearchOutput, listing: &Listing) -> Result<(), Error> {
+impl Args {
+    /// The options that leave messages out, as they are written.
+    fn narrowing(&self) -> String {
+        let options = [
+            (self.here, "`--here`"),
+            (self.role.is_some(), "`--role`"),
+            (self.since.is_some(), "`--since`"),
+        ];
+        let given = options.into_iter().filter(|(given, _)| *given);
+        given
+            .map(|(_, option)| option)
+            .collect::<Vec<_>>()
+            .join(", ")
+    }
+}
+
+fn print(found: &SearchOutput, args: &Args) -> Result<(), Error> {
+    let listing = &args.listing;
     if listing.json {
         return output::json(found);
     }
@@ -94,16 +111,19 @@ fn print(found: &SearchOutput, listing: &Listing) -> Result<(), Error> {
             output::marked(&line, &marks, output::colour(&stdout()))?;
         }
     }
-    notes(found);
+    notes(found, &args.narrowing());
     Ok(())
 }
 
-/// What the list does not say.
-fn notes(found: &SearchOutput) {
+/// What the list does not say. `narrowing`: the options that leave messages out.
+fn notes(found: &SearchOutput, narrowing: &str) {
     if let Some(progress) = found.indexing {
         indexing(progress);
     } else if found.hits.is_empty() {
-        output::progress(say!(Msg::NoMatch));
+        match narrowing.is_empty() {
+            true => output::progress(say!(Msg::NoMatch)),
+            false => output::progress(&say!(Msg::NoMatchHere, narrowing)),
+        }
     }
     if let Some(reason) = &found.behind {
         output::progress(&say!(Msg::NewestMissing, text::line(reason)));

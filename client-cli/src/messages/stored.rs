@@ -40,7 +40,8 @@ client::catalog! {
     NameRemoved = "· removed the name of session {0}", "· 已移除会话 {0} 的名称";
     NothingToSearch = "there is nothing to search for", "没有要搜索的内容";
     NothingToSearchHint = "give words of the message", "请给出消息中的词";
-    NoMatch = "· no message has these words: try fewer or other words, or search without `--here`, `--role` and `--since`", "· 没有消息包含这些词：请减少或更换词语，或去掉 `--here`、`--role` 和 `--since`";
+    NoMatch = "· no message has these words: try fewer or other words", "· 没有消息包含这些词：请减少或更换词语";
+    NoMatchHere = "· no message that the options allow has these words: try fewer or other words, or search without {0}", "· 在选项限定的范围内没有消息包含这些词：请减少或更换词语，或去掉 {0}";
     NotAllShown = "· not all matches are shown: add words, or use `--here` or `-n N`", "· 未显示全部匹配：请增加词，或用 `--here` 或 `-n N`";
     TooManyMatches = "· more than 20,000 messages match, and only the newest were ranked: add rarer words", "· 匹配的消息超过 20,000 条，只对最新的排序：请增加较少见的词";
     IndexingUnknown = "· the history index is being built: some messages are not found yet", "· 历史索引正在建立：部分消息暂时找不到";

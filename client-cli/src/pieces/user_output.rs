@@ -5,6 +5,9 @@ use std::collections::HashMap;
 use proto::CallId;
 use proto::live::ToolOutput;
 
+/// Bytes of what was shown that are kept to compare with the end: more than the longest end (4,000 characters).
+const KEPT_MAX: usize = 32 * 1024;
+
 /// The output of the user's commands that run.
 #[derive(Debug, Default)]
 pub struct UserOutput(HashMap<CallId, Printed>);
@@ -15,6 +18,8 @@ struct Printed {
     upto: u64,
     /// The line that has no end yet.
     line: String,
+    /// The end of what came.
+    end: String,
     /// Something was not shown while it ran.
     has_gap: bool,
 }
@@ -34,16 +39,23 @@ impl UserOutput {
         let new = output.text.get(known..).filter(|new| !new.is_empty())?;
         printed.upto = output.offset.saturating_add(output.text.len() as u64);
         printed.line.push_str(new);
+        printed.end.push_str(new);
+        if printed.end.len() > 2 * KEPT_MAX {
+            let start = printed
+                .end
+                .floor_char_boundary(printed.end.len() - KEPT_MAX);
+            printed.end.drain(..start);
+        }
         let end = printed.line.rfind('\n')?;
         let rest = printed.line.split_off(end + 1);
         Some(std::mem::replace(&mut printed.line, rest))
     }
 
-    /// A command has ended, with so many bytes of output: the line without an end if all of it was shown, else `None`.
-    pub fn end(&mut self, call: &CallId, bytes: u64) -> Option<String> {
+    /// A command has ended, whose output ends with this text: the line without an end if all of it was shown, else `None`.
+    pub fn end(&mut self, call: &CallId, tail: &str) -> Option<String> {
         let printed = self.0.remove(call)?;
-        let is_whole = !printed.has_gap && printed.upto >= bytes;
-        is_whole.then_some(printed.line)
+        let has_end = printed.end.trim_end().ends_with(tail.trim_end());
+        (!printed.has_gap && has_end).then_some(printed.line)
     }
 }
 
@@ -71,8 +83,21 @@ mod tests {
             Some("one\ntwo\n")
         );
         assert_eq!(shown.push(&piece(8, "th")), None);
-        assert_eq!(shown.end(&call, 10).as_deref(), Some("th"));
-        assert_eq!(shown.end(&call, 10), None);
+        assert_eq!(shown.end(&call, "two\nth").as_deref(), Some("th"));
+        assert_eq!(shown.end(&call, "two\nth"), None);
+    }
+
+    #[test]
+    fn long_output_is_known_by_its_end() {
+        let mut shown = UserOutput::default();
+        let call = "call".into();
+        shown.start(&call);
+        let line = format!("{}é\n", "x".repeat(1_000));
+        for number in 0..200 {
+            assert!(shown.push(&piece(number * 1_003, &line)).is_some());
+        }
+        let tail = line.repeat(4);
+        assert_eq!(shown.end(&call, &tail[5..]).as_deref(), Some(""));
     }
 
     #[test]
@@ -81,9 +106,9 @@ mod tests {
         let call = "call".into();
         shown.start(&call);
         assert!(shown.push(&piece(9, "late\n")).is_some());
-        assert_eq!(shown.end(&call, 14), None);
+        assert_eq!(shown.end(&call, "late\n"), None);
         shown.start(&call);
         assert!(shown.push(&piece(0, "one\n")).is_some());
-        assert_eq!(shown.end(&call, 14), None);
+        assert_eq!(shown.end(&call, "one\nlate\n"), None);
     }
 }

@@ -55,6 +55,7 @@ fn flags_name_options_and_nothing_else_is_set() {
     ];
     let options = Command::parse_from(flags).options.options();
     let expected = SessionOptions {
+        auto_plan: None,
         model: Some("p/m".into()),
         planner_model: Some("p/n".into()),
         effort: Some("high".into()),

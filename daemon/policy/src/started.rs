@@ -19,6 +19,8 @@ pub struct StartedProgram {
     pub path: Setting,
     /// The directory to search, if the line enters one.
     pub dir: Setting,
+    /// Another program reads and runs it, so that it need not be executable: `sh x.sh`.
+    pub is_script: bool,
 }
 
 /// A setting that the line may have changed before a command.
@@ -100,6 +102,7 @@ fn started(script: &Script, part: &Part, changes: &Changes) -> Option<StartedPro
         } else {
             dir
         },
+        is_script: false,
     })
 }
 
@@ -158,7 +161,11 @@ fn script_of(script: &Script, part: &Part, changes: &Changes) -> Option<StartedP
         words: vec![word],
         ..part.clone()
     };
-    started(script, &alone, changes)
+    let started = started(script, &alone, changes)?;
+    Some(StartedProgram {
+        is_script: true,
+        ..started
+    })
 }
 
 /// Whether the shell runs the command itself.

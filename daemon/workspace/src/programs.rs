@@ -54,6 +54,14 @@ impl WritableDirs {
         Some(self.found(&place, cwd, path))
     }
 
+    /// The file or directory that an interpreter in `cwd` reads and runs. `None`: there is none.
+    #[must_use]
+    pub fn find_script(&self, name: &str, cwd: &Path, path: Option<&str>) -> Option<FoundProgram> {
+        let place = cwd.join(name);
+        let exists = std::fs::metadata(&place).is_ok();
+        exists.then(|| self.found(&place, cwd, path))
+    }
+
     /// The absolute entries of a `PATH` from which nothing of the session's own is started.
     #[must_use]
     pub fn without(&self, path: Option<&str>) -> String {

@@ -158,7 +158,7 @@ impl Collector {
     /// Passes on text that was held back.
     fn flush(&mut self, batch: &mut PartBatch) {
         let is_cut = self.gathered.end == AnswerEnd::Reason(Finish::Length);
-        let held = match is_cut || self.gathered.calls.len() > 0 {
+        let held = match is_cut || !self.gathered.calls.is_empty() {
             true => self.raw_thoughts.cut(),
             false => self.raw_thoughts.finish(),
         };

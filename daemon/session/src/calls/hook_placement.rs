@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hooks::{Hook, HookPlacement, HookScope, PlaceHook};
-use policy::{Part, Redirection};
+use policy::{Part, Redirection, Word};
 
 use crate::assembly::setup::Layered;
 use crate::calls::call::CallEnvironment;
@@ -112,6 +112,33 @@ const RUNNERS: [&str; 44] = [
     "xargs",
 ];
 
+/// Those of the plain programs that do what their arguments say: others only read and print.
+const OBEYING: [&str; 7] = [
+    "curl",
+    "reasonix",
+    "osascript",
+    "timeout",
+    "nice",
+    "command",
+    "date",
+];
+
+/// Variables that choose files of settings, beside those that name programs.
+const SETTING_VARIABLES: [&str; 3] = ["HOME", "CURL_HOME", "XDG_CONFIG_HOME"];
+
+/// Options of `curl` whose value is only sent.
+const SENT: [&str; 9] = [
+    "-d",
+    "--data",
+    "--data-raw",
+    "--data-binary",
+    "--data-urlencode",
+    "--json",
+    "-F",
+    "-H",
+    "--header",
+];
+
 /// Where the system's programs are: these are known by their names.
 const SYSTEM_DIRS: [&str; 5] = ["/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin"];
 
@@ -206,7 +233,9 @@ fn reach(search: &ProgramSearch<'_>, line: &str, cwd: &Path) -> Reach {
 }
 
 fn reach_of(search: &ProgramSearch<'_>, part: &Part, cwd: &Path) -> Reach {
-    let sets_program = |name: &str| proto::program_variables::names_program(name);
+    let sets_program = |name: &str| {
+        proto::program_variables::names_program(name) || SETTING_VARIABLES.contains(&name)
+    };
     let writes = part
         .redirections
         .iter()
@@ -261,13 +290,32 @@ fn reach_of(search: &ProgramSearch<'_>, part: &Part, cwd: &Path) -> Reach {
         };
     }
     let writes = name == "curl" && part.words.iter().any(|word| curl_writes(&word.text));
-    if writes || RUNNERS.contains(&&*name) {
+    let steered = OBEYING.contains(&&*name) && is_steered(&part.words);
+    if writes || steered || RUNNERS.contains(&&*name) {
         return Reach::Workspace;
     }
     match PLAIN.contains(&&*name) {
         true => Reach::None,
         false => Reach::Unknown,
     }
+}
+
+/// Whether an argument that is not known may be an option, or more than one argument: the session could write the file
+/// that it is read from.
+fn is_steered(words: &[Word]) -> bool {
+    words.windows(2).any(|pair| {
+        let [before, word] = pair else {
+            return false;
+        };
+        let is_sent = SENT.contains(&before.text.as_str());
+        let of_daemon = word.text.split('$').skip(1).all(|name| {
+            let name = name.trim_start_matches('{');
+            name.starts_with("REASONIX_") || name.starts_with("HOME") || name.starts_with("USER")
+        });
+        let begins = is_sent || !word.text.starts_with('$');
+        let fits = !word.text.contains('`') && of_daemon && begins;
+        !(word.is_known() || fits)
+    })
 }
 
 /// Whether the session may change what a path leads to.

@@ -140,7 +140,10 @@ impl Look<'_> {
             (Some(rest), Some(home)) => format!("{home}/{rest}"),
             _ => name.clone(),
         };
-        let found = self.dirs.find(&name_at, &cwd, path.as_deref())?;
+        let found = match started.is_script {
+            true => self.dirs.find_script(&name_at, &cwd, path.as_deref())?,
+            false => self.dirs.find(&name_at, &cwd, path.as_deref())?,
+        };
         Some(NamedProgram {
             name: name.clone(),
             path: Some(found.path.to_string_lossy().into_owned()),

@@ -26,11 +26,12 @@ crate::catalog! {
     Entry = "1 entry", "1 项";
     Entries = "{0} entries", "{0} 项";
     Bytes = "{0} bytes", "{0} 字节";
+    Token = "1 token", "1 词元";
     /// Name; size; tokens.
-    Attached = "attached `{0}`: {1}, about {2} tokens", "已附上 `{0}`：{1}，约 {2} 词元";
-    AttachedPart = "attached in part `{0}`: {1}, about {2} tokens", "已附上 `{0}` 的一部分：{1}，约 {2} 词元";
+    Attached = "attached `{0}`: {1}, about {2}", "已附上 `{0}`：{1}，约 {2}";
+    AttachedPart = "attached in part `{0}`: {1}, about {2}", "已附上 `{0}` 的一部分：{1}，约 {2}";
     /// Name; size; tokens.
-    NewInstructions = "new instructions `{0}`: {1}, about {2} tokens", "新的指令文件 `{0}`：{1}，约 {2} 词元";
+    NewInstructions = "new instructions `{0}`: {1}, about {2}", "新的指令文件 `{0}`：{1}，约 {2}";
     /// Name; size.
     AttachedBinary = "`{0}` is a binary file of {1}: only its name is attached", "`{0}` 是二进制文件（{1}），只附上了名称";
     Done = "done", "完成";

@@ -761,7 +761,10 @@ fn attachment(language: Language, attached: &Attachment) -> String {
         (_, 1) => language.say(one).to_owned(),
         (_, _) => language.fill(many, &[&number]),
     };
-    let tokens = attached.tokens.to_string();
+    let tokens = match attached.tokens {
+        1 => language.say(Msg::Token).to_owned(),
+        count => language.fill(Msg::Tokens, &[&count.to_string()]),
+    };
     match (attached.kind, attached.cut) {
         (AttachmentKind::Binary, _) => language.fill(Msg::AttachedBinary, &[&name, &size]),
         (AttachmentKind::Instructions, _) => {

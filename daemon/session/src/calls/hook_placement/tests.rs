@@ -32,6 +32,7 @@ impl Scene {
             fs::write(&path, "#!/bin/sh\n").unwrap();
             fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
         }
+        fs::write(top.join("ws/plain.sh"), "").unwrap();
         symlink(top.join("ws/check.sh"), top.join("home/hooks/linked.sh")).unwrap();
         let workspace = Workspace::open(WorkspaceOptions {
             root: top.join("ws"),
@@ -97,6 +98,17 @@ fn hooks_that_reach_into_the_workspace_are_known() {
         "curl --config=curlrc https://example.org",
         "eval \"$(cat check.sh)\"",
         "jq() { ./check.sh; }; jq",
+        // A script need not be executable.
+        "sh plain.sh",
+        ". plain.sh",
+        // The workspace says what the arguments are.
+        "curl -s $(cat hook.args) https://example.org",
+        "curl -s -d done \"$(cat hook.url)\"",
+        "curl -s `head -1 hook.args` https://example.org",
+        "read A < hook.args; curl $A https://example.org",
+        "A=$(cat hook.args); curl -s -d \"$A\" https://example.org",
+        "HOME=. curl -s https://example.org",
+        "reasonix $(cat hook.args)",
     ];
     for line in lines {
         assert_eq!(scene.reach(line), Reach::Workspace, "{line}");
@@ -129,6 +141,7 @@ fn hooks_that_read_and_notify_reach_nothing() {
         "python3 ~/hooks/check.sh",
         "message=$(jq -r .message) && notify-send Reasonix \"$message\"",
         "curl -s -X POST -d @- https://example.org",
+        "curl -s -d \"$REASONIX_SESSION\" https://example.org/\"$REASONIX_SESSION\"",
         "cat >> TOP/home/log",
         "exit 2",
     ];

@@ -79,6 +79,27 @@ fn program(path: &Path) {
 }
 
 #[test]
+fn script_of_the_workspace_is_shown_also_if_it_is_not_executable() {
+    let scene = Scene::new();
+    fs::write(scene.top.join("ws/x.sh"), "").unwrap();
+    for line in [
+        "sh x.sh",
+        "sh ./x.sh",
+        "env sh x.sh",
+        ". ./x.sh",
+        "source ./x.sh",
+    ] {
+        let shown = scene.shown(line);
+        assert_eq!(
+            shown.first().map(String::as_str),
+            Some("!ws/x.sh"),
+            "{line}"
+        );
+    }
+    assert_eq!(scene.shown("sh missing.sh"), ["sys/sh"]);
+}
+
+#[test]
 fn a_program_of_the_workspace_is_shown_first_wherever_the_line_starts_it() {
     let scene = Scene::new();
     assert_eq!(scene.shown("curl x"), ["sys/curl"]);

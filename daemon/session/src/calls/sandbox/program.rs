@@ -33,15 +33,18 @@ pub struct ProgramSandbox {
     pub strength: SandboxStrength,
 }
 
+/// Variables of a program, by name.
+pub type ProgramEnvironment = Vec<(String, String)>;
+
+/// The sandbox of a program, and its environment there.
+pub type SandboxedProgram = (Arc<SandboxSpec>, ProgramEnvironment);
+
 impl ProgramSandbox {
     /// The sandbox, and the program's environment there. `env`: what it would have outside. Blocks.
     ///
     /// # Errors
     /// Nothing would restrict the program as the settings say: why, and what to do, as a text for the user.
-    pub fn around(
-        &self,
-        env: Vec<(String, String)>,
-    ) -> Result<(Arc<SandboxSpec>, Vec<(String, String)>), String> {
+    pub fn around(&self, env: ProgramEnvironment) -> Result<SandboxedProgram, String> {
         match self.strength {
             SandboxStrength::Full => {}
             SandboxStrength::Partial if self.settings.accept_partial => {}
