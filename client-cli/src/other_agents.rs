@@ -25,7 +25,11 @@ const COMMANDS: &[(&str, &str)] = &[
     ("cost", "reasonix stats"),
     ("status", "reasonix daemon status"),
     ("serve", "reasonix daemon start"),
-    ("stop", "reasonix daemon stop"),
+    ("stop", "reasonix kill SESSION"),
+    ("interrupt", "reasonix kill -s INT SESSION"),
+    ("cancel", "reasonix kill -s INT SESSION"),
+    ("delete", "reasonix rm SESSION"),
+    ("remove", "reasonix rm SESSION"),
     ("completion", "reasonix completions"),
     ("review", "reasonix run /review"),
 ];
