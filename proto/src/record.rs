@@ -45,8 +45,8 @@ pub use queue::{
 };
 pub use reviewed::{CallReviewed, ReviewVerdict};
 pub use session::{
-    AgentOf, Origin, Rules, SessionCreated, SessionExited, SessionReopened, SessionSet,
-    SessionShortened, SessionState, SessionSuspended,
+    AgentOf, ContextWindow, Origin, Rules, SessionCreated, SessionExited, SessionReopened,
+    SessionSet, SessionShortened, SessionState, SessionSuspended,
 };
 pub use skill::SkillUse;
 pub use supervision::{GaveUpReason, RestartPrompt, SessionGaveUp, SessionRestarted};

@@ -595,3 +595,75 @@ fn f29_a_daemon_that_dies_over_a_compaction_has_the_old_view_or_the_new_one() {
     );
     model.assert_strict();
 }
+
+/// What llama.cpp's server answers to a request beyond its window.
+fn beyond_window(tokens: u64) -> Fault {
+    let body = serde_json::json!({"error": {
+        "code": 400,
+        "message": format!("request (9999 tokens) exceeds the available context size ({tokens} tokens), try increasing it"),
+        "type": "exceed_context_size_error", "n_prompt_tokens": 9999, "n_ctx": tokens,
+    }});
+    Fault::Status {
+        status: 400,
+        retry_after: None,
+        body: body.to_string(),
+    }
+}
+
+#[test]
+fn a_local_servers_window_is_learned_from_its_refusal_and_from_the_config() {
+    let mut refused = false;
+    let model = Model::start(Script::by(move |request: &Request| {
+        let usage = Usage {
+            prompt: request.body.len() as u64 / 4,
+            cached: 0,
+            output: 9,
+            reasoning: 0,
+        };
+        let answer = match request.last_text() {
+            summary if summary.contains("Write a summary") => Answer::text("SUMMARY: it went on."),
+            two if two.contains("two") && !refused => {
+                refused = true;
+                Answer::text("").fault(beyond_window(8_192))
+            }
+            _ => Answer::text("words ".repeat(1_333)),
+        };
+        answer.usage(usage)
+    }));
+    let house = House::new();
+    let entry = model.entry("local", None);
+    let entry = entry.replace("context_window = 100000\n", "");
+    house.config_text(&format!("{HASTE}[[providers]]\n{entry}"));
+    house.daemon();
+    let one = run(&house, &[], "one").expect(0, "completed");
+    let pid = one.pid();
+    assert_eq!(one.all("session.created")[0]["context_window"], 0);
+    run(&house, &["-s", &pid], "more").expect(0, "completed");
+    let two = run(&house, &["-s", &pid], "two").expect(0, "completed");
+    let windows: Vec<_> = two
+        .all("session.set")
+        .into_iter()
+        .map(|set| set["context_window"].clone())
+        .collect();
+    assert_eq!(
+        windows,
+        [serde_json::json!({"tokens": 8192, "refused": true})]
+    );
+    let resets = two.all("cache.reset");
+    assert_eq!(resets.len(), 1, "{resets:?}");
+    assert_eq!(resets[0]["compaction"]["trigger"], "too_long");
+    let after = resets[0]["compaction"]["tokens_after"].as_u64();
+    assert!(
+        after.is_some_and(|after| after < 8_192 * 60 / 100),
+        "{resets:?}"
+    );
+    // Who writes it into the config is heard in sessions that live.
+    house.config_text(&format!(
+        "{HASTE}[[providers]]\n{entry}context_window = 50000\n"
+    ));
+    run(&house, &["-s", &pid], "three").expect(0, "completed");
+    tests::until("the window of the config to count", || {
+        let listed = house.reasonix(&["ls", "--json"]).out;
+        listed.contains("\"context_window\":50000").then_some(())
+    });
+}

@@ -362,6 +362,9 @@ impl Session {
                     Some(_) | None => {}
                 }
                 self.options.apply(&set.options);
+                if let Some(window) = set.context_window {
+                    self.context_window = window.tokens;
+                }
             }
             Body::CacheReset(reset) => {
                 if let Some(wire) = reset.wire {

@@ -1,7 +1,8 @@
 //! A provider with a broker: a request waits for its turn inside `stream`, and reports a long wait.
 //!
-//! Two gates are in its way. The model's closes if the model fails several times in a row; the key's
-//! has the limit of concurrent requests, and closes if the vendor asks the key to wait. The model's is
+//! Two gates are in its way. The model's closes if the model fails several times in a row, or the vendor
+//! says that it is too busy with this model; the key's has the limit of concurrent requests, and closes
+//! if the vendor asks the key to wait. The model's is
 //! the first: what waits at it takes no place of the key, so a broken model does not block others.
 //!
 //! Waiting uses up no retry of the request. Dropping the stream leaves the queue or gives the place
@@ -309,6 +310,9 @@ impl Waiting {
             kind: ErrorKind::Permanent,
             status: None,
             retry_after: busy_ms.map(Duration::from_millis),
+            of_model: false,
+            empty: false,
+            window: None,
         }
     }
 }
@@ -364,6 +368,7 @@ fn failure(error: &ProviderError) -> Option<RequestFailure> {
         answered: error.status.is_some(),
     };
     match error.status {
+        _ if error.of_model => Some(of_model(busy)),
         Some(429 | 529) => Some(RequestFailure::OfKey(busy)),
         _ if retry_after_ms.is_some() => Some(of_model(busy)),
         Some(status) if status < 500 => None,

@@ -137,6 +137,12 @@ pub struct ProviderError {
     pub status: Option<u16>,
     /// How long the vendor asks us to wait.
     pub retry_after: Option<Duration>,
+    /// The vendor is too busy with this model, and says nothing about others of the key.
+    pub of_model: bool,
+    /// It answered, and said nothing at all. Some servers do so if the conversation is too long for them.
+    pub empty: bool,
+    /// The model's context window in tokens, where a refusal names it.
+    pub window: Option<u64>,
 }
 
 /// What may be done about a failure.

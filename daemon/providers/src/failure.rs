@@ -43,6 +43,8 @@ pub(crate) struct VendorError {
     pub code: String,
     pub kind: String,
     pub message: String,
+    /// The context window, as llama.cpp names it in a refusal.
+    pub window: Option<u64>,
 }
 
 impl EntryInfo {
@@ -180,6 +182,8 @@ impl ErrorContext {
         };
         let mut error = self.error(&what, hint, kind, retry_after);
         error.status = meant;
+        error.of_model = kind == ErrorKind::Transient && is_of_model(meant, vendor, model);
+        error.window = vendor.window.filter(|_| kind == ErrorKind::ContextLength);
         error
     }
 
@@ -244,6 +248,9 @@ impl ErrorContext {
             kind,
             status: None,
             retry_after,
+            of_model: false,
+            empty: false,
+            window: None,
         }
     }
 
@@ -343,6 +350,7 @@ impl VendorError {
             code: text("code").or_else(|| text("status")).unwrap_or_default(),
             kind,
             message: message.unwrap_or_default(),
+            window: error.get("n_ctx").and_then(Value::as_u64),
         };
         (found != Self::default()).then_some(found)
     }
@@ -390,6 +398,25 @@ pub(crate) fn classify(status: Option<u16>, vendor: &VendorError) -> ErrorKind {
         }
         // Inside an answer, an unclear error counts as the vendor's.
         None => ErrorKind::Transient,
+    }
+}
+
+/// Whether a vendor that is too busy means this model alone: it is overloaded, or the limit is the model's, as with OpenAI and
+/// Groq.
+fn is_of_model(status: Option<u16>, vendor: &VendorError, model: &str) -> bool {
+    const OVERLOADED: &[&str] = &[
+        "engine_overloaded_error",
+        "model_overloaded",
+        "overloaded",
+        "overloaded_error",
+    ];
+    let says = |name: &&str| vendor.code == *name || vendor.kind == *name;
+    // A shorter name could be any word.
+    let names_model = model.len() >= 4 && vendor.message.contains(model);
+    match status {
+        Some(529) => true,
+        Some(429) => names_model || OVERLOADED.iter().any(says),
+        _ => false,
     }
 }
 

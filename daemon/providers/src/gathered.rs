@@ -149,10 +149,12 @@ impl Gathered {
             return Err(self.site.context_full());
         }
         let Some((finish, trust)) = self.end.judged(&self.calls) else {
-            return Err(self.site.transient(match self.said {
-                0 => "ended its answer without any content",
-                _ => "ended its answer before it was complete",
-            }));
+            let empty = self.said == 0;
+            let error = self.site.transient(match empty {
+                true => "ended its answer without any content",
+                false => "ended its answer before it was complete",
+            });
+            return Err(ProviderError { empty, ..error });
         };
         let thoughts = std::mem::take(&mut self.thoughts);
         batch.finish(thoughts, self.calls.finish(trust), self.usage, finish);

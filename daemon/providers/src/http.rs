@@ -284,7 +284,7 @@ pub(crate) fn address(base: &str, path: &str) -> Result<Url, String> {
 }
 
 /// Whether a URL names this machine.
-fn is_loopback(url: &Url) -> bool {
+pub(crate) fn is_loopback(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default();
     let host = host.trim_matches(['[', ']']).trim_end_matches('.');
     match host.parse::<IpAddr>() {

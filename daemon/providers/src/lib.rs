@@ -43,5 +43,5 @@ pub mod fuzz;
 mod playback;
 
 pub use options::{ANSWER_MAX, ProviderOptions, Timeouts};
-pub use probe::{MODELS_MAX, ProbeRequest, ProbeResult, list_models, probe};
+pub use probe::{ListedModel, MODELS_MAX, ProbeRequest, ProbeResult, is_local, list_models, probe};
 pub use registry::{KINDS, OpenError, ProviderContext, open};

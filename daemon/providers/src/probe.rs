@@ -58,14 +58,28 @@ pub struct ProbeResult {
     pub key: KeyState,
     /// Time until the first response.
     pub duration: Duration,
-    /// Model ids, at most 2,000.
-    pub models: Vec<String>,
+    /// At most 2,000.
+    pub listed: Vec<ListedModel>,
     /// The result in one line, without secrets.
     pub text: String,
     /// What to do about it. Empty if all is well.
     pub hint: String,
     /// Another base URL at which an API answers, where none does at this one.
     pub better_base_url: Option<String>,
+}
+
+/// A model that an endpoint lists.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ListedModel {
+    pub id: String,
+    /// Its context window in tokens, if the endpoint says so.
+    pub context_window: Option<u64>,
+}
+
+/// Whether an endpoint is on this machine.
+#[must_use]
+pub fn is_local(base_url: &str) -> bool {
+    Url::parse(base_url.trim()).is_ok_and(|url| http::is_loopback(&url))
 }
 
 /// A response.
@@ -102,7 +116,7 @@ pub async fn probe(what: ProbeRequest) -> ProbeResult {
 
 /// Asks for the list of models alone: sends no prompt, and says nothing about the key. Empty: there is no list at this
 /// address. `None`: no answer that says. Takes at most 15 s.
-pub async fn list_models(what: ProbeRequest) -> Option<Vec<String>> {
+pub async fn list_models(what: ProbeRequest) -> Option<Vec<ListedModel>> {
     let (stem, path) = list_of(&what);
     let url = http::address(stem, path).ok()?;
     let deadline = Instant::now() + TIME_MAX;
@@ -113,8 +127,48 @@ pub async fn list_models(what: ProbeRequest) -> Option<Vec<String>> {
         return Some(Vec::new());
     }
     let site = site(&what);
-    let models = models(&answer.body).into_iter();
-    (answer.status == 200).then(|| models.map(|model| site.clean(&model)).collect())
+    if answer.status != 200 {
+        return None;
+    }
+    Some(listed_models(&what, &answer.body, &site, deadline).await)
+}
+
+/// The models of a list, with the windows that the endpoint names there or, if it is a server on this machine, elsewhere.
+async fn listed_models(
+    what: &ProbeRequest,
+    body: &[u8],
+    site: &ErrorContext,
+    deadline: Instant,
+) -> Vec<ListedModel> {
+    let mut models = models(body);
+    for model in &mut models {
+        model.id = site.clean(&model.id);
+    }
+    if let Some(url) = windows_of(what)
+        && !models.is_empty()
+        && models.iter().all(|model| model.context_window.is_none())
+        && let Ok(answer) = send(what, &url, what.key.as_ref(), None, deadline).await
+    {
+        let loaded = self::models(&answer.body);
+        for model in &mut models {
+            let known = loaded.iter().find(|known| known.id == model.id);
+            model.context_window = known.and_then(|known| known.context_window);
+        }
+    }
+    models
+}
+
+/// Where LM Studio and Ollama tell the windows of loaded models, beside their OpenAI-compatible API. They are known by
+/// their ports.
+fn windows_of(what: &ProbeRequest) -> Option<Url> {
+    let mut url = Url::parse(what.base_url.trim()).ok()?;
+    let path = match url.port() {
+        Some(1234) => "/api/v0/models",
+        Some(11434) => "/api/ps",
+        _ => return None,
+    };
+    url.set_path(path);
+    http::is_loopback(&url).then_some(url)
 }
 
 /// What texts about an answer are cleaned of.
@@ -163,10 +217,7 @@ async fn ask(what: &ProbeRequest, site: &ErrorContext, url: &Url, started: Insta
     let shown_to_all = what.key.is_some()
         && answer.status == 200
         && matches!(send(what, url, None, None, deadline).await, Ok(other) if other.status == 200);
-    let models = models(&answer.body)
-        .into_iter()
-        .map(|model| site.clean(&model))
-        .collect::<Vec<_>>();
+    let models = listed_models(what, &answer.body, site, deadline).await;
     let checked = match shown_to_all {
         true => check_key(what, site, &models, deadline).await,
         false => None,
@@ -179,7 +230,7 @@ async fn ask(what: &ProbeRequest, site: &ErrorContext, url: &Url, started: Insta
         reachable: answer.to.is_none(),
         key,
         duration,
-        models,
+        listed: models,
         hint,
         better_base_url: None,
     }
@@ -189,12 +240,12 @@ async fn ask(what: &ProbeRequest, site: &ErrorContext, url: &Url, started: Insta
 async fn check_key(
     what: &ProbeRequest,
     site: &ErrorContext,
-    models: &[String],
+    models: &[ListedModel],
     deadline: Instant,
 ) -> Option<(KeyState, String, String)> {
-    let configured = models.iter().find(|model| **model == what.model);
+    let configured = models.iter().find(|model| model.id == what.model);
     let model = configured.or_else(|| models.first())?;
-    let (path, body) = prompt::smallest(&what.kind, &what.base_url, model);
+    let (path, body) = prompt::smallest(&what.kind, &what.base_url, &model.id);
     let url = http::address(&what.base_url, path).ok()?;
     let answer = send(what, &url, what.key.as_ref(), Some(&body), deadline)
         .await
@@ -261,7 +312,7 @@ async fn ask_without_list(
         reachable: answer.to.is_none(),
         key,
         duration: started.elapsed(),
-        models: Vec::new(),
+        listed: Vec::new(),
         hint,
         better_base_url: None,
     }
@@ -311,7 +362,7 @@ fn silent(host: String, (text, hint): ProbeFailure) -> ProbeResult {
         reachable: false,
         key: KeyState::Unknown,
         duration: Duration::ZERO,
-        models: Vec::new(),
+        listed: Vec::new(),
         text,
         hint: hint.to_owned(),
         better_base_url: None,
@@ -546,8 +597,8 @@ fn model_count(count: usize, cut: bool) -> String {
     }
 }
 
-/// The ids in a list of models, as far as it is one.
-fn models(body: &[u8]) -> Vec<String> {
+/// The models of a list, as far as it is one.
+fn models(body: &[u8]) -> Vec<ListedModel> {
     let Ok(list) = serde_json::from_slice::<Value>(body) else {
         return Vec::new();
     };
@@ -556,14 +607,35 @@ fn models(body: &[u8]) -> Vec<String> {
         .or_else(|| list.get("models"))
         .unwrap_or(&list);
     let entries = list.as_array().map(Vec::as_slice).unwrap_or_default();
-    let ids = entries.iter().filter_map(|entry| {
+    let models = entries.iter().filter_map(|entry| {
         let id = entry.get("id").or_else(|| entry.get("name"));
-        id.unwrap_or(entry).as_str()
+        Some(ListedModel {
+            id: id.unwrap_or(entry).as_str()?.to_owned(),
+            context_window: window(entry),
+        })
     });
-    ids.filter(|id| !id.trim().is_empty())
+    models
+        .filter(|model| !model.id.trim().is_empty())
         .take(MODELS_MAX)
-        .map(str::to_owned)
         .collect()
+}
+
+/// The context window that an entry of a list names. The window in which a model is loaded goes before the largest that it
+/// could have; of LM Studio the latter says nothing, since it loads models with smaller ones.
+fn window(entry: &Value) -> Option<u64> {
+    // LM Studio, llama.cpp, vLLM and SGLang, OpenRouter and Ollama, Groq, Mistral.
+    const NAMES: &[&str] = &[
+        "/loaded_context_length",
+        "/meta/n_ctx",
+        "/max_model_len",
+        "/context_length",
+        "/context_window",
+        "/max_context_length",
+    ];
+    let is_of_lm_studio = entry.get("state").is_some();
+    let names = NAMES.iter();
+    let mut names = names.filter(|name| !is_of_lm_studio || **name == NAMES[0]);
+    names.find_map(|name| entry.pointer(name)?.as_u64().filter(|tokens| *tokens > 0))
 }
 
 #[cfg(test)]

@@ -502,6 +502,12 @@ impl Assembly for Wire {
             .map(|(_, model)| Some(model))
     }
 
+    fn context_window(&self, cwd: &Path, model: &str) -> u64 {
+        let loaded = self.load(cwd);
+        let found = shipped::find_any(&loaded.settings.providers, model);
+        found.map_or(0, |(entry, model)| facts::of(&entry, &model).context_window)
+    }
+
     fn agent_models(&self, cwd: &Path) -> AgentModels {
         self.load(cwd).settings.agent_models
     }

@@ -280,6 +280,9 @@ fn failure(message: String, kind: ErrorKind) -> ProviderError {
         kind,
         status: None,
         retry_after: None,
+        of_model: false,
+        empty: false,
+        window: None,
     }
 }
 

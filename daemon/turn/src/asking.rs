@@ -22,6 +22,12 @@ const NOT_RUNNING_MS: u64 = 4_000;
 /// How many times in a row to continue an answer that the provider paused.
 const PAUSES_MAX: u32 = 8;
 
+/// How many empty answers in a row mean that a long conversation is too long.
+const EMPTY_MAX: u32 = 2;
+/// How long a conversation is in that sense, in tokens if the model's window is unknown, else as a percentage of it.
+const LONG_TOKENS: u64 = 4_000;
+const LONG_PERCENT: u64 = 50;
+
 /// How many times in a row to report to the model that the provider refused its call.
 const INVALID_CALLS_MAX: u32 = 2;
 
@@ -312,6 +318,7 @@ impl Step<'_> {
                 })
             }
             ErrorKind::ContextLength => {
+                self.learn_window(&error);
                 if self.may_be_shortened() {
                     self.supersede(&asking, &partial);
                     return self.too_long(&error);
@@ -382,6 +389,10 @@ impl Step<'_> {
         partial: Answer,
         jitter: f64,
     ) -> Phase {
+        if error.empty && asking.attempt >= EMPTY_MAX && self.may_be_overfull() {
+            self.supersede(&asking, &partial);
+            return self.too_long(error);
+        }
         let limits = self.limits;
         // Nobody else waits for a server on this machine, so its tries can be counted before.
         let jitter = match error.kind {
@@ -425,6 +436,16 @@ impl Step<'_> {
         let last = self.last_try(next, total_ms.saturating_sub(spent.saturating_add(wait)));
         let cause = format!("{} (next: try {next} of {last})", error.message);
         self.wait_for_retry(asking, &cause, wait)
+    }
+
+    /// Whether the conversation may be too long for the model although the provider does not say so.
+    fn may_be_overfull(&self) -> bool {
+        let (tokens, window) = (self.facts.context_tokens, self.facts.wire.context_window);
+        let is_long = match window {
+            0 => tokens >= LONG_TOKENS,
+            window => tokens.saturating_mul(100) >= window.saturating_mul(LONG_PERCENT),
+        };
+        is_long && self.may_be_shortened()
     }
 
     /// The number of the last try, if all fail, and this one is made when so much time is left.

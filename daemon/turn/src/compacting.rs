@@ -6,7 +6,7 @@
 
 use contract::provider::ProviderError;
 use proto::outcome::OutcomeKind;
-use proto::record::Level;
+use proto::record::{ContextWindow, Level, SessionSet};
 use proto::reset::{CacheReset, Compaction, Trigger};
 use proto::state::State;
 use proto::{Body, ErrorName, Failure, RequestId, Seq};
@@ -427,6 +427,37 @@ impl Step<'_> {
                 self.after_reset(compacting)
             }
         }
+    }
+
+    /// Takes the window that the provider named when it refused a request, unless a smaller one is known.
+    pub(crate) fn learn_window(&mut self, error: &ProviderError) {
+        let known = self.facts.wire.context_window;
+        let smaller = |tokens: &u64| *tokens > 0 && (known == 0 || *tokens < known);
+        if let Some(tokens) = error.window.filter(smaller) {
+            self.set_window(ContextWindow {
+                tokens,
+                refused: true,
+            });
+        }
+    }
+
+    /// Takes the window that config, catalog or the endpoint's list have now. What a refusal has taught stays until they say
+    /// something else.
+    pub(crate) fn take_window(&mut self, tokens: u64) {
+        if tokens > 0 && tokens != self.facts.window_given && self.facts.exited.is_none() {
+            self.set_window(ContextWindow {
+                tokens,
+                refused: false,
+            });
+        }
+    }
+
+    fn set_window(&mut self, window: ContextWindow) {
+        self.append(Body::SessionSet(SessionSet {
+            context_window: Some(window),
+            ..SessionSet::default()
+        }));
+        self.hold.futile = 0;
     }
 
     /// Whether a request that the provider finds too long may be compacted and sent again.

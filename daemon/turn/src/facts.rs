@@ -136,6 +136,8 @@ pub struct Facts {
     compacted: Option<UndoableCompaction>,
     /// For each undone compaction: the record that undid it, and the view before that record.
     dropped: Vec<(Seq, ConversationView)>,
+    /// The context window as config, catalog or the endpoint's list had it last; a refusal may have taught a smaller one.
+    pub window_given: u64,
     /// Automatic compaction is off below this many tokens, because the user undid one.
     pub spared: u64,
     /// The most recently edited files, newest first.

@@ -121,6 +121,8 @@ pub enum Input {
         instructions: String,
         request_id: Option<RequestId>,
     },
+    /// The context window of the session's model, as config, catalog or the endpoint's list have it now, in tokens.
+    ContextWindow(u64),
     /// A user undoes the newest compaction. Ignored during a turn, and if no compaction can be undone.
     UndoCompaction { request_id: Option<RequestId> },
     /// A job that changes earlier bytes of requests has ended.

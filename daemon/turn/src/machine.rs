@@ -356,11 +356,12 @@ impl Step<'_> {
                 let waited = self.facts.over_budget;
                 let (mode, by) = (set.options.mode, set.by.clone());
                 // Only `Pause` may set `paused`, because it also updates the state and the clocks. Clients may not set
-                // `stand_in`: only the machine knows that a model is down.
+                // `stand_in`, since only the machine knows that a model is down, nor the window.
                 self.append(Body::SessionSet(SessionSet {
                     paused: None,
                     tree: None,
                     stand_in: None,
+                    context_window: None,
                     ..*set
                 }));
                 if mode.is_some() {
@@ -371,6 +372,10 @@ impl Step<'_> {
                     Phase::Idle if waited => self.continue_idle(None),
                     phase => phase,
                 }
+            }
+            Input::ContextWindow(tokens) => {
+                self.take_window(tokens);
+                phase
             }
             Input::Close { request_id } => match phase {
                 Phase::Idle => {

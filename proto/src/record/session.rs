@@ -126,6 +126,18 @@ pub struct SessionSet {
     /// turn restores model and effort.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stand_in: Option<Failure>,
+    /// The model's context window is another than was known. Set by the daemon.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub context_window: Option<ContextWindow>,
+}
+
+/// A context window that was found out while the session lived.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ContextWindow {
+    pub tokens: u64,
+    /// The provider named it when it refused a request. False: from the config, the catalog or the endpoint's list.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub refused: bool,
 }
 
 /// `session.state`: a move of the state table, with its cause.

@@ -31,6 +31,9 @@ impl Provider for Vendor {
                 kind: ErrorKind::Transient,
                 status: Some(429),
                 retry_after: Some(Duration::from_secs(12)),
+                of_model: false,
+                empty: false,
+                window: None,
             };
             return stream::iter([Err(error)]).boxed();
         }
@@ -160,6 +163,9 @@ impl Provider for Gateway {
             kind: ErrorKind::Transient,
             status: Some(502),
             retry_after: None,
+            of_model: false,
+            empty: false,
+            window: None,
         };
         stream::once(async {
             tokio::time::sleep(Duration::from_millis(10)).await;
@@ -320,4 +326,45 @@ async fn a_wait_has_an_end_and_names_its_cause() {
         error.message
     );
     assert!(second.next().await.is_none());
+}
+
+/// A vendor that is too busy with the model `busy`, or with the key.
+struct BusyVendor {
+    of_model: bool,
+}
+
+impl Provider for BusyVendor {
+    fn stream(&self, request: Request) -> BoxStream<'static, Result<Part, ProviderError>> {
+        if request.model != "busy" {
+            return stream::iter([Ok(Part::Done(Finish::Stop))]).boxed();
+        }
+        let error = ProviderError {
+            message: "slow down".into(),
+            hint: String::new(),
+            kind: ErrorKind::Transient,
+            status: Some(429),
+            retry_after: Some(Duration::from_secs(12)),
+            of_model: self.of_model,
+            empty: false,
+            window: None,
+        };
+        stream::iter([Err(error)]).boxed()
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_busy_model_closes_its_own_gate_and_a_busy_key_that_of_all() {
+    for of_model in [true, false] {
+        let inner: Arc<dyn Provider> = Arc::new(BusyVendor { of_model });
+        let provider = Brokered::new(inner, Arc::new(Brokers::default()), account("acme", 4));
+        let refused = provider.stream(request_of("busy", 1)).next().await;
+        assert!(refused.is_some_and(|part| part.is_err()));
+        let mut again = provider.stream(request_of("busy", 2));
+        let mut other = provider.stream(request_of("other", 3));
+        let waits = |part: Option<Result<Part, ProviderError>>| {
+            matches!(part, Some(Ok(Part::Waiting { .. })))
+        };
+        assert!(waits(again.next().await), "{of_model}");
+        assert_eq!(waits(other.next().await), !of_model);
+    }
 }

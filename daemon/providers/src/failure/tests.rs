@@ -134,6 +134,41 @@ fn an_error_within_another_says_what_is_wrong() {
 }
 
 #[test]
+fn a_busy_model_is_told_from_a_busy_key() {
+    let of_model = |status, body: &str| refused(status, body).of_model;
+    let limited = r#"{"error":{"message":"slow down","type":"rate_limit_error"}}"#;
+    assert!(!of_model(429, limited));
+    assert!(of_model(
+        529,
+        r#"{"error":{"type":"overloaded_error","message":"Overloaded"}}"#
+    ));
+    let moonshot = r#"{"error":{"message":"The engine is currently overloaded","type":"engine_overloaded_error"}}"#;
+    assert!(of_model(429, moonshot));
+    let openai = r#"{"error":{"message":"Rate limit reached for gpt-6.2-sol in organization org-1 on tokens per min","type":"tokens","code":"rate_limit_exceeded"}}"#;
+    let error = site().refused("gpt-6.2-sol", 429, None, &VendorError::from_text(openai));
+    assert!(error.of_model);
+    let error = site().refused("gpt-5.6-luna", 429, None, &VendorError::from_text(openai));
+    assert!(!error.of_model);
+    // Nothing but a busy vendor closes a gate so.
+    assert!(!of_model(500, moonshot) && !of_model(400, openai));
+}
+
+/// From a recording of llama.cpp's server with 3,072 tokens.
+#[test]
+fn the_window_that_a_refusal_names_is_kept() {
+    let body = r#"{"error":{"code":400,"message":"request (3086 tokens) exceeds the available context size (3072 tokens), try increasing it","type":"exceed_context_size_error","n_prompt_tokens":3086,"n_ctx":3072}}"#;
+    let error = refused(400, body);
+    assert_eq!(
+        (error.kind, error.window),
+        (ErrorKind::ContextLength, Some(3072))
+    );
+    assert_eq!(
+        refused(400, r#"{"error":{"message":"no","n_ctx":9}}"#).window,
+        None
+    );
+}
+
+#[test]
 fn an_empty_account_is_named_wherever_it_is_told() {
     let quota = r#"{"error":{"message":"You exceeded your current quota","type":"insufficient_quota","code":"insufficient_quota"}}"#;
     for error in [

@@ -125,10 +125,11 @@ impl Codec for Chat {
             Item::Assistant(message) => self.assistant(message),
             Item::Tool(message) => {
                 let text = result_images::text(message, self.vision);
-                let result = json!({"role": "tool", "tool_call_id": self.call_id(&message.call), "content": text});
+                let call = self.call_id(&message.call);
+                let result = json!({"role": "tool", "tool_call_id": call, "content": text});
                 let mut rendered = result.to_string();
                 let images = result_images::sent(message, self.vision);
-                image_messages::append(&mut rendered, message, images);
+                image_messages::append(&mut rendered, message, &call, images);
                 return Some(rendered);
             }
         };

@@ -21,14 +21,14 @@ pub(super) struct ChatMessage<'a> {
     pub bytes: Cow<'a, [u8]>,
 }
 
-/// Appends the images of a result to its fragment.
-pub(super) fn append(rendered: &mut String, message: &ToolMessage, images: &[Image]) {
+/// Appends the images of a result to its fragment. `call`: the call's id as it is sent.
+pub(super) fn append(rendered: &mut String, message: &ToolMessage, call: &str, images: &[Image]) {
     if images.is_empty() {
         return;
     }
     let which = format!(
         "[From the program that runs you, not from the user: images of the result of `{}`, call {}.]",
-        message.tool, message.call.0
+        message.tool, call
     );
     let parts = images.iter().map(|image| {
         let url = data_url(image);

@@ -24,13 +24,56 @@ fn json(status: u16, body: &str) -> Vec<ServerAction> {
 
 const LIST: &str = r#"{"object":"list","data":[{"id":"one"},{"id":"two"}]}"#;
 
+fn ids(probed: &ProbeResult) -> Vec<&str> {
+    probed.listed.iter().map(|model| &*model.id).collect()
+}
+
+/// Entries of real lists: llama.cpp's server, vLLM, LM Studio's `/api/v0/models`, OpenRouter, Groq, Mistral, Ollama's
+/// `/api/ps`, OpenAI.
+#[test]
+fn windows_are_read_from_the_lists_of_servers_that_name_them() {
+    for (entry, window) in [
+        (
+            r#"{"id":"smol","object":"model","meta":{"vocab_type":2,"n_ctx":2048,"n_ctx_train":131072}}"#,
+            Some(2_048),
+        ),
+        (
+            r#"{"id":"q","owned_by":"vllm","max_model_len":32768}"#,
+            Some(32_768),
+        ),
+        (
+            r#"{"id":"d","state":"loaded","max_context_length":131072,"loaded_context_length":4096}"#,
+            Some(4_096),
+        ),
+        (
+            r#"{"id":"d","state":"not-loaded","max_context_length":131072}"#,
+            None,
+        ),
+        (r#"{"id":"a/b","context_length":262144}"#, Some(262_144)),
+        (r#"{"id":"g","context_window":131072}"#, Some(131_072)),
+        (r#"{"id":"m","max_context_length":131072}"#, Some(131_072)),
+        (
+            r#"{"name":"gemma4:latest","model":"gemma4:latest","context_length":4096}"#,
+            Some(4_096),
+        ),
+        (
+            r#"{"id":"gpt-6","object":"model","owned_by":"openai"}"#,
+            None,
+        ),
+        (r#"{"id":"x","meta":null,"max_model_len":0}"#, None),
+    ] {
+        let listed = models(format!(r#"{{"data":[{entry}]}}"#).as_bytes());
+        assert_eq!(listed[0].context_window, window, "{entry}");
+    }
+}
+
 #[tokio::test]
 async fn a_key_accepted_by_the_model_list_is_valid_and_the_models_are_returned() {
     let mut fake = FakeServer::start(vec![json(200, LIST), json(401, "{}")]).await;
     let probed = probe(of(&fake)).await;
     assert!(probed.reachable);
     assert_eq!(probed.key, KeyState::Works, "{probed:?}");
-    assert_eq!(probed.models, ["one", "two"]);
+    assert_eq!(ids(&probed), ["one", "two"]);
     assert!(fake.base.contains(&probed.host), "{}", probed.host);
     assert_eq!(probed.hint, "");
     let seen = fake.request().await;
@@ -69,7 +112,7 @@ async fn a_public_model_list_does_not_prove_the_key_and_a_small_prompt_does() {
         let mut fake = FakeServer::start(vec![json(200, LIST), json(200, LIST), answer]).await;
         let probed = probe(of(&fake)).await;
         assert_eq!(probed.key, key, "{probed:?}");
-        assert_eq!(probed.models.len(), 2);
+        assert_eq!(probed.listed.len(), 2);
         assert!(probed.text.contains(words), "{}", probed.text);
         let _ = (fake.request().await, fake.request().await);
         let prompt = fake.request().await;
@@ -174,12 +217,12 @@ async fn model_names_are_redacted_and_limited() {
     let body = serde_json::json!({"data": ids}).to_string();
     let fake = FakeServer::start(vec![json(200, &body), json(401, "{}")]).await;
     let probed = probe(of(&fake)).await;
-    assert_eq!(probed.models.len(), MODELS_MAX);
+    assert_eq!(probed.listed.len(), MODELS_MAX);
     assert!(!format!("{probed:?}").contains(CANARY));
     assert!(
-        !probed.models[0].contains('\u{1b}'),
+        !probed.listed[0].id.contains('\u{1b}'),
         "{:?}",
-        probed.models[0]
+        probed.listed[0]
     );
 }
 
@@ -346,7 +389,7 @@ async fn a_flood_is_cut_off() {
     let fake = FakeServer::start(vec![json(200, &body), json(401, "{}")]).await;
     let probed = probe(of(&fake)).await;
     assert!(probed.reachable);
-    assert_eq!(probed.models, Vec::<String>::new());
+    assert_eq!(probed.listed, []);
     assert!(probed.text.contains("more than 1 MiB"), "{}", probed.text);
 }
 
@@ -396,10 +439,7 @@ async fn each_provider_kind_sends_its_key_and_lists_models_in_its_own_way() {
             ..of(&fake)
         };
         let probed = probe(asked).await;
-        assert_eq!(
-            (probed.key, probed.models),
-            (KeyState::Works, vec!["big".to_owned()])
-        );
+        assert_eq!((probed.key, ids(&probed)), (KeyState::Works, vec!["big"]));
         let head = fake.request().await.head.to_lowercase();
         assert!(head.starts_with(path), "{head}");
         let is_own = kind == "anthropic";

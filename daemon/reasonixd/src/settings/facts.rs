@@ -1,4 +1,4 @@
-//! The facts about a model of an entry: those of the config go first, the catalog fills absent ones.
+//! The facts about a model of an entry: those of the config go first, then the catalog's, then what the endpoint's list says.
 
 use catalog::{Cache, Price};
 
@@ -40,7 +40,9 @@ pub fn of(entry: &ProviderEntry, model: &str) -> Facts {
     Facts {
         context_window: own(
             entry.context_window,
-            known.and_then(|known| known.context_window),
+            known
+                .and_then(|known| known.context_window)
+                .or_else(|| entry.list.as_ref()?.windows.get(model).copied()),
         ),
         max_output_tokens: own(
             entry.max_output_tokens,

@@ -1,11 +1,12 @@
 //! The lists of models that endpoints answered, a small file each in the home: `<home>/models/NAME.json`. They may be
 //! lost at any time. Written by `provider.probe` and by the refresh in the background; blocks.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use proto::Stamp;
 use proto::params::config::KeyState;
-use providers::ProbeResult;
+use providers::{ListedModel, ProbeResult};
 use serde::{Deserialize, Serialize};
 
 use super::providers::ProviderEntry;
@@ -13,6 +14,8 @@ use super::write;
 
 /// How old a list may be before it is asked for again, in milliseconds.
 const AGE_MAX_MS: i64 = 24 * 60 * 60 * 1_000;
+/// The same of a server on this machine.
+const LOCAL_AGE_MAX_MS: i64 = 10 * 60 * 1_000;
 
 /// Largest file that is read, in bytes.
 const FILE_MAX: u64 = 1 << 20;
@@ -25,6 +28,9 @@ pub struct ModelList {
     pub at: Stamp,
     /// Empty: the endpoint has no list.
     pub models: Vec<String>,
+    /// Context windows of models that the endpoint names one for, in tokens.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub windows: BTreeMap<String, u64>,
     /// All its models are here. False: the endpoint has no list, or a longer one than is read.
     pub complete: bool,
 }
@@ -34,16 +40,21 @@ impl ModelList {
     #[must_use]
     pub fn of(base_url: &str, probed: &ProbeResult, now: Stamp) -> Option<Self> {
         let answered = matches!(probed.key, KeyState::Works | KeyState::NotNeeded);
-        if !probed.reachable || (probed.models.is_empty() && !answered) {
+        if !probed.reachable || (probed.listed.is_empty() && !answered) {
             return None;
         }
-        Some(Self::new(base_url, probed.models.clone(), now))
+        Some(Self::new(base_url, probed.listed.clone(), now))
     }
 
     /// What this address answered just now; no models: it has no list.
     #[must_use]
-    pub fn new(base_url: &str, models: Vec<String>, now: Stamp) -> Self {
+    pub fn new(base_url: &str, listed: Vec<ListedModel>, now: Stamp) -> Self {
+        let windows = listed.iter();
+        let windows = windows.filter_map(|model| Some((model.id.clone(), model.context_window?)));
+        let windows = windows.collect();
+        let models: Vec<_> = listed.into_iter().map(|model| model.id).collect();
         Self {
+            windows,
             base_url: base_url.to_owned(),
             at: now,
             complete: (1..providers::MODELS_MAX).contains(&models.len()),
@@ -51,10 +62,15 @@ impl ModelList {
         }
     }
 
-    /// Whether it is to be asked for again. A clock that was set back counts as well.
+    /// Whether it is to be asked for again. A clock that was set back counts as well. A server on this machine may have been
+    /// started with another model, or a window of another size.
     #[must_use]
     pub fn is_old(&self, now: Stamp) -> bool {
-        !(0..AGE_MAX_MS).contains(&now.0.saturating_sub(self.at.0))
+        let age_max_ms = match providers::is_local(&self.base_url) {
+            true => LOCAL_AGE_MAX_MS,
+            false => AGE_MAX_MS,
+        };
+        !(0..age_max_ms).contains(&now.0.saturating_sub(self.at.0))
     }
 }
 

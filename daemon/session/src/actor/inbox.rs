@@ -76,6 +76,11 @@ pub enum Happened {
         read: Box<Hooks>,
         reply: Reply<ListOutput>,
     },
+    /// The context window of the session's model as it is known now, in tokens; 0: unknown.
+    ContextWindow {
+        model: String,
+        tokens: u64,
+    },
     /// The planner has ended.
     Planned(Box<PlannerFinished>),
     RestartDue,

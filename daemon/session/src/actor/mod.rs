@@ -215,6 +215,7 @@ impl Actor {
             Happened::PromptAsked(chain) => self.prompt_asked(chain),
             Happened::EndTold(finished) => self.end_told(finished),
             Happened::HooksRead { read, reply } => self.hooks_read(*read, reply),
+            Happened::ContextWindow { model, tokens } => self.window_found(&model, tokens),
             Happened::Planned(finished) => self.step(Input::Planned(finished)),
             Happened::RestartDue => self.step(Input::RestartDue),
             Happened::RetryDue { item, attempt } => self.step(Input::RetryDue { item, attempt }),

@@ -412,6 +412,12 @@ pub trait Assembly: Send + Sync {
         Ok(None)
     }
 
+    /// The context window of a model (`provider/model`), in tokens; 0: unknown. Blocks: reads files.
+    fn context_window(&self, cwd: &Path, model: &str) -> u64 {
+        let _ = (cwd, model);
+        0
+    }
+
     /// The models of sub-agents of a session that works in this directory. Blocks: reads files.
     fn agent_models(&self, cwd: &Path) -> AgentModels {
         let _ = cwd;

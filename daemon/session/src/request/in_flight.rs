@@ -274,5 +274,8 @@ async fn assemble(ask: Ask) -> Result<(Ready, Bounded), ProviderError> {
         kind: ErrorKind::Permanent,
         status: None,
         retry_after: None,
+        of_model: false,
+        empty: false,
+        window: None,
     })
 }

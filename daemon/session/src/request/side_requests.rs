@@ -186,6 +186,9 @@ pub(crate) fn broken() -> ProviderError {
         kind: ErrorKind::Transient,
         status: None,
         retry_after: None,
+        of_model: false,
+        empty: false,
+        window: None,
     }
 }
 

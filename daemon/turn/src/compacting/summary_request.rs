@@ -141,6 +141,7 @@ impl Step<'_> {
             return self.ask_own_model(compacting, &error.message);
         }
         if error.kind == ErrorKind::ContextLength && !compacting.server {
+            self.learn_window(error);
             return self.summary_too_long(compacting);
         }
         if error.kind == ErrorKind::Budget {

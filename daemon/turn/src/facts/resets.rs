@@ -101,6 +101,7 @@ impl Facts {
                 // The measurement belongs to another model.
                 self.measure = None;
             }
+            self.window_given = wire.context_window;
             self.wire.clone_from(wire);
         }
         if let Some(undone) = reset.undoes {

@@ -12,6 +12,7 @@ impl Facts {
         self.options = SessionOptions::default();
         self.options.apply(&created.options);
         self.wire = Self::first_wire(created);
+        self.window_given = created.context_window;
         self.created_at = record.at;
         self.created = Some(created.clone());
         self.state.cause = "created".into();
@@ -32,6 +33,14 @@ impl Facts {
         if options.budget.is_some() {
             // Queued prompts start, or are refused again.
             self.over_budget = false;
+        }
+        if let Some(window) = set.context_window {
+            self.wire.context_window = window.tokens;
+            // The limit was computed for another window.
+            self.spared = 0;
+            if !window.refused {
+                self.window_given = window.tokens;
+            }
         }
         self.suspended = false;
         if let Some(paused) = set.paused {

@@ -691,3 +691,77 @@ fn a_full_context_advises_only_what_helps() {
     assert!(full(true, true, true, 7_000).contains("use a model with a larger context window"));
     assert!(full(false, false, false, 1_000).starts_with("Set `context_window` of the provider"));
 }
+
+#[test]
+fn the_window_that_a_refusal_names_counts_from_then_on() {
+    check(
+        "
+        > user one
+          turn starts | running | prompt: one | ask
+        > model breaks too-long of 1000
+          set: window 1000, by a refusal | reset, job 1: WantedShort
+        > job resets
+          cache reset: compaction | ask
+        > model says First. using 850
+          model: First. | turn ends completed | idle
+        > user two
+          turn starts | running | prompt: two | reset, job 2: Wanted
+    ",
+    );
+}
+
+#[test]
+fn a_window_that_is_known_later_counts_and_a_refusal_teaches_a_smaller_one() {
+    check(
+        "
+        > user one
+          turn starts | running | prompt: one | ask
+        > window 1000
+          set: window 1000
+        > window 1000
+        > model says First. using 850
+          model: First. | turn ends completed | idle
+        > user two
+          turn starts | running | prompt: two | reset, job 1: Wanted
+        > job nothing
+          ask
+        > model breaks too-long of 700
+          set: window 700, by a refusal | reset, job 2: WantedShort
+        > window 1000
+        > window 2000
+          set: window 2000
+    ",
+    );
+}
+
+#[test]
+fn a_long_conversation_that_gets_empty_answers_is_compacted() {
+    check(
+        "
+        > user one
+          turn starts | running | prompt: one | ask
+        > model breaks empty
+          waiting for retry | try again in 500 ms
+        > retry
+          running | ask, try 2
+        > model breaks empty
+          waiting for retry | try again in 1000 ms
+        > retry
+          running | ask, try 3
+        > model says First. using 5000
+          model: First. | turn ends completed | idle
+        > user two
+          turn starts | running | prompt: two | ask
+        > model breaks empty
+          waiting for retry | try again in 500 ms
+        > retry
+          running | ask, try 2
+        > model breaks empty
+          reset, job 1: WantedShort
+        > job resets
+          cache reset: compaction | ask
+        > model says Second.
+          model: Second. | turn ends completed | idle
+    ",
+    );
+}

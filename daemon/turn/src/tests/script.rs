@@ -249,6 +249,7 @@ impl CallStage {
                 request_id: None,
             },
             "uncompact" => Input::UndoCompaction { request_id: None },
+            "window" => Input::ContextWindow(number(what)),
             "job" => self.job_ends(what),
             "show" if what == "request" => return vec![self.request()],
             "show" if what == "compaction" => return vec![self.compaction()],

@@ -1,5 +1,5 @@
 //! Asks the endpoint of a model that sessions use for its list of models, beside everything else, if the list that it gave
-//! once is old.
+//! once is old, or if it is on this machine and nothing else tells the model's context window.
 //!
 //! Nobody waits for it, and a failure changes nothing: it is tried again ten minutes later at the earliest.
 
@@ -13,6 +13,7 @@ use proto::params::config::ProviderProbeParams;
 
 use super::setting::{Prepared, prepared};
 use crate::daemon::{Daemon, blocking};
+use crate::settings::facts;
 use crate::settings::model_lists::{self, ModelList};
 
 /// Time between two tries for one provider.
@@ -23,13 +24,13 @@ static TRIED: Mutex<BTreeMap<(PathBuf, String), Instant>> = Mutex::new(BTreeMap:
 
 /// Refreshes the list of the provider of `model` (`provider/model`). `keys`: those that the client brought.
 pub fn refresh(daemon: Arc<Daemon>, cwd: String, model: &str, keys: BTreeMap<String, String>) {
-    let Some((name, _)) = model.split_once('/') else {
+    let Some((name, model)) = model.split_once('/') else {
         return;
     };
-    let name = name.to_owned();
+    let (name, model) = (name.to_owned(), model.to_owned());
     tokio::spawn(async move {
         let asks = Arc::clone(&daemon);
-        let due = blocking(move || due(&asks, cwd, &name, &keys)).await;
+        let due = blocking(move || due(&asks, cwd, (&name, &model), &keys)).await;
         let Ok(Some(Prepared::Ask(probe, entry))) = due else {
             return;
         };
@@ -37,7 +38,13 @@ pub fn refresh(daemon: Arc<Daemon>, cwd: String, model: &str, keys: BTreeMap<Str
             return;
         };
         let list = ModelList::new(&entry.base_url, models, Stamp::now());
-        let kept = move || model_lists::keep(daemon.home.root(), &entry.name, &list);
+        let kept = move || {
+            // Of an endpoint without a list any name is a model: nobody has asked for that here.
+            let is_first = model_lists::read(daemon.home.root(), &entry).is_none();
+            if !(is_first && list.models.is_empty()) {
+                model_lists::keep(daemon.home.root(), &entry.name, &list);
+            }
+        };
         // What kept it from the disk is in the daemon's log.
         let _ = blocking(kept).await;
     });
@@ -47,7 +54,7 @@ pub fn refresh(daemon: Arc<Daemon>, cwd: String, model: &str, keys: BTreeMap<Str
 fn due(
     daemon: &Daemon,
     cwd: String,
-    name: &str,
+    (name, model): (&str, &str),
     keys: &BTreeMap<String, String>,
 ) -> Option<Prepared> {
     let loaded = daemon.settings(Some(Path::new(&cwd)));
@@ -55,7 +62,14 @@ fn due(
     let mut entries = loaded.settings.providers.iter().chain(&shipped);
     let entry = entries.find(|entry| entry.name == name)?;
     let list = model_lists::read(daemon.home.root(), entry);
-    if list.is_none_or(|list| !list.is_old(Stamp::now())) {
+    // A server on this machine may say how large its window is, which nobody else knows.
+    let lacks_window =
+        || providers::is_local(&entry.base_url) && facts::of(entry, model).context_window == 0;
+    let is_due = match list {
+        Some(list) => list.is_old(Stamp::now()),
+        None => lacks_window(),
+    };
+    if !is_due {
         return None;
     }
     let at = (daemon.home.root().to_path_buf(), name.to_owned());

@@ -175,10 +175,11 @@ pub async fn provider_probe(
 ) -> Result<config::ProviderProbeOutput, Failure> {
     let asks = Arc::clone(&daemon);
     match blocking(move || prepared(&asks, params)).await?? {
-        Prepared::Ask(probe, entry) => {
+        Prepared::Ask(probe, mut entry) => {
             let probed = providers::probe(*probe).await;
             if let Some(list) = ModelList::of(&entry.base_url, &probed, Stamp::now()) {
                 let name = entry.name.clone();
+                entry.list = Some(list.clone());
                 blocking(move || model_lists::keep(daemon.home.root(), &name, &list)).await?;
             }
             let output = probe_output(probed);
@@ -333,7 +334,7 @@ fn probe_output(probed: providers::ProbeResult) -> config::ProviderProbeOutput {
         reachable: probed.reachable,
         key: probed.key,
         duration_ms: u64::try_from(probed.duration.as_millis()).unwrap_or(u64::MAX),
-        models: probed.models,
+        models: probed.listed.into_iter().map(|model| model.id).collect(),
         text: probed.text,
         hint: probed.hint,
         better_base_url: probed.better_base_url,

@@ -28,6 +28,31 @@ fn the_catalog_fills_what_the_config_does_not_say() {
 }
 
 #[test]
+fn the_window_that_an_endpoint_lists_counts_if_nothing_else_says_one() {
+    use crate::settings::model_lists::ModelList;
+    let listed = |base_url: &str, text: &str| {
+        let model = |id: &str| providers::ListedModel {
+            id: id.to_owned(),
+            context_window: Some(2_048),
+        };
+        let models = vec![model("deepseek-v4-pro"), model("smol")];
+        ProviderEntry {
+            base_url: base_url.to_owned(),
+            list: Some(ModelList::new(base_url, models, proto::Stamp(0))),
+            ..entry(text)
+        }
+    };
+    let window = |entry: &ProviderEntry, model: &str| of(entry, model).context_window;
+    let local = listed("http://127.0.0.1:8080/v1", "");
+    assert_eq!(window(&local, "smol"), 2_048);
+    assert_eq!(window(&local, "other"), 0);
+    let said = listed("http://127.0.0.1:8080/v1", "context_window = 4096");
+    assert_eq!(window(&said, "smol"), 4_096);
+    let vendor = listed("https://api.deepseek.com", "");
+    assert_eq!(window(&vendor, "deepseek-v4-pro"), 1_000_000);
+}
+
+#[test]
 fn clients_get_the_present_price() {
     // A Saturday, and the Friday before it, within the hours of the peak.
     let at = |moment: &str| {

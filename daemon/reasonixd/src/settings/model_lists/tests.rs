@@ -1,9 +1,9 @@
 use proto::Stamp;
 use proto::params::config::KeyState;
-use providers::ProbeResult;
+use providers::{ListedModel, ProbeResult};
 
 use super::super::providers::ProviderEntry;
-use super::{AGE_MAX_MS, ModelList, keep, read};
+use super::{AGE_MAX_MS, LOCAL_AGE_MAX_MS, ModelList, keep, read};
 
 fn probed(reachable: bool, key: KeyState, models: &[&str]) -> ProbeResult {
     ProbeResult {
@@ -11,10 +11,17 @@ fn probed(reachable: bool, key: KeyState, models: &[&str]) -> ProbeResult {
         reachable,
         key,
         duration: std::time::Duration::ZERO,
-        models: models.iter().map(|&model| model.to_owned()).collect(),
+        listed: models.iter().map(|model| listed(model, None)).collect(),
         text: String::new(),
         hint: String::new(),
         better_base_url: None,
+    }
+}
+
+fn listed(id: &str, context_window: Option<u64>) -> ListedModel {
+    ListedModel {
+        id: id.to_owned(),
+        context_window,
     }
 }
 
@@ -29,7 +36,7 @@ fn entry(name: &str, base_url: &str) -> ProviderEntry {
 #[test]
 fn a_list_is_found_again_for_its_address_only() {
     let home = tempfile::tempdir().unwrap();
-    let list = ModelList::new("http://a/v1", vec!["m".to_owned()], Stamp(5));
+    let list = ModelList::new("http://a/v1", vec![listed("m", Some(4_096))], Stamp(5));
     keep(home.path(), "one", &list);
     assert_eq!(
         read(home.path(), &entry("one", "http://a/v1")),
@@ -69,4 +76,8 @@ fn a_list_is_old_after_a_day() {
     assert!(!list.is_old(Stamp(1_000 + AGE_MAX_MS - 1)));
     assert!(list.is_old(Stamp(1_000 + AGE_MAX_MS)));
     assert!(list.is_old(Stamp(0)), "the clock was set back");
+    // A server on this machine may have been started anew.
+    let local = ModelList::new("http://127.0.0.1:8080/v1", Vec::new(), Stamp(1_000));
+    assert!(!local.is_old(Stamp(1_000)));
+    assert!(local.is_old(Stamp(1_000 + LOCAL_AGE_MAX_MS)));
 }

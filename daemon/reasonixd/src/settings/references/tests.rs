@@ -1,4 +1,5 @@
 use proto::{ErrorName, Stamp};
+use providers::ListedModel;
 
 use super::super::model_lists::ModelList;
 use super::super::providers::ProviderEntry;
@@ -9,7 +10,13 @@ fn entry(name: &str, models: &[&str], listed: Option<&[&str]>) -> ProviderEntry 
     ProviderEntry {
         name: name.to_owned(),
         models: texts(models),
-        list: listed.map(|listed| ModelList::new("", texts(listed), Stamp(0))),
+        list: listed.map(|listed| {
+            let listed = listed.iter().map(|&id| ListedModel {
+                id: id.to_owned(),
+                context_window: None,
+            });
+            ModelList::new("", listed.collect(), Stamp(0))
+        }),
         ..ProviderEntry::default()
     }
 }

@@ -143,6 +143,26 @@ impl Actor {
         self.resets.take_own()
     }
 
+    /// Looks up the context window of the session's model: the config, or what its endpoint says, may have changed.
+    pub(crate) fn look_up_window(&self) {
+        let assembly = Arc::clone(&self.assembly);
+        let cwd = self.calls.call_environment().workspace.cwd().to_path_buf();
+        let model = self.machine.facts().wire.full_model();
+        let happened = self.happened.clone();
+        tokio::task::spawn_blocking(move || {
+            let tokens = assembly.context_window(&cwd, &model);
+            // The actor may be gone: then nobody waits for it.
+            let _ = happened.send(Happened::ContextWindow { model, tokens });
+        });
+    }
+
+    /// The window is known, of the model that was the session's when it was looked up.
+    pub(crate) fn window_found(&mut self, model: &str, tokens: u64) {
+        if self.journal.closed().is_none() && self.machine.facts().wire.full_model() == model {
+            self.step(Input::ContextWindow(tokens));
+        }
+    }
+
     /// Sends the request for a summary.
     pub(crate) fn ask_summary(&mut self, item: ItemId, attempt: u32) {
         let Some(request) = self.resets.summary_request() else {

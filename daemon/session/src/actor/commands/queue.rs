@@ -87,6 +87,7 @@ impl Actor {
         let position = facts.queue.len() as u64;
         let (prompt_id, seq) = (prompt.prompt_id, facts.seq.next());
         self.step(Input::Prompt { prompt, when });
+        self.look_up_window();
         self.warn_of(problems);
         self.reply_when(
             seq,

@@ -110,5 +110,8 @@ fn over() -> ProviderError {
         kind: ErrorKind::Permanent,
         status: None,
         retry_after: None,
+        of_model: false,
+        empty: false,
+        window: None,
     }
 }

@@ -21,6 +21,9 @@ pub fn refusal(reached: &Reached) -> ProviderError {
         kind: ErrorKind::Budget,
         status: None,
         retry_after: None,
+        of_model: false,
+        empty: false,
+        window: None,
     }
 }
 
@@ -34,6 +37,9 @@ pub fn unknown(reason: &str) -> ProviderError {
         kind: ErrorKind::Budget,
         status: None,
         retry_after: None,
+        of_model: false,
+        empty: false,
+        window: None,
     }
 }
 

@@ -142,12 +142,15 @@ pub fn call(text: &str) -> ToolCall {
 }
 
 pub fn breaks(what: &str) -> Input {
+    let (what, window) = what
+        .split_once(" of ")
+        .map_or((what, None), |(what, window)| (what, Some(number(window))));
     let (what, shown) = what.split_once(" showing ").unwrap_or((what, ""));
     let (what, after) = what
         .split_once(" after ")
         .map_or((what, None), |(what, after)| (what, Some(after)));
     let kind = match what {
-        "transient" | "busy" => ErrorKind::Transient,
+        "transient" | "busy" | "empty" => ErrorKind::Transient,
         "permanent" => ErrorKind::Permanent,
         "invalid-call" => ErrorKind::InvalidCall,
         "not-running" => ErrorKind::NotRunning,
@@ -164,6 +167,9 @@ pub fn breaks(what: &str) -> Input {
         kind,
         status: (what == "busy").then_some(429),
         retry_after,
+        of_model: false,
+        empty: what == "empty",
+        window,
     };
     let partial = Box::new(Answer {
         text: shown.to_owned(),

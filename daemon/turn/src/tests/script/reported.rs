@@ -114,6 +114,11 @@ fn reported_change(text: &str) -> String {
 
 fn recorded(body: &Body) -> Option<String> {
     Some(match body {
+        Body::SessionSet(set) if set.context_window.is_some() => {
+            let window = set.context_window.expect("a window");
+            let by = if window.refused { ", by a refusal" } else { "" };
+            format!("set: window {}{by}", window.tokens)
+        }
         Body::SessionSet(set) if set.stand_in.is_some() => {
             format!(
                 "fall back to {}",

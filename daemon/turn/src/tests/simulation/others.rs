@@ -78,6 +78,9 @@ impl Simulation {
             kind,
             status: None,
             retry_after,
+            of_model: false,
+            empty: false,
+            window: None,
         };
         let partial = if self.chance.once_in(2) {
             self.answer()
