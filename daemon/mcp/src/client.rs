@@ -1,6 +1,7 @@
 //! A connection to one server, behind a trait: what the pool needs of it. The implementation on the official SDK is in
 //! `client/sdk.rs`.
 
+mod asker;
 mod changes;
 mod connection;
 mod content;

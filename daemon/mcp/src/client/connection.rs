@@ -14,8 +14,8 @@ use rmcp::{ErrorData, RoleClient};
 use serde_json::{Map, Value};
 use tokio::time::Instant;
 
+use super::asker::Asker;
 use super::changes::{self, ChangeListener};
-use super::elicitation::Asker;
 use super::handler::{Asking, Handler, Listening, Shared, roots};
 use super::http_session::HttpSession;
 use super::oauth::Logins;
