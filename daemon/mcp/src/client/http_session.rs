@@ -15,7 +15,7 @@ use rmcp::transport::streamable_http_client::{
 };
 use tokio::sync::watch;
 
-use super::http::causes;
+use super::http::{EVENT_MAX, causes};
 use crate::text::{clean, cut};
 
 /// Bytes of a cause.
@@ -159,14 +159,15 @@ impl<C: StreamableHttpClient + Sync> StreamableHttpClient for SessionClient<C> {
         auth_header: Option<String>,
         custom_headers: HashMap<HeaderName, HeaderValue>,
     ) -> Result<StreamableHttpPostResponse, StreamableHttpError<C::Error>> {
-        let id = request_id(&message);
-        let (has_session, starts) = (session_id.is_some(), is_handshake(&message));
-        let handshake = Handshake(starts.then_some(&*self.session));
-        let posted = self
-            .client
-            .post_message(uri, message, session_id, auth_header, custom_headers)
-            .await;
-        self.judged(posted, id, has_session, handshake)
+        self.post_message_with_max_sse_event_size(
+            uri,
+            message,
+            session_id,
+            auth_header,
+            custom_headers,
+            EVENT_MAX,
+        )
+        .await
     }
 
     async fn post_message_with_max_sse_event_size(
@@ -215,12 +216,15 @@ impl<C: StreamableHttpClient + Sync> StreamableHttpClient for SessionClient<C> {
         auth_header: Option<String>,
         custom_headers: HashMap<HeaderName, HeaderValue>,
     ) -> Result<BoxedSseResponse, StreamableHttpError<C::Error>> {
-        let has_session = session_id.is_some();
-        let opened = self
-            .client
-            .get_stream(uri, session_id, last_event_id, auth_header, custom_headers)
-            .await;
-        opened.map_err(|error| ended(error, has_session))
+        self.get_stream_with_max_sse_event_size(
+            uri,
+            session_id,
+            last_event_id,
+            auth_header,
+            custom_headers,
+            EVENT_MAX,
+        )
+        .await
     }
 
     async fn get_stream_with_max_sse_event_size(
