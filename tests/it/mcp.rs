@@ -384,7 +384,7 @@ fn a_projects_servers_start_nothing_before_it_is_trusted_and_a_change_asks_again
 }
 
 /// What the session of a run gets from its tool when it is asked once more.
-fn again(house: &House, model: &Model, ran: &scripted::Ran) -> String {
+pub(crate) fn again(house: &House, model: &Model, ran: &scripted::Ran) -> String {
     let session = ran.result["session"].as_str().expect("its id");
     let _ = house
         .reasonix(&["run", "--session", session, "Add again."])
@@ -393,7 +393,7 @@ fn again(house: &House, model: &Model, ran: &scripted::Ran) -> String {
 }
 
 /// A model that calls a tool in each turn.
-fn calling_each_turn(tool: &'static str, arguments: Value) -> Model {
+pub(crate) fn calling_each_turn(tool: &'static str, arguments: Value) -> Model {
     Model::start(Script::by(move |request: &Request| {
         let messages = request.json["messages"].as_array();
         let last = messages.and_then(|messages| messages.last());

@@ -213,6 +213,7 @@ impl Server {
                         }
                         ServerState::Starting
                         | ServerState::Ready
+                        | ServerState::Unreachable { .. }
                         | ServerState::BackingOff { .. } => {}
                     }
                 }
@@ -247,7 +248,7 @@ impl Server {
             loop {
                 changed.mark_unchanged();
                 match self.state() {
-                    ServerState::Ready => return Ok(()),
+                    ServerState::Ready | ServerState::Unreachable { .. } => return Ok(()),
                     ServerState::Starting => {}
                     ServerState::BackingOff { reason, .. }
                     | ServerState::Failed { reason }

@@ -190,7 +190,7 @@ pub(crate) fn did_nothing(error: &(dyn std::error::Error + 'static)) -> bool {
 }
 
 /// Whether a request failed because there was nobody to send it to.
-fn never_arrived(error: &(dyn std::error::Error + 'static)) -> bool {
+pub(crate) fn never_arrived(error: &(dyn std::error::Error + 'static)) -> bool {
     is_caused_by(
         error,
         |error| matches!(error, StreamableHttpError::Client(error) if error.is_connect()),

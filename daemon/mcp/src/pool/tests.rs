@@ -88,6 +88,14 @@ impl Connection for OneTool {
         pending().boxed()
     }
 
+    fn reach_changed<'a>(&'a self, _known: Option<&'a str>) -> BoxFuture<'a, Option<String>> {
+        pending().boxed()
+    }
+
+    fn ping(&self) -> BoxFuture<'_, ()> {
+        ready(()).boxed()
+    }
+
     fn close(&self) {}
 
     fn closed(&self) -> BoxFuture<'_, String> {

@@ -2,21 +2,24 @@
 //!
 //! Holds the server weakly: when nobody else holds it, the task ends, and the process with it.
 
+use std::future::pending;
 use std::path::PathBuf;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use tokio::sync::{Notify, watch};
-use tokio::time::{sleep, timeout};
+use tokio::time::{sleep, sleep_until, timeout};
 
 use super::Server;
 use crate::client::{Connect, ConnectError, ConnectRequest, Connection};
 use crate::listing::Listing;
 use crate::listing_pause::ListingPause;
-use crate::state::{NextStep, Restarts, ServerState};
+use crate::state::{NextStep, Restarts, ServerState, next_wait};
 
 /// How long a listing may take once the server has answered.
 const LISTING: Duration = Duration::from_secs(30);
+/// How long a server whose address did not answer is waited for.
+const PROBE: Duration = Duration::from_secs(10);
 
 /// The task, with what it starts the server with.
 pub(super) struct Owner {
@@ -34,6 +37,44 @@ struct Life(Arc<dyn Connection>);
 impl Drop for Life {
     fn drop(&mut self) {
         self.0.close();
+    }
+}
+
+/// What a server that is ready has done.
+enum News {
+    /// Its address does not answer, for this cause, or does again.
+    Reach(Option<String>),
+    /// It is time to look whether it answers again.
+    ProbeDue,
+    ListChanged,
+}
+
+/// A server whose address does not answer.
+struct Absence {
+    cause: String,
+    wait: Duration,
+    /// When it is asked again.
+    next: Instant,
+}
+
+impl Absence {
+    fn new(cause: String) -> Self {
+        let wait = next_wait(None);
+        let next = Instant::now() + wait;
+        Self { cause, wait, next }
+    }
+
+    fn wait_longer(&mut self) {
+        self.wait = next_wait(Some(self.wait));
+        self.next = Instant::now() + self.wait;
+    }
+}
+
+/// Resolves then. `None`: never.
+async fn until(time: Option<Instant>) {
+    match time {
+        Some(time) => sleep_until(time.into()).await,
+        None => pending().await,
     }
 }
 
@@ -185,24 +226,97 @@ impl Owner {
             inner.failed_once = false;
             inner.connection = Some(Arc::clone(&connection));
         });
+        self.keep(&connection).await
+    }
+
+    /// Keeps a server that is ready: notices what it does until its life is over.
+    async fn keep(&self, connection: &Arc<dyn Connection>) -> Option<LifeEnd> {
         let mut pause = ListingPause::default();
+        let mut absence: Option<Absence> = None;
         loop {
+            let cause = absence.as_ref().map(|absence| &*absence.cause);
+            let probe = absence.as_ref().map(|absence| absence.next);
             // Each arm is cancel-safe: a notification that is not taken stays.
-            tokio::select! {
-                reason = connection.closed() => return Some(LifeEnd::Failed(reason)),
-                () = self.restart.notified() => return Some(LifeEnd::Restart),
-                () = connection.list_changed() => {
-                    tokio::select! {
-                        () = sleep(pause.wait(Instant::now())) => {}
-                        reason = connection.closed() => return Some(LifeEnd::Failed(reason)),
-                        () = self.restart.notified() => return Some(LifeEnd::Restart),
+            let news = tokio::select! {
+                end = self.end_of(connection) => return Some(end),
+                cause = connection.reach_changed(cause) => News::Reach(cause),
+                () = until(probe) => News::ProbeDue,
+                () = connection.list_changed() => News::ListChanged,
+            };
+            let doing = async {
+                match news {
+                    News::Reach(cause) => self.note_reach(connection, &mut absence, cause).await,
+                    News::ProbeDue => {
+                        // Its limit is that of a connection.
+                        let _ = timeout(PROBE, connection.ping()).await;
+                        if let Some(absence) = &mut absence {
+                            absence.wait_longer();
+                        }
+                        Some(())
                     }
-                    if let Err(reason) = self.list(&connection).await? {
-                        tracing::info!(%reason, "the tools of an MCP server cannot be listed again");
+                    News::ListChanged => {
+                        sleep(pause.wait(Instant::now())).await;
+                        self.list_again(connection).await
                     }
                 }
+            };
+            tokio::select! {
+                end = self.end_of(connection) => return Some(end),
+                done = doing => done?,
             }
         }
+    }
+
+    /// Resolves when the life of this connection is over.
+    async fn end_of(&self, connection: &Arc<dyn Connection>) -> LifeEnd {
+        tokio::select! {
+            reason = connection.closed() => LifeEnd::Failed(reason),
+            () = self.restart.notified() => LifeEnd::Restart,
+        }
+    }
+
+    /// Its address does not answer any more, or does again. `None`: nobody holds the server any more.
+    async fn note_reach(
+        &self,
+        connection: &Arc<dyn Connection>,
+        absence: &mut Option<Absence>,
+        cause: Option<String>,
+    ) -> Option<()> {
+        let state = match cause {
+            Some(cause) => {
+                let reason = cause.clone();
+                match absence {
+                    Some(known) => known.cause = cause,
+                    None => *absence = Some(Absence::new(cause)),
+                }
+                ServerState::Unreachable { reason }
+            }
+            None => {
+                *absence = None;
+                // It may be another one by now.
+                self.list_again(connection).await?;
+                ServerState::Ready
+            }
+        };
+        let server = self.server.upgrade()?;
+        server.log.note(&match &state {
+            ServerState::Unreachable { reason } => reason.clone(),
+            _ => "it answers again".to_owned(),
+        });
+        server.change(|inner| {
+            if let ServerState::Ready | ServerState::Unreachable { .. } = inner.state {
+                inner.state = state;
+            }
+        });
+        Some(())
+    }
+
+    /// Lists the tools of a server that is ready. `None`: nobody holds the server any more.
+    async fn list_again(&self, connection: &Arc<dyn Connection>) -> Option<()> {
+        if let Err(reason) = self.list(connection).await? {
+            tracing::info!(%reason, "the tools of an MCP server cannot be listed again");
+        }
+        Some(())
     }
 
     /// Lists the tools and keeps them. `None`: nobody holds the server any more.
