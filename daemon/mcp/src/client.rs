@@ -189,6 +189,9 @@ pub trait Connection: Send + Sync {
     /// Asks whether it is there. What comes of it is seen by `reach_changed`.
     fn ping(&self) -> BoxFuture<'_, ()>;
 
+    /// Whether the settings of its sandbox are others than when it was started. Blocks.
+    fn is_outdated(&self) -> bool;
+
     /// Ends it, whoever holds it: calls in flight fail.
     fn close(&self);
 

@@ -283,7 +283,13 @@ impl Server {
     /// Why it may not run any more.
     async fn refusal(self: &Arc<Self>) -> Option<String> {
         let server = Arc::clone(self);
-        let asked = tokio::task::spawn_blocking(move || server.refusal_now());
+        let asked = tokio::task::spawn_blocking(move || {
+            let refusal = server.refusal_now();
+            if refusal.is_none() {
+                server.renew_sandbox();
+            }
+            refusal
+        });
         asked
             .await
             .unwrap_or_else(|_| Some("its configuration cannot be read".to_owned()))
@@ -293,6 +299,19 @@ impl Server {
     #[must_use]
     pub fn refusal_now(&self) -> Option<String> {
         self.admission.refusal(&self.config, &self.cwd)
+    }
+
+    /// Restarts it if the settings of its sandbox have changed. Blocks.
+    pub fn renew_sandbox(&self) {
+        if !self.config.sandbox {
+            return;
+        }
+        let connection = self.lock().connection.clone();
+        if connection.is_some_and(|connection| connection.is_outdated()) {
+            self.log
+                .note("restarted: the settings of its sandbox have changed");
+            self.ask_restart();
+        }
     }
 
     /// Stops it: it may not run any more. Its calls in flight fail.

@@ -191,6 +191,13 @@ impl Connection for SdkConnection {
         .boxed()
     }
 
+    fn is_outdated(&self) -> bool {
+        match &self.route {
+            Route::Program(program) => program.is_outdated(),
+            Route::Http { .. } => false,
+        }
+    }
+
     fn close(&self) {
         match &self.route {
             Route::Program(program) => program.stop(),

@@ -96,6 +96,10 @@ impl Connection for OneTool {
         ready(()).boxed()
     }
 
+    fn is_outdated(&self) -> bool {
+        false
+    }
+
     fn close(&self) {}
 
     fn closed(&self) -> BoxFuture<'_, String> {
