@@ -1,15 +1,16 @@
 //! An MCP server over streamable HTTP: a small one of these tests, on loopback.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::{TcpListener, TcpStream};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
 
 use serde_json::{Value, json};
 use testkit::model::{Answer, Model, Request, Script};
 use tests::until;
 
-use crate::mcp::{calling, offered, result_of, servers};
+use crate::mcp::{again, calling, calling_each_turn, offered, result_of, servers};
 use crate::scripted::{house, run};
 
 /// A request that came: its method and target, its headers with names in lower case, its body as text and as JSON.
@@ -39,6 +40,44 @@ const SESSION: &str = "session-1";
 fn serve() -> (String, Arc<Mutex<Vec<Came>>>) {
     let (base, came) = serve_with(|came, _| answer(came));
     (format!("{base}/mcp"), came)
+}
+
+/// A server at one address, where nothing listens after a stop.
+struct Stoppable {
+    address: SocketAddr,
+    is_stopped: Arc<AtomicBool>,
+    thread: JoinHandle<()>,
+}
+
+impl Stoppable {
+    fn start(address: SocketAddr) -> Self {
+        let listener = TcpListener::bind(address).expect("its port");
+        let address = listener.local_addr().expect("an address");
+        let is_stopped = Arc::new(AtomicBool::new(false));
+        let stopped = Arc::clone(&is_stopped);
+        let thread = std::thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                if stopped.load(Ordering::SeqCst) {
+                    return;
+                }
+                if let Some(came) = read(&stream) {
+                    let _ = (&stream).write_all(answer(&came).as_bytes());
+                }
+            }
+        });
+        Self {
+            address,
+            is_stopped,
+            thread,
+        }
+    }
+
+    fn stop(self) {
+        self.is_stopped.store(true, Ordering::SeqCst);
+        // Wakes it.
+        drop(TcpStream::connect(self.address));
+        self.thread.join().expect("the server");
+    }
 }
 
 /// Serves these answers until the test's process ends. They are given the server's own address.
@@ -464,4 +503,35 @@ fn question_on_the_stream_of_a_call_belongs_to_that_call_whatever_other_sessions
         let said = result_of(&model);
         assert!(said.contains(wanted), "{said}");
     }
+}
+
+#[test]
+fn a_server_whose_address_stops_answering_is_unreachable_in_lists_until_it_answers() {
+    let server = Stoppable::start(SocketAddr::from(([127, 0, 0, 1], 0)));
+    let address = server.address;
+    let model = calling_each_turn("mcp__web__greet", json!({"name": "Ann"}));
+    let house = house(&model);
+    servers(
+        &house,
+        &json!({"web": {"url": format!("http://{address}/mcp")}}),
+    );
+    let ran = run(&house, &["--allow", "mcp__web"], "Greet.").expect(0, "completed");
+    assert_eq!(result_of(&model), "Hello, Ann.");
+    server.stop();
+    let failed = again(&house, &model, &ran);
+    for words in ["cannot be reached", "refused", "had no effect"] {
+        assert!(failed.contains(words), "{words}: {failed}");
+    }
+    until("the lists to say so, with the cause", || {
+        let listed = house.reasonix(&["mcp", "list"]).expect_code(0);
+        let said = listed.out.contains("unreachable") && listed.err.contains("refused");
+        said.then_some(())
+    });
+    let _server = Stoppable::start(address);
+    // Nobody calls it: it is looked for.
+    until("it to be ready again", || {
+        let listed = house.reasonix(&["mcp", "list"]).expect_code(0);
+        (listed.out.contains("ready") && !listed.err.contains("refused")).then_some(())
+    });
+    assert_eq!(again(&house, &model, &ran), "Hello, Ann.");
 }

@@ -3,6 +3,7 @@
 use std::fs;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use proto::hello::Role;
 use rustix::process::Signal;
@@ -76,13 +77,16 @@ fn reached(house: &House, names: &'static [&'static str], arguments: &Value) -> 
             None => Answer::text("Done."),
         }
     }));
-    house.provider(&model.entry("model", None));
+    static MODELS: AtomicUsize = AtomicUsize::new(0);
+    let name = format!("model{}", MODELS.fetch_add(1, Ordering::Relaxed));
+    house.provider(&model.entry(&name, None));
     let allowed = names.iter().map(|name| format!("mcp__{name}"));
     let allowed: Vec<_> = allowed
         .flat_map(|rule| ["--allow".to_owned(), rule])
         .collect();
-    let allowed: Vec<_> = allowed.iter().map(String::as_str).collect();
-    run(house, &allowed, "Go.").expect(0, "completed");
+    let allowed = allowed.iter().map(String::as_str);
+    let options: Vec<_> = ["--model", &name].into_iter().chain(allowed).collect();
+    run(house, &options, "Go.").expect(0, "completed");
     let requests = model.requests();
     let results = requests.last().expect("a request").results();
     results
@@ -187,6 +191,27 @@ fn a_sandboxed_server_has_the_network_that_commands_have() {
     servers(&house, &json!({"s": entry(&house, "s", true)}));
     let said = reached(&house, &["s"], &json!({"tcp": [address]}));
     assert_eq!(said, [format!("tcp {address}: yes\n")]);
+}
+
+#[test]
+fn other_settings_of_the_sandbox_count_from_the_next_call_on() {
+    let Some(house) = held_house("") else { return };
+    let listener = TcpListener::bind("127.0.0.1:0").expect("listen");
+    let address = listener.local_addr().expect("its address").to_string();
+    servers(&house, &json!({"s": entry(&house, "s", true)}));
+    let arguments = json!({"tcp": [address]});
+    for (network, answer) in [(false, "no"), (true, "yes"), (false, "no")] {
+        house.files(&format!(
+            "//- reasonix.toml\n[sandbox]\nnetwork = {network}\n"
+        ));
+        let _ = house.reasonix(&["trust", "--yes"]).expect_code(0);
+        let said = reached(&house, &["s"], &arguments);
+        assert_eq!(said, [format!("tcp {address}: {answer}\n")]);
+    }
+    assert_eq!(starts(&house, "s"), 3);
+    // The same settings of now restart nothing.
+    reached(&house, &["s"], &arguments);
+    assert_eq!(starts(&house, "s"), 3);
 }
 
 #[test]

@@ -123,6 +123,7 @@ super::catalog! {
     ServerNeedsLogin = "needs login", "需要登录";
     ServerFailing = "failed", "失败";
     ServerDisabled = "disabled", "已停用";
+    ServerUnreachable = "does not answer", "无应答";
     ServerSandboxed = "sandboxed", "在沙箱内";
     ServerStopped = "stopped", "未运行";
     StatsTitle = "usage", "用量统计";

@@ -62,6 +62,7 @@ fn server_lines(model: &Model, server: &McpServer) -> Vec<String> {
     let state = match server.state.as_str() {
         "starting" => language.say(Msg::ServerStarting).to_owned(),
         "ready" => language.say(Msg::ServerReady).to_owned(),
+        "unreachable" => language.say(Msg::ServerUnreachable).to_owned(),
         "backing off" => language.say(Msg::ServerBackingOff).to_owned(),
         "failed" => language.say(Msg::ServerFailing).to_owned(),
         "needs login" => language.say(Msg::ServerNeedsLogin).to_owned(),

@@ -1,6 +1,7 @@
 //! A connection to one server, behind a trait: what the pool needs of it. The implementation on the official SDK is in
 //! `client/sdk.rs`.
 
+mod asker;
 mod changes;
 mod connection;
 mod content;
@@ -10,6 +11,7 @@ pub(crate) mod http;
 mod http_session;
 mod in_flight;
 pub mod oauth;
+mod reach;
 mod sampling;
 pub(crate) mod sdk;
 pub(crate) mod stdio;
@@ -83,6 +85,12 @@ pub struct ToolRequest {
 pub enum CallError {
     /// The server answered with an error.
     Refused(String),
+    /// Nothing answers at its address.
+    Unreachable {
+        reason: String,
+        /// Whether the call may have arrived.
+        arrived: bool,
+    },
     /// The call exceeded its time limit. The server was asked to cancel it.
     TimedOut,
     /// The user stopped it.
@@ -173,6 +181,16 @@ pub trait Connection: Send + Sync {
 
     /// Resolves each time the server reports that its tools or prompts have changed.
     fn list_changed(&self) -> BoxFuture<'_, ()>;
+
+    /// Resolves when the cause for which its address does not answer is another one than `known`. `None`: it answers. Never for
+    /// a program, whose end is noticed.
+    fn reach_changed<'a>(&'a self, known: Option<&'a str>) -> BoxFuture<'a, Option<String>>;
+
+    /// Asks whether it is there. What comes of it is seen by `reach_changed`.
+    fn ping(&self) -> BoxFuture<'_, ()>;
+
+    /// Whether the settings of its sandbox are others than when it was started. Blocks.
+    fn is_outdated(&self) -> bool;
 
     /// Ends it, whoever holds it: calls in flight fail.
     fn close(&self);

@@ -329,7 +329,7 @@ impl Pool {
         self.options.runtime.block_on(answer)
     }
 
-    /// Stops the servers that may not run any more. Called when trust ends or a server is removed, and every now and then,
+    /// Stops the servers that may not run any more, and restarts those whose sandboxes have other settings. Called when trust ends or a server is removed, and every now and then,
     /// because users also edit files. Blocks.
     pub fn withdraw_refused(&self) {
         let servers: Vec<_> = {
@@ -342,8 +342,9 @@ impl Pool {
                 .collect()
         };
         for server in servers {
-            if let Some(reason) = server.refusal_now() {
-                server.withdraw(reason);
+            match server.refusal_now() {
+                Some(reason) => server.withdraw(reason),
+                None => server.renew_sandbox(),
             }
         }
     }

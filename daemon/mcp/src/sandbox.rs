@@ -25,4 +25,7 @@ pub trait Sandboxes: Send + Sync {
         temp: &Path,
         env: Vec<(String, String)>,
     ) -> Result<SandboxedStart, String>;
+
+    /// The settings that the sandbox of a program in `cwd` is made from: another text for other settings. Blocks.
+    fn terms(&self, cwd: &Path) -> String;
 }

@@ -1,24 +1,24 @@
-//! One server: its state, its listing, its connection, and the task that starts it again when it fails.
+//! One server, as its users see it: its state, its listing, its connection. `owner` starts it, and starts it again.
 //!
 //! Owned by the pool; the tools of sessions hold it. When the last holder lets go, the task and the process end.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
-use std::time::{Duration, Instant};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 use tokio::sync::{Notify, watch};
-use tokio::time::{sleep, timeout};
+use tokio::time::timeout;
 
 use crate::admission::Admission;
-use crate::client::{Connect, ConnectError, ConnectRequest, Connection};
+use crate::client::{Connect, ConnectRequest, Connection};
 use crate::config::ServerConfig;
 use crate::listing::Listing;
-use crate::listing_pause::ListingPause;
 use crate::log::ServerLog;
-use crate::state::{NextStep, Restarts, ServerState};
+use crate::state::ServerState;
 
-/// How long a listing may take once the server has answered.
-const LISTING: Duration = Duration::from_secs(30);
+mod owner;
+
+use owner::Owner;
 
 /// A configured server in one directory.
 pub struct Server {
@@ -213,6 +213,7 @@ impl Server {
                         }
                         ServerState::Starting
                         | ServerState::Ready
+                        | ServerState::Unreachable { .. }
                         | ServerState::BackingOff { .. } => {}
                     }
                 }
@@ -247,7 +248,7 @@ impl Server {
             loop {
                 changed.mark_unchanged();
                 match self.state() {
-                    ServerState::Ready => return Ok(()),
+                    ServerState::Ready | ServerState::Unreachable { .. } => return Ok(()),
                     ServerState::Starting => {}
                     ServerState::BackingOff { reason, .. }
                     | ServerState::Failed { reason }
@@ -282,7 +283,13 @@ impl Server {
     /// Why it may not run any more.
     async fn refusal(self: &Arc<Self>) -> Option<String> {
         let server = Arc::clone(self);
-        let asked = tokio::task::spawn_blocking(move || server.refusal_now());
+        let asked = tokio::task::spawn_blocking(move || {
+            let refusal = server.refusal_now();
+            if refusal.is_none() {
+                server.renew_sandbox();
+            }
+            refusal
+        });
         asked
             .await
             .unwrap_or_else(|_| Some("its configuration cannot be read".to_owned()))
@@ -292,6 +299,19 @@ impl Server {
     #[must_use]
     pub fn refusal_now(&self) -> Option<String> {
         self.admission.refusal(&self.config, &self.cwd)
+    }
+
+    /// Restarts it if the settings of its sandbox have changed. Blocks.
+    pub fn renew_sandbox(&self) {
+        if !self.config.sandbox {
+            return;
+        }
+        let connection = self.lock().connection.clone();
+        if connection.is_some_and(|connection| connection.is_outdated()) {
+            self.log
+                .note("restarted: the settings of its sandbox have changed");
+            self.ask_restart();
+        }
     }
 
     /// Stops it: it may not run any more. Its calls in flight fail.
@@ -314,239 +334,5 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         self.end.send_replace(true);
-    }
-}
-
-/// The task of a server. Holds it weakly: when nobody else does, it ends.
-struct Owner {
-    server: Weak<Server>,
-    wake: Arc<Notify>,
-    restart: Arc<Notify>,
-    connect: Arc<dyn Connect>,
-    request: ConnectRequest,
-    listings: PathBuf,
-}
-
-/// A life of a server. Its end closes the connection, which calls in flight hold too.
-struct Life(Arc<dyn Connection>);
-
-impl Drop for Life {
-    fn drop(&mut self) {
-        self.0.close();
-    }
-}
-
-/// Why a life of a server is over.
-enum LifeEnd {
-    Failed(String),
-    NeedsLogin,
-    /// Its sandbox cannot be made.
-    NoSandbox(String),
-    /// A user asked for a restart, or has logged in or out.
-    Restart,
-    /// It may not run any more: why.
-    Withdrawn(String),
-}
-
-impl Owner {
-    async fn run(self, mut ended: watch::Receiver<bool>) {
-        let lives = async {
-            let mut restarts = Restarts::default();
-            loop {
-                let Some(refusal) = self.refusal().await else {
-                    return;
-                };
-                let mut ready_since = None;
-                let end = match refusal {
-                    Some(reason) => Some(LifeEnd::Withdrawn(reason)),
-                    None => {
-                        self.note_admitted();
-                        self.live(&mut ready_since).await
-                    }
-                };
-                let Some(end) = end else { return };
-                let ran = ready_since.map(|since: Instant| since.elapsed());
-                let Some(server) = self.server.upgrade() else {
-                    return;
-                };
-                let (state, next) = match end {
-                    LifeEnd::Restart => {
-                        restarts.forget();
-                        server.change(|inner| {
-                            inner.connection = None;
-                            // One that was withdrawn is not known to start.
-                            if !matches!(inner.state, ServerState::Withdrawn { .. }) {
-                                inner.state = ServerState::Starting;
-                            }
-                        });
-                        continue;
-                    }
-                    LifeEnd::Failed(reason) => restarts.failed(reason, ran),
-                    LifeEnd::NeedsLogin => {
-                        let name = &server.config.name;
-                        let reason = format!("it needs a login: run `reasonix mcp login {name}`");
-                        let state = ServerState::NeedsLogin { reason };
-                        (state, NextStep::WaitUntilWanted)
-                    }
-                    // Another try would find the same machine and settings.
-                    LifeEnd::NoSandbox(reason) => {
-                        (ServerState::Failed { reason }, NextStep::WaitUntilWanted)
-                    }
-                    LifeEnd::Withdrawn(reason) => {
-                        server.log.note(&format!("stopped: {reason}"));
-                        let state = ServerState::Withdrawn { reason };
-                        (state, NextStep::WaitUntilWanted)
-                    }
-                };
-                tracing::info!(server = %server.config.name, state = state.word(), reason = ?state.reason(), "an MCP server does not run");
-                server.change(|inner| {
-                    inner.connection = None;
-                    inner.state = state;
-                    inner.failed_once = true;
-                });
-                drop(server);
-                if self.wait(next).await {
-                    restarts.forget();
-                }
-                let Some(server) = self.server.upgrade() else {
-                    return;
-                };
-                server.change(|inner| inner.state = ServerState::Starting);
-            }
-        };
-        // Both arms may be dropped at any point: what lives holds its process, which ends with it.
-        tokio::select! {
-            () = lives => {}
-            _ = ended.wait_for(|ended| *ended) => {}
-        }
-        if let Some(server) = self.server.upgrade() {
-            server.change(|inner| {
-                inner.connection = None;
-                inner.state = ServerState::Disabled {
-                    reason: "it was stopped".to_owned(),
-                };
-            });
-        }
-    }
-
-    /// Why it may not run. `None`: nobody holds the server any more.
-    async fn refusal(&self) -> Option<Option<String>> {
-        Some(self.server.upgrade()?.refusal().await)
-    }
-
-    /// It may run: one that was withdrawn starts again.
-    fn note_admitted(&self) {
-        if let Some(server) = self.server.upgrade()
-            && matches!(server.state(), ServerState::Withdrawn { .. })
-        {
-            server.change(|inner| inner.state = ServerState::Starting);
-        }
-    }
-
-    /// Waits before the next start. Returns whether a user asked for it.
-    async fn wait(&self, next: NextStep) -> bool {
-        let waited = async {
-            match next {
-                NextStep::StartAfter(wait) => sleep(wait).await,
-                NextStep::WaitUntilWanted => self.wake.notified().await,
-            }
-        };
-        tokio::select! {
-            () = waited => false,
-            () = self.restart.notified() => true,
-        }
-    }
-
-    /// One life, from its start to its end. `None`: nobody holds the server any more.
-    async fn live(&self, ready_since: &mut Option<Instant>) -> Option<LifeEnd> {
-        let limit = self.request.config.startup_timeout;
-        let connecting = timeout(limit, self.connect.connect(self.request.clone()));
-        let connected = tokio::select! {
-            connected = connecting => connected,
-            () = self.restart.notified() => return Some(LifeEnd::Restart),
-        };
-        let late = || format!("it did not answer within {} s", limit.as_secs());
-        let connection = match connected {
-            Ok(Ok(connection)) => connection,
-            Ok(Err(ConnectError::NeedsLogin)) => return Some(LifeEnd::NeedsLogin),
-            Ok(Err(ConnectError::NoSandbox(reason))) => return Some(LifeEnd::NoSandbox(reason)),
-            Ok(Err(ConnectError::Failed(reason))) => return Some(LifeEnd::Failed(reason)),
-            Err(_) => return Some(LifeEnd::Failed(late())),
-        };
-        let _life = Life(Arc::clone(&connection));
-        if let Err(reason) = self.list(&connection).await? {
-            return Some(LifeEnd::Failed(reason));
-        }
-        *ready_since = Some(Instant::now());
-        self.server.upgrade()?.change(|inner| {
-            inner.state = ServerState::Ready;
-            inner.failed_once = false;
-            inner.connection = Some(Arc::clone(&connection));
-        });
-        let mut pause = ListingPause::default();
-        loop {
-            // Each arm is cancel-safe: a notification that is not taken stays.
-            tokio::select! {
-                reason = connection.closed() => return Some(LifeEnd::Failed(reason)),
-                () = self.restart.notified() => return Some(LifeEnd::Restart),
-                () = connection.list_changed() => {
-                    tokio::select! {
-                        () = sleep(pause.wait(Instant::now())) => {}
-                        reason = connection.closed() => return Some(LifeEnd::Failed(reason)),
-                        () = self.restart.notified() => return Some(LifeEnd::Restart),
-                    }
-                    if let Err(reason) = self.list(&connection).await? {
-                        tracing::info!(%reason, "the tools of an MCP server cannot be listed again");
-                    }
-                }
-            }
-        }
-    }
-
-    /// Lists the tools and keeps them. `None`: nobody holds the server any more.
-    async fn list(&self, connection: &Arc<dyn Connection>) -> Option<Result<(), String>> {
-        let listed = tokio::select! {
-            listed = timeout(LISTING, connection.list_tools()) => listed,
-            reason = connection.closed() => return Some(Err(reason)),
-        };
-        let raw = match listed {
-            Ok(Ok(raw)) => raw,
-            Ok(Err(reason)) => return Some(Err(format!("it does not list its tools: {reason}"))),
-            Err(_) => return Some(Err("it does not list its tools in time".to_owned())),
-        };
-        let prompts = tokio::select! {
-            listed = timeout(LISTING, connection.list_prompts()) => listed,
-            reason = connection.closed() => return Some(Err(reason)),
-        };
-        let late = || Err("it does not answer in time".to_owned());
-        let prompts = prompts.unwrap_or_else(|_| late());
-        let server = self.server.upgrade()?;
-        let name = &server.config.name;
-        // Its tools are of use all the same.
-        let prompts = prompts.unwrap_or_else(|reason| {
-            server
-                .log
-                .note(&format!("its prompts are not listed: {reason}"));
-            Vec::new()
-        });
-        let hash = &server.config_hash;
-        let listing = Listing::new(name, hash, &raw.tools)
-            .with_malformed(name, &raw.malformed)
-            .with_prompts(name, &prompts)
-            .with_bounded_problems(name);
-        let listing = match connection.has_resources() {
-            true => listing.with_resources(name, hash),
-            false => listing,
-        };
-        for problem in &listing.problems {
-            server.log.note(problem);
-        }
-        if server.listing().as_deref() != Some(&listing)
-            && let Err(error) = listing.store(&self.listings, &server.config_hash)
-        {
-            tracing::warn!(%error, "the listing of an MCP server is not kept");
-        }
-        server.change(|inner| inner.listing = Some(Arc::new(listing)));
-        Some(Ok(()))
     }
 }

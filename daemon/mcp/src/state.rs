@@ -1,6 +1,7 @@
 //! The states of a server, and what to do next. Pure: the caller passes the time that a server ran.
 //!
 //! ```text
+//!     Starting ─▶ Ready ◀─▶ Unreachable
 //!     Starting ─▶ Ready ─▶ BackingOff ─▶ Starting …
 //!        ├──────────────────▶ BackingOff ─▶ … ─▶ Failed ─(wanted)─▶ Starting
 //!        └──────────────────▶ NeedsLogin ─(wanted, or logged in)─▶ Starting
@@ -25,6 +26,8 @@ pub enum ServerState {
     Starting,
     /// It answers.
     Ready,
+    /// It answered once, and its address does not now: it is asked again and again.
+    Unreachable { reason: String },
     /// It failed, and is started again after this wait.
     BackingOff { reason: String, wait: Duration },
     /// It failed too often: it is started again when a call or a user wants it.
@@ -45,6 +48,7 @@ impl ServerState {
         match self {
             Self::Starting => "starting",
             Self::Ready => "ready",
+            Self::Unreachable { .. } => "unreachable",
             Self::BackingOff { .. } => "backing off",
             Self::Failed { .. } => "failed",
             Self::NeedsLogin { .. } => "needs login",
@@ -59,6 +63,7 @@ impl ServerState {
         match self {
             Self::Starting | Self::Ready => None,
             Self::BackingOff { reason, .. }
+            | Self::Unreachable { reason }
             | Self::Failed { reason }
             | Self::NeedsLogin { reason }
             | Self::Withdrawn { reason }
@@ -74,6 +79,12 @@ pub enum NextStep {
     StartAfter(Duration),
     /// Start it when it is wanted.
     WaitUntilWanted,
+}
+
+/// The wait after this one, between two tries of the same kind.
+#[must_use]
+pub fn next_wait(wait: Option<Duration>) -> Duration {
+    wait.map_or(FIRST_WAIT, |wait| wait.saturating_mul(2).min(WAIT_MAX))
 }
 
 /// Counts failures.

@@ -153,6 +153,15 @@ impl ServerTool {
             Err(CallError::Refused(reason)) => Outcome::failed(format!(
                 "The MCP server `{name}` refused the call: {reason}"
             )),
+            Err(CallError::Unreachable { reason, arrived }) => {
+                let effects = match arrived {
+                    true => "The call is not repeated; it may have had effects.",
+                    false => "The call had no effect.",
+                };
+                Outcome::failed(format!(
+                    "The MCP server `{name}` cannot be reached: {reason}. {effects}"
+                ))
+            }
             Err(CallError::TimedOut) => Outcome::with_status(
                 CallStatus::Failed,
                 format!(
@@ -182,6 +191,7 @@ fn lost(server: &str, state: &ServerState) -> String {
         ),
         ServerState::Starting
         | ServerState::Ready
+        | ServerState::Unreachable { .. }
         | ServerState::BackingOff { .. }
         | ServerState::Failed { .. }
         | ServerState::NeedsLogin { .. } => format!(

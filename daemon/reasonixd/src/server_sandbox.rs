@@ -64,6 +64,13 @@ impl mcp::Sandboxes for ServerSandboxes {
         let (sandbox, env) = self.of(cwd, temp).around(env)?;
         Ok(SandboxedStart { sandbox, env })
     }
+
+    fn terms(&self, cwd: &Path) -> String {
+        let now = self.of(cwd, Path::new(""));
+        let denied: Vec<_> = now.layers.iter().map(|layer| &layer.rules.deny).collect();
+        let paths = (&now.root, &now.allow_write, &now.deny_read);
+        format!("{denied:?} {paths:?} {:?}", now.settings)
+    }
 }
 
 /// The rules of the files: the user's, and the project's as far as it is trusted.

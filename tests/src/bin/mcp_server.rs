@@ -1,9 +1,10 @@
 //! An MCP server whose faults are its arguments, without any library: for tests of what servers do wrong.
 //!
 //! ```text
-//! test-mcp-server [hang | crash | flood | noise | lie | malformed | many | reach] [--describe TEXT] [--count FILE] [--more FILE]
+//! test-mcp-server [hang | crash | mortal | flood | babble | lie | malformed | many | reach] [--describe TEXT] [--count FILE] [--more FILE]
 //! ```
 //!
+//! `mortal` exits a second after its start, and `babble` floods its standard output once it has listed its tools.
 //! Each line of the file after `--more` is a tool besides its own. A call of `change` says that the list has changed.
 //! `ask` asks the user with an elicitation, `odd` asks the client for something that does not exist, and both answer with
 //! what the client said. `link` asks the user to open an address, `gated` wants that before its first call, and `sample` has the model answer a text. `ask_of_two`
@@ -40,12 +41,11 @@ fn main() {
             std::thread::park();
         },
         "crash" => exit(3),
-        "flood" => loop {
-            if std::io::stdout().write_all(&[b'x'; 4096]).is_err() {
-                exit(1);
-            }
-            println(&json!("noise"));
-        },
+        "mortal" => drop(std::thread::spawn(|| {
+            std::thread::sleep(std::time::Duration::from_secs(1));
+            exit(9);
+        })),
+        "flood" => flood(),
         _ => {}
     }
     let describe = after("--describe");
@@ -115,12 +115,24 @@ fn main() {
                         .collect();
                 }
                 reply(&id, &json!({"tools": tools}));
+                if fault == "babble" {
+                    drop(std::thread::spawn(flood));
+                }
             }
             Some("tools/call") => call(&id, &message),
             Some("ping") => reply(&id, &json!({})),
             _ => println(&json!({"jsonrpc": "2.0", "id": id,
                 "error": {"code": -32601, "message": "no such method"}})),
         }
+    }
+}
+
+fn flood() -> ! {
+    loop {
+        if std::io::stdout().write_all(&[b'x'; 4096]).is_err() {
+            exit(1);
+        }
+        println(&json!("noise"));
     }
 }
 

@@ -4,18 +4,18 @@ use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use futures::FutureExt as _;
-use futures::future::BoxFuture;
+use futures::future::{BoxFuture, pending};
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, ClientRequest, ErrorCode, InputRequest, InputRequests,
-    InputResponses, ServerResult,
+    InputResponses, PingRequest, ServerResult,
 };
 use rmcp::service::{PeerRequestOptions, RunningService, ServiceError};
 use rmcp::{ErrorData, RoleClient};
 use serde_json::{Map, Value};
 use tokio::time::Instant;
 
+use super::asker::Asker;
 use super::changes::{self, ChangeListener};
-use super::elicitation::Asker;
 use super::handler::{Asking, Handler, Listening, Shared, roots};
 use super::http_session::HttpSession;
 use super::oauth::Logins;
@@ -175,6 +175,29 @@ impl Connection for SdkConnection {
         self.shared.list_changed.notified().boxed()
     }
 
+    fn reach_changed<'a>(&'a self, known: Option<&'a str>) -> BoxFuture<'a, Option<String>> {
+        match &self.route {
+            Route::Program(_) => pending().boxed(),
+            Route::Http { session, .. } => session.reach.changed(known).boxed(),
+        }
+    }
+
+    fn ping(&self) -> BoxFuture<'_, ()> {
+        async {
+            let ping = ClientRequest::PingRequest(PingRequest::default());
+            // Any answer counts, also that it does not know the method.
+            let _ = self.service.send_request(ping).await;
+        }
+        .boxed()
+    }
+
+    fn is_outdated(&self) -> bool {
+        match &self.route {
+            Route::Program(program) => program.is_outdated(),
+            Route::Http { .. } => false,
+        }
+    }
+
     fn close(&self) {
         match &self.route {
             Route::Program(program) => program.stop(),
@@ -219,9 +242,13 @@ impl SdkConnection {
             logins.note_challenge(server, challenge);
             return CallError::NeedsLogin;
         }
-        match session.reason() {
-            Some(reason) if http::did_nothing(&*sent.error) => CallError::Refused(reason),
-            Some(_) | None => call_error(error),
+        match (session.reason(), session.reach.cause()) {
+            (Some(reason), _) if http::did_nothing(&*sent.error) => CallError::Refused(reason),
+            (None, Some(reason)) => CallError::Unreachable {
+                reason,
+                arrived: !http::never_arrived(&*sent.error),
+            },
+            (Some(_) | None, _) => call_error(error),
         }
     }
 }

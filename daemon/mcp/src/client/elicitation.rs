@@ -1,26 +1,19 @@
-//! Questions of a server to the user: read from the protocol, cleaned, asked through the call that they belong to.
-#![expect(deprecated, reason = "servers of today ask for samples")]
+//! Questions of a server to the user, as the protocol has them: read, bounded and cleaned. Pure. `asker` asks them.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
 
-use contract::{ElicitationAnswer, Questions, SamplingAnswer};
 use proto::params::elicitation::{Elicitation, ElicitationField, ElicitationKind, FieldType};
 use proto::params::interaction::{Choice, Question};
 use rmcp::ErrorData;
 use rmcp::model::{
-    CreateMessageRequestParams, CreateMessageResult, ElicitRequestParams, ElicitResult,
-    ElicitationAction, ElicitationSchema, EnumSchema, MultiSelectEnumSchema,
+    ElicitRequestParams, ElicitationSchema, EnumSchema, MultiSelectEnumSchema,
     PrimitiveSchemaDefinition, SingleSelectEnumSchema,
 };
 use serde_json::{Map, Value};
-use tokio::sync::watch;
 
-use super::{CallError, LinkDecision, http, sampling};
+use super::http;
 use crate::text::{clean, cut};
 
-/// Questions that one call may ask.
-const QUESTIONS_MAX: usize = 20;
 /// Links that one call may want opened.
 const LINKS_MAX: usize = 5;
 /// Values of one question.
@@ -34,131 +27,8 @@ const URL_MAX: usize = 2_000;
 /// Bytes of a title, of a choice and of a name.
 const TITLE_MAX: usize = 200;
 
-/// How a running call asks the user.
-pub(super) struct Asker {
-    server: String,
-    questions: Arc<dyn Questions>,
-    /// How many questions it has asked, and whether one is open.
-    asked: Mutex<usize>,
-    /// Held while a question is open: a call asks one at a time.
-    turn: tokio::sync::Mutex<()>,
-    /// Whether a question is open.
-    open: watch::Sender<bool>,
-}
-
-/// Says that the question is not open any more, however it ended.
-struct OpenMark<'a>(&'a Asker);
-
-impl Drop for OpenMark<'_> {
-    fn drop(&mut self) {
-        self.0.open.send_replace(false);
-    }
-}
-
-impl Asker {
-    pub(super) fn new(server: String, questions: Arc<dyn Questions>) -> Self {
-        Self {
-            server,
-            questions,
-            asked: Mutex::default(),
-            turn: tokio::sync::Mutex::default(),
-            open: watch::Sender::new(false),
-        }
-    }
-
-    /// Changes when a question opens or is answered.
-    pub(super) fn watch(&self) -> watch::Receiver<bool> {
-        self.open.subscribe()
-    }
-
-    /// Asks the user. The error goes to the server.
-    pub(super) async fn ask(&self, params: ElicitRequestParams) -> Result<ElicitResult, ErrorData> {
-        let defaults = defaults(&params);
-        let question =
-            read(&self.server, params).map_err(|reason| ErrorData::invalid_params(reason, None))?;
-        let is_form = question.kind.is_form();
-        let _turn = self.turn.lock().await;
-        let _mark = self.begin()?;
-        Ok(match self.questions.ask(question).await {
-            ElicitationAnswer::Accept(_) if !is_form => {
-                ElicitResult::new(ElicitationAction::Accept)
-            }
-            ElicitationAnswer::Accept(mut values) => {
-                for (name, default) in defaults {
-                    values.entry(name).or_insert(default);
-                }
-                ElicitResult::new(ElicitationAction::Accept).with_content(Value::Object(values))
-            }
-            ElicitationAnswer::Decline => ElicitResult::new(ElicitationAction::Decline),
-            ElicitationAnswer::Cancel => ElicitResult::new(ElicitationAction::Cancel),
-        })
-    }
-
-    /// Shows the user the links that a server wants opened before it does a call. The error is a text for the model.
-    pub(super) async fn show_links(&self, wanted: &ErrorData) -> Result<CallError, String> {
-        let mut links = Vec::new();
-        let mut decision = LinkDecision::Accepted;
-        for params in wanted_links(wanted)? {
-            let question = read(&self.server, params.clone())?;
-            let ElicitationKind::Link { url, .. } = question.kind else {
-                return Err("it wants the user to open something that is not a link".to_owned());
-            };
-            links.push(url);
-            if decision == LinkDecision::Accepted {
-                let answer = self
-                    .ask(params)
-                    .await
-                    .map_err(|error| clean(&error.message))?;
-                decision = match answer.action {
-                    ElicitationAction::Accept => LinkDecision::Accepted,
-                    ElicitationAction::Decline => LinkDecision::Declined,
-                    // Cancelled; the SDK may get to know more.
-                    _ => LinkDecision::NotAsked,
-                };
-            }
-        }
-        Ok(CallError::NeedsLinks { links, decision })
-    }
-
-    /// Has the session's model answer a text, if the user approves it. The error goes to the server.
-    pub(super) async fn sample(
-        &self,
-        params: CreateMessageRequestParams,
-    ) -> Result<CreateMessageResult, ErrorData> {
-        let sample = sampling::read(&self.server, params)
-            .map_err(|reason| ErrorData::invalid_params(reason, None))?;
-        let _turn = self.turn.lock().await;
-        let _mark = self.begin()?;
-        let (shown, request, bounds) = (sample.shown, sample.request, sample.bounds);
-        match self.questions.sample(shown, request).await {
-            SamplingAnswer::Answered {
-                text,
-                model,
-                finish,
-            } => Ok(sampling::result(text, model, finish, &bounds)),
-            SamplingAnswer::Declined => Err(sampling::declined()),
-            SamplingAnswer::Failed(reason) => {
-                let reason = format!("the model gave no answer: {reason}");
-                Err(ErrorData::internal_error(contract::scrub(&reason), None))
-            }
-        }
-    }
-
-    /// Counts a question, which is open until the mark is dropped.
-    fn begin(&self) -> Result<OpenMark<'_>, ErrorData> {
-        let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
-        if *asked >= QUESTIONS_MAX {
-            let reason = format!("one call may ask {QUESTIONS_MAX} questions");
-            return Err(ErrorData::invalid_request(reason, None));
-        }
-        *asked += 1;
-        self.open.send_replace(true);
-        Ok(OpenMark(self))
-    }
-}
-
 /// The links in an error that says that the user must open them first.
-fn wanted_links(error: &ErrorData) -> Result<Vec<ElicitRequestParams>, String> {
+pub(super) fn wanted_links(error: &ErrorData) -> Result<Vec<ElicitRequestParams>, String> {
     let data = error.data.as_ref();
     let wanted = data.and_then(|data| data.get("elicitations")?.as_array());
     let wanted = wanted.filter(|wanted| (1..=LINKS_MAX).contains(&wanted.len()));
@@ -169,7 +39,7 @@ fn wanted_links(error: &ErrorData) -> Result<Vec<ElicitRequestParams>, String> {
 }
 
 /// A question as the user is asked. The error is a text for the server.
-fn read(server: &str, params: ElicitRequestParams) -> Result<Elicitation, String> {
+pub(super) fn read(server: &str, params: ElicitRequestParams) -> Result<Elicitation, String> {
     let (message, fields, kind) = match params {
         ElicitRequestParams::FormElicitationParams {
             message,
@@ -237,7 +107,7 @@ fn fields(schema: ElicitationSchema) -> Result<Vec<ElicitationField>, String> {
 }
 
 /// The values that a form proposes: what the user leaves empty.
-fn defaults(params: &ElicitRequestParams) -> Map<String, Value> {
+pub(super) fn defaults(params: &ElicitRequestParams) -> Map<String, Value> {
     let ElicitRequestParams::FormElicitationParams {
         requested_schema, ..
     } = params

@@ -18,7 +18,7 @@ use rmcp::service::{InboundStreamOrigin, NotificationContext, RequestContext};
 use rmcp::{ClientHandler, ErrorData, RoleClient};
 use tokio::sync::{Notify, watch};
 
-use super::elicitation::Asker;
+use super::asker::Asker;
 use super::in_flight::{Assignment, CallsInFlight, Origin};
 use super::{file_uri, sampling};
 use crate::log::ServerLog;

@@ -15,7 +15,7 @@ use crate::text::clean;
 /// How long a connection may take.
 pub(crate) const CONNECT: Duration = Duration::from_secs(10);
 /// Bytes of one event.
-const EVENT_MAX: usize = 16 * 1024 * 1024;
+pub(super) const EVENT_MAX: usize = 16 * 1024 * 1024;
 
 /// Chooses the implementation of TLS, if the program has not.
 pub(crate) fn install_tls() {
@@ -177,39 +177,43 @@ pub(crate) fn missing_rights(error: &(dyn std::error::Error + 'static)) -> Optio
 
 /// Whether a request that failed has had no effect: it was refused, or never arrived.
 pub(crate) fn did_nothing(error: &(dyn std::error::Error + 'static)) -> bool {
-    let mut causes = std::iter::successors(Some(error), |error| error.source());
-    causes.any(
-        |error| match error.downcast_ref::<StreamableHttpError<reqwest::Error>>() {
-            Some(
-                StreamableHttpError::SessionExpired
+    let refused = |error: &StreamableHttpError<reqwest::Error>| {
+        matches!(
+            error,
+            StreamableHttpError::SessionExpired
                 | StreamableHttpError::ReinitializationFailed(_)
                 | StreamableHttpError::UnexpectedServerResponse(_)
-                | StreamableHttpError::HttpStatus(_),
-            ) => true,
-            Some(StreamableHttpError::Client(error)) => error.is_connect(),
-            Some(_) | None => false,
-        },
+                | StreamableHttpError::HttpStatus(_)
+        )
+    };
+    is_caused_by(error, refused) || never_arrived(error)
+}
+
+/// Whether a request failed because there was nobody to send it to.
+pub(crate) fn never_arrived(error: &(dyn std::error::Error + 'static)) -> bool {
+    is_caused_by(
+        error,
+        |error| matches!(error, StreamableHttpError::Client(error) if error.is_connect()),
     )
+}
+
+/// Whether this holds for an error of a request among the causes of an error.
+fn is_caused_by(
+    error: &(dyn std::error::Error + 'static),
+    holds: impl Fn(&StreamableHttpError<reqwest::Error>) -> bool,
+) -> bool {
+    let mut causes = std::iter::successors(Some(error), |error| error.source());
+    causes.any(|error| error.downcast_ref().is_some_and(&holds))
 }
 
 /// Whether a server answered that it wants an authorization, or another one.
 pub(crate) fn wants_login(error: &(dyn std::error::Error + 'static)) -> bool {
-    let mut cause = Some(error);
-    while let Some(error) = cause {
-        let refused = match error.downcast_ref::<StreamableHttpError<reqwest::Error>>() {
-            Some(StreamableHttpError::AuthRequired(_)) => true,
-            Some(StreamableHttpError::Client(error)) => {
-                error.status() == Some(reqwest::StatusCode::UNAUTHORIZED)
-            }
-            Some(StreamableHttpError::UnexpectedServerResponse(text)) => {
-                text.starts_with("HTTP 401")
-            }
-            Some(_) | None => false,
-        };
-        if refused {
-            return true;
+    is_caused_by(error, |error| match error {
+        StreamableHttpError::AuthRequired(_) => true,
+        StreamableHttpError::Client(error) => {
+            error.status() == Some(reqwest::StatusCode::UNAUTHORIZED)
         }
-        cause = error.source();
-    }
-    false
+        StreamableHttpError::UnexpectedServerResponse(text) => text.starts_with("HTTP 401"),
+        _ => false,
+    })
 }

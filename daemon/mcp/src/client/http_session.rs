@@ -15,7 +15,8 @@ use rmcp::transport::streamable_http_client::{
 };
 use tokio::sync::watch;
 
-use super::http::causes;
+use super::http::{EVENT_MAX, causes};
+use super::reach::Reach;
 use crate::text::{clean, cut};
 
 /// Bytes of a cause.
@@ -52,12 +53,16 @@ enum Phase {
 
 /// The state of the session, shared by the client and its connection.
 #[derive(Debug, Default)]
-pub(super) struct HttpSession(watch::Sender<Phase>);
+pub(super) struct HttpSession {
+    phase: watch::Sender<Phase>,
+    /// Whether the server answers at all.
+    pub(super) reach: Reach,
+}
 
 impl HttpSession {
     /// Resolves when there is no session any more and none can be started, with the reason.
     pub(super) async fn lost(&self) -> String {
-        let mut phase = self.0.subscribe();
+        let mut phase = self.phase.subscribe();
         let found = phase
             .wait_for(|phase| matches!(phase, Phase::Lost(_)))
             .await;
@@ -69,14 +74,14 @@ impl HttpSession {
 
     /// Why there is no session any more.
     pub(super) fn reason(&self) -> Option<String> {
-        match &*self.0.borrow() {
+        match &*self.phase.borrow() {
             Phase::Lost(reason) => Some(reason.clone()),
             Phase::Known | Phase::Expired | Phase::Renewed => None,
         }
     }
 
     fn change(&self, next: impl FnOnce(&Phase) -> Option<Phase>) {
-        self.0.send_if_modified(|phase| match next(phase) {
+        self.phase.send_if_modified(|phase| match next(phase) {
             Some(next) => {
                 *phase = next;
                 true
@@ -159,14 +164,15 @@ impl<C: StreamableHttpClient + Sync> StreamableHttpClient for SessionClient<C> {
         auth_header: Option<String>,
         custom_headers: HashMap<HeaderName, HeaderValue>,
     ) -> Result<StreamableHttpPostResponse, StreamableHttpError<C::Error>> {
-        let id = request_id(&message);
-        let (has_session, starts) = (session_id.is_some(), is_handshake(&message));
-        let handshake = Handshake(starts.then_some(&*self.session));
-        let posted = self
-            .client
-            .post_message(uri, message, session_id, auth_header, custom_headers)
-            .await;
-        self.judged(posted, id, has_session, handshake)
+        self.post_message_with_max_sse_event_size(
+            uri,
+            message,
+            session_id,
+            auth_header,
+            custom_headers,
+            EVENT_MAX,
+        )
+        .await
     }
 
     async fn post_message_with_max_sse_event_size(
@@ -215,12 +221,15 @@ impl<C: StreamableHttpClient + Sync> StreamableHttpClient for SessionClient<C> {
         auth_header: Option<String>,
         custom_headers: HashMap<HeaderName, HeaderValue>,
     ) -> Result<BoxedSseResponse, StreamableHttpError<C::Error>> {
-        let has_session = session_id.is_some();
-        let opened = self
-            .client
-            .get_stream(uri, session_id, last_event_id, auth_header, custom_headers)
-            .await;
-        opened.map_err(|error| ended(error, has_session))
+        self.get_stream_with_max_sse_event_size(
+            uri,
+            session_id,
+            last_event_id,
+            auth_header,
+            custom_headers,
+            EVENT_MAX,
+        )
+        .await
     }
 
     async fn get_stream_with_max_sse_event_size(
@@ -244,6 +253,7 @@ impl<C: StreamableHttpClient + Sync> StreamableHttpClient for SessionClient<C> {
                 max_sse_event_size,
             )
             .await;
+        self.session.reach.note(&opened);
         opened.map_err(|error| ended(error, has_session))
     }
 }
@@ -257,6 +267,7 @@ impl<C: StreamableHttpClient> SessionClient<C> {
         has_session: bool,
         handshake: Handshake<'_>,
     ) -> Result<StreamableHttpPostResponse, StreamableHttpError<C::Error>> {
+        self.session.reach.note(&posted);
         if has_session && is_unknown_session(&posted, id.as_ref()) {
             self.session.expire();
             return Err(StreamableHttpError::SessionExpired);

@@ -63,6 +63,15 @@ pub(crate) struct Program {
     control: Arc<dyn ChildControl>,
     /// Why it has ended, once it has.
     end: watch::Receiver<Option<String>>,
+    /// `None`: it has no sandbox.
+    sandbox_terms: Option<SandboxTerms>,
+}
+
+/// What the sandbox of a program was made from.
+struct SandboxTerms {
+    sandboxes: Arc<dyn Sandboxes>,
+    cwd: PathBuf,
+    terms: String,
 }
 
 impl Drop for Program {
@@ -75,6 +84,12 @@ impl Program {
     /// Ends it, and all that it started.
     pub(crate) fn stop(&self) {
         self.control.stop(GRACE_MS);
+    }
+
+    /// Whether its sandbox would be made from other settings now. Blocks.
+    pub(crate) fn is_outdated(&self) -> bool {
+        let terms = self.sandbox_terms.as_ref();
+        terms.is_some_and(|made| made.sandboxes.terms(&made.cwd) != made.terms)
     }
 
     /// What the SDK reads from and writes to. Once.
@@ -149,12 +164,14 @@ pub(crate) async fn start(
     whole.extend(env.clone());
     let mut title = format!("mcp {}", request.config.name);
     let (mut temp, mut sandbox, mut pipe) = (None, None, place.clone());
+    let mut sandbox_terms = None;
     if request.config.sandbox {
         title.push_str(" (sandboxed)");
         // The only place of ours that it sees.
         pipe = place.join("stdin");
-        let (made, start) = sandboxed(programs, request, place, whole).await?;
+        let (made, terms, start) = sandboxed(programs, request, place, whole).await?;
         (temp, sandbox, whole) = (Some(made), Some(start.sandbox), start.env);
+        sandbox_terms = Some(terms);
     }
     let name = PipeName(pipe);
     let input = open_pipe(&name.0).map_err(|error| format!("make a pipe for it: {error}"))?;
@@ -201,6 +218,7 @@ pub(crate) async fn start(
         io: Some((theirs, input)),
         control,
         end,
+        sandbox_terms,
     })
 }
 
@@ -210,13 +228,20 @@ async fn sandboxed(
     request: &ConnectRequest,
     temp: PathBuf,
     env: Vec<(String, String)>,
-) -> Result<(OwnTemp, SandboxedStart), ConnectError> {
+) -> Result<(OwnTemp, SandboxTerms, SandboxedStart), ConnectError> {
     let (sandboxes, cwd) = (Arc::clone(&programs.sandboxes), request.cwd.clone());
     let made = tokio::task::spawn_blocking(move || {
         let temp = OwnTemp::make(temp)
             .map_err(|error| format!("its temporary directory cannot be made: {error}"))?;
+        // First: what changes meanwhile is noticed later.
+        let terms = sandboxes.terms(&cwd);
         let start = sandboxes.sandbox(&cwd, &temp.0, env)?;
-        Ok((temp, start))
+        let terms = SandboxTerms {
+            sandboxes,
+            cwd,
+            terms,
+        };
+        Ok((temp, terms, start))
     });
     let made = made
         .await

@@ -88,6 +88,18 @@ impl Connection for OneTool {
         pending().boxed()
     }
 
+    fn reach_changed<'a>(&'a self, _known: Option<&'a str>) -> BoxFuture<'a, Option<String>> {
+        pending().boxed()
+    }
+
+    fn ping(&self) -> BoxFuture<'_, ()> {
+        ready(()).boxed()
+    }
+
+    fn is_outdated(&self) -> bool {
+        false
+    }
+
     fn close(&self) {}
 
     fn closed(&self) -> BoxFuture<'_, String> {
