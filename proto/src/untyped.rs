@@ -12,7 +12,7 @@ use crate::{ErrorName, Failure};
 pub struct UntypedText {
     /// Byte of the text where it begins.
     pub start: u64,
-    /// Byte behind its last one.
+    /// The first byte behind it.
     pub end: u64,
     pub origin: TextOrigin,
 }
@@ -52,28 +52,63 @@ impl UntypedText {
         }
     }
 
-    /// Where these parts of a text stand in another one that it was changed to. One that was changed is not among them: it
-    /// was typed.
+    /// A text without its parts of these origins: a line break stands for each.
     #[must_use]
-    pub fn kept(before: &str, untyped: &[Self], now: &str) -> Vec<Self> {
-        let mut kept = Vec::new();
-        let mut from = 0;
-        for part in untyped {
-            let text = before.get(part.range()).filter(|text| !text.is_empty());
-            let rest = now.get(from..).unwrap_or_default();
-            let Some((text, at)) = text.and_then(|text| Some((text, rest.find(text)?))) else {
-                continue;
-            };
-            let start = from + at;
-            from = start + text.len();
-            kept.push(Self {
-                start: start as u64,
-                end: from as u64,
-                origin: part.origin,
-            });
+    pub fn cut(text: &str, untyped: &[Self], is_cut: impl Fn(TextOrigin) -> bool) -> String {
+        let mut rest = text.to_owned();
+        let cut = untyped.iter().filter(|part| is_cut(part.origin));
+        for part in cut.rev() {
+            if text.get(part.range()).is_some() {
+                rest.replace_range(part.range(), "\n");
+            }
         }
-        kept
+        rest
     }
+
+    /// These parts in a text that was edited. What the edit replaces within a part, or at its edge, belongs to the part.
+    #[must_use]
+    pub fn edited(before: &str, untyped: &[Self], now: &str) -> Vec<Self> {
+        let start = common_bytes(before.chars(), now.chars());
+        let room = before.len().min(now.len()) - start;
+        let end = common_bytes(before.chars().rev(), now.chars().rev()).min(room);
+        // From where on both texts are the same again.
+        let (old_end, new_end) = (before.len() - end, now.len() - end);
+        let shifted = |at: usize| at - old_end + new_end;
+        let mut edited: Vec<Self> = Vec::new();
+        for part in untyped {
+            let Range {
+                start: first,
+                end: last,
+            } = part.range();
+            let begin = match first {
+                first if first <= start => first,
+                first if first < old_end => start,
+                first => shifted(first),
+            };
+            let end = match last {
+                last if last <= start => last,
+                last if last < old_end => new_end,
+                last => shifted(last),
+            };
+            let begin = edited
+                .last()
+                .map_or(begin, |before| begin.max(before.range().end));
+            if begin < end {
+                edited.push(Self {
+                    start: begin as u64,
+                    end: end as u64,
+                    origin: part.origin,
+                });
+            }
+        }
+        edited
+    }
+}
+
+/// Bytes of the characters that two texts begin with.
+fn common_bytes(one: impl Iterator<Item = char>, other: impl Iterator<Item = char>) -> usize {
+    let same = one.zip(other).take_while(|(one, other)| one == other);
+    same.map(|(letter, _)| letter.len_utf8()).sum()
 }
 
 #[cfg(test)]
@@ -105,13 +140,46 @@ mod tests {
     }
 
     #[test]
-    fn part_that_was_changed_is_typed() {
+    fn parts_of_an_edited_text_are_found_again() {
         let before = "explain\n\n@a.rs\n\n@b.rs";
         let parts = [part(9, 14), part(16, 21)];
-        let kept = |now| UntypedText::kept(before, &parts, now);
-        assert_eq!(kept(before), parts);
-        assert_eq!(kept("@a.rs and @b.rs"), [part(0, 5), part(10, 15)]);
-        assert_eq!(kept("look: @b.rs"), [part(6, 11)]);
-        assert_eq!(kept("nothing"), []);
+        let edited = |now: &str| {
+            let found = UntypedText::edited(before, &parts, now);
+            let texts = found.iter().map(|part| now[part.range()].to_owned());
+            texts.collect::<Vec<_>>()
+        };
+        assert_eq!(edited(before), ["@a.rs", "@b.rs"]);
+        assert_eq!(edited("explain it\n\n@a.rs\n\n@b.rs"), ["@a.rs", "@b.rs"]);
+        assert_eq!(
+            edited("explain\n\n@a.rs\n\n@b.rs and @c.rs"),
+            ["@a.rs", "@b.rs"]
+        );
+        // Without its last letters, or with others: still not typed.
+        assert_eq!(edited("explain\n\n@a.rs\n\n@b"), ["@a.rs", "@b"]);
+        assert_eq!(edited("explain\n\n@x.rs\n\n@b.rs"), ["@x.rs", "@b.rs"]);
+        assert_eq!(edited("").len(), 0);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn parts_of_an_edited_text_are_valid_and_hold_what_they_held(
+            before in "[a-cé]{0,20}", cut in 0..21_usize, removed in 0..8_usize,
+            typed in "[x-zü]{0,4}", at in 0..21_usize, long in 1..9_usize,
+        ) {
+            let letters: Vec<char> = before.chars().collect();
+            let (at, cut) = (at.min(letters.len()), cut.min(letters.len()));
+            let until = (at + long).min(letters.len());
+            let bytes = |count: usize| letters[..count].iter().map(|it| it.len_utf8()).sum::<usize>() as u64;
+            let parts = [part(bytes(at), bytes(until))];
+            let behind = (cut + removed).min(letters.len());
+            let now: String = letters[..cut].iter().copied().chain(typed.chars()).chain(letters[behind..].iter().copied()).collect();
+            let edited = UntypedText::edited(&before, &parts, &now);
+            proptest::prop_assert!(UntypedText::check(&now, &edited).is_ok());
+            // Only typed letters are outside: each letter of the part that is left is inside.
+            let held = |text: &str| text.chars().filter(char::is_ascii_lowercase).count();
+            let inside: String = edited.iter().map(|part| &now[part.range()]).collect();
+            let left = (at..until).filter(|index| *index < cut || *index >= behind);
+            proptest::prop_assert!(held(&inside) >= left.filter(|index| letters[*index].is_ascii_lowercase()).count());
+        }
     }
 }

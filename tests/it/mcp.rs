@@ -681,10 +681,17 @@ fn a_request_of_a_server_that_we_do_not_know_is_answered_with_an_error() {
 }
 
 #[test]
-fn a_server_of_the_newest_protocol_reports_a_new_tool_and_a_new_session_has_it() {
+fn a_server_of_each_protocol_reports_a_new_tool_and_a_new_session_has_it() {
+    for arguments in [json!([]), json!(["newest"])] {
+        a_learnt_tool_is_in_a_new_session(&arguments);
+    }
+}
+
+fn a_learnt_tool_is_in_a_new_session(arguments: &Value) {
     let model = calling("mcp__example__learn", json!({}));
     let house = house(&model);
-    servers(&house, &json!({"example": example()}));
+    let entry = json!({"command": example_server(), "args": arguments});
+    servers(&house, &json!({"example": entry}));
     run(&house, &["--allow", "mcp__example"], "Learn.").expect(0, "completed");
     assert_eq!(result_of(&model), "learnt");
     assert!(!offered(&model.requests()[0]).contains(&"mcp__example__greeting".to_owned()));
@@ -696,6 +703,19 @@ fn a_server_of_the_newest_protocol_reports_a_new_tool_and_a_new_session_has_it()
     house.provider(&later.entry("later", None));
     run(&house, &["--model", "later"], "Hello.").expect(0, "completed");
     assert!(offered(&later.requests()[0]).contains(&"mcp__example__greeting".to_owned()));
+}
+
+/// Many servers exit when anything else comes first.
+#[test]
+fn the_first_message_to_a_server_is_the_one_that_all_of_them_know() {
+    let model = calling("mcp__s__escape", json!({}));
+    let house = house(&model);
+    let count = house.home_file("starts");
+    let arguments = ["strict", "--count", &count.to_string_lossy()];
+    servers(&house, &json!({"s": faulty(&arguments)}));
+    run(&house, &["--allow", "mcp__s"], "Go.").expect(0, "completed");
+    assert!(offered(&model.requests()[0]).contains(&"mcp__s__escape".to_owned()));
+    assert_eq!(starts(&count), 1);
 }
 
 #[test]

@@ -129,7 +129,10 @@ async fn a_refused_question_goes_back_as_declined_or_cancelled() {
 async fn a_server_of_the_newest_protocol_asks_before_it_finishes_a_call() {
     let model = calling("mcp__example__introduce", json!({}));
     let house = house(&model);
-    servers(&house, &json!({"example": {"command": example_server()}}));
+    servers(
+        &house,
+        &json!({"example": {"command": example_server(), "args": ["newest"]}}),
+    );
     let client = house.client("one", Role::Drive).await;
     let (pid, open) = asked(&house, &client, "mcp__example").await;
     answer(&client, &accept(&open, &[json!({"other": "Ann"})]))

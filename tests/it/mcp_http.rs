@@ -263,14 +263,21 @@ fn a_call_whose_stream_breaks_off_is_resumed_after_the_last_event() {
 }
 
 #[test]
-fn a_server_that_answers_unknown_methods_with_nothing_gets_the_older_handshake() {
+fn a_server_that_refuses_the_common_handshake_gets_the_newest_one() {
     let (base, came) = serve_with(|came, _| match came.rpc() {
+        "initialize" => with("400 Bad Request", "", "no such method"),
         "server/discover" => {
-            let body = json!({"jsonrpc": "2.0", "id": came.body["id"], "result": {}});
+            let result = json!({"resultType": "complete", "supportedVersions": ["2026-07-28"],
+                "capabilities": {"tools": {}}, "ttlMs": 0, "cacheScope": "private"});
+            let body = json!({"jsonrpc": "2.0", "id": came.body["id"], "result": result});
             let json_type = "Content-Type: application/json\r\n";
             with("200 OK", json_type, &body.to_string())
         }
-        _ => answer(came),
+        _ => {
+            let mut known = came.clone();
+            known.headers.push(format!("mcp-session-id: {SESSION}"));
+            answer(&known)
+        }
     });
     let model = calling("mcp__web__greet", json!({"name": "Ann"}));
     let house = house(&model);
@@ -278,8 +285,9 @@ fn a_server_that_answers_unknown_methods_with_nothing_gets_the_older_handshake()
     run(&house, &["--allow", "mcp__web"], "Greet.").expect(0, "completed");
     assert_eq!(result_of(&model), "Hello, Ann.");
     let came = came.lock().expect("the requests").clone();
-    let started = came.iter().find(|came| came.rpc() == "initialize");
-    let version = &started.expect("a handshake").body["params"]["protocolVersion"];
+    let first: Vec<_> = came.iter().take(2).map(Came::rpc).collect();
+    assert_eq!(first, ["initialize", "server/discover"]);
+    let version = &came[0].body["params"]["protocolVersion"];
     assert_eq!(version, "2025-11-25", "the newest that has this handshake");
 }
 

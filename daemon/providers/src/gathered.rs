@@ -10,6 +10,9 @@ use crate::lenient::Object;
 use crate::part_batch::PartBatch;
 use crate::read::Flow;
 
+/// Bytes of a long token: an answer with more has more than one.
+const TOKEN_BYTES: usize = 64;
+
 /// An answer in progress.
 pub(crate) struct Gathered {
     pub site: ErrorContext,
@@ -138,7 +141,9 @@ impl Gathered {
     /// the prompt.
     fn is_cut_at_once(&self) -> bool {
         let wrote_nothing = self.usage.is_none_or(|usage| usage.output_tokens == 0);
-        let wrote_one = self.usage.is_some_and(|usage| usage.output_tokens == 1);
+        // Some report 1 before they count.
+        let wrote_one =
+            self.said <= TOKEN_BYTES && self.usage.is_some_and(|usage| usage.output_tokens == 1);
         let at_once = wrote_one || (self.said == 0 && wrote_nothing);
         at_once && self.end == AnswerEnd::Reason(Finish::Length)
     }

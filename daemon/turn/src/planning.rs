@@ -21,7 +21,8 @@ use proto::SessionOptions;
 use proto::item::Voice;
 use proto::params::session::QueuedPrompt;
 use proto::record::{Level, PlannerFinished, PlannerStarted, PlanningOutcome, SessionSet};
-use proto::state::{Kind, Mode};
+use proto::state::{Kind, Mode, OnAsk};
+use proto::{TextOrigin, UntypedText};
 
 use crate::complexity::looks_complex;
 use crate::facts::{Facts, Planning};
@@ -88,16 +89,23 @@ const ANSWER_MAX: usize = 6_000;
 /// The model that plans the turn of this prompt. `None`: the turn is not planned. See the table above.
 fn planner_of<'a>(facts: &'a Facts, prompt: &QueuedPrompt, voice: Voice) -> Option<&'a str> {
     let model = facts.options.planner_model.as_deref()?;
-    let planned = facts.options.mode != Some(Mode::Plan) && is_for_plans(facts, prompt, voice);
+    let planned = facts.options.mode != Some(Mode::Plan) && may_be_planned(facts, prompt, voice);
     planned.then_some(model)
 }
 
 /// Whether a prompt, by where it comes from and by its text, may be planned.
-fn is_for_plans(facts: &Facts, prompt: &QueuedPrompt, voice: Voice) -> bool {
+fn may_be_planned(facts: &Facts, prompt: &QueuedPrompt, voice: Voice) -> bool {
     facts.goal.is_none()
         && voice == Voice::Prompt
         && !facts.added.contains_key(&prompt.prompt_id)
-        && needs_plan(&prompt.text)
+        && needs_plan(&typed_of(prompt))
+}
+
+/// A prompt without what stands beside it, such as a piped file.
+fn typed_of(prompt: &QueuedPrompt) -> String {
+    UntypedText::cut(&prompt.text, &prompt.untyped, |origin| {
+        origin == TextOrigin::Quoted
+    })
 }
 
 /// Whether a prompt, by its text, is worth a plan.
@@ -147,8 +155,9 @@ impl Step<'_> {
         let wanted = options.auto_plan == Some(true)
             && options.kind.unwrap_or_default() == Kind::Interactive
             && options.mode != Some(Mode::Plan)
-            && is_for_plans(self.facts, prompt, voice)
-            && looks_complex(&prompt.text);
+            && matches!(self.facts.on_ask(), OnAsk::Wait | OnAsk::Park)
+            && may_be_planned(self.facts, prompt, voice)
+            && looks_complex(&typed_of(prompt));
         if wanted {
             self.append(Body::SessionSet(SessionSet {
                 options: SessionOptions {

@@ -53,7 +53,7 @@ const PLAN_STOPPED: &str =
 pub const PLAN_UNATTENDED: &str = "a plan needs the user's approval, and no client is attached. Attach to the session and answer, or run it with `--on-ask wait`";
 const PLAN_NOBODY: &str = "Nobody is there to approve the plan.\nIt is handed to the user as it stands, and plan mode is still on: end the turn now with a sentence or two, and call no more tools.";
 /// For users: plan mode was set for a prompt.
-pub const STARTS_IN_PLAN_MODE: &str = "This looks like work of many steps, so it starts in plan mode: nothing changes before you approve a plan. Leave plan mode to do without one; `agent.auto_plan` decides about the next prompts.";
+pub const STARTS_IN_PLAN_MODE: &str = "This prompt looks like work of many steps, so the session starts in plan mode: nothing changes until you approve a plan. Leave plan mode to do without one; `agent.auto_plan = false` turns this off for new sessions.";
 // Notices of the session's permissions to the model. Also markers: the last reported permissions are read from them.
 const PLAN_ON: &str = "Plan mode is on: look, think and plan, and change nothing. Calls that change anything are refused. When the plan is ready, call the tool that hands it in; the user approves it or says what is missing.";
 const READ_ONLY_ON: &str = "This session only reads: calls that change anything are refused until the user lifts that. Say what you would change in the place of changing it.";
@@ -147,10 +147,8 @@ pub fn full_context(full: &FullContext, window: u64) -> String {
     if full.has_pins {
         ways.push("unpin messages");
     }
-    ways.push("rewind the session");
-    let text = format!("{}, or continue in a new one.", ways.join(", "));
-    let (first, rest) = text.split_at(1);
-    first.to_uppercase() + rest
+    ways.extend(["rewind the session", "continue in a new session"]);
+    format!("What helps: {}.", ways.join("; "))
 }
 
 /// Reports to the model that the provider refused its answer. `refusal`: the provider's message.

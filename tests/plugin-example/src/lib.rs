@@ -1,6 +1,8 @@
 //! A small MCP server over standard input and output, as an example for servers of your own: the tools `echo`,
 //! `wordcount`, `introduce` (which asks the user) and `learn` (which adds a tool), the prompt `greet`, and two resources.
+//! With the argument `newest` it knows the newest version of the protocol only.
 
+use std::borrow::Cow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -9,7 +11,7 @@ use rmcp::model::{
     GetPromptRequestParams, GetPromptResponse, GetPromptResult, Implementation,
     InputRequiredResult, InputResponses, JsonObject, ListPromptsResult, ListResourcesResult,
     ListToolsResult, PaginatedRequestParams, Prompt, PromptArgument, PromptMessage,
-    ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, Resource,
+    ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, Resource,
     ResourceContents, Role, ServerCapabilities, ServerConfig, ServerNotification,
     SubscriptionFilter, Tool, ToolAnnotations, ToolListChangedNotification,
 };
@@ -26,7 +28,11 @@ pub fn run() -> i32 {
     let Ok(runtime) = runtime else { return 1 };
     let served = runtime.block_on(async {
         let io = (tokio::io::stdin(), tokio::io::stdout());
-        let service = ExampleServer::default().serve(io).await.ok()?;
+        let server = ExampleServer {
+            is_newest_only: std::env::args().any(|argument| argument == "newest"),
+            ..ExampleServer::default()
+        };
+        let service = server.serve(io).await.ok()?;
         service.waiting().await.ok()
     });
     // Reading standard input is a thread of its own, which does not end by itself.
@@ -41,6 +47,7 @@ const LOGO: &str = "example://logo";
 
 #[derive(Default)]
 struct ExampleServer {
+    is_newest_only: bool,
     /// `learn` was called: there is the tool `greeting`.
     has_learnt: AtomicBool,
     /// Clients that want to hear when the tools change.
@@ -60,6 +67,13 @@ impl ServerHandler for ExampleServer {
         info.server_info =
             Implementation::new("reasonix-plugin-example", env!("CARGO_PKG_VERSION"));
         info
+    }
+
+    fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
+        match self.is_newest_only {
+            true => Cow::Owned(vec![ProtocolVersion::LATEST]),
+            false => Cow::Borrowed(ProtocolVersion::KNOWN_VERSIONS),
+        }
     }
 
     async fn list_tools(
@@ -160,11 +174,11 @@ impl ServerHandler for ExampleServer {
     async fn call_tool(
         &self,
         request: CallToolRequestParams,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         match &*request.name {
             "introduce" => return Ok(introduce(request.input_responses.as_ref())),
-            "learn" => return Ok(self.learn().await),
+            "learn" => return Ok(self.learn(&context).await),
             _ => {}
         }
         let arguments = request.arguments.unwrap_or_default();
@@ -195,8 +209,8 @@ impl ServerHandler for ExampleServer {
 }
 
 impl ExampleServer {
-    /// Adds a tool, and says so to everybody who listens.
-    async fn learn(&self) -> CallToolResponse {
+    /// Adds a tool, and says so to everybody who listens. Earlier versions of the protocol hear it unasked.
+    async fn learn(&self, context: &RequestContext<RoleServer>) -> CallToolResponse {
         self.has_learnt.store(true, Ordering::Relaxed);
         let listening = match self.listening.lock() {
             Ok(listening) => listening.clone(),
@@ -207,6 +221,9 @@ impl ExampleServer {
             let changed = ServerNotification::ToolListChangedNotification(changed);
             // One that listens no more needs no news.
             let _ = sink.send(changed).await;
+        }
+        if listening.is_empty() {
+            let _ = context.peer.notify_tool_list_changed().await;
         }
         CallToolResult::success(vec![ContentBlock::text("learnt")]).into()
     }

@@ -1,7 +1,7 @@
 //! An MCP server whose faults are its arguments, without any library: for tests of what servers do wrong.
 //!
 //! ```text
-//! test-mcp-server [hang | crash | mortal | flood | babble | lie | malformed | many | reach] [--describe TEXT] [--count FILE] [--more FILE]
+//! test-mcp-server [hang | crash | mortal | flood | babble | lie | malformed | many | reach | strict] [--describe TEXT] [--count FILE] [--more FILE]
 //! ```
 //!
 //! `mortal` exits a second after its start, and `babble` floods its standard output once it has listed its tools.
@@ -10,6 +10,7 @@
 //! what the client said. `link` asks the user to open an address, `gated` wants that before its first call, and `sample` has the model answer a text. `ask_of_two`
 //! asks when two calls of it are there. `five` answers when five calls of it are there. `environment` answers with its
 //! variables. `chatty` sends 5,000 notifications first. `latin` answers with a byte that is not UTF-8. `structured` answers with the text and the structured content of its arguments.
+//! `strict` exits if its first message is another one than `initialize`, as many servers do.
 //! `reach` says which paths and addresses of its arguments it reaches.
 
 use std::io::{BufRead as _, Write as _};
@@ -49,6 +50,7 @@ fn main() {
         _ => {}
     }
     let describe = after("--describe");
+    let mut is_begun = false;
     for line in std::io::stdin().lock().lines() {
         let Ok(line) = line else { exit(0) };
         let Ok(message) = serde_json::from_str::<Value>(&line) else {
@@ -58,6 +60,11 @@ fn main() {
             continue;
         };
         let method = message.get("method").and_then(Value::as_str);
+        let is_first = !std::mem::replace(&mut is_begun, true);
+        if fault == "strict" && is_first && method != Some("initialize") {
+            let _ = writeln!(std::io::stderr(), "expected initialize, got {message}");
+            exit(1);
+        }
         match method {
             None => answered(&message),
             Some("initialize") => {

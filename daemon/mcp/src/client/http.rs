@@ -122,8 +122,6 @@ pub(crate) fn handshake_cause(error: &ClientInitializeError) -> String {
         | ClientInitializeError::ExpectedInitResult(_) => {
             "it answered the handshake with something else".to_owned()
         }
-        // The second one is that of the handshake that most servers know.
-        ClientInitializeError::LegacyFallbackFailed { fallback, .. } => handshake_cause(fallback),
         error => causes(error),
     };
     clean(&text)
@@ -154,8 +152,27 @@ pub(crate) fn causes(error: &(dyn std::error::Error + 'static)) -> String {
 pub(crate) fn start_wants_login(error: &ClientInitializeError) -> bool {
     match error {
         ClientInitializeError::TransportError { error, .. } => wants_login(&*error.error),
-        ClientInitializeError::LegacyFallbackFailed { discover, fallback } => {
-            start_wants_login(discover) || start_wants_login(fallback)
+        _ => false,
+    }
+}
+
+/// Whether a server answered a handshake with an error: it may know another one.
+pub(crate) fn handshake_refused(error: &ClientInitializeError) -> bool {
+    match error {
+        ClientInitializeError::JsonRpcError(_) => true,
+        ClientInitializeError::TransportError { error, .. } => {
+            let error: &(dyn std::error::Error + 'static) = &*error.error;
+            let mut causes = std::iter::successors(Some(error), |error| error.source());
+            causes.any(|error| {
+                matches!(
+                    error.downcast_ref::<StreamableHttpError<reqwest::Error>>(),
+                    Some(
+                        StreamableHttpError::UnexpectedServerResponse(_)
+                            | StreamableHttpError::HttpStatus(_)
+                            | StreamableHttpError::SessionExpired
+                    )
+                )
+            })
         }
         _ => false,
     }

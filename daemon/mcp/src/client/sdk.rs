@@ -8,16 +8,14 @@ use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use rmcp::RoleClient;
 use rmcp::model::ProtocolVersion;
-use rmcp::service::{
-    ClientInitializeError, ClientLifecycleMode, ClientServiceExt as _, RunningService,
-};
+use rmcp::service::{ClientLifecycleMode, ClientServiceExt as _, RunningService};
 use rmcp::transport::StreamableHttpClientTransport;
 
 use super::connection::{Route, SdkConnection};
 use super::handler::Handler;
 use super::http_session::{HttpSession, SessionClient};
 use super::oauth::Logins;
-use super::stdio::Programs;
+use super::stdio::{Program, Programs};
 use super::{Connect, ConnectError, ConnectRequest, Connection, http, oauth, stdio};
 use crate::config::{ServerConfig, Transport};
 
@@ -47,23 +45,7 @@ impl Connect for SdkConnector {
                 Transport::Stdio { .. } => {
                     let no_dir = || "there is no directory for temporary files".to_owned();
                     let programs = programs.ok_or_else(no_dir)?;
-                    let mut program = stdio::start(&programs, &request).await?;
-                    let io = program.take_io();
-                    let io = io.ok_or_else(|| "its pipes are gone".to_owned())?;
-                    let serving = handler.serve_with_lifecycle(io, any_lifecycle());
-                    let service = tokio::select! {
-                        service = serving => service.map_err(|error| http::handshake_cause(&error)),
-                        reason = program.ended() => Err(reason),
-                    };
-                    let service = match service {
-                        Ok(service) => service,
-                        // That it has ended says more than that its pipe is closed.
-                        Err(error) => {
-                            let ended =
-                                tokio::time::timeout(Duration::from_millis(500), program.ended());
-                            return Err(ended.await.unwrap_or(error).into());
-                        }
-                    };
+                    let (program, service) = over_stdio(&handler, &programs, &request).await?;
                     let route = Route::Program(program);
                     let made = SdkConnection::new(server, service, route, shared);
                     Ok(Arc::new(made.await) as Arc<dyn Connection>)
@@ -85,12 +67,50 @@ impl Connect for SdkConnector {
     }
 }
 
-/// Whichever handshake the server knows.
-fn any_lifecycle() -> ClientLifecycleMode {
-    ClientLifecycleMode::Auto {
-        preferred_versions: vec![ProtocolVersion::LATEST],
-        legacy_version: None,
+/// The handshakes in the order in which they are tried. Nearly all servers know the first one, and many of those that
+/// know no other exit when something else comes first. Only servers of the newest protocol alone refuse it.
+fn handshakes() -> [ClientLifecycleMode; 2] {
+    [
+        ClientLifecycleMode::Initialize,
+        ClientLifecycleMode::Discover {
+            preferred_versions: vec![ProtocolVersion::LATEST],
+        },
+    ]
+}
+
+/// Starts a program and connects to it; once more if it refuses the first handshake.
+async fn over_stdio(
+    handler: &Handler,
+    programs: &Programs,
+    request: &ConnectRequest,
+) -> Result<(Program, RunningService<RoleClient, Handler>), ConnectError> {
+    let mut refusal = None;
+    for handshake in handshakes() {
+        let mut program = stdio::start(programs, request).await?;
+        let io = program.take_io();
+        let io = io.ok_or_else(|| "its pipes are gone".to_owned())?;
+        let serving = handler.clone().serve_with_lifecycle(io, handshake);
+        let (was_refused, reason) = tokio::select! {
+            // What it said comes before that it ended.
+            biased;
+            served = serving => match served {
+                Ok(service) => return Ok((program, service)),
+                Err(error) => (http::handshake_refused(&error), http::handshake_cause(&error)),
+            },
+            reason = program.ended() => (false, reason),
+        };
+        if refusal.is_none() && was_refused {
+            refusal = Some(reason);
+            continue;
+        }
+        if refusal.is_none() {
+            // That it has ended says more than that its pipe is closed.
+            let ended = tokio::time::timeout(Duration::from_millis(500), program.ended());
+            refusal = Some(ended.await.unwrap_or(reason));
+        }
+        break;
     }
+    Err(refusal.unwrap_or_default().into())
 }
 
 /// Connects over HTTP, with the login to the server if its entry brings no authorization.
@@ -101,32 +121,33 @@ async fn over_http(
     logins: &Arc<Logins>,
 ) -> Result<RunningService<RoleClient, Handler>, ConnectError> {
     let brings_own = oauth::has_authorization(headers);
-    let mut lifecycle = any_lifecycle();
-    loop {
+    let mut refusal = None;
+    for handshake in handshakes() {
         let (client, config) = http::transport(url, headers)?;
-        let (handler, tried) = (handler.clone(), lifecycle.clone());
+        let handler = handler.clone();
         let served = if brings_own {
             let client = SessionClient::new(client, Arc::clone(session));
             let transport = StreamableHttpClientTransport::with_client(client, config);
-            handler.serve_with_lifecycle(transport, tried).await
+            handler.serve_with_lifecycle(transport, handshake).await
         } else {
             let client = logins.authorized(server, client).await?;
             let client = SessionClient::new(client, Arc::clone(session));
             let transport = StreamableHttpClientTransport::with_client(client, config);
-            handler.serve_with_lifecycle(transport, tried).await
+            handler.serve_with_lifecycle(transport, handshake).await
         };
-        match served {
+        let error = match served {
             Ok(service) => return Ok(service),
-            // Some older servers answer a method that they do not know with an empty result.
-            Err(ClientInitializeError::ExpectedInitResult(_))
-                if !matches!(lifecycle, ClientLifecycleMode::Initialize) =>
-            {
-                lifecycle = ClientLifecycleMode::Initialize;
-            }
             Err(error) if !brings_own && http::start_wants_login(&error) => {
                 return Err(ConnectError::NeedsLogin);
             }
-            Err(error) => return Err(http::reason(url, &error).into()),
+            Err(error) => error,
+        };
+        let is_final = refusal.is_some() || !http::handshake_refused(&error);
+        // The first reason is that of the handshake that most servers know.
+        refusal.get_or_insert_with(|| http::reason(url, &error));
+        if is_final {
+            break;
         }
     }
+    Err(refusal.unwrap_or_default().into())
 }

@@ -114,7 +114,8 @@ impl Collector {
         // Gateways that know both names send the same text under both.
         let names = ["reasoning_content", "reasoning"];
         let by_name = names.map(|name| said.text(name));
-        if names.iter().any(|name| said.names(name)) {
+        let all = names.iter().chain(&["reasoning_details"]);
+        if all.into_iter().any(|name| said.names(name)) {
             self.raw_thoughts.separated_by_server();
         }
         if let Some(reasoning) = by_name.iter().find(|text| !text.is_empty()) {

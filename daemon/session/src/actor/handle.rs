@@ -434,7 +434,7 @@ impl SessionHandle {
         let id = edited.prompt_id;
         let queued = self.read(move |actor| actor.queued(id)).await?;
         Ok(queued.map_or_else(Vec::new, |queued| {
-            UntypedText::kept(&queued.text, &queued.untyped, &edited.text)
+            UntypedText::edited(&queued.text, &queued.untyped, &edited.text)
         }))
     }
 

@@ -126,6 +126,15 @@ const OBEYING: [&str; 7] = [
 /// Variables that choose files of settings, beside those that name programs.
 const SETTING_VARIABLES: [&str; 3] = ["HOME", "CURL_HOME", "XDG_CONFIG_HOME"];
 
+/// Variables that a hook gets, and whose values are no options.
+const OF_DAEMON: [&str; 5] = [
+    "REASONIX_PROJECT_DIR",
+    "CLAUDE_PROJECT_DIR",
+    "HOME",
+    "USER",
+    "PWD",
+];
+
 /// Options of `curl` whose value is only sent.
 const SENT: [&str; 9] = [
     "-d",
@@ -234,7 +243,9 @@ fn reach(search: &ProgramSearch<'_>, line: &str, cwd: &Path) -> Reach {
 
 fn reach_of(search: &ProgramSearch<'_>, part: &Part, cwd: &Path) -> Reach {
     let sets_program = |name: &str| {
-        proto::program_variables::names_program(name) || SETTING_VARIABLES.contains(&name)
+        proto::program_variables::names_program(name)
+            || SETTING_VARIABLES.contains(&name)
+            || OF_DAEMON.contains(&name)
     };
     let writes = part
         .redirections
@@ -310,7 +321,9 @@ fn is_steered(words: &[Word]) -> bool {
         let is_sent = SENT.contains(&before.text.as_str());
         let of_daemon = word.text.split('$').skip(1).all(|name| {
             let name = name.trim_start_matches('{');
-            name.starts_with("REASONIX_") || name.starts_with("HOME") || name.starts_with("USER")
+            let is_of_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+            let end = name.find(|letter: char| !is_of_name(letter));
+            OF_DAEMON.contains(&&name[..end.unwrap_or(name.len())])
         });
         let begins = is_sent || !word.text.starts_with('$');
         let fits = !word.text.contains('`') && of_daemon && begins;

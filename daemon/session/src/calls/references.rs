@@ -38,21 +38,14 @@ pub(crate) struct PromptText {
 impl PromptText {
     /// `untyped`: its parts that were not typed, as [`UntypedText::check`] wants them.
     pub(crate) fn new(text: &str, untyped: &[UntypedText]) -> Self {
-        let mut typed = text.to_owned();
-        let mut stdin = Vec::new();
-        for part in untyped.iter().rev() {
-            let Some(part_text) = text.get(part.range()) else {
-                continue;
-            };
-            if part.origin == TextOrigin::Stdin {
-                stdin.push(part_text.to_owned());
-            }
-            typed.replace_range(part.range(), "\n");
-        }
+        let stdin = untyped
+            .iter()
+            .filter(|part| part.origin == TextOrigin::Stdin);
+        let stdin = stdin.filter_map(|part| text.get(part.range()));
         Self {
             whole: text.to_owned(),
-            typed,
-            stdin,
+            typed: UntypedText::cut(text, untyped, |_| true),
+            stdin: stdin.map(str::to_owned).collect(),
         }
     }
 
@@ -64,9 +57,10 @@ impl PromptText {
 
     /// The name of the command that it is to run, and the arguments. Text that is quoted beside the prompt runs none.
     fn call(&self) -> Option<(&str, &str)> {
-        let called = command_call(&self.typed).is_some()
-            || self.stdin.iter().any(|text| command_call(text).is_some());
-        command_call(&self.whole).filter(|_| called)
+        let mut calling = self.stdin.iter().chain([&self.typed]);
+        command_call(&self.whole).filter(|(name, _)| {
+            calling.any(|text| command_call(text).is_some_and(|(called, _)| called == *name))
+        })
     }
 
     /// The typed ones of the arguments.
@@ -111,7 +105,9 @@ fn resolve_blocking(
 ) -> Result<ResolvedReferences, Failure> {
     let mut resolved = resolve_attachments(permissions, prompt)?;
     if let Some((name, _)) = prompt.call() {
-        resolved.problems.extend(overshadowing(permissions, name));
+        resolved
+            .problems
+            .extend(hidden_definition_notice(permissions, name));
     }
     let recalled = permissions.call_environment.recall.as_ref();
     Ok(
@@ -324,22 +320,24 @@ fn called<'a>(
 }
 
 /// A notice where a file of the project runs in place of a command or a skill of the program's or the user's own.
-fn overshadowing(permissions: &PermissionState, name: &str) -> Option<String> {
+fn hidden_definition_notice(permissions: &PermissionState, name: &str) -> Option<String> {
     let call_environment = &permissions.call_environment;
     let commands = find_commands(&call_environment.workspace, &call_environment.user_commands);
     let told = |file: &str, other: &str| format!("`/{name}` is the project's `{file}`, {other}.");
     if let Some(command) = commands.named(name) {
+        let file = command.file.as_deref();
+        let file = file.filter(|_| command.source == CommandSource::Project)?;
         let mut others = commands.commands.iter().filter(|it| it.name == name);
         // The user's own come before a project's.
-        let hides = others.any(|it| it.source == CommandSource::BuiltIn);
-        let is_project = command.source == CommandSource::Project;
-        let file = command.file.as_deref().filter(|_| hides && is_project);
-        return file.map(|file| told(file, "in place of the program's command of this name"));
+        return match others.any(|it| it.source == CommandSource::BuiltIn) {
+            true => Some(notice(
+                file,
+                "in place of the program's command of this name",
+            )),
+            false => hides_skill.then(|| notice(file, "in place of your own skill of this name")),
+        };
     }
-    let skills = call_environment.skills.find();
     let skill = skills.named(name)?;
-    let mut others = skills.skills.iter().filter(|it| it.name == name);
-    let hides = others.any(|it| it.source != SkillSource::Project);
     (skill.source == SkillSource::Project && hides)
         .then(|| told(&skill.file, "in place of your own skill of this name"))
 }

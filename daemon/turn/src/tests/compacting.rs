@@ -682,11 +682,11 @@ fn a_full_context_advises_only_what_helps() {
     };
     assert_eq!(
         full(false, false, false, 7_000),
-        "Rewind the session, or continue in a new one."
+        "What helps: rewind the session; continue in a new session."
     );
     assert_eq!(
         full(false, true, true, 7_000),
-        "Run `/compact`, unpin messages, rewind the session, or continue in a new one."
+        "What helps: run `/compact`; unpin messages; rewind the session; continue in a new session."
     );
     assert!(full(true, true, true, 7_000).contains("use a model with a larger context window"));
     assert!(full(false, false, false, 1_000).starts_with("Set `context_window` of the provider"));

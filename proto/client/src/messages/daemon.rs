@@ -205,7 +205,7 @@ crate::catalog! {
     AttachedNoTool = "the session has no tool that reads, to check it by", "会话没有可用来检查它的读取工具";
     AttachedForeign = "it is outside of the workspace, and the command is the project's", "它在工作区之外，而命令属于项目";
     AttachedStdin = "it is outside of the workspace, and the prompt came from standard input", "它在工作区之外，而提示词来自标准输入";
-    StartsInPlanMode = "This looks like work of many steps, so it starts in plan mode: nothing changes before you approve a plan. Leave plan mode to do without one; `agent.auto_plan` decides about the next prompts.", "这看起来是需要多个步骤的工作，因此以计划模式开始：在你批准计划之前不作任何改动。退出计划模式即可不用计划；之后的提示词由 `agent.auto_plan` 决定。";
+    StartsInPlanMode = "This prompt looks like work of many steps, so the session starts in plan mode: nothing changes until you approve a plan. Leave plan mode to do without one; `agent.auto_plan = false` turns this off for new sessions.", "这条提示词看起来是需要多个步骤的工作，因此会话以计划模式开始：在你批准计划之前不作任何改动。退出计划模式即可不用计划；`agent.auto_plan = false` 会对新会话关闭此功能。";
     ProjectsCommand = "`/{0}` is the project's `{1}`, in place of the program's command of this name.", "`/{0}` 是项目的 `{1}`，代替了程序自带的同名命令。";
     ProjectsSkill = "`/{0}` is the project's `{1}`, in place of your own skill of this name.", "`/{0}` 是项目的 `{1}`，代替了你自己的同名技能。";
     AttachedNoFile = "`{0}` is {1}, not a file", "`{0}` 是{1}，不是文件";

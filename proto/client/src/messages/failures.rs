@@ -295,7 +295,13 @@ crate::catalog! {
     FilterCutHint = "Rephrase the prompt, or use another model.", "请换一种说法，或换用其他模型。";
     EmptyAnswers = "The model returned two empty answers in a row.", "模型连续两次返回空回答。";
     EmptyAnswersHint = "Send the prompt again, or use another model.", "请重新发送提示词，或换用其他模型。";
-    ContextFullHint = "Unpin messages, rewind, run `/compact`, or continue in a new session.", "请取消固定消息、回退、执行 `/compact`，或在新会话中继续。";
+    WhatHelps = "What helps: {0}.", "可行的办法：{0}。";
+    SetWindow = "set `context_window` of the provider to what the server says", "把服务商的 `context_window` 设为服务器所说的大小";
+    RunCompact = "run `/compact`", "执行 `/compact`";
+    UnpinMessages = "unpin messages", "取消固定消息";
+    RewindSession = "rewind the session", "回退会话";
+    ContinueNew = "continue in a new session", "在新会话中继续";
+    PrefixFull = "The system prompt and the tools alone leave no room for a conversation: use a model with a larger context window, or start the server with a larger one.", "仅系统提示词和工具就已占满上下文：请使用上下文窗口更大的模型，或以更大的窗口启动服务器。";
     CompactionInterrupted = "The compaction was interrupted; nothing changed.", "压缩被中断，没有任何改动。";
     CompactAgain = "Compact again when the session is idle.", "请在会话空闲时重新压缩。";
     NoSummary = "The model did not write a summary.", "模型没有写出摘要。";

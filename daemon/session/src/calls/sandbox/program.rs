@@ -82,7 +82,11 @@ impl ProgramSandbox {
             .ok_or_else(|| made.unconfined.unwrap_or_else(none))?;
         // A home is no project: much of it starts programs, and there nobody would be asked.
         let sandbox = match workspace::holds_home(workspace.root(), &self.user_home) {
-            true => read_only(&sandbox),
+            true => {
+                let mut closed = SandboxSpec::clone(&read_only(&sandbox));
+                closed.sockets.retain(|place| place != workspace.root());
+                Arc::new(closed)
+            }
             false => sandbox,
         };
         Ok((sandbox, env))
