@@ -52,7 +52,7 @@ pub(crate) fn result_of(model: &Model) -> String {
     last.results().last().expect("a result").1.clone()
 }
 
-/// How often servers that count in this file were started.
+/// How often servers that count in this file were started, or called.
 fn starts(file: &Path) -> usize {
     fs::read_to_string(file).unwrap_or_default().lines().count()
 }
@@ -180,6 +180,33 @@ fn twenty_sessions_at_once_share_a_process_and_have_it_back_after_a_kill() {
     });
     twenty();
     assert_eq!(starts(&count), 2);
+}
+
+#[test]
+fn twenty_calls_in_flight_get_one_error_each_when_their_server_is_killed_and_run_once() {
+    let model = calling("mcp__s__slow", json!({}));
+    let house = house(&model);
+    let (count, calls) = (house.root().join("starts"), house.root().join("calls"));
+    let [starts_file, calls_file] =
+        [&count, &calls].map(|file| file.to_string_lossy().into_owned());
+    let entry = faulty(&["ok", "--count", &starts_file, "--calls", &calls_file]);
+    servers(&house, &json!({"s": entry}));
+    let ask = |_| house.start(&["run", "--allow", "mcp__s", "Go."]);
+    let running: Vec<_> = (0..20).map(ask).collect();
+    until("all calls to be with the server", || {
+        (starts(&calls) == 20).then_some(())
+    });
+    let first = process_of(&count).expect("its process");
+    processes::send(first, Signal::KILL);
+    for run in running {
+        let said = run.done().expect_code(0).out;
+        let error = "ended while the call ran";
+        assert_eq!(said.matches(error).count(), 1, "{said}");
+    }
+    until("it to be back", || {
+        process_of(&count).filter(|process| *process != first)
+    });
+    assert_eq!((starts(&count), starts(&calls)), (2, 20));
 }
 
 #[test]

@@ -102,3 +102,6 @@ impl ProgramSandbox {
         })
     }
 }
+
+#[cfg(test)]
+mod tests;
