@@ -675,6 +675,32 @@ fn a_changed_configuration_changes_no_byte_of_a_session_that_runs() {
     }
 }
 
+/// Lists are asked for again and again, and a server that is not shared would be started by each of them.
+#[test]
+fn looking_at_a_directory_starts_no_server_and_knows_the_tools_that_were_listed() {
+    let model = calling("mcp__own__add", json!({"a": 2, "b": 3}));
+    let house = house(&model);
+    let count = house.root().join("starts");
+    let mut own = faulty(&["ok", "--count", &count.to_string_lossy()]);
+    own["shared"] = json!(false);
+    servers(&house, &json!({"own": own, "other": own}));
+    let look = || {
+        for list in ["commands", "skills", "agents", "permissions"] {
+            let _ = house.reasonix(&[list]).expect_code(0);
+        }
+    };
+    look();
+    assert_eq!(starts(&count), 0);
+    run(&house, &["--allow", "mcp__own"], "Add.").expect(0, "completed");
+    assert_eq!(result_of(&model), "5");
+    assert_eq!(starts(&count), 2);
+    look();
+    let call = ["permissions", "explain", "--tool", "mcp__own__add"];
+    let explained = house.reasonix(&call).expect_code(0);
+    assert!(explained.out.contains("ask"), "{explained:?}");
+    assert_eq!(starts(&count), 2);
+}
+
 #[test]
 fn five_calls_of_one_server_run_side_by_side_and_each_gets_its_own_result() {
     let model = Model::start(Script::by(|request: &Request| match request.answered() {
