@@ -52,7 +52,7 @@ pub(crate) fn result_of(model: &Model) -> String {
     last.results().last().expect("a result").1.clone()
 }
 
-/// How often servers that count in this file were started.
+/// How often servers that count in this file were started, or called.
 fn starts(file: &Path) -> usize {
     fs::read_to_string(file).unwrap_or_default().lines().count()
 }
@@ -180,6 +180,33 @@ fn twenty_sessions_at_once_share_a_process_and_have_it_back_after_a_kill() {
     });
     twenty();
     assert_eq!(starts(&count), 2);
+}
+
+#[test]
+fn twenty_calls_in_flight_get_one_error_each_when_their_server_is_killed_and_run_once() {
+    let model = calling("mcp__s__slow", json!({}));
+    let house = house(&model);
+    let (count, calls) = (house.root().join("starts"), house.root().join("calls"));
+    let [starts_file, calls_file] =
+        [&count, &calls].map(|file| file.to_string_lossy().into_owned());
+    let entry = faulty(&["ok", "--count", &starts_file, "--calls", &calls_file]);
+    servers(&house, &json!({"s": entry}));
+    let ask = |_| house.start(&["run", "--allow", "mcp__s", "Go."]);
+    let running: Vec<_> = (0..20).map(ask).collect();
+    until("all calls to be with the server", || {
+        (starts(&calls) == 20).then_some(())
+    });
+    let first = process_of(&count).expect("its process");
+    processes::send(first, Signal::KILL);
+    for run in running {
+        let said = run.done().expect_code(0).out;
+        let error = "ended while the call ran";
+        assert_eq!(said.matches(error).count(), 1, "{said}");
+    }
+    until("it to be back", || {
+        process_of(&count).filter(|process| *process != first)
+    });
+    assert_eq!((starts(&count), starts(&calls)), (2, 20));
 }
 
 #[test]
@@ -646,6 +673,32 @@ fn a_changed_configuration_changes_no_byte_of_a_session_that_runs() {
     for request in &requests {
         assert_eq!(request.json["tools"], requests[0].json["tools"]);
     }
+}
+
+/// Lists are asked for again and again, and a server that is not shared would be started by each of them.
+#[test]
+fn looking_at_a_directory_starts_no_server_and_knows_the_tools_that_were_listed() {
+    let model = calling("mcp__own__add", json!({"a": 2, "b": 3}));
+    let house = house(&model);
+    let count = house.root().join("starts");
+    let mut own = faulty(&["ok", "--count", &count.to_string_lossy()]);
+    own["shared"] = json!(false);
+    servers(&house, &json!({"own": own, "other": own}));
+    let look = || {
+        for list in ["commands", "skills", "agents", "permissions"] {
+            let _ = house.reasonix(&[list]).expect_code(0);
+        }
+    };
+    look();
+    assert_eq!(starts(&count), 0);
+    run(&house, &["--allow", "mcp__own"], "Add.").expect(0, "completed");
+    assert_eq!(result_of(&model), "5");
+    assert_eq!(starts(&count), 2);
+    look();
+    let call = ["permissions", "explain", "--tool", "mcp__own__add"];
+    let explained = house.reasonix(&call).expect_code(0);
+    assert!(explained.out.contains("ask"), "{explained:?}");
+    assert_eq!(starts(&count), 2);
 }
 
 #[test]

@@ -163,6 +163,29 @@ impl Pool {
         found
     }
 
+    /// The tools of these servers as they were listed last, to be looked at: starts nothing.
+    #[must_use]
+    pub fn known_tools(
+        &self,
+        configs: &[ServerConfig],
+        cwd: &Path,
+        choice: ToolsChoice,
+    ) -> Vec<Arc<dyn Tool>> {
+        let enabled = configs.iter().filter(|config| config.enabled);
+        let listed = enabled.filter_map(|config| {
+            let dormant = || {
+                let reason = "it was only looked at".to_owned();
+                self.start(config, cwd, Err(reason)).0
+            };
+            let server = self.find(config, cwd).unwrap_or_else(dormant);
+            let listing = server.listing()?;
+            Some((server, listing))
+        });
+        let mut found = SessionTools::default();
+        self.add_tools(&mut found, listed.collect(), choice);
+        found.tools
+    }
+
     /// Starts servers for one session alone, one after the other, and waits until each is ready, or until it is cancelled.
     /// Blocks.
     ///

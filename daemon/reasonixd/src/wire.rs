@@ -526,7 +526,9 @@ impl Assembly for Wire {
 
     fn terms(&self, cwd: &Path) -> Terms {
         let loaded = self.load(cwd);
-        let server_tools = self.server_tools(&loaded, cwd, mcp::FirstListing::Skip);
+        let choice = tools_choice(&loaded.settings, mcp::FirstListing::Skip);
+        let servers = &loaded.servers.servers;
+        let server_tools = self.mcp.known_tools(servers, cwd, choice);
         let settings = loaded.settings;
         let project = loaded.project.as_ref();
         let trusted = project.is_none_or(|project| project.config_trusted);
@@ -534,7 +536,7 @@ impl Assembly for Wire {
             layers: rule_layers(&self.home, &settings, project),
             approval_mode: settings.options.approval_mode.unwrap_or_default(),
             trusted,
-            tools: self.tools(&settings, server_tools.tools),
+            tools: self.tools(&settings, server_tools),
             workspace_root: settings.workspace_root,
             allow_write: settings.allow_write,
             deny_read: settings.deny_read,

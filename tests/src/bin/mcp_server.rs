@@ -1,10 +1,11 @@
 //! An MCP server whose faults are its arguments, without any library: for tests of what servers do wrong.
 //!
 //! ```text
-//! test-mcp-server [hang | crash | mortal | flood | babble | lie | malformed | many | reach | strict] [--describe TEXT] [--count FILE] [--more FILE]
+//! test-mcp-server [hang | crash | mortal | flood | babble | lie | malformed | many | reach | strict] [--describe TEXT] [--count FILE] [--calls FILE] [--more FILE]
 //! ```
 //!
 //! `mortal` exits a second after its start, and `babble` floods its standard output once it has listed its tools.
+//! `--count` and `--calls` add a line to a file at each start and at each call.
 //! Each line of the file after `--more` is a tool besides its own. A call of `change` says that the list has changed.
 //! `ask` asks the user with an elicitation, `odd` asks the client for something that does not exist, and both answer with
 //! what the client said. `link` asks the user to open an address, `gated` wants that before its first call, and `sample` has the model answer a text. `ask_of_two`
@@ -27,15 +28,7 @@ fn main() {
         arguments.get(at + 1).cloned()
     };
     let fault = arguments.first().map_or("", String::as_str);
-    if let Some(file) = after("--count") {
-        let file = std::fs::File::options()
-            .append(true)
-            .create(true)
-            .open(file);
-        if let Ok(mut file) = file {
-            let _ = writeln!(file, "{}", std::process::id());
-        }
-    }
+    note(after("--count").as_deref(), &std::process::id().into());
     let _ = writeln!(std::io::stderr(), "server says \u{1b}[31mhello\u{1b}[0m");
     match fault {
         "hang" => loop {
@@ -126,11 +119,26 @@ fn main() {
                     drop(std::thread::spawn(flood));
                 }
             }
-            Some("tools/call") => call(&id, &message),
+            Some("tools/call") => {
+                note(after("--calls").as_deref(), &message["params"]["name"]);
+                call(&id, &message);
+            }
             Some("ping") => reply(&id, &json!({})),
             _ => println(&json!({"jsonrpc": "2.0", "id": id,
                 "error": {"code": -32601, "message": "no such method"}})),
         }
+    }
+}
+
+/// Adds a line to a file.
+fn note(file: Option<&str>, line: &Value) {
+    let Some(file) = file else { return };
+    let file = std::fs::File::options()
+        .append(true)
+        .create(true)
+        .open(file);
+    if let Ok(mut file) = file {
+        let _ = writeln!(file, "{line}");
     }
 }
 

@@ -15,7 +15,7 @@ use rmcp::transport::streamable_http_client::{
 };
 use tokio::sync::watch;
 
-use super::http::{EVENT_MAX, causes};
+use super::http::{EVENT_MAX, causes, never_arrived};
 use super::reach::Reach;
 use crate::text::{clean, cut};
 
@@ -253,7 +253,14 @@ impl<C: StreamableHttpClient + Sync> StreamableHttpClient for SessionClient<C> {
                 max_sse_event_size,
             )
             .await;
-        self.session.reach.note(&opened);
+        // A proxy may refuse a stream, and let requests through.
+        if opened
+            .as_ref()
+            .err()
+            .is_none_or(|error| never_arrived(error))
+        {
+            self.session.reach.note(&opened);
+        }
         opened.map_err(|error| ended(error, has_session))
     }
 }

@@ -109,3 +109,6 @@ impl ProgramSandbox {
         })
     }
 }
+
+#[cfg(test)]
+mod tests;
