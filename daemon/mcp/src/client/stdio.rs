@@ -5,6 +5,7 @@
 //! or writes a line that is too long, is stopped.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fs::OpenOptions;
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
@@ -13,7 +14,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use contract::spawn::ChildControl;
-use contract::{Child, ChildEvent, ChildExit, Command, Quarantined, Spawn, Stdin};
+use contract::{Child, ChildEvent, ChildExit, Command, Quarantined, SandboxSpec, Spawn, Stdin};
 use futures::StreamExt as _;
 use proto::Pid;
 use rustix::fs::{CWD, Mode, OFlags};
@@ -146,6 +147,22 @@ pub struct Programs {
     pub sandboxes: Arc<dyn Sandboxes>,
 }
 
+/// Where a program runs, and with what.
+struct Surroundings {
+    env: Vec<(String, String)>,
+    /// Where its standard input is made.
+    pipe: PathBuf,
+    /// `None`: it runs outside the sandbox.
+    held: Option<Held>,
+}
+
+/// What holds a program in the sandbox.
+struct Held {
+    temp: OwnTemp,
+    terms: SandboxTerms,
+    sandbox: Arc<SandboxSpec>,
+}
+
 /// Starts the program of a server.
 pub(crate) async fn start(
     programs: &Programs,
@@ -154,38 +171,21 @@ pub(crate) async fn start(
     let Transport::Stdio { command, args, env } = &request.config.transport else {
         return Err("it has no program".to_owned().into());
     };
-    let number = NEXT.fetch_add(1, Ordering::Relaxed);
-    let place = programs.dir.join(format!("mcp-{number}"));
-    let mut whole: Vec<(String, String)> = PASSED
-        .iter()
-        .filter(|name| !env.contains_key(**name))
-        .filter_map(|name| Some(((*name).to_owned(), std::env::var(name).ok()?)))
-        .collect();
-    whole.extend(env.clone());
-    let mut title = format!("mcp {}", request.config.name);
-    let (mut temp, mut sandbox, mut pipe) = (None, None, place.clone());
-    let mut sandbox_terms = None;
-    if request.config.sandbox {
-        title.push_str(" (sandboxed)");
-        // The only place of ours that it sees.
-        pipe = place.join("stdin");
-        let (made, terms, start) = sandboxed(programs, request, place, whole).await?;
-        (temp, sandbox, whole) = (Some(made), Some(start.sandbox), start.env);
-        sandbox_terms = Some(terms);
-    }
+    let Surroundings { env, pipe, held } = surroundings(programs, request, env).await?;
     let name = PipeName(pipe);
     let input = open_pipe(&name.0).map_err(|error| format!("make a pipe for it: {error}"))?;
     let mut argv = vec![command.clone()];
     argv.extend(args.iter().cloned());
+    let sandboxed = if held.is_some() { " (sandboxed)" } else { "" };
     let started = programs.spawn.spawn(
         Pid(0),
         Command {
             argv,
             cwd: request.cwd.clone(),
-            env: whole,
-            title,
+            env,
+            title: format!("mcp {}{sandboxed}", request.config.name),
             number: None,
-            sandbox,
+            sandbox: held.as_ref().map(|held| Arc::clone(&held.sandbox)),
             stdin: Stdin::Pipe(name.0.clone()),
             merge_stderr: false,
         },
@@ -198,16 +198,8 @@ pub(crate) async fn start(
     let control: Arc<dyn ChildControl> = Arc::from(control);
     let (theirs, ours) = tokio::io::duplex(BUFFER);
     let (ended, end) = watch::channel(None);
-    let reader = OutputReader {
-        log: Arc::clone(&request.log),
-        to: ours,
-        control: Arc::clone(&control),
-        line: Vec::new(),
-        noise: 0,
-        messages: (Instant::now(), 0),
-        is_damaged: false,
-        stopped_for: None,
-    };
+    let reader = OutputReader::new(Arc::clone(&request.log), ours, Arc::clone(&control));
+    let (temp, sandbox_terms) = held.map(|held| (held.temp, held.terms)).unzip();
     tokio::spawn(async move {
         let reason = reader.read(events).await;
         ended.send_replace(Some(reason));
@@ -220,6 +212,38 @@ pub(crate) async fn start(
         end,
         sandbox_terms,
     })
+}
+
+/// Where the program of a server is to run. `own`: the variables of its entry.
+async fn surroundings(
+    programs: &Programs,
+    request: &ConnectRequest,
+    own: &BTreeMap<String, String>,
+) -> Result<Surroundings, ConnectError> {
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    let place = programs.dir.join(format!("mcp-{number}"));
+    let passed = PASSED.iter().filter(|name| !own.contains_key(**name));
+    let mut env: Vec<(String, String)> = passed
+        .filter_map(|name| Some(((*name).to_owned(), std::env::var(name).ok()?)))
+        .collect();
+    env.extend(own.clone());
+    if !request.config.sandbox {
+        return Ok(Surroundings {
+            env,
+            pipe: place,
+            held: None,
+        });
+    }
+    // The only place of ours that it sees.
+    let pipe = place.join("stdin");
+    let (temp, terms, start) = sandboxed(programs, request, place, env).await?;
+    let SandboxedStart { sandbox, env } = start;
+    let held = Some(Held {
+        temp,
+        terms,
+        sandbox,
+    });
+    Ok(Surroundings { env, pipe, held })
 }
 
 /// Makes the temporary directory and the sandbox of a program.
@@ -283,6 +307,19 @@ struct OutputReader {
 }
 
 impl OutputReader {
+    fn new(log: Arc<ServerLog>, to: DuplexStream, control: Arc<dyn ChildControl>) -> Self {
+        Self {
+            log,
+            to,
+            control,
+            line: Vec::new(),
+            noise: 0,
+            messages: (Instant::now(), 0),
+            is_damaged: false,
+            stopped_for: None,
+        }
+    }
+
     async fn read(mut self, mut events: futures::stream::BoxStream<'static, ChildEvent>) -> String {
         while let Some(event) = events.next().await {
             match event {
