@@ -4,6 +4,7 @@
 mod changes;
 mod connection;
 mod content;
+mod depth;
 mod elicitation;
 mod handler;
 pub(crate) mod http;
