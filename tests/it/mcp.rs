@@ -266,6 +266,12 @@ fn bad_servers_harm_no_other_and_their_causes_are_said() {
         !offered.iter().any(|name| name == "mcp__lie__bad"),
         "{offered:?}"
     );
+    // One that is nested too deeply for the parser costs itself only, and alternatives are one object.
+    assert!(
+        offered.contains(&"mcp__lie__either".to_owned())
+            && !offered.contains(&"mcp__lie__deep".to_owned()),
+        "{offered:?}"
+    );
     let notices = ran.all("notice");
     let notices: String = notices.iter().map(ToString::to_string).collect();
     for cause in [
@@ -275,6 +281,7 @@ fn bad_servers_harm_no_other_and_their_causes_are_said() {
         "/nonexistent/server",
         "`hang`",
         "not of an object",
+        "nested too deeply",
     ] {
         assert!(notices.contains(cause), "{cause}: {notices}");
     }

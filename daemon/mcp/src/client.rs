@@ -5,6 +5,7 @@ mod asker;
 mod changes;
 mod connection;
 mod content;
+mod depth;
 mod elicitation;
 mod handler;
 pub(crate) mod http;

@@ -14,6 +14,7 @@ pub mod pool;
 mod prompt;
 mod resources;
 pub mod sandbox;
+mod schema;
 pub mod server;
 pub mod state;
 mod text;

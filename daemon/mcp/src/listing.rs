@@ -11,6 +11,7 @@ use sha2::{Digest, Sha256};
 
 use crate::name::name_tools;
 use crate::prompt::{ListedPrompt, RawPrompt, listed_prompts};
+use crate::schema;
 use crate::text::{clean, cut};
 
 /// Tools of one server.
@@ -23,8 +24,6 @@ const SCHEMA_MAX: usize = 64 * 1024;
 const TOTAL_MAX: usize = 1024 * 1024;
 /// Problems of one server that are told one by one.
 const PROBLEMS_MAX: usize = 20;
-/// How deep a schema may be nested.
-const DEPTH_MAX: usize = 32;
 /// The longest file of a listing that is read.
 const FILE_MAX: u64 = 8 * 1024 * 1024;
 
@@ -98,7 +97,11 @@ impl Listing {
                     tool.name
                 )
             };
-            let schema = match usable_schema(&tool.schema) {
+            if tool.name.trim().is_empty() {
+                problems.push(left_out("it has no name"));
+                continue;
+            }
+            let schema = match schema::usable(&tool.schema) {
                 Ok(schema) => schema,
                 Err(reason) => {
                     problems.push(left_out(&reason));
@@ -230,57 +233,6 @@ impl Listing {
     }
 }
 
-/// A schema that every provider takes: an object with properties, keys sorted.
-fn usable_schema(schema: &Map<String, Value>) -> Result<Value, String> {
-    let mut schema = schema.clone();
-    schema.remove("$schema");
-    match schema.get("type") {
-        None => drop(schema.insert("type".to_owned(), json!("object"))),
-        Some(Value::String(kind)) if kind == "object" => {}
-        Some(_) => return Err("its schema is not of an object".to_owned()),
-    }
-    match schema.get("properties") {
-        None => drop(schema.insert("properties".to_owned(), json!({}))),
-        Some(Value::Object(properties)) => {
-            let is_schema = |value: &Value| value.is_object() || value.is_boolean();
-            if let Some((name, _)) = properties.iter().find(|(_, value)| !is_schema(value)) {
-                return Err(format!("the property {name:?} of its schema is no schema"));
-            }
-        }
-        Some(_) => return Err("`properties` of its schema is not an object".to_owned()),
-    }
-    if !schema.get("required").is_none_or(|required| {
-        required
-            .as_array()
-            .is_some_and(|names| names.iter().all(Value::is_string))
-    }) {
-        return Err("`required` of its schema is not a list of names".to_owned());
-    }
-    sorted(Value::Object(schema), DEPTH_MAX)
-        .ok_or_else(|| "its schema is nested too deeply".to_owned())
-}
-
-/// The same with sorted keys and cleaned texts. `None`: nested more deeply than `depth`.
-fn sorted(value: Value, depth: usize) -> Option<Value> {
-    let below = depth.checked_sub(1)?;
-    Some(match value {
-        Value::Object(map) => {
-            let mut pairs: Vec<_> = map.into_iter().collect();
-            pairs.sort_by(|(a, _), (b, _)| a.cmp(b));
-            let pairs = pairs
-                .into_iter()
-                .map(|(name, value)| Some((clean(&name), sorted(value, below)?)));
-            Value::Object(pairs.collect::<Option<_>>()?)
-        }
-        Value::Array(values) => {
-            let values = values.into_iter().map(|value| sorted(value, below));
-            Value::Array(values.collect::<Option<_>>()?)
-        }
-        Value::String(text) => Value::String(clean(&text)),
-        value @ (Value::Null | Value::Bool(_) | Value::Number(_)) => value,
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -313,12 +265,14 @@ mod tests {
                 raw("odd", &json!({"properties": {"a": 7}})),
                 raw("need", &json!({"required": "a"})),
                 raw("deep", &deep),
+                raw("", &json!({})),
+                raw("key", &json!({"properties": {"a b": {}}})),
                 raw("large", &json!({"description": "x".repeat(SCHEMA_MAX)})),
             ],
         );
         let names: Vec<_> = listing.tools.iter().map(|tool| &*tool.tool).collect();
         assert_eq!(names, ["good", "bare"]);
-        assert_eq!(listing.problems.len(), 5, "{:?}", listing.problems);
+        assert_eq!(listing.problems.len(), 7, "{:?}", listing.problems);
         let good = listing.get("mcp__s__good").unwrap();
         assert_eq!(good.description, "does it");
         assert_eq!(

@@ -95,6 +95,10 @@ fn main() {
                     tools = vec![
                         tool("good", "Works."),
                         json!({"name": "bad", "inputSchema": {"type": "array"}}),
+                        json!({"name": "deep", "inputSchema": nested(200)}),
+                        json!({"name": "either", "description": "Takes either.", "inputSchema": {"type": "object",
+                            "oneOf": [{"required": ["a"]}, {"required": ["b"]}],
+                            "properties": {"a": {"type": "array"}, "b": {"type": "string"}}}}),
                     ];
                 }
                 if fault == "malformed" {
@@ -332,6 +336,14 @@ fn answered(message: &Value) {
             text(&call, &said.to_string());
         }
     }
+}
+
+/// A schema of so many levels.
+fn nested(depth: usize) -> Value {
+    (0..depth).fold(
+        json!({"type": "object"}),
+        |inner, _| json!({"type": "object", "properties": {"a": inner}}),
+    )
 }
 
 fn reader(name: &str, description: &str) -> Value {

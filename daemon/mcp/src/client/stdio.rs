@@ -22,7 +22,7 @@ use tokio::io::{AsyncWriteExt as _, DuplexStream};
 use tokio::net::unix::pipe;
 use tokio::sync::watch;
 
-use super::{ConnectError, ConnectRequest};
+use super::{ConnectError, ConnectRequest, depth};
 use crate::config::Transport;
 use crate::log::ServerLog;
 use crate::sandbox::{SandboxedStart, Sandboxes};
@@ -393,6 +393,16 @@ impl OutputReader {
             Err(_) => {
                 self.note_damage();
                 Cow::Owned(String::from_utf8_lossy(line).into_owned().into_bytes())
+            }
+        };
+        let line = match depth::without_depths(&line) {
+            None => line,
+            // The SDK would ignore it too.
+            Some(kept) => {
+                self.log.note(
+                    "it wrote a message that is nested too deeply; what is below the hundredth level is left out",
+                );
+                Cow::Owned(kept)
             }
         };
         // An error means that the SDK has let go of it: then it is stopped.
