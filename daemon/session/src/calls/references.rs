@@ -323,23 +323,30 @@ fn called<'a>(
 fn hidden_definition_notice(permissions: &PermissionState, name: &str) -> Option<String> {
     let call_environment = &permissions.call_environment;
     let commands = find_commands(&call_environment.workspace, &call_environment.user_commands);
-    let told = |file: &str, other: &str| format!("`/{name}` is the project's `{file}`, {other}.");
+    let skills = call_environment.skills.find();
+    let mut of_name = skills.skills.iter().filter(|it| it.name == name);
+    let hides_skill = of_name.any(|it| it.source != SkillSource::Project);
+    let notice =
+        |file: &str, other: &str| Some(format!("`/{name}` is the project's `{file}`, {other}."));
+    let in_place_of_skill = "in place of your own skill of this name";
     if let Some(command) = commands.named(name) {
-        let file = command.file.as_deref();
-        let file = file.filter(|_| command.source == CommandSource::Project)?;
+        let is_project = command.source == CommandSource::Project;
+        let file = command.file.as_deref().filter(|_| is_project)?;
         let mut others = commands.commands.iter().filter(|it| it.name == name);
         // The user's own come before a project's.
-        return match others.any(|it| it.source == CommandSource::BuiltIn) {
-            true => Some(notice(
-                file,
-                "in place of the program's command of this name",
-            )),
-            false => hides_skill.then(|| notice(file, "in place of your own skill of this name")),
+        let hides_command = others.any(|it| it.source == CommandSource::BuiltIn);
+        return match (hides_command, hides_skill) {
+            (true, _) => notice(file, "in place of the program's command of this name"),
+            (false, true) => notice(file, in_place_of_skill),
+            (false, false) => None,
         };
     }
     let skill = skills.named(name)?;
-    (skill.source == SkillSource::Project && hides)
-        .then(|| told(&skill.file, "in place of your own skill of this name"))
+    let is_project = skill.source == SkillSource::Project;
+    match is_project && hides_skill {
+        true => notice(&skill.file, in_place_of_skill),
+        false => None,
+    }
 }
 
 /// There is no such command or skill. The files that are left out may hold it.
