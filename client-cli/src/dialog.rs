@@ -9,7 +9,8 @@ use client::{CallError, Client};
 use proto::live::Sync;
 use proto::methods;
 use proto::params::interaction::{
-    AnswerParams, ApprovalDecision, Interaction, InteractionAnswer, Question, Reply,
+    AnswerParams, ApprovalDecision, Interaction, InteractionAnswer, InteractionKind, Question,
+    Reply,
 };
 use proto::{Body, InteractionId};
 
@@ -182,12 +183,11 @@ impl Dialog {
     /// The question that is to be answered next, a line each for it and its options.
     pub fn next_question(&self) -> Vec<String> {
         let form = self.form();
-        let next = form
-            .fields()
-            .and_then(|fields| self.replies.next(&fields.questions));
-        next.map_or_else(Vec::new, |(asked, number, count)| {
-            ask_lines(asked, number, count)
-        })
+        let next = form.fields().and_then(|fields| {
+            let (asked, number, count) = self.replies.next(&fields.questions)?;
+            Some(ask_lines(asked, bar(fields), number, count))
+        });
+        next.unwrap_or_default()
     }
 
     pub fn params(&self, answer: InteractionAnswer) -> AnswerParams {
@@ -270,8 +270,12 @@ fn first_question(questions: &[Question]) -> String {
 pub fn pieces(id: &InteractionId, form: &Form<'_>) -> Vec<Piece> {
     let mut lines = vec![format!("{} [{id}]", translated(&form.lines.heading))];
     if let Some(fields) = form.fields() {
+        let server_bar = match form.kind {
+            InteractionKind::Elicitation => SERVER_BAR,
+            _ => "",
+        };
         let said = form.content.iter().filter_map(|content| match content {
-            Content::Text(text) => Some((*text).to_owned()),
+            Content::Text(text) => Some(barred(text, server_bar)),
             Content::Subject(_) | Content::Markdown(_) | Content::Diff { .. } => None,
         });
         lines.extend(said);
@@ -279,7 +283,7 @@ pub fn pieces(id: &InteractionId, form: &Form<'_>) -> Vec<Piece> {
         lines.extend(note.map(|note| translated(note).into_owned()));
         let count = fields.questions.len();
         for (index, asked) in fields.questions.iter().enumerate() {
-            lines.extend(ask_lines(asked, index + 1, count));
+            lines.extend(ask_lines(asked, bar(fields), index + 1, count));
             if fields.is_optional(index) {
                 lines.push(say!(Msg::MayStayEmpty).to_owned());
             }
@@ -324,8 +328,25 @@ fn scope_lines(decision: &Decision<'_>) -> impl Iterator<Item = String> {
     scopes.into_iter().flatten()
 }
 
-/// The `number`th of `count` questions, a line each for it and for what may be chosen.
-fn ask_lines(ask: &Question, number: usize, count: usize) -> Vec<String> {
+/// The mark before text of a server, which could pass for our own otherwise.
+const SERVER_BAR: &str = "│ ";
+
+/// What stands before the words of questions.
+fn bar(fields: &Fields<'_>) -> &'static str {
+    if fields.of_server { SERVER_BAR } else { "" }
+}
+
+/// The text with a bar before each of its lines that is not blank: long runs of blank ones are counted.
+fn barred(text: &str, bar: &str) -> String {
+    let lines = text.split('\n').map(|line| match line.trim() {
+        "" => String::new(),
+        _ => format!("{bar}{line}"),
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// The `number`th of `count` questions, a line each for it and for what may be chosen. `bar`: before what is not ours.
+fn ask_lines(ask: &Question, bar: &str, number: usize, count: usize) -> Vec<String> {
     let place = match count {
         0 | 1 => String::new(),
         _ => format!("{number}/{count} "),
@@ -336,14 +357,15 @@ fn ask_lines(ask: &Question, number: usize, count: usize) -> Vec<String> {
         "" => String::new(),
         header => format!("{}: ", words::one_line(header)),
     };
-    let mut lines = vec![format!("{place}{header}{}", ask.question.trim())];
+    let asked = format!("{header}{}", ask.question.trim());
+    let mut lines = vec![format!("{place}{}", barred(&asked, bar))];
     for (index, option) in ask.options.iter().enumerate() {
         let description = match option.description.trim() {
             "" => String::new(),
             description => format!(" ({})", words::one_line(description)),
         };
         let label = words::one_line(&option.label);
-        lines.push(format!("  {}. {label}{description}", index + 1));
+        lines.push(format!("  {}. {bar}{label}{description}", index + 1));
     }
     if ask.multi_select {
         lines.push(say!(Msg::Several).to_owned());

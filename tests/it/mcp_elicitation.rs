@@ -263,9 +263,10 @@ fn a_servers_question_is_answered_on_the_command_line() {
     let done = done.expect_code(0);
     for shown in [
         "the MCP server `s` asks",
-        "Who are you?",
+        "? │ Who are you?",
         "the server wrote this text",
-        "1. Red",
+        "1. │ Red",
+        "│ Your name",
     ] {
         assert!(done.err.contains(shown), "{shown}: {done:?}");
     }

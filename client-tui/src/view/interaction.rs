@@ -378,18 +378,26 @@ fn question_rows(
     let mut rows = above;
     let header = client::text::line(&ask.header);
     if !header.trim().is_empty() {
-        rows.extend(words(&header, Ink::Heading, look, width));
+        rows.extend(match fields.of_server {
+            true => judged(&header, Ink::Heading, look, width),
+            false => words(&header, Ink::Heading, look, width),
+        });
     }
     // A question that is only its title is not said twice.
     let question = client::text::clean(&ask.question);
-    let lines = question.split('\n').filter(|_| question != header);
-    for line in lines {
-        rows.extend(words(line, Ink::Strong, look, width));
+    let is_more = question != header;
+    if fields.of_server && is_more {
+        rows.extend(judged(&ask.question, Ink::Strong, look, width));
+    } else if is_more {
+        for line in question.split('\n') {
+            rows.extend(words(line, Ink::Strong, look, width));
+        }
     }
     let mut marked = 0..0;
     for index in 0..ask.options.len() {
         let from = rows.len();
-        rows.extend(option(ask, draft, index, look, width));
+        let of_server = fields.of_server;
+        rows.extend(option((ask, of_server), draft, index, look, width));
         if draft.mark == Some(index) {
             marked = from..rows.len();
         }
@@ -403,8 +411,9 @@ fn question_rows(
     (rows, marked)
 }
 
+/// An option. `of_server`: its label is text of a server.
 fn option(
-    ask: &Question,
+    (ask, of_server): (&Question, bool),
     draft: &Draft,
     index: usize,
     look: &Look,
@@ -424,7 +433,13 @@ fn option(
     let head = format!("{mark} {} {chosen} ", index + 1);
     let label = client::text::line(&choice.label);
     let ink = if is_marked { Ink::Strong } else { Ink::Text };
-    let mut lines = framed::hanging(&head, &label, ink, look, width);
+    let mut lines = match of_server {
+        true => {
+            let room = width.saturating_sub(wrap::width(&head));
+            beside(&head, judged(&label, ink, look, room), look)
+        }
+        false => framed::hanging(&head, &label, ink, look, width),
+    };
     let description = client::text::line(&choice.description);
     if !description.trim().is_empty() {
         let indent = " ".repeat(wrap::width(&head));
@@ -437,6 +452,18 @@ fn option(
         ));
     }
     lines
+}
+
+/// Rows after a mark; those below the first are indented to it.
+fn beside(mark: &str, mut rows: Vec<Line<'static>>, look: &Look) -> Vec<Line<'static>> {
+    let indent = " ".repeat(wrap::width(mark));
+    for (index, row) in rows.iter_mut().enumerate() {
+        let before = if index == 0 { mark } else { &indent };
+        let style = look.theme.style(Ink::Accent);
+        let before = ratatui::text::Span::styled(before.to_owned(), style);
+        row.spans.insert(0, before);
+    }
+    rows
 }
 
 /// The rows below a question.

@@ -159,6 +159,8 @@ pub struct Label {
 #[derive(Debug)]
 pub struct Fields<'a> {
     pub questions: Cow<'a, [Question]>,
+    /// Their titles, words and options are text of a server, which must not pass for the client's own.
+    pub of_server: bool,
     /// Which of them may stay without an answer.
     optional: Vec<bool>,
     /// Which of them take only one of their options.

@@ -62,6 +62,7 @@ pub(super) fn form(asked: &Elicitation) -> Form<'_> {
             name_suffix: "",
         },
         shape: Shape::Fields(Fields {
+            of_server: !asked.fields.is_empty(),
             questions: Cow::Owned(questions),
             optional: asked.fields.iter().map(|field| !field.required).collect(),
             only_options: match asked.fields.is_empty() {

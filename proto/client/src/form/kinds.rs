@@ -224,6 +224,7 @@ fn questions(questions: &[Question]) -> Form<'_> {
             name_suffix: "",
         },
         shape: Shape::Fields(Fields {
+            of_server: false,
             questions: Cow::Borrowed(questions),
             optional: Vec::new(),
             only_options: Vec::new(),
