@@ -399,8 +399,7 @@ async fn prompt_that_looks_complex_starts_in_plan_mode_where_a_person_works() {
     let script = Script::new()
         .says("Hello.")
         .calls("exit_plan_mode", &json!({"plan": PLAN}))
-        .says("It is made.")
-        .says("As a script.");
+        .says("It is made.");
     let house = House::playing(&script);
     house.settings("[agent]\nauto_plan = true");
     house.daemon();
@@ -423,5 +422,7 @@ async fn prompt_that_looks_complex_starts_in_plan_mode_where_a_person_works() {
     assert_eq!(log.bodies().iter().filter(|body| told(body)).count(), 1);
     let ran = house.reasonix(&["run", "--json", complex]);
     let ran: Value = serde_json::from_str(&ran.expect_code(0).out).expect("a result");
-    assert_eq!(ran["text"], "As a script.");
+    assert_eq!(ran["text"], "Hello.");
+    let run: Pid = serde_json::from_value(ran["pid"].clone()).expect("a pid");
+    assert_eq!(get(&ann, run).await.mode, Mode::Normal);
 }

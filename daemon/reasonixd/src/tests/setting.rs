@@ -14,6 +14,20 @@ const CANARY: &str = "canary-b5f1a2-not-to-be-shown";
 /// A key whose requests get no answer.
 const LOST: &str = "lost-with-the-daemon";
 
+/// The head of the next request with a prompt: a list of models may be asked for beside it.
+async fn prompted(heads: &mut mpsc::UnboundedReceiver<String>) -> String {
+    let patience = std::time::Duration::from_secs(20);
+    loop {
+        let head = tokio::time::timeout(patience, heads.recv()).await;
+        let head = head
+            .expect("a request in time")
+            .expect("the endpoint lives");
+        if head.starts_with("POST") {
+            return head;
+        }
+    }
+}
+
 /// An endpoint that refuses its list of models to whoever has not the canary, and echoes the request; a prompt it
 /// answers with a word. Gives its address, and the heads of the requests.
 async fn endpoint() -> (String, mpsc::UnboundedReceiver<String>) {
@@ -336,7 +350,7 @@ async fn a_stored_key_wakes_the_session_that_waits_for_one_at_once() {
         .call("session.create", &create)
         .await
         .expect("a session");
-    let head = heads.recv().await.expect("a request");
+    let head = prompted(&mut heads).await;
     assert!(head.contains(LOST), "{head}");
     let leave = json!({"mode": "hand_over"});
     client
@@ -355,10 +369,7 @@ async fn a_stored_key_wakes_the_session_that_waits_for_one_at_once() {
     .await;
     let store = json!({"variable": "ACME_TEST_KEY", "value": CANARY});
     client.call("credential.set", &store).await.expect("stored");
-    let head = tokio::time::timeout(std::time::Duration::from_secs(20), heads.recv()).await;
-    let head = head
-        .expect("a request in time")
-        .expect("the endpoint lives");
+    let head = prompted(&mut heads).await;
     assert!(head.contains(&format!("Bearer {CANARY}")), "{head}");
     until("the turn ends", async || {
         let session = client.call("session.get", &get).await.expect("a session");

@@ -127,13 +127,7 @@ const OBEYING: [&str; 7] = [
 const SETTING_VARIABLES: [&str; 3] = ["HOME", "CURL_HOME", "XDG_CONFIG_HOME"];
 
 /// Variables that a hook gets, and whose values are no options.
-const OF_DAEMON: [&str; 5] = [
-    "REASONIX_PROJECT_DIR",
-    "CLAUDE_PROJECT_DIR",
-    "HOME",
-    "USER",
-    "PWD",
-];
+const OF_DAEMON: [&str; 4] = ["REASONIX_PROJECT_DIR", "HOME", "USER", "PWD"];
 
 /// Options of `curl` whose value is only sent.
 const SENT: [&str; 9] = [

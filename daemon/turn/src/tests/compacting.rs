@@ -689,7 +689,10 @@ fn a_full_context_advises_only_what_helps() {
         "What helps: run `/compact`; unpin messages; rewind the session; continue in a new session."
     );
     assert!(full(true, true, true, 7_000).contains("use a model with a larger context window"));
-    assert!(full(false, false, false, 1_000).starts_with("Set `context_window` of the provider"));
+    assert!(
+        full(false, false, false, 1_000)
+            .starts_with("What helps: set `context_window` of the provider")
+    );
 }
 
 #[test]
