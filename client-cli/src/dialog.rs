@@ -9,8 +9,7 @@ use client::{CallError, Client};
 use proto::live::Sync;
 use proto::methods;
 use proto::params::interaction::{
-    AnswerParams, ApprovalDecision, Interaction, InteractionAnswer, InteractionKind, Question,
-    Reply,
+    AnswerParams, ApprovalDecision, Interaction, InteractionAnswer, Question, Reply,
 };
 use proto::{Body, InteractionId};
 
@@ -270,9 +269,10 @@ fn first_question(questions: &[Question]) -> String {
 pub fn pieces(id: &InteractionId, form: &Form<'_>) -> Vec<Piece> {
     let mut lines = vec![format!("{} [{id}]", translated(&form.lines.heading))];
     if let Some(fields) = form.fields() {
-        let server_bar = match form.kind {
-            InteractionKind::Elicitation => SERVER_BAR,
-            _ => "",
+        let server_bar = if kinds::is_of_server(form.kind) {
+            SERVER_BAR
+        } else {
+            ""
         };
         let said = form.content.iter().filter_map(|content| match content {
             Content::Text(text) => Some(barred(text, server_bar)),

@@ -149,6 +149,13 @@ fn serve(stream: &TcpStream, shared: &Shared) {
         let Some(length) = head(&mut reader) else {
             return;
         };
+        let Some(length) = length else {
+            // A look at the list of models is no part of a script.
+            if writer.write_all(NO_LIST).is_err() {
+                return;
+            }
+            continue;
+        };
         body.resize(length, 0);
         if reader.read_exact(&mut body).is_err() {
             return;
@@ -196,8 +203,21 @@ fn write(writer: &mut impl Write, answer: &Made) -> std::io::Result<Vec<Instant>
     Ok(begun)
 }
 
-/// Reads a head; the length of the body. `None`: the connection has ended.
-fn head(reader: &mut impl BufRead) -> Option<usize> {
+/// The answer where there is nothing.
+const NO_LIST: &[u8] = b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n";
+
+/// The head of a request: how long its body is; `Some(None)`: it has none. `None`: the connection is at its end.
+fn head(reader: &mut impl BufRead) -> Option<Option<usize>> {
+    let mut first = String::new();
+    if reader.read_line(&mut first).ok()? == 0 {
+        return None;
+    }
+    let length = fields(reader)?;
+    Some((!first.starts_with("GET ")).then_some(length))
+}
+
+/// The length of a body, from the fields of its head.
+fn fields(reader: &mut impl BufRead) -> Option<usize> {
     let mut length = 0;
     loop {
         let mut line = String::new();

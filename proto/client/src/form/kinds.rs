@@ -240,6 +240,12 @@ pub fn untyped_replies(replies: Vec<Reply>) -> InteractionAnswer {
     InteractionAnswer::Questions { replies }
 }
 
+/// Whether an MCP server wrote what is asked.
+#[must_use]
+pub fn is_of_server(kind: InteractionKind) -> bool {
+    kind == InteractionKind::Elicitation
+}
+
 /// Whether an answer ends plan mode.
 #[must_use]
 pub fn ends_plan_mode(resolved: &InteractionResolved) -> bool {
