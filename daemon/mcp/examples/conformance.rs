@@ -138,7 +138,13 @@ async fn log_in(logins: &Arc<Logins>, config: &ServerConfig) -> Result<(), Strin
 
 async fn use_tools(connection: &dyn Connection) -> Result<(), CallError> {
     let tools = connection.list_tools().await;
-    for tool in tools.map_err(CallError::Refused)?.tools {
+    let tools = tools.map_err(|error| match error {
+        ConnectError::NeedsLogin => CallError::NeedsLogin,
+        ConnectError::Failed(reason) | ConnectError::NoSandbox(reason) => {
+            CallError::Refused(reason)
+        }
+    });
+    for tool in tools?.tools {
         let called = connection
             .call(ToolRequest {
                 session: Pid(1),

@@ -156,7 +156,7 @@ pub struct RawResource {
 /// A server that answers. Dropping it ends the connection, and the process with all that it started.
 pub trait Connection: Send + Sync {
     /// Its tools. The error is a text for the user.
-    fn list_tools(&self) -> BoxFuture<'_, Result<RawTools, String>>;
+    fn list_tools(&self) -> BoxFuture<'_, Result<RawTools, ConnectError>>;
 
     /// Calls a tool.
     fn call(&self, request: ToolRequest) -> BoxFuture<'_, Result<ToolResult, CallError>>;

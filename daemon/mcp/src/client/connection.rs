@@ -19,7 +19,9 @@ use super::changes::{self, ChangeListener};
 use super::handler::{Asking, Handler, Listening, Shared, roots};
 use super::http_session::HttpSession;
 use super::oauth::Logins;
-use super::{CallError, Connection, RawResource, ToolRequest, ToolResult, content, http, stdio};
+use super::{
+    CallError, ConnectError, Connection, RawResource, ToolRequest, ToolResult, content, http, stdio,
+};
 use crate::config::ServerConfig;
 use crate::listing::RawTools;
 use crate::prompt::RawPrompt;
@@ -92,7 +94,7 @@ impl SdkConnection {
 }
 
 impl Connection for SdkConnection {
-    fn list_tools(&self) -> BoxFuture<'_, Result<RawTools, String>> {
+    fn list_tools(&self) -> BoxFuture<'_, Result<RawTools, ConnectError>> {
         content::list_tools(self.service.peer()).boxed()
     }
 
@@ -240,6 +242,10 @@ impl SdkConnection {
             (http::missing_rights(&*sent.error), login)
         {
             logins.note_challenge(server, challenge);
+            return CallError::NeedsLogin;
+        }
+        // Some servers let anybody in, and want a login for what comes next.
+        if login.is_some() && http::wants_login(&*sent.error) {
             return CallError::NeedsLogin;
         }
         match (session.reason(), session.reach.cause()) {

@@ -9,7 +9,7 @@ use rmcp::model::{
 use rmcp::service::{Peer, ServiceError};
 use serde_json::{Map, Value};
 
-use super::{RawResource, ResultPart, ToolResult, http};
+use super::{ConnectError, RawResource, ResultPart, ToolResult, http};
 use crate::listing::{MalformedTool, RawTool, RawTools};
 use crate::prompt::{PromptArgument, RawPrompt, Speaker, prompt_text, text_of};
 use crate::text::{clean, cut};
@@ -30,7 +30,7 @@ const NAME_MAX: usize = 100;
 const REASON_MAX: usize = 200;
 
 /// All tools of a server. One that has none is not asked.
-pub(super) async fn list_tools(peer: &Peer<RoleClient>) -> Result<RawTools, String> {
+pub(super) async fn list_tools(peer: &Peer<RoleClient>) -> Result<RawTools, ConnectError> {
     if peer
         .peer_info()
         .is_some_and(|info| info.capabilities.tools.is_none())
@@ -51,7 +51,14 @@ pub(super) async fn list_tools(peer: &Peer<RoleClient>) -> Result<RawTools, Stri
         }
     });
     let mut listed = RawTools::default();
-    for entry in entries.await? {
+    let entries = entries.await.map_err(|error| match &error {
+        // Some servers let anybody in, and want a login for what comes next.
+        ServiceError::TransportSend(sent) if http::wants_login(&*sent.error) => {
+            ConnectError::NeedsLogin
+        }
+        error => ConnectError::Failed(reason(error)),
+    })?;
+    for entry in entries {
         match entry {
             Ok(tool) => listed.tools.push(raw_tool(&tool)),
             Err(malformed) => listed.malformed.push(malformed),
@@ -93,7 +100,7 @@ fn tools_of(page: Value) -> Option<(Vec<ListedTool>, Option<String>)> {
 async fn all_pages<T, F>(
     max: usize,
     page: impl Fn(PaginatedRequestParams) -> F,
-) -> Result<Vec<T>, String>
+) -> Result<Vec<T>, ServiceError>
 where
     F: Future<Output = Result<(Vec<T>, Option<String>), ServiceError>>,
 {
@@ -102,7 +109,7 @@ where
     for _ in 0..PAGES_MAX {
         let mut params = PaginatedRequestParams::default();
         params.cursor = cursor.take();
-        let (entries, next) = page(params).await.map_err(|error| reason(&error))?;
+        let (entries, next) = page(params).await?;
         all.extend(entries);
         cursor = next;
         if cursor.is_none() || all.len() > max {
@@ -179,7 +186,8 @@ pub(super) async fn list_prompts(peer: &Peer<RoleClient>) -> Result<Vec<RawPromp
         let page = peer.list_prompts(Some(params)).await?;
         Ok((page.prompts, page.next_cursor))
     });
-    Ok(prompts.await?.into_iter().map(raw).collect())
+    let prompts = prompts.await.map_err(|error| reason(&error))?;
+    Ok(prompts.into_iter().map(raw).collect())
 }
 
 fn raw(prompt: rmcp::model::Prompt) -> RawPrompt {
@@ -228,7 +236,8 @@ pub(super) async fn list_resources(peer: &Peer<RoleClient>) -> Result<Vec<RawRes
         let page = peer.list_resources(Some(params)).await?;
         Ok((page.resources, page.next_cursor))
     });
-    let resources = resources.await?.into_iter().map(|resource| RawResource {
+    let resources = resources.await.map_err(|error| reason(&error))?;
+    let resources = resources.into_iter().map(|resource| RawResource {
         description: resource.description.or(resource.title).unwrap_or_default(),
         uri: resource.uri,
         name: resource.name,

@@ -42,7 +42,7 @@ impl Connect for Connector {
 struct OneTool;
 
 impl Connection for OneTool {
-    fn list_tools(&self) -> BoxFuture<'_, Result<RawTools, String>> {
+    fn list_tools(&self) -> BoxFuture<'_, Result<RawTools, ConnectError>> {
         let tool = RawTool {
             name: "only".to_owned(),
             description: "The only tool.".to_owned(),

@@ -217,8 +217,12 @@ impl Owner {
             Err(_) => return Some(LifeEnd::Failed(late())),
         };
         let _life = Life(Arc::clone(&connection));
-        if let Err(reason) = self.list(&connection).await? {
-            return Some(LifeEnd::Failed(reason));
+        match self.list(&connection).await? {
+            Ok(()) => {}
+            Err(ConnectError::NeedsLogin) => return Some(LifeEnd::NeedsLogin),
+            Err(ConnectError::NoSandbox(reason) | ConnectError::Failed(reason)) => {
+                return Some(LifeEnd::Failed(reason));
+            }
         }
         *ready_since = Some(Instant::now());
         self.server.upgrade()?.change(|inner| {
@@ -314,25 +318,28 @@ impl Owner {
     /// Lists the tools of a server that is ready. `None`: nobody holds the server any more.
     async fn list_again(&self, connection: &Arc<dyn Connection>) -> Option<()> {
         if let Err(reason) = self.list(connection).await? {
-            tracing::info!(%reason, "the tools of an MCP server cannot be listed again");
+            tracing::info!(?reason, "the tools of an MCP server cannot be listed again");
         }
         Some(())
     }
 
     /// Lists the tools and keeps them. `None`: nobody holds the server any more.
-    async fn list(&self, connection: &Arc<dyn Connection>) -> Option<Result<(), String>> {
+    async fn list(&self, connection: &Arc<dyn Connection>) -> Option<Result<(), ConnectError>> {
         let listed = tokio::select! {
             listed = timeout(LISTING, connection.list_tools()) => listed,
-            reason = connection.closed() => return Some(Err(reason)),
+            reason = connection.closed() => return Some(Err(reason.into())),
         };
         let raw = match listed {
             Ok(Ok(raw)) => raw,
-            Ok(Err(reason)) => return Some(Err(format!("it does not list its tools: {reason}"))),
-            Err(_) => return Some(Err("it does not list its tools in time".to_owned())),
+            Ok(Err(ConnectError::Failed(reason))) => {
+                return Some(Err(format!("it does not list its tools: {reason}").into()));
+            }
+            Ok(Err(error)) => return Some(Err(error)),
+            Err(_) => return Some(Err("it does not list its tools in time".to_owned().into())),
         };
         let prompts = tokio::select! {
             listed = timeout(LISTING, connection.list_prompts()) => listed,
-            reason = connection.closed() => return Some(Err(reason)),
+            reason = connection.closed() => return Some(Err(reason.into())),
         };
         let late = || Err("it does not answer in time".to_owned());
         let prompts = prompts.unwrap_or_else(|_| late());
