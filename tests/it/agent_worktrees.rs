@@ -298,7 +298,21 @@ fn worktree_has_the_trust_of_its_origin_and_no_more() {
     assert_eq!(status(6), "denied", "lines that nobody has seen");
 }
 
-/// Three agents at once: each in a worktree and on a branch of its own.
+/// A `git` that notes where two are at work on worktrees at the same time, and takes its time for it.
+fn noting_git(directory: &Path) {
+    let place = directory.display();
+    let script = format!(
+        "#!/bin/sh\ncase \"$*\" in *'worktree add'*|*'worktree remove'*)\nmkdir '{place}/busy' || : > '{place}/met'\nsleep 0.2\n/usr/bin/git \"$@\"\ncode=$?\nrmdir '{place}/busy'\nexit $code\nesac\nexec /usr/bin/git \"$@\"\n"
+    );
+    std::fs::create_dir(directory).expect("the directory");
+    let program = directory.join("git");
+    std::fs::write(&program, script).expect("the program");
+    let runs = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(&program, runs).expect("its mode");
+}
+
+/// Three agents at once: each in a worktree and on a branch of its own. Git fails now and then where two are made at the
+/// same time.
 #[test]
 fn agents_side_by_side_have_a_worktree_each() {
     const COUNT: usize = 3;
@@ -329,9 +343,12 @@ fn agents_side_by_side_have_a_worktree_each() {
     let house = house(&model);
     house.files(AGENT);
     repository(&house);
-    let _ = house
-        .reasonix(&["run", "--detach", "PARENT"])
-        .expect_code(0);
+    let programs = house.user_home().join("programs");
+    noting_git(&programs);
+    let path = format!("{}:/usr/bin:/bin", programs.display());
+    let mut command = house.command(&["run", "--detach", "PARENT"]);
+    let ran = tests::Running::start(command.env("PATH", path)).done();
+    assert_eq!(ran.code(), Some(0), "{ran:?}");
     until("all files to be there", || {
         let found = worktrees(&house);
         let made = found.iter().filter(|path| path.join("made.txt").exists());
@@ -358,6 +375,7 @@ fn agents_side_by_side_have_a_worktree_each() {
     }
     assert_eq!((results.len(), branches.len()), (COUNT, COUNT));
     assert!(!house.project().join("made.txt").exists());
+    assert!(programs.join("git").exists() && !programs.join("met").exists());
 }
 
 #[test]

@@ -104,7 +104,8 @@ pub struct Supervisor {
     pub(crate) places: Arc<AgentPlaces>,
     /// The sub-agents in the background whose results are still to come.
     pub(crate) watched_agents: WatchedAgents,
-    /// Worktrees are ended one at a time: several may notice the end of one session.
+    /// Worktrees are made and ended one at a time: git's commands on them fail while another makes one, and several tasks
+    /// may notice the end of one session.
     pub(crate) worktree_turn: tokio::sync::Semaphore,
     /// Distinguishes the worktrees of this process from those that an earlier one left.
     pub(crate) instance: RequestId,

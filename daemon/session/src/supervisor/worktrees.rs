@@ -71,6 +71,7 @@ impl Supervisor {
         if earlier.is_none_or(|worktree| !worktree.kept) {
             self.discard_worktree(session).await;
         }
+        let turn = self.worktree_turn.acquire().await;
         let root = source.workspace.root().to_owned();
         let (home, maker) = (Arc::clone(&self.services.home), self.instance);
         let planned = blocking({
@@ -102,7 +103,9 @@ impl Supervisor {
             &path,
             &worktree.base,
         ];
-        if let Err(reason) = git.run(&add).await {
+        let added = git.run(&add).await;
+        drop(turn);
+        if let Err(reason) = added {
             self.discard_worktree(session).await;
             return Err(failed(reason));
         }
@@ -157,6 +160,7 @@ impl Supervisor {
         let Ok(Some(worktree)) = blocking(move || entries::get(&home, session)).await else {
             return;
         };
+        let _turn = self.worktree_turn.acquire().await;
         if let Err(reason) = self.remove_worktree(session, &worktree).await {
             tracing::warn!(%session, reason, path = %worktree.path.display(), "a worktree stays");
         }
@@ -196,7 +200,7 @@ impl Supervisor {
         found
     }
 
-    /// Removes a worktree, its branch if that has no commits of its own, and its entry.
+    /// Removes a worktree, its branch if that has no commits of its own, and its entry. In a turn of `worktree_turn`.
     async fn remove_worktree(&self, session: SessionId, worktree: &Worktree) -> Result<(), String> {
         let Worktree {
             path,
