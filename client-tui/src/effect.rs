@@ -4,6 +4,7 @@
 use std::path::PathBuf;
 
 use client::DecodedEvent;
+use client::prompt::Prompt;
 use proto::params::compact::{CompactOutput, CompactParams, PinParams};
 use proto::params::config::{
     ProviderListOutput, ProviderListParams, TrustGetParams, TrustOutput, TrustSetParams,
@@ -86,7 +87,7 @@ pub enum Call {
     /// `edit`: its text goes back into the composer.
     Unqueue {
         params: UnqueueParams,
-        edit: Option<String>,
+        edit: Option<Prompt>,
     },
     EditQueued(EditParams),
     Reorder(ReorderParams),
@@ -183,7 +184,7 @@ pub enum Answer {
     Interrupted {
         session: String,
         ran: bool,
-        taken_back: Vec<String>,
+        taken_back: Vec<Prompt>,
     },
     Sessions(ListOutput),
     /// A session with this name exists.

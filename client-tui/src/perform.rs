@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use client::prompt::Prompt;
 use client::session::ExportError;
 use client::{CallError, Client, DecodedEvent};
 use proto::Seq;
@@ -309,7 +310,10 @@ async fn interrupt(
             prompt_id: queued.prompt_id,
         };
         if client.call::<SessionUnqueue>(&params).await.is_ok() {
-            taken_back.push(queued.text);
+            taken_back.push(Prompt {
+                text: queued.text,
+                untyped: queued.untyped,
+            });
         }
     }
     let params = OneParams { session };

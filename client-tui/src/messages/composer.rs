@@ -12,6 +12,8 @@ super::catalog! {
     /// How many lines, which paste of this draft.
     PastedLines = "[pasted {0} lines #{1}]", "[粘贴 {0} 行 #{1}]";
     PastedCharacters = "[pasted {0} characters #{1}]", "[粘贴 {0} 字符 #{1}]";
+    QuotedLines = "[quoted {0} lines #{1}]", "[引用 {0} 行 #{1}]";
+    QuotedCharacters = "[quoted {0} characters #{1}]", "[引用 {0} 字符 #{1}]";
     /// Follows a command that needs a session, before there is one.
     NeedsSession = "needs a session", "需要先有会话";
     /// What a command of a project that is not trusted does.

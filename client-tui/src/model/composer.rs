@@ -9,7 +9,8 @@ pub mod vim;
 
 use std::collections::HashMap;
 
-use proto::SessionId;
+use client::prompt::Prompt;
+use proto::{SessionId, TextOrigin};
 
 use crate::messages::Language;
 use crate::messages::composer::Msg;
@@ -72,11 +73,11 @@ impl Composer {
     }
 
     /// Stores text from outside as the draft of another session; if that has a draft already, adds it to the history.
-    pub fn store_draft_for(&mut self, session: SessionId, text: &str, language: Language) {
+    pub fn store_draft_for(&mut self, session: SessionId, prompt: &Prompt, language: Language) {
+        let text = self.laid(prompt, language);
         if self.drafts.contains_key(&Some(session)) {
-            return self.remember(text);
+            return self.history.push(&text);
         }
-        let text = self.laid(text, language);
         let caret = text.len();
         self.drafts
             .insert(Some(session), history::Draft { text, caret });
@@ -121,6 +122,12 @@ impl Composer {
         self.chips.expand(self.buffer.as_str())
     }
 
+    /// The same with the parts that nobody typed.
+    #[must_use]
+    pub fn prompt(&self) -> Prompt {
+        self.chips.prompt(self.buffer.as_str())
+    }
+
     /// Replaces the text, with the caret at its end. Can be undone.
     pub fn set(&mut self, text: &str) {
         let text = chips::plain(text);
@@ -128,17 +135,18 @@ impl Composer {
         self.put(&text, text.len());
     }
 
-    /// The same with text from outside, which may be long: text too long to lay out at every key becomes a chip.
-    pub fn restore(&mut self, text: &str, language: Language) {
-        let text = self.laid(text, language);
+    /// The same with a prompt from outside, which may be long: text too long to lay out at every key becomes a chip, and so
+    /// does text that nobody typed.
+    pub fn restore(&mut self, prompt: &Prompt, language: Language) {
+        let text = self.laid(prompt, language);
         self.history.leave();
         self.put(&text, text.len());
     }
 
-    /// Inserts a text before the current one.
-    pub fn prepend(&mut self, text: &str, language: Language) {
+    /// Inserts a prompt before the current text.
+    pub fn prepend(&mut self, prompt: &Prompt, language: Language) {
         let written = self.written().text;
-        let text = self.laid(text, language);
+        let text = self.laid(prompt, language);
         let caret = text.len();
         self.history.leave();
         match written.is_empty() {
@@ -147,13 +155,19 @@ impl Composer {
         }
     }
 
-    /// Text from outside in the form in which the buffer holds it.
-    fn laid(&mut self, text: &str, language: Language) -> String {
-        let text = chips::plain(text);
-        match text.chars().nth(LAID_OUT).is_some() {
-            true => self.chip(text, 1, language),
-            false => text,
+    /// A prompt from outside in the form in which the buffer holds it.
+    fn laid(&mut self, prompt: &Prompt, language: Language) -> String {
+        let mut laid = String::new();
+        for (text, origin) in prompt.parts() {
+            let text = chips::plain(text);
+            if origin.is_some() || text.chars().nth(LAID_OUT).is_some() {
+                let number = self.chips.number(&laid);
+                laid.push_str(&self.chip(text, origin, number, language));
+            } else {
+                laid.push_str(&text);
+            }
         }
+        laid
     }
 
     /// Adds a prompt that was sent before, here or elsewhere, to the history as the newest. One among the newest already
@@ -184,22 +198,31 @@ impl Composer {
             return self.buffer.insert(&text);
         }
         let number = self.chips.number(self.buffer.as_str());
-        let chip = self.chip(text, number, language);
+        let chip = self.chip(text, None, number, language);
         self.buffer.insert(&chip);
     }
 
     /// Stores the text as a chip and returns the chip's character, or the text itself if there are too many chips.
-    fn chip(&mut self, text: String, number: usize, language: Language) -> String {
+    fn chip(
+        &mut self,
+        text: String,
+        origin: Option<TextOrigin>,
+        number: usize,
+        language: Language,
+    ) -> String {
         let (lines, characters) = (text.lines().count(), text.chars().count());
-        let (what, count) = match lines {
-            ..=1 => (Msg::PastedCharacters, characters),
-            lines => (Msg::PastedLines, lines),
+        let (what, count) = match (origin, lines) {
+            (None, ..=1) => (Msg::PastedCharacters, characters),
+            (None, lines) => (Msg::PastedLines, lines),
+            (Some(_), ..=1) => (Msg::QuotedCharacters, characters),
+            (Some(_), lines) => (Msg::QuotedLines, lines),
         };
         let label = language.fill(what, &[&count.to_string(), &number.to_string()]);
         let chip = chips::Chip {
             label,
             number,
             text: text.clone(),
+            origin,
         };
         match self.chips.add(chip) {
             Some(chip) => chip.to_string(),

@@ -2,6 +2,7 @@
 
 use client::amounts;
 use client::goal_command::{self, GoalCommand};
+use client::prompt::Prompt;
 use client::transcript::words;
 use proto::budget::{BudgetNode, BudgetNodeKind, Dimension};
 use proto::outcome::UsageTotals;
@@ -59,7 +60,10 @@ pub fn take(model: &mut Model, follow: u64, answer: Answer) -> Vec<Effect> {
         Answer::Found(found) => return list::visit(model, &found),
         Answer::Done(Call::SetTrust(_)) => model.toast(Tone::Good, language.say(Msg::Trusted)),
         Answer::Revoked { rule, output } => permissions::revoked(model, &rule, &output),
-        Answer::Edited(Ok(text)) => model.composer.restore(&text, language),
+        Answer::Edited(Ok(text)) => {
+            let edited = model.composer.prompt().edited(text);
+            model.composer.restore(&edited, language);
+        }
         Answer::Directory { directory, names } => composer::listed(model, directory, names),
         Answer::Tree { root, paths } => composer::walked(model, root, paths),
         Answer::Copied {
@@ -79,14 +83,19 @@ pub fn take(model: &mut Model, follow: u64, answer: Answer) -> Vec<Effect> {
         // Also of a session that was left.
         Answer::Done(Call::Unqueue {
             params,
-            edit: Some(text),
-        }) => taken_back(model, &params.session, &text),
+            edit: Some(prompt),
+        }) => taken_back(model, &params.session, &prompt),
         Answer::Interrupted {
             session,
-            taken_back: texts,
+            taken_back: prompts,
             ..
-        } if !texts.is_empty() => {
-            taken_back(model, &session, &texts.join("\n\n"));
+        } if !prompts.is_empty() => {
+            let mut joined = Prompt::default();
+            for (at, prompt) in prompts.iter().enumerate() {
+                joined.text.push_str(if at > 0 { "\n\n" } else { "" });
+                joined.push(prompt);
+            }
+            taken_back(model, &session, &joined);
             model.toast(Tone::Info, language.say(Msg::TakenBack));
         }
         Answer::Deleted(deleted) => return self::deleted(model, here, &deleted),
@@ -207,12 +216,22 @@ fn failed(model: &mut Model, here: bool, call: Call, trouble: Trouble) {
             let command = command.map(|command| format!("!{command}"));
             let goal = model.first_goal.take().map(|goal| format!("/goal {goal}"));
             let text = params.prompt.clone().or(command).or(goal);
-            let text = text.unwrap_or_default();
-            not_sent(model, &text, &trouble);
+            let prompt = Prompt {
+                text: text.unwrap_or_default(),
+                untyped: params.untyped.clone(),
+            };
+            not_sent(model, &prompt, &trouble);
         }
-        Call::Prompt { params, .. } if here => not_sent(model, &params.text, &trouble),
+        Call::Prompt { params, .. } if here => {
+            let prompt = Prompt {
+                text: params.text,
+                untyped: params.untyped,
+            };
+            not_sent(model, &prompt, &trouble);
+        }
         Call::Shell(params) if here => {
-            not_sent(model, &format!("!{}", params.command), &trouble);
+            let prompt = Prompt::typed(format!("!{}", params.command));
+            not_sent(model, &prompt, &trouble);
         }
         Call::Set(params) if here && trouble.name == Some(ErrorName::ConfirmNeeded) => {
             let yes = Call::Set(Box::new(SetParams {
@@ -311,7 +330,7 @@ fn created(model: &mut Model, created: &CreateOutput) -> Vec<Effect> {
 }
 
 /// Puts a prompt that could not be sent back into the composer, unless the composer is in use.
-fn not_sent(model: &mut Model, prompt: &str, trouble: &Trouble) {
+fn not_sent(model: &mut Model, prompt: &Prompt, trouble: &Trouble) {
     let language = model.look.language;
     if let Some(session) = &mut model.session {
         // Keys and variables did not come through either, as far as is known.
@@ -365,12 +384,12 @@ fn compacted(model: &mut Model, params: &CompactParams, done: &CompactOutput) {
 }
 
 /// A queued prompt goes back into the composer of its session.
-fn taken_back(model: &mut Model, session: &str, text: &str) {
+fn taken_back(model: &mut Model, session: &str, prompt: &Prompt) {
     let language = model.look.language;
     let here = model.session.as_ref().map(|here| here.id);
     match session.parse().ok().filter(|of| Some(*of) != here) {
-        Some(elsewhere) => model.composer.store_draft_for(elsewhere, text, language),
-        None => model.composer.prepend(text, language),
+        Some(elsewhere) => model.composer.store_draft_for(elsewhere, prompt, language),
+        None => model.composer.prepend(prompt, language),
     }
 }
 

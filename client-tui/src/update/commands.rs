@@ -2,6 +2,7 @@
 
 use client::amounts;
 use client::goal_command::{self, GoalCommand};
+use client::prompt::Prompt;
 use client::transcript::words;
 use proto::ItemId;
 use proto::hello::Role;
@@ -83,8 +84,9 @@ pub fn refused(model: &Model, row: &'static Row, arguments: &str) -> Option<Stri
     }
 }
 
-/// Does what a command says.
-pub fn run(model: &mut Model, row: &'static Row, arguments: &str) -> Vec<Effect> {
+/// Does what a command says. `prompt`: its arguments.
+pub fn run(model: &mut Model, row: &'static Row, prompt: &Prompt) -> Vec<Effect> {
+    let arguments = prompt.text.as_str();
     // A session exists if the command needs one.
     let session = model
         .session
@@ -103,7 +105,7 @@ pub fn run(model: &mut Model, row: &'static Row, arguments: &str) -> Vec<Effect>
         Command::Rewind => list::open(model, ListOf::Turns),
         Command::View => pager::open(model, PagerContent::Transcript),
         Command::Todos => everywhere::act(model, Action::Todos),
-        Command::Steer => submit::prompt(model, arguments.to_owned(), When::Steer),
+        Command::Steer => submit::prompt(model, prompt.clone(), When::Steer),
         Command::Clear => clear(model, session),
         Command::Forget => forget(model, session),
         Command::Undo => called(Call::Checkpoints {

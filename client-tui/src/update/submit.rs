@@ -1,8 +1,9 @@
 //! Sends the submitted text: a prompt, or a command.
 
+use client::prompt::Prompt;
 use proto::params::session::{CreateParams, PromptParams, ShellParams, When};
 use proto::state::Kind;
-use proto::{RequestId, SessionId};
+use proto::{RequestId, SessionId, UntypedText};
 
 use super::{commands, composer};
 use crate::effect::{Call, Effect};
@@ -12,11 +13,12 @@ use crate::slash::{self, Line};
 
 /// Sends the draft: a command is done, a prompt goes to the session, or makes one.
 pub fn send(model: &mut Model, when: When) -> Vec<Effect> {
-    let text = model.composer.text();
+    let draft = model.composer.prompt();
+    let text = draft.text.clone();
     if text.trim().is_empty() {
         return Vec::new();
     }
-    match slash::parse(&text) {
+    match parse(&draft) {
         Line::Command(row, arguments) => {
             let arguments = arguments.to_owned();
             if let Some(words) = commands::refused(model, row, &arguments) {
@@ -25,10 +27,10 @@ pub fn send(model: &mut Model, when: When) -> Vec<Effect> {
             }
             model.composer.take();
             model.toast = None;
-            commands::run(model, row, &arguments)
+            commands::run(model, row, &ending(&draft, &arguments))
         }
         Line::Unknown(word) if is_custom(model, word) => {
-            prompt(model, text.trim().to_owned(), when)
+            prompt(model, ending(&draft, text.trim()), when)
         }
         // A pasted line comes before the list.
         Line::Unknown(_) if !model.composer.menu.has_custom() && !is_apart(model) => {
@@ -52,11 +54,28 @@ pub fn send(model: &mut Model, when: When) -> Vec<Effect> {
             // Two slashes begin a prompt that starts with one slash: the blank tells the daemon that it is not a
             // command.
             let is_text = prompt.starts_with('/') && text.trim_start().starts_with("//");
-            let blank = if is_text { " " } else { "" };
-            let prompt = format!("{blank}{prompt}");
-            self::prompt(model, prompt, when)
+            let mut sent = Prompt::typed(if is_text { " " } else { "" });
+            sent.push(&ending(&draft, prompt));
+            self::prompt(model, sent, when)
         }
     }
+}
+
+/// What a draft is. Text that nobody typed is no command.
+fn parse(draft: &Prompt) -> Line<'_> {
+    let text = draft.text.trim();
+    let start = draft.text.len() - draft.text.trim_start().len();
+    let is_typed = |untyped: &UntypedText| !untyped.range().contains(&start);
+    match draft.untyped.iter().all(is_typed) {
+        true => slash::parse(&draft.text),
+        false => Line::Prompt(text),
+    }
+}
+
+/// The end of a draft, up to its trailing blanks, that has this text.
+fn ending(draft: &Prompt, text: &str) -> Prompt {
+    let end = draft.text.trim_end().len();
+    draft.slice(end - text.len().min(end)..end)
 }
 
 /// Runs a command of the user in the session, or in a new one.
@@ -104,13 +123,13 @@ fn shell(model: &mut Model, command: String) -> Vec<Effect> {
 pub fn first(model: &mut Model) -> Vec<Effect> {
     let is_due = std::mem::take(&mut model.sends_draft) && model.dialog.is_none();
     match is_due {
-        true => prompt(model, model.composer.text(), When::Queue),
+        true => prompt(model, model.composer.prompt(), When::Queue),
         false => Vec::new(),
     }
 }
 
 /// Sends a prompt that is not a command, and takes the draft.
-pub fn prompt(model: &mut Model, text: String, when: When) -> Vec<Effect> {
+pub fn prompt(model: &mut Model, prompt: Prompt, when: When) -> Vec<Effect> {
     let language = model.look.language;
     if !model.may_drive() {
         return Vec::new();
@@ -128,7 +147,7 @@ pub fn prompt(model: &mut Model, text: String, when: When) -> Vec<Effect> {
             model.toast(Tone::Info, language.say(Msg::Loading));
             return Vec::new();
         }
-        return create(model, First::Prompt(text));
+        return create(model, First::Prompt(prompt));
     };
     if let Some(why) = &session.read_only {
         let words = language.fill(Msg::ReadOnly, &[why]);
@@ -137,7 +156,8 @@ pub fn prompt(model: &mut Model, text: String, when: When) -> Vec<Effect> {
     }
     let params = PromptParams {
         session: session.id.to_string(),
-        text,
+        text: prompt.text,
+        untyped: prompt.untyped,
         when,
         request_id: Some(RequestId::new()),
         ..PromptParams::default()
@@ -156,7 +176,7 @@ pub fn prompt(model: &mut Model, text: String, when: When) -> Vec<Effect> {
 
 /// The first input of a session.
 pub(super) enum First {
-    Prompt(String),
+    Prompt(Prompt),
     Goal(String),
     Command(String),
 }
@@ -172,7 +192,7 @@ pub(super) fn create(model: &mut Model, first: First) -> Vec<Effect> {
     model.composer.take();
     (model.first_command, model.first_goal) = (None, None);
     let prompt = match first {
-        First::Prompt(text) => Some(text),
+        First::Prompt(prompt) => Some(prompt),
         First::Command(command) => {
             model.first_command = Some(command);
             None
@@ -184,7 +204,8 @@ pub(super) fn create(model: &mut Model, first: First) -> Vec<Effect> {
     };
     let params = CreateParams {
         session: SessionId::new(),
-        prompt,
+        untyped: prompt.iter().flat_map(|it| it.untyped.clone()).collect(),
+        prompt: prompt.map(|prompt| prompt.text),
         request_id: Some(RequestId::new()),
         ..model.place.template.clone()
     };

@@ -17,6 +17,7 @@ mod lost;
 pub mod messages;
 pub mod pages;
 pub mod paths;
+pub mod prompt;
 pub mod queue;
 mod replace;
 pub mod reply;

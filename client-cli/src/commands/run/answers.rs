@@ -6,9 +6,9 @@ use proto::methods::SessionWait;
 use proto::outcome::OutcomeKind;
 use proto::params::session::{Until, WaitParams};
 
-use super::prompt::Prompt;
 use crate::exit::Error;
 use crate::messages::run::Msg;
+use client::prompt::Prompt;
 
 /// A prompt followed by the last answers of these sessions.
 ///

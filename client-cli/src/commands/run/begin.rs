@@ -12,7 +12,6 @@ use proto::params::session::{CreateOutput, CreateParams, PromptParams, SessionSu
 use proto::state::{Kind, OnAsk};
 use proto::{PromptId, RequestId, Seq, SessionId, SessionOptions, Stamp};
 
-use super::prompt::Prompt;
 use super::report::Report;
 use super::{Args, Format, trust, worktree};
 use crate::commands::setup;
@@ -21,6 +20,7 @@ use crate::messages::goal::Msg as GoalMsg;
 use crate::messages::language;
 use crate::messages::run::Msg;
 use crate::{output, reach, text as words};
+use client::prompt::Prompt;
 
 /// A prompt that is in the log, and the session's events from there on.
 pub(super) struct Given {

@@ -4,7 +4,6 @@ use client::{Client, Start};
 use serde_json::json;
 
 use super::begin::{self, Given};
-use super::prompt::Prompt;
 use super::report::Report;
 use super::structured::{self, AnswerSchema};
 use super::watch::Run;
@@ -14,6 +13,7 @@ use crate::messages::goal::Msg as GoalMsg;
 use crate::messages::run::Msg;
 use crate::signals::{Arrived, Signals};
 use crate::{output, reach, terminal, text};
+use client::prompt::Prompt;
 
 /// Does the run; returns its exit code, having printed its result.
 pub async fn drive(args: Args, report: &mut Report) -> Result<u8, Error> {

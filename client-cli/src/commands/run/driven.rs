@@ -19,7 +19,6 @@ use super::begin::{self, Opened};
 use super::drive::leave;
 use super::input::{self, BadLine, Input, Numbered, Wanted};
 use super::log_change::LogChange;
-use super::prompt::Prompt;
 use super::report::Report;
 use super::watch::{BEARS, Leaving, Run, reached};
 use super::{Args, left, worktree};
@@ -29,6 +28,7 @@ use crate::exit::{self, Error};
 use crate::messages::run::Msg;
 use crate::signals::{Arrived, Signals};
 use crate::{ended, output, reach};
+use client::prompt::Prompt;
 
 /// Does the run; returns its exit code, having printed its result.
 pub(super) async fn drive(args: Args, report: &mut Report) -> Result<u8, Error> {

@@ -5,7 +5,8 @@ use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use proto::{TextOrigin, UntypedText, frame};
+use client::prompt::Prompt;
+use proto::{TextOrigin, frame};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::exit::Error;
@@ -17,34 +18,6 @@ const FIRST_MAX: Duration = Duration::from_millis(300);
 
 /// How long it may be silent if it is the prompt, or has begun.
 const SILENCE_MAX: Duration = Duration::from_secs(10);
-
-/// A prompt, and which parts of it were not typed.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Prompt {
-    pub text: String,
-    pub untyped: Vec<UntypedText>,
-}
-
-impl Prompt {
-    /// What was typed.
-    pub fn typed(text: impl Into<String>) -> Self {
-        Self {
-            text: text.into(),
-            untyped: Vec::new(),
-        }
-    }
-
-    /// Adds text that was not typed.
-    pub fn push_untyped(&mut self, text: &str, origin: TextOrigin) {
-        let start = self.text.len() as u64;
-        self.text.push_str(text);
-        self.untyped.push(UntypedText {
-            start,
-            end: self.text.len() as u64,
-            origin,
-        });
-    }
-}
 
 /// The prompt of this command line. `hint`: what to say if there is none.
 pub fn gather(words: &[String], hint: &str) -> Result<Prompt, Error> {

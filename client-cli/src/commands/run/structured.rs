@@ -8,10 +8,10 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::prompt::Prompt;
 use crate::exit::Error;
 use crate::json_schema::Schema;
 use crate::messages::run::Msg;
+use client::prompt::Prompt;
 
 /// How often the model is asked again.
 pub(super) const ASKED_AGAIN_MAX: usize = 2;

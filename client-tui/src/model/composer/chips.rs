@@ -1,9 +1,12 @@
-//! Long pastes, shown as one mark: `[pasted 45 lines #1]`.
+//! Long pastes and text that nobody typed, shown as one mark: `[pasted 45 lines #1]`.
 //!
 //! In the buffer a chip is one character of the end of the last private plane, which nothing else gets into ([`plain`]):
 //! so caret, deletion and undo take it as one, and a chip that was typed by hand is only text.
 
 use std::collections::BTreeMap;
+
+use client::prompt::Prompt;
+use proto::TextOrigin;
 
 const FIRST: u32 = 0x10_f000;
 const LAST: u32 = 0x10_fffd;
@@ -15,7 +18,7 @@ pub struct Chips {
     next: u32,
 }
 
-/// A paste.
+/// A paste, or text that nobody typed.
 #[derive(Debug)]
 pub struct Chip {
     /// How it is shown, in the language that was set when it came.
@@ -23,6 +26,8 @@ pub struct Chip {
     /// Of the chips of its draft, from 1.
     pub number: usize,
     pub text: String,
+    /// Where text comes from that nobody typed. `None`: the user pasted it.
+    pub origin: Option<TextOrigin>,
 }
 
 /// Whether this character represents a paste.
@@ -68,6 +73,23 @@ impl Chips {
     #[must_use]
     pub fn expand(&self, text: &str) -> String {
         self.written(text, |chip| &chip.text)
+    }
+
+    /// The same with the parts that nobody typed.
+    #[must_use]
+    pub fn prompt(&self, text: &str) -> Prompt {
+        let mut prompt = Prompt::default();
+        for character in text.chars() {
+            match self.get(character) {
+                Some(chip) => match chip.origin {
+                    Some(origin) => prompt.push_untyped(&chip.text, origin),
+                    None => prompt.text.push_str(&chip.text),
+                },
+                None if is_chip(character) => {}
+                None => prompt.text.push(character),
+            }
+        }
+        prompt
     }
 
     /// The text with the chips as they are shown.

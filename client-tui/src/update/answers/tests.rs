@@ -46,11 +46,67 @@ fn escape_in_a_turn_returns_queued_prompts_to_the_composer() {
     let answer = Answer::Interrupted {
         session: id,
         ran: true,
-        taken_back: queue.iter().map(|queued| queued.text.clone()).collect(),
+        taken_back: queue
+            .iter()
+            .map(|queued| Prompt::typed(&queued.text))
+            .collect(),
     };
     let follow = model.follow;
     answered(&mut model, follow, answer);
     assert_eq!(model.composer.text(), "first\n\nsecond\n\na draft");
+}
+
+/// What nobody typed is sent as such again, whatever is written around it.
+#[test]
+fn text_that_nobody_typed_is_not_typed_when_it_is_taken_back() {
+    let mut model = busy();
+    let id = model.session.as_ref().unwrap().id.to_string();
+    let mut prompt = Prompt::typed("Look at this:\n\n");
+    prompt.push_untyped("@secret\nline", proto::TextOrigin::Quoted);
+    let mut first = Prompt::default();
+    first.push_untyped("/quit", proto::TextOrigin::Quoted);
+    let answer = Answer::Interrupted {
+        session: id,
+        ran: true,
+        taken_back: vec![first.clone(), prompt.clone()],
+    };
+    let follow = model.follow;
+    answered(&mut model, follow, answer);
+    let shown = model.composer.chips.shown(model.composer.buffer.as_str());
+    assert_eq!(
+        shown,
+        "[quoted 5 characters #1]\n\nLook at this:\n\n[quoted 2 lines #2]"
+    );
+    model.composer.buffer.insert(" @typed ");
+    let effects = press(&mut model, &["enter"]);
+    let Call::Prompt { params, .. } = call(&effects) else {
+        panic!("{effects:?}")
+    };
+    let mut wanted = first;
+    wanted.text.push_str("\n\n");
+    wanted.push(&prompt);
+    wanted.text.push_str(" @typed");
+    let sent = Prompt {
+        text: params.text.clone(),
+        untyped: params.untyped.clone(),
+    };
+    assert_eq!(sent, wanted);
+    // Also when it could not be sent, or comes out of an editor, and from the history.
+    let call = call(&effects).clone();
+    let trouble = Trouble {
+        what: String::new(),
+        hint: String::new(),
+        name: None,
+    };
+    answered(&mut model, follow, Answer::Failed { call, trouble });
+    assert_eq!(model.composer.prompt(), wanted);
+    let text = format!("{} and more", wanted.text);
+    answered(&mut model, follow, Answer::Edited(Ok(text)));
+    wanted.text.push_str(" and more");
+    assert_eq!(model.composer.prompt(), wanted);
+    model.composer.take();
+    assert!(model.composer.older());
+    assert_eq!(model.composer.prompt(), wanted);
 }
 
 #[test]
@@ -61,7 +117,7 @@ fn a_prompt_that_was_taken_back_waits_in_its_session() {
                 session: session.to_string(),
                 prompt_id: PromptId::new(),
             },
-            edit: Some("words".to_owned()),
+            edit: Some(Prompt::typed("words")),
         })
     };
     let mut model = attached();

@@ -1,5 +1,6 @@
 //! Changes to queued prompts. The list itself changes with the records that report them.
 
+use client::prompt::Prompt;
 use proto::params::session::{EditParams, QueuedPrompt, ReorderParams, UnqueueParams};
 use proto::{RequestId, SessionId};
 
@@ -31,7 +32,11 @@ pub fn edit(model: &mut Model) -> Vec<Effect> {
         return Vec::new();
     }
     model.dialog = None;
-    vec![unqueue(session, &queued, Some(queued.text.clone()))]
+    let prompt = Prompt {
+        text: queued.text.clone(),
+        untyped: queued.untyped.clone(),
+    };
+    vec![unqueue(session, &queued, Some(prompt))]
 }
 
 /// Takes it back.
@@ -42,7 +47,7 @@ pub fn drop(model: &mut Model) -> Vec<Effect> {
     vec![unqueue(session, &queued, None)]
 }
 
-fn unqueue(session: SessionId, queued: &QueuedPrompt, edit: Option<String>) -> Effect {
+fn unqueue(session: SessionId, queued: &QueuedPrompt, edit: Option<Prompt>) -> Effect {
     let params = UnqueueParams {
         session: session.to_string(),
         prompt_id: queued.prompt_id,

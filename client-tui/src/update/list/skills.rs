@@ -1,5 +1,7 @@
 //! Choosing a skill, and reading why a file is left out.
 
+use client::prompt::Prompt;
+
 use crate::effect::Effect;
 use crate::model::list::{Content, found};
 use crate::model::{Model, Tone};
@@ -19,9 +21,10 @@ pub fn take(model: &mut Model, file: &str) -> Vec<Effect> {
         model.toast(Tone::Warning, obstacle);
         return Vec::new();
     }
-    let text = format!("/{} {}", skill.name, model.composer.text());
+    let mut prompt = Prompt::typed(format!("/{} ", skill.name));
+    prompt.push(&model.composer.prompt());
     model.dialog = None;
-    model.composer.restore(&text, language);
+    model.composer.restore(&prompt, language);
     Vec::new()
 }
 

@@ -1,5 +1,6 @@
 use std::time::Duration;
 
+use client::prompt::Prompt;
 use proto::hello::Role;
 use proto::params::history::{RewindOutput, RewindParams, What};
 use proto::params::session::{ListOutput, Signal};
@@ -557,7 +558,7 @@ fn prompts_that_wait_are_moved_dropped_steered_and_edited() {
     };
     assert_eq!(params.prompt_id, prompt_id(1));
     // It is written again once it is taken back: it may have started meanwhile.
-    assert_eq!(edit.as_deref(), Some("first\nwith a second line"));
+    assert_eq!(edit, &Some(Prompt::typed("first\nwith a second line")));
     assert_eq!(model.composer.text(), "");
     assert!(model.dialog.is_none());
 }

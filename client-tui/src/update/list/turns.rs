@@ -3,6 +3,7 @@
 //! The session returns to the state *before* the chosen turn: its prompt comes back into the composer, and the turn
 //! before it becomes the last one.
 
+use client::prompt::Prompt;
 use proto::RequestId;
 use proto::params::history::{RewindOutput, RewindParams, What};
 
@@ -118,7 +119,8 @@ pub fn take(model: &mut Model, choice: Choice) -> Vec<Effect> {
     let refused = matches!(restore.effect, Some(Err(_)));
     if what != What::Code && !refused && model.composer.is_empty() && !restore.prompt.is_empty() {
         let language = model.look.language;
-        model.composer.restore(&restore.prompt, language);
+        let prompt = Prompt::typed(restore.prompt);
+        model.composer.restore(&prompt, language);
     }
     vec![Effect::Call(Call::Rewind(RewindParams {
         force,

@@ -2,6 +2,8 @@
 
 use std::io::{PipeReader, Write, pipe};
 
+use proto::UntypedText;
+
 use super::*;
 
 const SOON: Option<Duration> = Some(Duration::from_millis(1));
