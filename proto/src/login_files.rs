@@ -1,9 +1,9 @@
-//! Files that something starts from by itself: a login, a shell, an editor, an interpreter, a desktop or a service
+//! Files that something starts from by itself: a login, a shell, an editor, an interpreter, a terminal, a desktop or a service
 //! manager. A change of one runs something later, so only a person may make it. Beside [`crate::startup`], which has
 //! those of shells and git.
 
 /// Their paths, in lower case, wherever they lie. With `/` at the end: everything below, and the directory itself.
-pub const LOGIN_FILES: [&str; 57] = [
+pub const LOGIN_FILES: [&str; 83] = [
     ".zlogout",
     ".login",
     ".logout",
@@ -61,6 +61,32 @@ pub const LOGIN_FILES: [&str; 57] = [
     ".gnupg/",
     ".curlrc",
     ".wgetrc",
+    ".config/openbox/",
+    ".config/sway/",
+    ".config/i3/",
+    ".i3/",
+    ".config/hypr/",
+    ".config/awesome/",
+    ".config/bspwm/",
+    ".config/qtile/",
+    ".xmonad/",
+    ".config/xmonad/",
+    ".doom.d/",
+    ".config/doom/",
+    ".ipython/",
+    ".direnvrc",
+    ".config/direnv/",
+    ".wezterm.lua",
+    ".config/wezterm/",
+    ".config/kitty/",
+    ".config/alacritty/",
+    ".config/ghostty/",
+    ".pdbrc",
+    ".perldb",
+    ".ghci",
+    ".psqlrc",
+    ".sqliterc",
+    ".mailcap",
 ];
 
 /// Whether components of a path, from one of them on, name such a file or something in such a directory.
@@ -92,6 +118,11 @@ mod tests {
             ".LOCAL/bin",
             "usercustomize.py",
             ".config/fish/config.fish",
+            ".config/sway/config",
+            ".config/openbox/autostart",
+            ".doom.d/init.el",
+            ".ipython/profile_default/startup/00.py",
+            ".psqlrc",
         ] {
             assert!(found(path), "{path}");
         }
