@@ -92,6 +92,21 @@ fn json_is_one_object() {
 }
 
 #[test]
+fn json_has_the_problems_of_the_config() {
+    let house = House::playing(&Script::new().says("Yes."));
+    let done = house.reasonix(&["run", "--json", "x"]).expect_code(0);
+    assert_eq!(done.json().get("warnings"), None);
+    house.files("//- reasonix.toml\nnonsense = 3\n");
+    let done = house.reasonix(&["run", "--json", "x"]).expect_code(0);
+    let warnings = done.json()["warnings"].clone();
+    let first = warnings[0].as_str().unwrap_or_default();
+    assert!(
+        first.contains("reasonix.toml:1: unknown setting `nonsense`"),
+        "{warnings}"
+    );
+}
+
+#[test]
 fn jsonl_is_every_event_in_order_and_then_the_result() {
     let house = House::playing(&Script::new().runs(&Gate::command("gate")).says("Done."));
     let gate = Gate::new(&house, "gate");

@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal as _};
 use proto::budget::Spent;
 use proto::outcome::{Cost, Denied, OutcomeKind, Reason, TurnEnded, UsageTotals};
 use proto::params::worktree::WorktreeReport;
-use proto::record::{GoalEnded, SessionExited};
+use proto::record::{GoalEnded, Level, Notice, SessionExited};
 use proto::{Pid, SessionId};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -42,6 +42,8 @@ pub struct Report {
     pub structured: Option<Value>,
     /// The git worktree that the session works in.
     pub worktree: Option<WorktreeReport>,
+    /// Warnings and errors that the session reported on the way: problems of the config, too.
+    warnings: Vec<String>,
 }
 
 impl Report {
@@ -73,6 +75,13 @@ impl Report {
     /// The session goes on by its restart policy.
     pub fn restarted(&mut self) {
         self.restarts += 1;
+    }
+
+    /// The session has told something.
+    pub fn noticed(&mut self, notice: &Notice) {
+        if notice.level != Level::Info {
+            self.warnings.push(notice.text.clone());
+        }
     }
 
     /// The goal of the run has ended.
@@ -150,6 +159,7 @@ impl Report {
             goal: self.goal.as_ref(),
             restarts: (self.restarts > 0).then_some(self.restarts),
             worktree: self.worktree.as_ref(),
+            warnings: &self.warnings,
             error: self.error.as_ref(),
         }
     }
@@ -191,6 +201,9 @@ pub struct RunResult<'a> {
     /// The git worktree of the session, if it has one: what changed, and how to take it over or delete it.
     #[serde(skip_serializing_if = "Option::is_none")]
     worktree: Option<&'a WorktreeReport>,
+    /// Warnings of the session while it ran, problems of the config among them; absent: none.
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    warnings: &'a [String],
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<&'a Value>,
 }

@@ -240,6 +240,9 @@ impl Run {
         newest: bool,
         report: &mut Report,
     ) -> Option<u8> {
+        if let Body::Notice(notice) = &body {
+            report.noticed(notice);
+        }
         if let Some(goal) = self.goal.as_mut().filter(|_| newest) {
             match goal.take(&body, turn, report) {
                 GoalEvent::Over(code) => return Some(code),
