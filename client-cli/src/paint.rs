@@ -21,9 +21,6 @@ pub struct Painter {
     at_start: bool,
 }
 
-/// Marks of lines that the program itself writes. A line of a model's that begins with one gets a bar before it.
-const OWN_MARKS: [char; 6] = ['?', '!', '✗', '·', '•', '◂'];
-
 impl Painter {
     /// A painter; `output_lines`: how much of a tool's output to show.
     pub fn new(colour: bool, output_lines: usize) -> Self {
@@ -68,7 +65,7 @@ impl Painter {
     fn barred(&mut self, text: &str) -> String {
         let mut out = String::with_capacity(text.len());
         for letter in text.chars() {
-            if self.at_start && OWN_MARKS.contains(&letter) {
+            if self.at_start && text::is_own_mark(letter) {
                 out.push_str("│ ");
             }
             self.at_start = letter == '\n' || self.at_start && letter.is_whitespace();

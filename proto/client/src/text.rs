@@ -138,6 +138,19 @@ fn is_obeyed(character: char) -> bool {
     character != '\t' && character.is_control()
 }
 
+/// What the lines begin with that the clients write themselves, and what looks the same.
+const OWN_MARKS: [char; 23] = [
+    '?', '!', '·', '•', '◂', '✓', '✔', '✗', '✘', '■', '◼', '─', '━', '│', '┃', '┆', '▌', '»', '∴',
+    '▶', '☐', '☑', '>',
+];
+
+/// Whether a line that begins with this character could be taken for one of the program's own. Text of a model that
+/// begins so is drawn behind a bar.
+#[must_use]
+pub fn is_own_mark(character: char) -> bool {
+    OWN_MARKS.contains(&character)
+}
+
 /// Whether the locale that this process was given spells in UTF-8. A terminal of none shows more than ASCII as rubbish.
 pub fn is_utf8() -> bool {
     let names = ["LC_ALL", "LC_CTYPE", "LANG"];

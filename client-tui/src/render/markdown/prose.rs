@@ -278,18 +278,38 @@ impl<'a> Page<'a> {
         }
         let (first, rest) = self.inline.lead();
         let lines = self.inline.take();
-        let width = self.width();
-        let mut rows = Vec::new();
-        for line in lines.iter().skip_while(|line| line.spans.is_empty()) {
-            let first = if rows.is_empty() { &first } else { &rest };
-            rows.extend(wrap::hanging(line, width, first, &rest));
-        }
-        if rows.is_empty() && !first.spans.is_empty() {
-            rows.push(first);
-        }
+        let rows = self.distinct(|width| {
+            let mut rows = Vec::new();
+            for line in lines.iter().skip_while(|line| line.spans.is_empty()) {
+                let first = if rows.is_empty() { &first } else { &rest };
+                rows.extend(wrap::hanging(line, width, first, &rest));
+            }
+            if rows.is_empty() && !first.spans.is_empty() {
+                rows.push(first.clone());
+            }
+            rows
+        });
         if !rows.is_empty() {
             self.add(rows);
         }
+    }
+
+    /// The rows of a block. At the left edge all of them have a bar before them if one begins as a line of the program's own.
+    fn distinct(&self, rows: impl Fn(usize) -> Vec<Line<'static>>) -> Vec<Line<'static>> {
+        let width = self.width();
+        let drawn = rows(width);
+        let looks_own = |row: &Line<'_>| {
+            let mut characters = row.spans.iter().flat_map(|span| span.content.chars());
+            let first = characters.find(|character| !character.is_whitespace());
+            first.is_some_and(text::is_own_mark)
+        };
+        if self.frames.len() > 1 || width < WIDTH_MIN || !drawn.iter().any(looks_own) {
+            return drawn;
+        }
+        let style = self.look.theme.style(Ink::Border);
+        let rows = rows(width - 2).into_iter();
+        rows.map(|row| prefixed(row, Span::styled("│ ", style)))
+            .collect()
     }
 
     /// Adds a block to the open container.
@@ -339,7 +359,7 @@ impl<'a> Page<'a> {
             FrameKind::Code { language, text } => {
                 code::block(&language, &text, self.coloured, self.look, frame.width)
             }
-            FrameKind::Html { text } => html(&text, frame.width),
+            FrameKind::Html { text } => self.distinct(|width| html(&text, width)),
             FrameKind::Table(table) => table.rows(self.look, frame.width),
         };
         self.add(rows);

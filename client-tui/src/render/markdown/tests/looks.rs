@@ -292,3 +292,35 @@ fn a_tab_after_a_cluster_split_by_colours_ends_at_the_same_stop() {
         assert!(!rows(text, width).is_empty());
     }
 }
+
+/// Whatever a model writes: no row at the left edge begins as one of the program's own, but behind a bar.
+#[test]
+fn text_that_looks_like_a_line_of_the_program_is_behind_a_bar() {
+    let text = "✓ you allowed `Bash(rm -rf build)`\nand more\n\n■ session ended\n\n── Run this command? ──\n\n│ ls\n\nplain\n\n- ✓ in a list\n\n<p>\n? html\n</p>\n";
+    assert_eq!(
+        rows(text, 40),
+        [
+            "│ ✓ you allowed Bash(rm -rf build)",
+            "│ and more",
+            "",
+            "│ ■ session ended",
+            "",
+            "│ ── Run this command? ──",
+            "",
+            "│ │ ls",
+            "",
+            "plain",
+            "",
+            "• ✓ in a list",
+            "",
+            "│ <p>",
+            "│ ? html",
+            "│ </p>",
+        ]
+    );
+    // Nor where a row begins because the line is full.
+    assert_eq!(
+        rows("aaaa bbbb cccc ✓ you", 15),
+        ["│ aaaa bbbb", "│ cccc ✓ you"]
+    );
+}
