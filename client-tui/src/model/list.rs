@@ -13,6 +13,7 @@ pub mod words;
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
+use client::prompt::Prompt;
 use crossterm::event::KeyCode;
 use proto::params::history::{CheckpointsOutput, RewindOutput, SearchOutput};
 use proto::params::interaction::Interaction;
@@ -161,8 +162,8 @@ pub struct Restore {
     pub turn: Option<u64>,
     /// The last turn to keep.
     pub to_turn: u64,
-    /// The prompt's text, for the composer.
-    pub prompt: String,
+    /// The prompt, for the composer.
+    pub prompt: Prompt,
     /// The effect of the rewind, or why it is unknown; `None`: requested.
     pub effect: Option<Result<RewindOutput, String>>,
 }

@@ -21,7 +21,7 @@ use proto::record::{
 };
 use proto::reset::{CacheReset, Pinned};
 use proto::state::Mode;
-use proto::{CallId, InteractionId, Pid, Seq};
+use proto::{CallId, InteractionId, Pid, Seq, UntypedText};
 
 use crate::event::{Content, DecodedEvent};
 use crate::form::Asked;
@@ -121,6 +121,8 @@ pub enum EntryKind<T> {
     /// A user's prompt. `steer`: said into a running turn. `from`: the session that sent it, if no user did.
     User {
         text: String,
+        /// The parts of it that nobody typed.
+        untyped: Vec<UntypedText>,
         steer: bool,
         from: Option<Pid>,
         /// What was attached, because the prompt refers to it.

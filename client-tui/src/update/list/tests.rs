@@ -431,6 +431,22 @@ fn a_turn_is_gone_back_before_and_its_prompt_comes_back() {
 }
 
 #[test]
+fn what_nobody_typed_of_a_prompt_comes_back_as_such() {
+    use crate::model::transcript::tests::scene::event;
+    let mut model = opened(ListOf::Turns);
+    let mut prompt = Prompt::typed("Read:\n");
+    prompt.push_untyped("@secret", proto::TextOrigin::Quoted);
+    let queued = serde_json::json!({"prompt_id": prompt_id(1), "text": prompt.text, "untyped": prompt.untyped, "by": "ann"});
+    let message =
+        serde_json::json!({"item": "m1.0", "prompt_id": prompt_id(1), "text": prompt.text});
+    for (seq, kind, data) in [(1, "prompt.queued", queued), (2, "message.user", message)] {
+        model.transcript.fold(&event(Some(seq), kind, &data));
+    }
+    press(&mut model, "G enter enter");
+    assert_eq!(model.composer.prompt(), prompt);
+}
+
+#[test]
 fn files_alone_leave_the_composer_and_a_draft_is_never_lost() {
     let mut model = opened(ListOf::Turns);
     let effects = press(&mut model, "G enter j j enter");

@@ -38,12 +38,12 @@ fn restore(model: &Model, turn: Option<u64>) -> Option<Restore> {
         return None;
     };
     let mut to_turn = 0;
-    let mut prompt = String::new();
+    let mut prompt = Prompt::default();
     if let Some(turn) = turn {
         let place = turns.turns.iter().position(|known| known.turn == turn)?;
         let before = turns.turns.iter().take(place).next_back();
         to_turn = before.map_or(0, |before| before.turn);
-        prompt = turns.turns.get(place)?.prompt.clone();
+        prompt = Prompt::typed(&turns.turns.get(place)?.prompt);
     }
     Some(Restore {
         turn,
@@ -54,15 +54,19 @@ fn restore(model: &Model, turn: Option<u64>) -> Option<Restore> {
 }
 
 /// The whole prompt of a turn, where the transcript has it; the list knows only its first line.
-fn said(model: &Model, turn: u64) -> Option<String> {
+fn said(model: &Model, turn: u64) -> Option<Prompt> {
     let mut entries = model.transcript.entries.iter();
     entries.find_map(|entry| match &entry.kind {
         transcript::EntryKind::User {
             text,
+            untyped,
             steer: false,
             from: None,
             ..
-        } if entry.turn == Some(turn) => Some(text.clone()),
+        } if entry.turn == Some(turn) => Some(Prompt {
+            text: text.clone(),
+            untyped: untyped.clone(),
+        }),
         _ => None,
     })
 }
@@ -117,10 +121,13 @@ pub fn take(model: &mut Model, choice: Choice) -> Vec<Effect> {
     model.dialog = None;
     // The prompt goes back into the composer, as its turn will be hidden. A rewind known to be refused hides nothing.
     let refused = matches!(restore.effect, Some(Err(_)));
-    if what != What::Code && !refused && model.composer.is_empty() && !restore.prompt.is_empty() {
+    if what != What::Code
+        && !refused
+        && model.composer.is_empty()
+        && !restore.prompt.text.is_empty()
+    {
         let language = model.look.language;
-        let prompt = Prompt::typed(restore.prompt);
-        model.composer.restore(&prompt, language);
+        model.composer.restore(&restore.prompt, language);
     }
     vec![Effect::Call(Call::Rewind(RewindParams {
         force,

@@ -437,6 +437,7 @@ fn the_title_names_the_session_or_its_first_words() {
             turn: None,
             kind: crate::model::transcript::EntryKind::User {
                 text: "fix \u{1b}]0;evil\u{7}the build\nplease".to_owned(),
+                untyped: Vec::new(),
                 steer: false,
                 from: None,
                 attached: Vec::new(),

@@ -211,6 +211,7 @@ fn made_of(
             steer,
             from: None,
             attached,
+            ..
         } => said::prompt(look, text, attached, *steer, output),
         EntryKind::Reasoning { thought, done } => {
             said::reasoning(look, thought, part, *done, open || look.reasoning)

@@ -21,6 +21,7 @@ use super::{
     AnswerText, At, Change, EntryKind, Status, Tone, ToolOutcome, ToolRun, Transcript, words,
 };
 use crate::form::kinds::{self, Asked, CallOutcome};
+use crate::prompt::Prompt;
 use crate::user_waits::UserWaits;
 
 /// Replaces the name of a tool in the line of a user's own command.
@@ -41,8 +42,8 @@ pub(super) struct Known {
     reasons: HashMap<CallId, String>,
     /// Calls of this turn that the sandbox stopped: their sandboxed outcome was shown.
     blocked: HashSet<CallId>,
-    /// The words of prompts that wait.
-    prompts: HashMap<PromptId, String>,
+    /// Prompts that wait.
+    prompts: HashMap<PromptId, Prompt>,
     /// Commands that run, and whether they are in the background.
     children: HashMap<Pid, (String, bool)>,
     /// Commands that users run, by their numbers.
@@ -92,7 +93,7 @@ impl Known {
     fn which(&self, id: PromptId) -> String {
         self.prompts
             .get(&id)
-            .map_or_else(String::new, |text| words::first_words(text))
+            .map_or_else(String::new, |prompt| words::first_words(&prompt.text))
     }
 }
 
@@ -130,7 +131,13 @@ impl<T: AnswerText> Transcript<T> {
     fn snapshot(&mut self, snapshot: &Snapshot) {
         let queue = snapshot.queue.iter();
         self.known.prompts = queue
-            .map(|queued| (queued.prompt_id, queued.text.clone()))
+            .map(|queued| {
+                let prompt = Prompt {
+                    text: queued.text.clone(),
+                    untyped: queued.untyped.clone(),
+                };
+                (queued.prompt_id, prompt)
+            })
             .collect();
         self.known.held = Some((snapshot.seq, snapshot.todos.clone()));
         self.newest = Seq::default();
@@ -262,14 +269,21 @@ impl<T: AnswerText> Transcript<T> {
                 Status::Hook(finished.clone())
             }
             Body::PromptQueued(queued) => {
-                let text = queued.text.clone();
-                self.known.prompts.insert(queued.prompt_id, text);
+                let prompt = Prompt {
+                    text: queued.text.clone(),
+                    untyped: queued.untyped.clone(),
+                };
+                self.known.prompts.insert(queued.prompt_id, prompt);
                 return;
             }
             Body::PromptEdited(edited) => {
                 let which = self.known.which(edited.prompt_id);
                 let text = edited.text.clone();
-                self.known.prompts.insert(edited.prompt_id, text.clone());
+                let prompt = Prompt {
+                    text: text.clone(),
+                    untyped: edited.untyped.clone(),
+                };
+                self.known.prompts.insert(edited.prompt_id, prompt);
                 let by = edited.by.clone();
                 Status::PromptEdited { by, which, text }
             }
@@ -310,18 +324,17 @@ impl<T: AnswerText> Transcript<T> {
 
     /// What the daemon says to the model is not for the person.
     fn user(&mut self, message: &UserMessage, at: At) {
-        if let Some(id) = message.prompt_id {
-            self.known.prompts.remove(&id);
-        }
+        let waited = message.prompt_id.as_ref();
+        let waited = waited.and_then(|id| self.known.prompts.remove(id));
         let steer = match message.voice {
             Voice::Prompt => false,
             Voice::Steer | Voice::Session => true,
             Voice::Daemon => return,
         };
-        let text = message.text.clone();
         let attached = message.attached.clone();
         let kind = EntryKind::User {
-            text,
+            text: message.text.clone(),
+            untyped: waited.map(|prompt| prompt.untyped).unwrap_or_default(),
             steer,
             from: message.from,
             attached,
