@@ -232,8 +232,8 @@ impl Reader<'_> {
             None => return Ok(false),
         };
         let symbols = match path {
-            Some(path) => match self.workspace.resolve(path, Access::Read) {
-                Ok(at) if at.kind() == Some(FileKind::File) => {
+            Some(path) => match self.file(path, text.from_root) {
+                Some(at) => {
                     self.check(path, &at, text)?;
                     let found = symbols_in(self.workspace, &at).symbols;
                     let named: Vec<_> = found.into_iter().filter(|it| it.name == name).collect();
@@ -242,7 +242,7 @@ impl Reader<'_> {
                     }
                     named
                 }
-                Ok(_) | Err(_) => return Ok(false),
+                None => return Ok(false),
             },
             None => {
                 let workspace = self.workspace;
@@ -267,6 +267,17 @@ impl Reader<'_> {
             ));
         }
         Ok(!symbols.is_empty())
+    }
+
+    /// The file of a path, counted from the workspace root too if it leads to none otherwise.
+    fn file(&self, path: &str, from_root: bool) -> Option<ResolvedPath> {
+        let from_root = from_root.then(|| self.workspace.root().join(path));
+        let from_root = from_root.as_deref().and_then(Path::to_str);
+        let mut found = [Some(path), from_root].into_iter().flatten();
+        found.find_map(|path| {
+            let at = self.workspace.resolve(path, Access::Read).ok()?;
+            (at.kind() == Some(FileKind::File)).then_some(at)
+        })
     }
 
     /// Attaches one definition. The error says why it cannot be attached.
