@@ -166,7 +166,8 @@ fn entry_pieces(entry: &Entry<String>) -> Vec<Piece> {
         } => dialog::pieces(id, &Form::of_plan(text)),
         EntryKind::Reasoning { .. } | EntryKind::Answer { .. } => Vec::new(),
         EntryKind::Tool(tool) if tool.started => {
-            let mut text = format!("{} {}", tool.tool, tool.subject);
+            let text = format!("{} {}", tool.tool, tool.subject);
+            let mut text = text.trim_end().to_owned();
             if tool.by_user.is_some() {
                 return block(Tone::User, text);
             }

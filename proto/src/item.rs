@@ -183,12 +183,21 @@ impl ToolCall {
 /// Maximum characters of the arguments of an MCP tool in the line of its call.
 const SERVER_ARGUMENTS_MAX: usize = 120;
 
+/// Begins the names of MCP tools.
+const SERVER_TOOL: &str = "mcp__";
+
 impl ToolCall {
-    /// The arguments of a call of an MCP tool, shortened to a line. `None`: it is another tool, or has none.
+    /// The arguments of a call of an MCP tool, also of one that is called through another tool, shortened to a line.
+    /// `None`: it is another tool, or has none.
     #[must_use]
     pub fn server_arguments(&self) -> Option<String> {
-        let arguments = self.arguments.trim();
-        if !self.name.starts_with("mcp__") || matches!(arguments, "" | "{}") {
+        let inner = self.inner_arguments();
+        let arguments = match &inner {
+            Some(inner) => inner.as_str(),
+            None if self.name.starts_with(SERVER_TOOL) => self.arguments.trim(),
+            None => return None,
+        };
+        if matches!(arguments, "" | "{}") {
             return None;
         }
         let mut line: String = arguments.chars().take(SERVER_ARGUMENTS_MAX).collect();
@@ -196,6 +205,24 @@ impl ToolCall {
             line.push('…');
         }
         Some(line)
+    }
+
+    /// The arguments within those of a call that names an MCP tool in its arguments: one text, and one object.
+    fn inner_arguments(&self) -> Option<String> {
+        use serde_json::{Map, Value};
+        if self.name.starts_with(SERVER_TOOL) || !self.arguments.contains(SERVER_TOOL) {
+            return None;
+        }
+        let arguments: Map<String, Value> = serde_json::from_str(&self.arguments).ok()?;
+        let is_tool = |value: &Value| {
+            let name = value.as_str();
+            name.is_some_and(|name| name.starts_with(SERVER_TOOL))
+        };
+        if arguments.len() > 2 || !arguments.values().any(is_tool) {
+            return None;
+        }
+        let inner = arguments.values().find(|value| value.is_object());
+        Some(inner.map(Value::to_string).unwrap_or_default())
     }
 }
 

@@ -116,6 +116,10 @@ fn an_approval_shows_all_arguments_and_a_call_with_too_many_is_refused() {
         open.contains("mcp__example__echo").then_some(open)
     });
     assert!(open.contains("THE END"), "the last words of the arguments");
+    let listed = house.reasonix(&["inbox"]).expect_code(0).out;
+    let row = listed.lines().find(|line| line.contains("mcp__example"));
+    let row = row.unwrap_or_else(|| panic!("{listed}"));
+    assert!(row.contains("{\"text\":\"word ") && row.contains("THE END"));
     let model = calling("mcp__example__echo", long(60_000));
     let house = scripted::house(&model);
     servers(&house, &json!({"example": example()}));
@@ -444,12 +448,15 @@ fn more_tools_than_the_setting_are_deferred_and_judged_as_themselves() {
         0 => Answer::call("tool_search", json!({"query": "mcp__s__tool42"})),
         1 => Answer::call(
             "tool_call",
-            json!({"tool": "mcp__s__tool42", "arguments": {}}),
+            json!({"tool": "mcp__s__tool42", "arguments": {"n": 42}}),
         ),
         _ => Answer::text("Done."),
     }));
     let house = house(&model);
     servers(&house, &json!({"s": faulty(&["many"])}));
+    let shown = house.reasonix(&["run", "--allow", "mcp__s__tool42", "Go."]);
+    let line = "• mcp__s__tool42 {\"n\":42}\n";
+    assert!(shown.err.contains(line), "{shown:?}");
     let ran = run(&house, &["--allow", "mcp__s__tool42"], "Go.").expect(0, "completed");
     assert_eq!(offered(&model.requests()[0]), Vec::<String>::new());
     assert_eq!(result_of(&model), "done");
@@ -471,6 +478,8 @@ fn a_projects_servers_start_nothing_before_it_is_trusted_and_a_change_asks_again
     run(&house, &["--allow", "mcp__s"], "Add.");
     assert_eq!(starts(&count), 0, "nothing is started");
     assert!(offered(&model.requests()[0]).is_empty());
+    is_said_to_be_untrusted(&house);
+    assert_eq!(starts(&count), 0, "nothing is started");
     let shown = house.reasonix(&["trust", "--show"]);
     assert!(
         shown.out.contains("MCP server s") || shown.err.contains("MCP server s"),
@@ -494,7 +503,37 @@ fn a_projects_servers_start_nothing_before_it_is_trusted_and_a_change_asks_again
     let tools = request.json["tools"].as_array().map_or(0, Vec::len);
     assert!(tools > 0, "the request is there to be looked at");
     assert_eq!(offered(&request), Vec::<String>::new());
+    is_said_to_be_untrusted(&house);
     assert_eq!(starts(&count), started, "the changed one is not started");
+}
+
+/// `mcp list` and `mcp test` name the project's servers, and what to do about them.
+fn is_said_to_be_untrusted(house: &House) {
+    let listed = house.reasonix(&["mcp", "list"]).expect_code(0);
+    let file = house.project().join(".mcp.json");
+    let wanted = format!(
+        "! {}: not trusted yet, so its MCP servers are not used (1): s. `reasonix trust`",
+        file.display()
+    );
+    assert!(listed.err.contains(&wanted), "{wanted}: {listed:?}");
+    assert!(
+        !listed.err.contains("no MCP server is configured"),
+        "{listed:?}"
+    );
+    let tested = house.reasonix(&["mcp", "test", "s"]);
+    let wanted = format!("{} is not trusted yet", file.display());
+    assert_ne!(tested.code(), Some(0));
+    assert!(
+        tested.err.contains(&wanted) && tested.err.contains("reasonix trust"),
+        "{tested:?}"
+    );
+}
+
+#[test]
+fn directory_without_anything_to_trust_says_what_is_looked_for() {
+    let house = House::new();
+    let trusted = house.reasonix(&["trust", "--yes"]);
+    assert!(trusted.err.contains("`.mcp.json`"), "{trusted:?}");
 }
 
 /// What the session of a run gets from its tool when it is asked once more.

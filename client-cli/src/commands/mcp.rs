@@ -265,7 +265,10 @@ fn print(list: &ListOutput, json: bool) -> Result<(), Error> {
         return output::json(list);
     }
     if list.servers.is_empty() {
-        output::progress(say!(Msg::McpNone));
+        // Problems say more.
+        if list.problems.is_empty() {
+            output::progress(say!(Msg::McpNone));
+        }
     } else {
         let rows: Vec<_> = list.servers.iter().map(row).collect();
         output::table(HEADS, &rows)?;

@@ -38,6 +38,7 @@ mod resets;
 mod stand_in;
 mod standing;
 mod supervision;
+mod text_format;
 mod turns;
 mod used;
 mod user_commands;

@@ -218,15 +218,18 @@ impl<'a> Form<'a> {
         }
     }
 
-    /// The subject for a list: of a change without one, the file that is changed.
+    /// The subject for a list: of a change without one, the file that is changed, of another call its arguments.
     #[must_use]
     pub fn listed(&self) -> &'a str {
-        let of_change = self.content.iter().find_map(|content| match content {
-            Content::Diff { path, .. } => Some(*path),
-            Content::Subject(_) | Content::Text(_) | Content::Markdown(_) => None,
-        });
+        let instead = || {
+            self.content.iter().find_map(|content| match content {
+                Content::Diff { path, .. } => Some(*path),
+                Content::Text(text) => Some(*text),
+                Content::Subject(_) | Content::Markdown(_) => None,
+            })
+        };
         match self.subject {
-            "" => of_change.unwrap_or_default(),
+            "" => instead().unwrap_or_default(),
             subject => subject,
         }
     }

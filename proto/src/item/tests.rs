@@ -72,6 +72,19 @@ fn only_calls_of_mcp_tools_show_their_arguments_as_a_line() {
     );
     assert_eq!(line("mcp__a__now", " {} "), None);
     assert_eq!(line("remember", r#"{"content":"private"}"#), None);
+    let through = r#"{"tool":"mcp__a__sum","arguments":{"a":1}}"#;
+    assert_eq!(line("call", through).as_deref(), Some(r#"{"a":1}"#));
+    let named = r#"{"args":{"a":1},"name":"mcp__a__sum"}"#;
+    assert_eq!(line("call", named).as_deref(), Some(r#"{"a":1}"#));
+    for none in [
+        r#"{"tool":"mcp__a__now","arguments":{}}"#,
+        r#"{"tool":"mcp__a__now"}"#,
+        r#"{"tool":"remember","arguments":{"content":"mcp__a__now"}}"#,
+        r#"{"content":"mcp__a__now","scope":"user","tags":{"a":1}}"#,
+        r#"{"tool":"mcp__a__now","arguments":"#,
+    ] {
+        assert_eq!(line("call", none), None, "{none}");
+    }
     let long = line("mcp__a__echo", &"ü".repeat(500)).expect("a line");
     assert_eq!(long.chars().count(), 121);
     assert!(long.ends_with('…'), "{long}");

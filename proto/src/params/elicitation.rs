@@ -72,6 +72,9 @@ pub enum FieldType {
         min_length: Option<u64>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         max_length: Option<u64>,
+        /// What the words must be. Absent: anything.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        format: Option<TextFormat>,
     },
     Number {
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -92,6 +95,20 @@ pub enum FieldType {
         /// What is sent to the server for each option, in their order.
         values: Vec<String>,
     },
+}
+
+words! {
+    /// What a text must be, as JSON Schema names it.
+    TextFormat {
+        /// An email address.
+        Email = "email",
+        /// An address with its scheme: `https://example.org/page`.
+        Uri = "uri",
+        /// A day: `2026-01-31`.
+        Date = "date",
+        /// A time with its date and zone: `2026-01-31T09:30:00Z`.
+        DateTime = "date-time",
+    }
 }
 
 words! {

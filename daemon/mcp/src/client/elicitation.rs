@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use proto::params::elicitation::{Elicitation, ElicitationField, ElicitationKind, FieldType};
+use proto::params::elicitation::{
+    Elicitation, ElicitationField, ElicitationKind, FieldType, TextFormat,
+};
 use proto::params::interaction::{Choice, Question};
 use rmcp::ErrorData;
 use rmcp::model::{
     ElicitRequestParams, ElicitationSchema, EnumSchema, MultiSelectEnumSchema,
-    PrimitiveSchemaDefinition, SingleSelectEnumSchema,
+    PrimitiveSchemaDefinition, SingleSelectEnumSchema, StringFormat,
 };
 use serde_json::{Map, Value};
 
@@ -119,6 +121,17 @@ pub(super) fn defaults(params: &ElicitRequestParams) -> Map<String, Value> {
     defaults.collect()
 }
 
+/// `None`: the SDK knows it, and we do not.
+fn format(format: &StringFormat) -> Option<TextFormat> {
+    match format {
+        StringFormat::Email => Some(TextFormat::Email),
+        StringFormat::Uri => Some(TextFormat::Uri),
+        StringFormat::Date => Some(TextFormat::Date),
+        StringFormat::DateTime => Some(TextFormat::DateTime),
+        _ => None,
+    }
+}
+
 fn default(property: &PrimitiveSchemaDefinition) -> Option<Value> {
     // Each type has its own; all write it under this name.
     let schema = serde_json::to_value(property).ok()?;
@@ -169,6 +182,7 @@ fn field(
             let value = FieldType::Text {
                 min_length: schema.min_length.map(u64::from),
                 max_length: schema.max_length.map(u64::from),
+                format: schema.format.as_ref().and_then(format),
             };
             let words = words(schema.title, schema.description);
             (words, Vec::new(), false, value)
@@ -402,6 +416,7 @@ mod tests {
                     {"const": "r", "title": "Red"}, {"const": "b", "title": "Red"}]},
                 "many": {"type": "array", "items": {"type": "string", "enum": ["x", "y"]}},
                 "old": {"type": "string", "enum": ["1", "2"], "enumNames": ["one", "two"]},
+                "born": {"type": "string", "format": "date"},
             }},
         }))
         .expect("a form");
@@ -424,12 +439,20 @@ mod tests {
                 ("colour", "colour", vec!["Red", "Red (2)"], false),
                 ("many", "many", vec!["x", "y"], false),
                 ("old", "old", vec!["one", "two"], false),
+                ("born", "born", vec![], false),
             ]
         );
         assert_eq!(read.fields[1].question.question, "age (default: 30)");
+        let is_date = |field: &ElicitationField| {
+            let FieldType::Text { format, .. } = field.value else {
+                return false;
+            };
+            format == Some(TextFormat::Date)
+        };
+        assert!(is_date(&read.fields[6]) && !is_date(&read.fields[0]));
         let values = read.fields.into_iter().map(|field| field.value);
         assert_eq!(
-            values.skip(3).collect::<Vec<_>>(),
+            values.skip(3).take(3).collect::<Vec<_>>(),
             [["r", "b"], ["x", "y"], ["1", "2"]].map(|values| FieldType::Choice {
                 values: values.map(str::to_owned).to_vec()
             })

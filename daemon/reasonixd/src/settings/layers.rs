@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use ::hooks::Hooks;
 use contract::{Secret, ToolSet};
-use mcp::Servers;
+use mcp::{ServerConfig, Servers};
 use policy::List;
 use proto::near::nearest;
 use proto::params::config;
@@ -45,6 +45,8 @@ pub struct Loaded {
     pub hooks: Hooks,
     /// The MCP servers that count, and the problems of those that do not.
     pub servers: Servers,
+    /// The MCP servers of the project, if they do not count because it is not trusted.
+    pub untrusted_servers: Vec<ServerConfig>,
     /// What starts with the daemon; the user's own.
     pub autostart: Autostart,
     /// Those of the problems for which a provider, or the whole of the user's file, is ignored: a missing one may be
@@ -111,7 +113,7 @@ pub fn load(home: &Path, cwd: Option<&Path>, user_home: &Path, tools: &ToolSet) 
         .is_some_and(|project| project.servers_trusted);
     let plugins = std::mem::take(&mut reading.plugins);
     let mut loaded = reading.finish(project);
-    loaded.servers = server_files.finish(servers_trusted, plugins);
+    (loaded.servers, loaded.untrusted_servers) = server_files.finish(servers_trusted, plugins);
     loaded.problems.extend(loaded.servers.problems.clone());
     for entry in &mut loaded.settings.providers {
         entry.list = model_lists::read(home, entry);
@@ -357,11 +359,12 @@ impl SettingsReader {
 
     fn take_plugins(&mut self, file: &File, item: &Item, trusted: bool) {
         let is_project = file.layer == Layer::Project;
-        if is_project && !trusted {
-            return;
-        }
         let source = (file.path.as_path(), file.text.as_str());
-        if let Err(why) = self.plugins.take(item, source, is_project) {
+        let taken = self.plugins.take(item, source, (is_project, trusted));
+        // What an untrusted project sets is told when it is trusted.
+        if let Err(why) = taken
+            && (trusted || !is_project)
+        {
             let place = place(file, item);
             self.problems.push(format!("{place}: {why}"));
         }
@@ -528,6 +531,7 @@ impl SettingsReader {
             },
             hooks: Hooks::default(),
             servers: Servers::default(),
+            untrusted_servers: Vec::new(),
             autostart: self.autostart,
             providers_lost: self.providers_lost,
             rules_lost: self.rules_lost,

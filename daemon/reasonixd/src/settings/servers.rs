@@ -23,6 +23,8 @@ pub(super) struct ServerFiles {
 pub(super) struct Plugins {
     pub user: Servers,
     pub project: Servers,
+    /// Of a project that is not trusted.
+    pub untrusted: Servers,
 }
 
 impl ServerFiles {
@@ -57,13 +59,15 @@ impl ServerFiles {
     }
 
     /// All servers: the user's before the project's, and of each those in TOML first. `trusted`: the project's file counts.
-    pub fn finish(self, trusted: bool, plugins: Plugins) -> Servers {
+    /// Then those that do not count, because their project is not trusted.
+    pub fn finish(self, trusted: bool, plugins: Plugins) -> (Servers, Vec<ServerConfig>) {
         let mut theirs = self.theirs;
+        let mut untrusted = plugins.untrusted.servers;
         if !trusted {
-            theirs.servers.clear();
+            untrusted.append(&mut theirs.servers);
         }
         let own = plugins.user.or(self.own);
-        own.or(plugins.project.or(theirs))
+        (own.or(plugins.project.or(theirs)), untrusted)
     }
 }
 
@@ -78,12 +82,13 @@ impl Plugins {
         &mut self,
         item: &Item,
         (file, text): (&Path, &str),
-        is_project: bool,
+        (is_project, trusted): (bool, bool),
     ) -> Result<(), String> {
         let Some(entries) = item.as_array_of_tables() else {
             return Err("`plugins` must be written as `[[plugins]]`".to_owned());
         };
         let (into, scope) = match is_project {
+            true if !trusted => (&mut self.untrusted, ConfigScope::Project),
             true => (&mut self.project, ConfigScope::Project),
             false => (&mut self.user, ConfigScope::User),
         };

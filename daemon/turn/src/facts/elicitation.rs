@@ -1,9 +1,13 @@
 //! The answer to a question of an MCP server: which replies fit its fields, and the values that they give.
 
 use contract::ElicitationAnswer;
-use proto::params::elicitation::{Elicitation, ElicitationDecision, ElicitationField, FieldType};
+use proto::params::elicitation::{
+    Elicitation, ElicitationDecision, ElicitationField, FieldType, TextFormat,
+};
 use proto::params::interaction::Reply;
 use serde_json::{Map, Number, Value};
+
+use super::text_format;
 
 /// Why replies do not fit the fields; `None`: they do.
 pub(super) fn refusal(
@@ -84,9 +88,13 @@ fn value(field: &ElicitationField, reply: &Reply) -> Result<Option<Value>, Strin
         FieldType::Text {
             min_length,
             max_length,
+            format,
         } => {
             let length = u64::try_from(words.chars().count()).unwrap_or(u64::MAX);
             in_bounds(name, "characters", length, *min_length, *max_length)?;
+            if let Some(format) = format {
+                in_format(name, words, *format)?;
+            }
             Value::from(words)
         }
         FieldType::Number { minimum, maximum } => {
@@ -121,6 +129,22 @@ fn value(field: &ElicitationField, reply: &Reply) -> Result<Option<Value>, Strin
         }
     };
     Ok(Some(value))
+}
+
+fn in_format(name: &str, words: &str, format: TextFormat) -> Result<(), String> {
+    if text_format::fits(words, format) {
+        return Ok(());
+    }
+    Err(match format {
+        TextFormat::Email => format!("`{name}` must be an email address, like `ann@example.org`."),
+        TextFormat::Uri => {
+            format!("`{name}` must be an address with its scheme, like `https://example.org/page`.")
+        }
+        TextFormat::Date => format!("`{name}` must be a date, like `2026-01-31`."),
+        TextFormat::DateTime => {
+            format!("`{name}` must be a date and time with its zone, like `2026-01-31T09:30:00Z`.")
+        }
+    })
 }
 
 fn in_bounds<T: PartialOrd + std::fmt::Display>(
@@ -183,6 +207,7 @@ mod tests {
                     FieldType::Text {
                         min_length: Some(2),
                         max_length: Some(4),
+                        format: None,
                     },
                 ),
                 field(
@@ -291,6 +316,54 @@ mod tests {
         );
         for decision in [ElicitationDecision::Decline, ElicitationDecision::Cancel] {
             assert_eq!(refusal(&asked(), decision, &[]), None);
+        }
+    }
+
+    #[test]
+    fn text_that_is_not_of_the_format_is_refused_with_an_example_of_it() {
+        let refused = |format, said: &str| {
+            let value = FieldType::Text {
+                min_length: None,
+                max_length: None,
+                format: Some(format),
+            };
+            let asked = Elicitation {
+                fields: vec![field("value", &[], false, value)],
+                ..asked()
+            };
+            let reply = Reply {
+                other: Some(said.to_owned()),
+                ..Reply::default()
+            };
+            refusal(&asked, ElicitationDecision::Accept, &[reply])
+        };
+        for (format, bad, why) in [
+            (
+                TextFormat::Email,
+                "notmail",
+                "`value` must be an email address, like `ann@example.org`.",
+            ),
+            (
+                TextFormat::Uri,
+                "notauri",
+                "`value` must be an address with its scheme, like `https://example.org/page`.",
+            ),
+            (
+                TextFormat::Date,
+                "2020-13-45",
+                "`value` must be a date, like `2026-01-31`.",
+            ),
+            (
+                TextFormat::DateTime,
+                "2020-12-31",
+                "`value` must be a date and time with its zone, like `2026-01-31T09:30:00Z`.",
+            ),
+        ] {
+            assert_eq!(refused(format, bad).as_deref(), Some(why));
+            let example = why.split('`').nth(3).unwrap_or_default();
+            assert_eq!(refused(format, example), None, "{example}");
+            // It is not required.
+            assert_eq!(refused(format, " "), None);
         }
     }
 }

@@ -101,6 +101,7 @@ pub fn elicitation() -> Elicitation {
             value: FieldType::Text {
                 min_length: None,
                 max_length: None,
+                format: None,
             },
         }],
     }

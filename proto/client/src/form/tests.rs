@@ -221,6 +221,24 @@ fn every_kind_has_a_form_whose_answers_are_of_that_kind() {
 }
 
 #[test]
+fn list_shows_the_arguments_of_a_call_without_a_subject() {
+    let InteractionRequest::Approval(asked) = approval(None, &[]) else {
+        unreachable!()
+    };
+    let interaction = interaction(InteractionRequest::Approval(Approval {
+        tool: "mcp__s__add".to_owned(),
+        kind: ToolKind::Other,
+        subject: String::new(),
+        preview: Display::Line {
+            text: r#"{"a":2}"#.to_owned(),
+        },
+        editable: false,
+        ..asked
+    }));
+    assert_eq!(Form::of(&interaction).listed(), r#"{"a":2}"#);
+}
+
+#[test]
 fn yes_takes_the_selected_scope_or_the_first_that_may_be_kept() {
     let scopes = [scope("Edit", false), scope("A", true), scope("B", true)];
     let interaction = interaction(approval(None, &scopes));

@@ -286,6 +286,10 @@ crate::catalog! {
     ValueNumber = "`{0}` must be a number.", "`{0}` 必须是数字。";
     ValueInteger = "`{0}` must be a whole number.", "`{0}` 必须是整数。";
     ValueLeast = "`{0}` must be at least {1}.", "`{0}` 至少为 {1}。";
+    ValueEmail = "`{0}` must be an email address, like `ann@example.org`.", "`{0}` 必须是电子邮件地址，例如 `ann@example.org`。";
+    ValueUri = "`{0}` must be an address with its scheme, like `https://example.org/page`.", "`{0}` 必须是带协议的地址，例如 `https://example.org/page`。";
+    ValueDate = "`{0}` must be a date, like `2026-01-31`.", "`{0}` 必须是日期，例如 `2026-01-31`。";
+    ValueDateTime = "`{0}` must be a date and time with its zone, like `2026-01-31T09:30:00Z`.", "`{0}` 必须是带时区的日期和时间，例如 `2026-01-31T09:30:00Z`。";
     ValueMost = "`{0}` must be at most {1}.", "`{0}` 至多为 {1}。";
     LastLeft = "the last client that could answer has disconnected. Allow the call with a rule (`--allow`), or use `--on-ask wait`.", "最后一个能作答的客户端已断开。可用规则（`--allow`）允许该调用，或使用 `--on-ask wait`。";
     AnsweredFirstSo = "{0} answered first: {1}.", "{0} 已先作答：{1}。";
@@ -427,7 +431,8 @@ fn placed(text: &str) -> Option<(&str, &str)> {
     let (place, problem) = text.split_once(": ")?;
     let file = place.trim_end_matches(|letter: char| letter.is_ascii_digit());
     let file = file.strip_suffix(':').unwrap_or(place);
-    (file.starts_with('/') && file.ends_with(".toml")).then_some((place, problem))
+    let is_config = file.ends_with(".toml") || file.ends_with(".json");
+    (file.starts_with('/') && is_config).then_some((place, problem))
 }
 
 /// The catalogs of sentences that come as text.

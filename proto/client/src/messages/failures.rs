@@ -30,7 +30,7 @@ crate::catalog! {
     ListMethods = "List the methods with `reasonix rpc --schema`.", "用 `reasonix rpc --schema` 列出方法。";
     OwnTerminal = "Do this in your own terminal.", "请在你自己的终端中操作。";
     NothingToTrust = "There is nothing to trust.", "没有需要信任的内容。";
-    NoProjectConfig = "`{0}` has no `reasonix.toml`, no `.env` with a key, and no hooks.", "`{0}` 没有 `reasonix.toml`，没有含密钥的 `.env`，也没有钩子。";
+    NoProjectConfig = "`{0}` has no `reasonix.toml`, no `.mcp.json` with a server, no `.env` with a key, and no hooks.", "`{0}` 没有 `reasonix.toml`，没有含服务器的 `.mcp.json`，没有含密钥的 `.env`，也没有钩子。";
     ToolCannotTrust = "A process started by a tool cannot trust a project.", "由工具启动的进程不能信任项目。";
     TrustAgain = "View it again, then trust it.", "请重新查看，然后再信任。";
     ConfigChanged = "The project's config has changed since it was shown.", "项目的配置在显示之后已改变。";
@@ -334,6 +334,8 @@ crate::catalog! {
     NameNumber = "is a number, which looks like a pid", "是数字，看起来像会话号";
     NameSpace = "starts or ends with a space", "以空格开头或结尾";
     NoServerNamed = "No MCP server is named `{0}`.", "没有名为 `{0}` 的 MCP 服务器。";
+    ServerUntrusted = "The MCP server `{0}` is not started: {1} is not trusted yet.", "MCP 服务器 `{0}` 未启动：{1} 尚未受信任。";
+    ServerUntrustedHint = "`reasonix trust` shows what it runs, and trusts it.", "`reasonix trust` 显示其运行的内容并可信任它。";
     ServersAre = "The servers are: {0}.", "已有的服务器：{0}。";
     NoServerConfigured = "No server is configured here; `reasonix mcp add` adds one.", "此处没有配置服务器；用 `reasonix mcp add` 添加。";
     ServerExists = "The MCP server `{0}` already exists in {1}.", "MCP 服务器 `{0}` 已存在于 {1} 中。";

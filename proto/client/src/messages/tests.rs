@@ -159,6 +159,10 @@ fn problems_in_a_config_file_are_translated_behind_their_place() {
             "/h/config.toml: cannot be read: x",
             "/h/config.toml: 无法读取：x",
         ),
+        (
+            "/p/.mcp.json: not trusted yet, so its MCP servers are not used (2): a, b. `reasonix trust` shows what they run, and trusts them.",
+            "/p/.mcp.json: 尚未受信任，因此不使用其 MCP 服务器（2 个）：a, b。`reasonix trust` 显示它们运行的内容并可信任它们。",
+        ),
         ("/h/other: what it says", "/h/other: what it says"),
     ] {
         assert_eq!(Language::Chinese.translate(said), chinese);

@@ -149,7 +149,7 @@ fn set_trust(
 ) -> Result<p::TrustOutput, Failure> {
     let Some(now) = project_of(daemon, &params.cwd) else {
         let text = format!(
-            "`{}` has no `reasonix.toml`, no `.env` with a key, and no hooks.",
+            "`{}` has no `reasonix.toml`, no `.mcp.json` with a server, no `.env` with a key, and no hooks.",
             params.cwd
         );
         return Err(Failure::new(

@@ -29,15 +29,50 @@ pub async fn list(
 }
 
 fn listed(daemon: &Daemon, cwd: Option<&str>) -> ListOutput {
-    let (servers, cwd) = configured(daemon, cwd);
+    let Configured {
+        servers,
+        untrusted,
+        cwd,
+    } = configured(daemon, cwd);
     let shown = servers.servers.iter().map(|config| {
         let server = daemon.mcp.find(config, &cwd);
         shown(daemon, config, server.as_deref())
     });
     ListOutput {
         servers: shown.collect(),
-        problems: servers.problems.clone(),
+        problems: untrusted_problems(&untrusted)
+            .into_iter()
+            .chain(servers.problems.clone())
+            .collect(),
     }
+}
+
+/// Names of servers in a sentence.
+const NAMES_MAX: usize = 10;
+
+/// That the servers of a project are not used: a sentence for each file.
+fn untrusted_problems(untrusted: &[ServerConfig]) -> Vec<String> {
+    let mut files: Vec<_> = untrusted.iter().map(|server| &server.origin).collect();
+    files.dedup();
+    let sentence = |file: &&PathBuf| {
+        let of_file = untrusted.iter().filter(|server| server.origin == **file);
+        let names: Vec<_> = of_file.map(|server| &*server.name).collect();
+        let mut shown = names
+            .iter()
+            .take(NAMES_MAX)
+            .copied()
+            .collect::<Vec<_>>()
+            .join(", ");
+        if names.len() > NAMES_MAX {
+            shown.push_str(", …");
+        }
+        format!(
+            "{}: not trusted yet, so its MCP servers are not used ({}): {shown}. `reasonix trust` shows what they run, and trusts them.",
+            file.display(),
+            names.len(),
+        )
+    };
+    files.iter().map(sentence).collect()
 }
 
 /// How long servers may take to list their resources.
@@ -52,7 +87,7 @@ pub async fn resources(
 ) -> Result<ResourcesOutput, Failure> {
     let asked = Arc::clone(&daemon);
     let ready = blocking(move || {
-        let (servers, cwd) = configured(&asked, params.cwd.as_deref());
+        let Configured { servers, cwd, .. } = configured(&asked, params.cwd.as_deref());
         let enabled = servers.servers.iter().filter(|config| config.enabled);
         let found = enabled.filter_map(|config| asked.mcp.find(config, &cwd));
         let ready = found.filter(|server| server.state().word() == "ready");
@@ -82,11 +117,23 @@ pub async fn resources(
     Ok(ResourcesOutput { resources })
 }
 
-/// The servers of a directory, and where they work.
-fn configured(daemon: &Daemon, cwd: Option<&str>) -> (Servers, PathBuf) {
+/// The servers of a directory.
+struct Configured {
+    servers: Servers,
+    /// Those that do not count, because their project is not trusted.
+    untrusted: Vec<ServerConfig>,
+    /// Where they work.
+    cwd: PathBuf,
+}
+
+fn configured(daemon: &Daemon, cwd: Option<&str>) -> Configured {
     let cwd = cwd.map(PathBuf::from);
-    let servers = daemon.settings(cwd.as_deref()).servers;
-    (servers, cwd.unwrap_or_else(|| daemon.user_home.clone()))
+    let loaded = daemon.settings(cwd.as_deref());
+    Configured {
+        servers: loaded.servers,
+        untrusted: loaded.untrusted_servers,
+        cwd: cwd.unwrap_or_else(|| daemon.user_home.clone()),
+    }
 }
 
 pub(super) fn shown(daemon: &Daemon, config: &ServerConfig, server: Option<&Server>) -> McpServer {
@@ -127,7 +174,11 @@ pub(super) fn find(
     daemon: &Daemon,
     params: &ServerParams,
 ) -> Result<(ServerConfig, PathBuf), Failure> {
-    let (servers, cwd) = configured(daemon, params.cwd.as_deref());
+    let Configured {
+        servers,
+        untrusted,
+        cwd,
+    } = configured(daemon, params.cwd.as_deref());
     let known: Vec<_> = servers.servers.iter().map(|server| &*server.name).collect();
     let hint = match known.as_slice() {
         [] => "No server is configured here; `reasonix mcp add` adds one.".to_owned(),
@@ -138,6 +189,15 @@ pub(super) fn find(
         .iter()
         .find(|server| server.name == params.name);
     let found = found.cloned().ok_or_else(|| {
+        if let Some(server) = untrusted.iter().find(|server| server.name == params.name) {
+            let file = server.origin.display();
+            let text = format!(
+                "The MCP server `{}` is not started: {file} is not trusted yet.",
+                server.name
+            );
+            let hint = "`reasonix trust` shows what it runs, and trusts it.";
+            return Failure::new(ErrorName::NotAllowed, text, hint);
+        }
         let text = format!("No MCP server is named `{}`.", params.name);
         Failure::new(ErrorName::NotFound, text, hint)
     });
@@ -237,8 +297,7 @@ pub async fn remove(
     let from = Arc::clone(&daemon);
     let removed = blocking(move || {
         let file = from.home.root().join("mcp.json");
-        let (servers, _) = configured(&from, None);
-        let mut servers = servers.servers.into_iter();
+        let mut servers = configured(&from, None).servers.servers.into_iter();
         let removed = servers.find(|server| server.name == params.name && server.origin == file);
         change(&file, |servers| match servers.shift_remove(&params.name) {
             Some(_) => Ok(()),
