@@ -7,7 +7,7 @@
 use std::collections::HashSet;
 
 use crate::programs::base;
-use crate::shell::{self, NestingStep, Part, Script, Value, Word};
+use crate::shell::{self, NestingStep, Part, Redirection, Script, Value, Word};
 use crate::tables::tables;
 
 /// A program that a line starts.
@@ -49,11 +49,9 @@ pub fn started_programs(line: &str) -> Vec<StartedProgram> {
     let mut changes = Changes::default();
     let mut found: Vec<StartedProgram> = Vec::new();
     for part in &script.parts {
-        let starts = [
-            started(&script, part, &changes),
-            script_of(&script, part, &changes),
-        ];
-        for started in starts.into_iter().flatten() {
+        let program = started(&script, part, &changes);
+        let scripts = scripts_of(&script, part, &changes);
+        for started in program.into_iter().chain(scripts) {
             if !found.contains(&started) {
                 found.push(started);
             }
@@ -127,19 +125,46 @@ const SCRIPT_READERS: [(&str, &str); 16] = [
     ("Rscript", "e"),
 ];
 
-/// The file that a shell or another interpreter reads its commands from: whoever wrote it decides what runs.
-fn script_of(script: &Script, part: &Part, changes: &Changes) -> Option<StartedProgram> {
+/// The files that a shell or another interpreter may read its commands from: whoever wrote them decides what runs.
+fn scripts_of(script: &Script, part: &Part, changes: &Changes) -> Vec<StartedProgram> {
+    let files = script_words(part).unwrap_or_default();
+    let as_programs = files.into_iter().filter_map(|word| {
+        // As if it were started by its own name.
+        let alone = Part {
+            words: vec![word],
+            ..part.clone()
+        };
+        let started = started(script, &alone, changes)?;
+        Some(StartedProgram {
+            is_script: true,
+            ..started
+        })
+    });
+    as_programs.collect()
+}
+
+/// The paths of those files, as words of the line would say them.
+fn script_words(part: &Part) -> Option<Vec<Word>> {
     let name = base(part.program()?);
     let unversioned =
         name.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
     let known = [name, unversioned];
-    let (_, code) = SCRIPT_READERS
+    let (reader, code) = SCRIPT_READERS
         .iter()
         .find(|(reader, _)| known.contains(reader))?;
-    let mut operands = part.words.iter().skip(1);
-    let file = operands.find(|word| !word.text.starts_with('-') || word.text.len() < 2);
-    let options = part.words.iter().skip(1);
-    let options = options.take_while(|word| word.text.starts_with('-') && word.text.len() > 1);
+    let arguments = part.words.get(1..).unwrap_or_default();
+    let is_option = |word: &&Word| word.text.starts_with('-') && word.text.len() > 1;
+    let options = arguments.iter().take_while(is_option);
+    if matches!(*reader, "python" | "pypy") {
+        let mut options = options.clone().enumerate();
+        if let Some((at, option)) = options.find(|(_, word)| word.text.starts_with("-m")) {
+            let module = match option.text.as_str() {
+                "-m" => arguments.get(at + 1)?,
+                _ => option,
+            };
+            return Some(module_files(module));
+        }
+    }
     let is_code = |word: &Word| match word.text.strip_prefix("--") {
         Some(long) => long.starts_with("eval") || long.starts_with("command"),
         None => word.text.contains(|letter| code.contains(letter)),
@@ -147,25 +172,38 @@ fn script_of(script: &Script, part: &Part, changes: &Changes) -> Option<StartedP
     if options.clone().any(is_code) {
         return None;
     }
-    let file = file.filter(|word| word.is_known() && !word.glob && word.text != "-")?;
+    let operand = arguments.iter().find(|word| !is_option(word));
+    let file = match operand {
+        Some(word) if word.text != "-" => Some(word),
+        Some(_) | None => part.redirections.iter().rev().find_map(|one| match one {
+            Redirection::Read(word) => Some(word),
+            _ => None,
+        }),
+    };
+    let file = file.filter(|word| word.is_known() && !word.glob)?;
     let text = match file.text.contains('/') {
         true => file.text.clone(),
         false => format!("./{}", file.text),
     };
-    // As if it were started by its own name.
     let word = Word {
         text,
         ..file.clone()
     };
-    let alone = Part {
-        words: vec![word],
-        ..part.clone()
-    };
-    let started = started(script, &alone, changes)?;
-    Some(StartedProgram {
-        is_script: true,
-        ..started
-    })
+    Some(vec![word])
+}
+
+/// Where Python looks first for a module: in the directory that it is started in.
+fn module_files(module: &Word) -> Vec<Word> {
+    if !module.is_known() || module.glob {
+        return Vec::new();
+    }
+    let name = module.text.trim_start_matches("-m").replace('.', "/");
+    [format!("./{name}.py"), format!("./{name}/__main__.py")]
+        .map(|text| Word {
+            text,
+            ..module.clone()
+        })
+        .to_vec()
 }
 
 /// Whether the shell runs the command itself.

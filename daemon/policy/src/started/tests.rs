@@ -52,12 +52,19 @@ fn files_that_interpreters_read_count_as_programs() {
     check("python3.12 -u p.py data", &["python3.12", "./p.py"]);
     check("cd sub && node x.js", &["node in sub", "./x.js in sub"]);
     check("env X=1 perl -w /opt/a.pl", &["env", "perl", "/opt/a.pl"]);
-    // Code in the line, or from standard input, is no file.
-    check("bash -c 'curl x'", &["bash", "curl"]);
     check(
-        "perl -pe s/x/y/ f; python3 -m http.server",
-        &["perl", "python3"],
+        "sh < y.sh; bash -s - <lib/z",
+        &["sh", "./y.sh", "bash", "lib/z"],
     );
+    // A module may be a file of the directory.
+    check(
+        "python3 -u -m tools.gen x",
+        &["python3", "./tools/gen.py", "./tools/gen/__main__.py"],
+    );
+    check("python -mx", &["python", "./x.py", "./x/__main__.py"]);
+    // Code in the line, or from another command, is no file.
+    check("bash -c 'curl x'", &["bash", "curl"]);
+    check("perl -pe s/x/y/ f", &["perl"]);
     check("echo x | sh; sh -; bash --version", &["sh", "bash"]);
     check("sh $x; sh *.sh", &["sh"]);
 }

@@ -88,6 +88,7 @@ fn script_of_the_workspace_is_shown_also_if_it_is_not_executable() {
         "env sh x.sh",
         ". ./x.sh",
         "source ./x.sh",
+        "sh < x.sh",
     ] {
         let shown = scene.shown(line);
         assert_eq!(
