@@ -68,6 +68,12 @@ impl Term {
         terms.collect()
     }
 
+    /// Whether it is one word, which is found without looking at the words beside it.
+    #[must_use]
+    pub fn is_word(&self) -> bool {
+        self.words.len() == 1
+    }
+
     /// As an expression of FTS5.
     #[must_use]
     pub fn expression(&self) -> String {

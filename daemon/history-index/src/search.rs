@@ -144,10 +144,10 @@ fn candidates(connection: &Connection, wanted: &Search) -> Result<Found, IndexEr
     let common = bits(&terms, |_, rows| is_common(rows));
     let selective = |rows: &&TermRows| !rows.has_too_many;
     if terms.iter().any(|rows| selective(&rows)) {
-        return selective_search(connection, wanted, &terms, common);
+        return selective_search(connection, wanted, &terms, (common, from_sql(all)));
     }
     // A word alone is not left out for being common.
-    let common_only = |expression: &str| newest(connection, wanted, expression, u32::MAX);
+    let common_only = |expression: &str| newest(connection, wanted, &RowSource::All(expression));
     let (mut found, mut has_too_many) = common_only(&all_of(wanted.terms.iter()))?;
     if found.is_empty() && wanted.terms.len() > 1 {
         (found, has_too_many) = common_only(&any_of(wanted.terms.iter()))?;
@@ -171,10 +171,11 @@ fn only_phrase(
     };
     let is_everywhere =
         wanted.scope == SearchScope::Global && wanted.role.is_none() && wanted.since.is_none();
-    if phrase.words.len() < 2 || !is_everywhere {
+    if phrase.is_word() || !is_everywhere {
         return Ok(None);
     }
-    let (mut candidates, has_too_many) = newest(connection, wanted, &phrase.expression(), 0)?;
+    let (mut candidates, has_too_many) =
+        newest(connection, wanted, &RowSource::Ranked(&phrase.expression()))?;
     if has_too_many {
         return Ok(None);
     }
@@ -211,20 +212,38 @@ fn rows_with(connection: &Connection, expression: &str) -> Result<TermRows, Inde
     })
 }
 
-/// Messages with any of the terms that not too many have.
+/// Messages with any of the terms that not too many have. Words are ranked by BM25. A phrase is not looked for again to be
+/// ranked, which would cost more than all the rest: it counts as a word that stands once in a message of average length.
 fn selective_search(
     connection: &Connection,
     wanted: &Search,
     terms: &[TermRows],
-    common: u32,
+    (common, all): (u32, u64),
 ) -> Result<Found, IndexError> {
     let pairs = || wanted.terms.iter().zip(terms);
-    let selective = any_of(
-        pairs()
-            .filter(|(_, rows)| !rows.has_too_many)
-            .map(|(term, _)| term),
+    let selective = || pairs().filter(|(_, rows)| !rows.has_too_many);
+    let words = any_of(
+        selective()
+            .map(|(term, _)| term)
+            .filter(|term| term.is_word()),
     );
-    let (mut candidates, has_too_many) = newest(connection, wanted, &selective, 0)?;
+    let (mut candidates, mut has_too_many) = match words.is_empty() {
+        true => (Vec::new(), false),
+        false => newest(connection, wanted, &RowSource::Ranked(&words))?,
+    };
+    let mut phrases: BTreeMap<i64, f64> = BTreeMap::new();
+    for (_, found) in selective().filter(|(term, _)| !term.is_word()) {
+        let relevance = phrase_relevance(found.rows.len() as u64, all);
+        for row in &found.rows {
+            *phrases.entry(*row).or_default() += relevance;
+        }
+    }
+    if !phrases.is_empty() {
+        add_phrases(connection, wanted, &mut candidates, phrases)?;
+        has_too_many |= candidates.len() > MATCHES_MAX;
+        candidates.truncate(MATCHES_MAX);
+    }
+    let selective = any_of(selective().map(|(term, _)| term));
     let mut has: HashMap<i64, u32> = HashMap::new();
     for (number, (term, rows)) in pairs().enumerate() {
         let bit = 1_u32
@@ -255,23 +274,75 @@ fn selective_search(
     })
 }
 
-/// The newest messages with an expression that are in scope and not hidden, and whether there are more than
-/// [`MATCHES_MAX`]. `terms` unless 0: they have all these, and are not ranked by their words.
+/// Adds the relevance of phrases to the candidates, and the messages in scope that have phrases only. The newest come
+/// first. `phrases`: their rows, with the relevance of those that each has.
+fn add_phrases(
+    connection: &Connection,
+    wanted: &Search,
+    candidates: &mut Vec<Candidate>,
+    mut phrases: BTreeMap<i64, f64>,
+) -> Result<(), IndexError> {
+    for candidate in candidates.iter_mut() {
+        candidate.relevance += phrases.remove(&candidate.row).unwrap_or_default();
+    }
+    let rows: Vec<i64> = phrases.keys().copied().collect();
+    let (others, _) = newest(connection, wanted, &RowSource::Rows(&rows))?;
+    candidates.extend(others.into_iter().map(|other| Candidate {
+        relevance: phrases.get(&other.row).copied().unwrap_or_default(),
+        ..other
+    }));
+    candidates.sort_by_key(|candidate| std::cmp::Reverse(candidate.row));
+    Ok(())
+}
+
+/// What BM25 gives for a word that stands once in a message of average length: FTS5's weight of words that few messages have.
+#[allow(clippy::cast_precision_loss)]
+fn phrase_relevance(messages: u64, all: u64) -> f64 {
+    let without = all.saturating_sub(messages) as f64;
+    ((without + 0.5) / (messages as f64 + 0.5)).ln().max(1e-6)
+}
+
+/// Where matches come from.
+enum RowSource<'a> {
+    /// Those of an expression, ranked by their words.
+    Ranked(&'a str),
+    /// Those of an expression, all of which have all terms.
+    All(&'a str),
+    /// These rows.
+    Rows(&'a [i64]),
+}
+
+/// The newest messages of a source that are in scope and not hidden, and whether there are more than [`MATCHES_MAX`].
 fn newest(
     connection: &Connection,
     wanted: &Search,
-    expression: &str,
-    terms: u32,
+    source: &RowSource<'_>,
 ) -> Result<(Vec<Candidate>, bool), IndexError> {
-    let relevance = if terms == 0 { "-bm25(text)" } else { "1.0" };
+    let mut values: BTreeMap<&str, Box<dyn ToSql>> = BTreeMap::new();
+    values.insert(":limit", Box::new(to_sql(MATCHES_MAX as u64 + 1)));
+    let of_text = "text CROSS JOIN message m ON m.id = text.rowid";
+    let (relevance, from, condition, row) = match source {
+        RowSource::Ranked(_) => ("-bm25(text)", of_text, "text MATCH :source", "text.rowid"),
+        RowSource::All(_) => ("1.0", of_text, "text MATCH :source", "text.rowid"),
+        RowSource::Rows(_) => (
+            "1.0",
+            "json_each(:source) r CROSS JOIN message m ON m.id = r.value",
+            "true",
+            "m.id",
+        ),
+    };
+    let given: Box<dyn ToSql> = match source {
+        RowSource::Ranked(expression) | RowSource::All(expression) => {
+            Box::new((*expression).to_owned())
+        }
+        RowSource::Rows(rows) => Box::new(format!("{rows:?}")),
+    };
+    values.insert(":source", given);
     let mut sql = format!(
         "SELECT m.id, s.pid, m.seq, m.at, m.role, m.same, {relevance}
-         FROM text CROSS JOIN message m ON m.id = text.rowid CROSS JOIN session s ON s.id = m.session
-         WHERE text MATCH :expression AND m.hidden = 0"
+         FROM {from} CROSS JOIN session s ON s.id = m.session
+         WHERE {condition} AND m.hidden = 0"
     );
-    let mut values: BTreeMap<&str, Box<dyn ToSql>> = BTreeMap::new();
-    values.insert(":expression", Box::new(expression.to_owned()));
-    values.insert(":limit", Box::new(to_sql(MATCHES_MAX as u64 + 1)));
     match &wanted.scope {
         SearchScope::Global => {}
         SearchScope::Root(root) => {
@@ -280,11 +351,11 @@ fn newest(
         }
         SearchScope::Session(session) => {
             // Its rows are few and near each other: the words are not looked at outside of them.
-            sql.push_str(
-                " AND s.session = :session AND text.rowid BETWEEN
+            sql.push_str(&format!(
+                " AND s.session = :session AND {row} BETWEEN
                  (SELECT min(o.id) FROM message o, session p WHERE o.session = p.id AND p.session = :session) AND
                  (SELECT max(o.id) FROM message o, session p WHERE o.session = p.id AND p.session = :session)",
-            );
+            ));
             values.insert(":session", Box::new(session.to_string()));
         }
     }
@@ -296,12 +367,16 @@ fn newest(
         sql.push_str(" AND m.at >= :since");
         values.insert(":since", Box::new(since.0));
     }
-    sql.push_str(" ORDER BY text.rowid DESC LIMIT :limit");
+    sql.push_str(&format!(" ORDER BY {row} DESC LIMIT :limit"));
     let mut statement = connection.prepare(&sql).doing("read")?;
     let values: Vec<(&str, &dyn ToSql)> = values
         .iter()
         .map(|(name, value)| (*name, &**value))
         .collect();
+    let terms = match source {
+        RowSource::All(_) => u32::MAX,
+        RowSource::Ranked(_) | RowSource::Rows(_) => 0,
+    };
     let rows = statement.query_map(&values[..], |row| candidate(row, terms));
     let found: rusqlite::Result<Vec<Candidate>> = rows.and_then(Iterator::collect);
     let mut found = found.doing("read")?;

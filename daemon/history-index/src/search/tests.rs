@@ -59,6 +59,31 @@ fn run_of_a_script_without_blanks_that_is_nowhere_whole_is_found_by_its_words() 
 }
 
 #[test]
+fn phrases_and_words_are_ranked_together() {
+    let past = Past::new();
+    let mut one = past.session(1, "/a");
+    for number in 0..30 {
+        one.user(&format!("line number {number}, then two"));
+    }
+    one.user("it is line two of the layout");
+    one.user("see line two");
+    one.user("the layout alone");
+    one.save();
+    let query = "\"line two\" layout absent";
+    let mut found = past.found(query);
+    assert_eq!(found.remove(0), "it is line two of the layout");
+    found.sort();
+    assert_eq!(found, ["see line two", "the layout alone"]);
+    let mut two = past.session(2, "/b");
+    two.user("line two is elsewhere");
+    two.save();
+    let there = past.search_with(query, |wanted| {
+        wanted.scope = SearchScope::Root("/b".into());
+    });
+    assert_eq!((there.hits.len(), there.matches), (1, 1));
+}
+
+#[test]
 fn scope_role_and_time_narrow_the_search() {
     let past = Past::new();
     let mut one = past.session(1, "/a");
