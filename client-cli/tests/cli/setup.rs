@@ -188,9 +188,12 @@ fn by_flags_an_endpoint_of_ones_own_and_keys_in_variables() {
 #[test]
 fn by_flags_the_address_where_prompts_are_taken_is_used() {
     for (arguments, code) in [
-        (["setup", "--provider", "mine", "--model", "deep-new"], 0),
+        (
+            ["setup", "--provider", "mine", "--model", "deep-new"].as_slice(),
+            0,
+        ),
         // A script that only brings a key changes no address.
-        (["login", "deep", "--key-stdin", "--color", "never"], 1),
+        (&["login", "deep", "--key-stdin"], 1),
     ] {
         let fake = Fake::start(|call: &Call| match call.method.as_str() {
             "provider.list" => vec![Act::Answer(json!({
@@ -207,7 +210,7 @@ fn by_flags_the_address_where_prompts_are_taken_is_used() {
                 "value": {"key": "default_model", "value": "mine", "origin": "/h/config.toml"}}))],
             _ => vec![Act::Answer(json!({}))],
         });
-        let mut command = reasonix(&fake.home(), &arguments);
+        let mut command = reasonix(&fake.home(), arguments);
         if code == 0 {
             command.args(["--no-key", "--base-url", "https://deep.example"]);
         }

@@ -60,6 +60,8 @@ crate::catalog! {
     AlwaysDenyRule = "always asked: the deny rule `{0}` cannot be read", "始终询问：无法读取拒绝规则 `{0}`";
     AlwaysCheckpoint = "always asked: `{0}` cannot be saved in a checkpoint", "始终询问：检查点无法保存 `{0}`";
     AlwaysNames = "always asked: the command names `{0}`, which is a config file of the agent, its repository, an editor or a shell", "始终询问：命令提到 `{0}`，它是代理、仓库、编辑器或 shell 的配置文件";
+    AlwaysNamesSetting = "always asked: the command names `{0}`, a git setting that makes git run a program", "始终询问：命令提到 `{0}`，它是让 git 运行程序的 git 设置";
+    AlwaysMayMatch = "always asked: a pattern of the command may match `{0}`, which is a config file of the agent, its repository, an editor or a shell", "始终询问：命令中的通配模式可能匹配 `{0}`，它是代理、仓库、编辑器或 shell 的配置文件";
     AlwaysConfigures = "always asked: `{0}` is a config file of the agent, its repository, an editor or a shell", "始终询问：`{0}` 是代理、仓库、编辑器或 shell 的配置文件";
     AlwaysTool = "always asked: `{0}`", "始终询问：`{0}`";
     PlanOver = "the approved plan over: {0}", "已批准的计划优先于：{0}";
@@ -128,6 +130,7 @@ crate::catalog! {
     NeedsSystem = "it makes a system call that the sandbox denies", "它发出了沙箱禁止的系统调用";
     OwnNetwork = "the sandbox gives the command a separate network without access to any server, including servers on this machine", "沙箱为该命令提供独立的网络，无法访问任何服务器，包括本机的服务器";
     Rewind = "rewind", "回退";
+    Exit = "exit", "退出";
     Compaction = "compaction", "压缩";
     Reload = "reload", "重新加载";
     CompactionUndone = "compaction undone", "撤销压缩";
