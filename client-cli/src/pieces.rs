@@ -14,6 +14,7 @@ use client::form::Form;
 use client::messages::transcript::Msg as Shared;
 use client::transcript::{self, Change, Entry, EntryKind, Status, ToolOutcome, ToolRun, words};
 use client::{Content, DecodedEvent};
+use proto::CallId;
 use proto::item::{Attachment, CallStatus, Display, Finish};
 use proto::live::Live;
 use proto::outcome::{OutcomeKind, TurnEnded};
@@ -59,6 +60,8 @@ pub struct Transcript {
     growing: bool,
     /// What the user's own commands print.
     of_user: UserOutput,
+    /// The call whose heading was printed last: what is printed under it is taken for its output.
+    heading: Option<CallId>,
 }
 
 impl Transcript {
@@ -92,6 +95,9 @@ impl Transcript {
                     && tool.by_user.is_some()
                 {
                     self.of_user.start(&tool.call);
+                }
+                if let EntryKind::Tool(tool) = &entry.kind {
+                    self.heading = Some(tool.call.clone());
                 }
                 entry_pieces(entry)
             }
@@ -128,7 +134,15 @@ impl Transcript {
                 Some(Entry {
                     kind: EntryKind::Tool(tool),
                     ..
-                }) => tool_end(tool),
+                }) => {
+                    let mut pieces = tool_end(tool);
+                    let is_under_own = self.heading.as_ref() == Some(&tool.call);
+                    if tool.started && !is_under_own && needs_heading(&pieces) {
+                        pieces.splice(0..0, block(Tone::Tool, repeated_heading(tool)));
+                        self.heading = Some(tool.call.clone());
+                    }
+                    pieces
+                }
                 Some(_) | None => Vec::new(),
             },
         }
@@ -287,6 +301,27 @@ fn tool_end(tool: &ToolRun) -> Vec<Piece> {
         pieces.extend(block(Tone::Warning, text));
     }
     pieces
+}
+
+/// The most characters of a heading that is repeated.
+const REPEATED_MAX: usize = 60;
+
+/// Whether what a call printed at its end does not say whose it is.
+fn needs_heading(pieces: &[Piece]) -> bool {
+    let diff = |piece: &Piece| matches!(piece, Piece::Block { tone, .. } if *tone == Tone::Diff);
+    // A diff is printed under its path.
+    !pieces.is_empty() && !pieces.iter().any(diff)
+}
+
+/// The heading of a call whose output comes after that of another one: one short line.
+fn repeated_heading(tool: &ToolRun) -> String {
+    let heading = format!("{} {}", tool.tool, tool.subject);
+    let line = heading.lines().next().unwrap_or_default();
+    match line.char_indices().nth(REPEATED_MAX) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None if line.len() < heading.len() => format!("{line} …"),
+        None => line.to_owned(),
+    }
 }
 
 /// How a user's own command ended. What was not shown while it ran is shown by its end.

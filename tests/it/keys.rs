@@ -119,6 +119,33 @@ fn the_first_command_after_parent_and_daemon_died_brings_the_key() {
     }
 }
 
+/// The shell of the restart has no key, but a client that comes back right after it.
+#[test]
+fn a_key_that_comes_after_a_restart_is_not_asked_for() {
+    let gate = Gate::new();
+    let model = Model::start(answers(&gate));
+    let house = house(&model);
+    detached(&house, &gate);
+    // The old daemon leaves once the answer is there; the new one makes the call, and asks the model without a key.
+    let restarting = house.start(&["daemon", "restart"]);
+    restarting.err_line("what is handed over", |line| line.contains("session 1"));
+    gate.open();
+    let _ = restarting.done().expect_code(0);
+    tests::until("the call, after the restart", || {
+        let log = house.reasonix(&["logs", "1"]).expect_code(0).out;
+        log.contains("read_file").then_some(())
+    });
+    let listed = run(house.command(&["ps", "--json"]).env(VARIABLE, KEY));
+    let _ = listed.expect_code(0);
+    let waited = house.reasonix(&["wait", "--timeout", "60", "1"]);
+    let waited = waited.expect_code(0);
+    let log = house.reasonix(&["logs", "1"]).expect_code(0).out;
+    for text in [&waited.err, &log] {
+        assert!(!text.contains("needs a key"), "{text}");
+    }
+    assert!(log.contains("All done."), "{log}");
+}
+
 #[test]
 fn a_run_without_a_key_makes_no_session_and_says_how_to_get_one() {
     let model = Model::start([]);

@@ -115,7 +115,7 @@ async fn get(client: &Client, key: &str, quiet: bool, json: bool) -> Result<u8, 
         }
         output::line(&text::line(&alone(&value.value)))?;
         if !quiet {
-            output::progress(&text::line(&say!(Msg::FromOrigin, value.origin)));
+            output::progress(&text::line(&say!(Msg::FromOrigin, origin(value))));
         }
         return Ok(0);
     }
@@ -149,11 +149,19 @@ fn print(values: &[&Value], json: bool) -> Result<(), Error> {
                     serde_json::Value::Null => say!(Msg::NotSet).to_owned(),
                     value => value.to_string(),
                 },
-                value.origin.clone(),
+                origin(value).to_owned(),
             ]
         })
         .collect();
     output::table([Head::Key, Head::Value, Head::From], &rows)
+}
+
+/// Where a value is from, for people.
+fn origin(value: &Value) -> &str {
+    match value.origin.as_str() {
+        "default" => say!(Msg::ByDefault),
+        file => file,
+    }
 }
 
 /// A value by itself: text without its quotes, nothing if it is not set.

@@ -108,6 +108,7 @@ async fn new_key(
         source: &source,
         probe: !args.no_probe,
         keep: false,
+        may_move: false,
     };
     let Key { new, .. } = search.find(person).await?;
     Ok(new)

@@ -276,6 +276,7 @@ async fn set_up(client: &Client, person: &mut Option<Person>, args: &Args) -> Re
         source: &source,
         probe: !args.no_probe,
         keep: true,
+        may_move: true,
     }
     .find(person)
     .await?;

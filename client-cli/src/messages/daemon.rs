@@ -5,6 +5,7 @@ client::catalog! {
     FromOrigin = "· from {0}", "· 来自 {0}";
     NoSetting = "there is no setting `{0}`", "没有设置 `{0}`";
     GetLists = "`reasonix config get` lists all settings", "`reasonix config get` 列出全部设置";
+    ByDefault = "default", "默认值";
     NotSet = "(not set)", "（未设置）";
     IsNotSet = "is not set", "未设置";
     IsNow = "is {0}", "为 {0}";

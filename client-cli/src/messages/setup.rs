@@ -44,6 +44,7 @@ client::catalog! {
     NoProbe = "`--no-probe` stores it anyway", "用 `--no-probe` 可直接保存";
     HintNoProbe = "{0}; `--no-probe` stores it anyway", "{0}；用 `--no-probe` 可直接保存";
     KeepAnyway = "Keep it anyway?", "仍然保存吗？";
+    UsesAddress = "· using `{0}`", "· 使用 `{0}`";
     UseAddress = "Use `{0}`?", "使用 `{0}` 吗？";
     UnknownModel = "provider `{0}` lists no model `{1}`", "服务商 `{0}` 没有列出模型 `{1}`";
     UnknownModelHint = "`--no-probe` takes it without a look at the list", "用 `--no-probe` 可不查看列表直接采用";

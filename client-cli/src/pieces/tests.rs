@@ -585,3 +585,43 @@ fn a_call_that_failed_before_anybody_judged_it_is_named_by_its_arguments() {
     ]);
     assert!(end.starts_with("[edit_file a.rs: failed]"), "{end}");
 }
+
+#[test]
+fn outputs_of_calls_that_run_at_once_are_each_under_their_own_heading() {
+    let started = |seq, call: &str, subject: &str| {
+        let data = json!({"call": call, "tool": "bash", "subject": subject, "read_only": true});
+        event(Some(seq), "tool.started", &data)
+    };
+    let finished = |seq, call: &str, code: i32, tail: &str| {
+        let status = if code == 0 { "ok" } else { "failed" };
+        let display = json!({"type": "command", "exit_code": code, "signal": null, "output_bytes": 3, "tail": tail});
+        let data = json!({"call": call, "tool": "bash", "status": status, "duration_ms": 1, "display": display});
+        event(Some(seq), "tool.finished", &data)
+    };
+    let long = format!("jq .a a.txt {}\necho b", "x".repeat(90));
+    let in_order = grown(&[
+        started(1, "a", "wc -l"),
+        finished(2, "a", 0, "1\n"),
+        started(3, "b", "ls"),
+        finished(4, "b", 2, "no\n"),
+    ]);
+    assert_eq!(in_order, "[bash wc -l][1][bash ls][no][exit code 2]");
+    let shown = grown(&[
+        started(1, "a", &long),
+        started(2, "b", "true\nfalse"),
+        started(3, "c", "true"),
+        started(4, "d", "wc -l a.txt"),
+        finished(5, "d", 0, "1 a.txt\n"),
+        finished(6, "c", 0, ""),
+        finished(7, "a", 4, "parse error\n"),
+        finished(8, "b", 1, ""),
+    ]);
+    let cut: String = format!("bash {long}").chars().take(60).collect();
+    assert_eq!(
+        shown,
+        format!(
+            "[bash {long}][bash true\nfalse][bash true][bash wc -l a.txt][1 a.txt]\
+             [{cut}…][parse error][exit code 4][bash true …][exit code 1]"
+        )
+    );
+}

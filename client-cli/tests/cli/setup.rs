@@ -115,7 +115,7 @@ fn by_flags_what_does_not_work_is_told_and_changes_nothing() {
         (
             &["setup", "--provider", "deep", "--key-env", "NOT_SET"],
             1,
-            "it needs a key",
+            "provider `deep` needs a key",
         ),
         (&["setup"], 64, "without a terminal"),
         (&["login", "deep"], 64, "--key-stdin"),
@@ -183,6 +183,49 @@ fn by_flags_an_endpoint_of_ones_own_and_keys_in_variables() {
         fake.params("credential.set").is_empty(),
         "nothing is stored that a variable contains"
     );
+}
+
+#[test]
+fn by_flags_the_address_where_prompts_are_taken_is_used() {
+    for (arguments, code) in [
+        (
+            ["setup", "--provider", "mine", "--model", "deep-new"].as_slice(),
+            0,
+        ),
+        // A script that only brings a key changes no address.
+        (&["login", "deep", "--key-stdin"], 1),
+    ] {
+        let fake = Fake::start(|call: &Call| match call.method.as_str() {
+            "provider.list" => vec![Act::Answer(json!({
+                "providers": [provider("deep", true, false)], "default_model": "deep/deep-large"}))],
+            "provider.probe" if call.params["base_url"] == "https://deep.example/v1" => {
+                vec![Act::Answer(probed("not_needed", true))]
+            }
+            "provider.probe" => {
+                let mut elsewhere = probed("unknown", false);
+                elsewhere["better_base_url"] = json!("https://deep.example/v1");
+                vec![Act::Answer(elsewhere)]
+            }
+            "provider.set" => vec![Act::Answer(json!({"file": "/h/config.toml",
+                "value": {"key": "default_model", "value": "mine", "origin": "/h/config.toml"}}))],
+            _ => vec![Act::Answer(json!({}))],
+        });
+        let mut command = reasonix(&fake.home(), arguments);
+        if code == 0 {
+            command.args(["--no-key", "--base-url", "https://deep.example"]);
+        }
+        let (ours, theirs) = std::io::pipe().unwrap();
+        std::io::Write::write_all(&mut { theirs }, KEY.as_bytes()).unwrap();
+        let done = run(command.stdin(ours));
+        assert_eq!(done.code, Some(code), "{done:?}");
+        let used = done.err.contains("· using `https://deep.example/v1`");
+        assert_eq!(used, code == 0, "{}", done.err);
+        let set = fake.params("provider.set");
+        match code {
+            0 => assert_eq!(set[0]["base_url"], "https://deep.example/v1"),
+            _ => assert!(untouched(&fake), "{}", done.err),
+        }
+    }
 }
 
 /// A command at a terminal.

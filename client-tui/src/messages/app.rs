@@ -94,7 +94,7 @@ super::catalog! {
     BudgetProject = "project", "项目";
     BudgetSession = "session", "会话";
     ContinueHow = "after a pause: /continue; after a limit: /continue steps 20 or /continue minutes 10", "暂停后：/continue；达到上限后：/continue steps 20 或 /continue minutes 10";
-    BudgetHow = "/budget usd 2, /budget tokens 100k, /budget steps 50, /budget minutes 90; 0: no limit", "/budget usd 2、/budget tokens 100k、/budget steps 50、/budget minutes 90；0 表示不限";
+    BudgetHow = "`/budget {0}` does not name a limit and its amount; for example /budget usd 2, /budget tokens 100k, /budget steps 50, /budget minutes 90; 0: no limit", "`/budget {0}` 没有写明限额及其数值；例如 /budget usd 2、/budget tokens 100k、/budget steps 50、/budget minutes 90；0 表示不限";
     CostUnknown = "price unknown", "价格未知";
     MemoryTitle = "memory", "记忆";
     MemoryNone = "no facts; `reasonix memory add` saves one", "没有记忆：用 `reasonix memory add` 添加";

@@ -240,10 +240,7 @@ fn budget(model: &mut Model, session: String, arguments: &str) -> Vec<Effect> {
             return called(Call::Inspect(InspectParams { session, part }));
         }
         (Some(name), Some(value), None) => (name, value),
-        _ => {
-            model.toast(Tone::Warning, model.look.language.say(Msg::BudgetHow));
-            return Vec::new();
-        }
+        _ => return wrong_budget(model, arguments),
     };
     match amounts::change(name, value) {
         Ok(budget) => set(
@@ -253,11 +250,16 @@ fn budget(model: &mut Model, session: String, arguments: &str) -> Vec<Effect> {
                 ..SessionOptions::default()
             },
         ),
-        Err(_) => {
-            model.toast(Tone::Warning, model.look.language.say(Msg::BudgetHow));
-            Vec::new()
-        }
+        Err(_) => wrong_budget(model, arguments),
     }
+}
+
+/// Says what is wrong with a change of the budget, and how to write one.
+fn wrong_budget(model: &mut Model, arguments: &str) -> Vec<Effect> {
+    let arguments = client::text::line(arguments.trim());
+    let words = model.look.language.fill(Msg::BudgetHow, &[&arguments]);
+    model.toast(Tone::Warning, words);
+    Vec::new()
 }
 
 /// `preview`, `undo`, or words of what the summary is to keep.

@@ -625,9 +625,12 @@ fn said(command: Command) {
             assert!(
                 matches!(call(&effects), Call::Inspect(params) if params.part == InspectPart::Budget)
             );
-            for wrong in ["/budget usd", "/budget usd much", "/budget days 2"] {
+            for wrong in ["/budget 2", "/budget usd much", "/budget days 2"] {
                 assert!(say(&mut model, wrong).is_empty());
-                assert!(toast(&model).contains("/budget tokens 100k"), "{wrong}");
+                let shown = toast(&model);
+                let begin = format!("`{wrong}` does not name a limit and its amount");
+                assert!(shown.starts_with(&begin), "{shown}");
+                assert!(shown.contains("/budget tokens 100k"), "{shown}");
             }
         }
         Command::Cost => {

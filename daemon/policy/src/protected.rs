@@ -28,6 +28,10 @@ const IN_COMMANDS: &[&str] = &[
     ".zed",
     ".idea",
     ".code-workspace",
+];
+
+/// Settings of git that name a program, or the directory of its hooks.
+const GIT_SETTINGS: &[&str] = &[
     "core.hookspath",
     "core.fsmonitor",
     "core.pager",
@@ -35,7 +39,12 @@ const IN_COMMANDS: &[&str] = &[
     "core.sshcommand",
 ];
 
-/// Whether a word of a command names such a file. The check is rough and may find too much, because read-only commands
+/// Whether a name that `word` returned is a setting of git, and no file.
+pub(crate) fn is_git_setting(name: &str) -> bool {
+    GIT_SETTINGS.contains(&name)
+}
+
+/// Whether a word of a command names such a file or setting. The check is rough and may find too much, because read-only commands
 /// have already been accepted before. `text` is any part of the command without its quotes.
 pub(crate) fn word(text: &str) -> Option<&'static str> {
     // Deliberately by substring: `of=.git/config`, `HEAD:.mcp.json` and `--file=reasonix.toml` are all meant.
@@ -48,6 +57,7 @@ pub(crate) fn word(text: &str) -> Option<&'static str> {
     }
     if let Some(name) = IN_COMMANDS
         .iter()
+        .chain(GIT_SETTINGS)
         .chain(&STARTUP_FILES)
         .chain(&AGENT_SETTINGS)
         .find(|name| mentions(&lower, name))
@@ -73,7 +83,7 @@ pub(crate) fn glob(word: &Word) -> Option<&'static str> {
     parts
         .iter()
         .find_map(|part| {
-            if !part.contains(['*', '?', '[']) {
+            if !part.contains(['*', '?', '[']) || is_bracket(part) {
                 return None;
             }
             let lower = part.to_ascii_lowercase();
@@ -95,6 +105,14 @@ pub(crate) fn glob(word: &Word) -> Option<&'static str> {
                 .any(|part| part.eq_ignore_ascii_case(".git"))
                 .then_some(".git")
         })
+}
+
+/// Whether a part is one pair of brackets: it matches one character, or is as unknown as a variable within it.
+fn is_bracket(part: &str) -> bool {
+    let within = part
+        .strip_prefix('[')
+        .and_then(|rest| rest.strip_suffix(']'));
+    within.is_some_and(|within| !within.contains(['[', ']', '*', '?']))
 }
 
 /// Single names of such files and folders.

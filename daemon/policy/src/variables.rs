@@ -13,10 +13,14 @@ pub(crate) fn runs_code(name: &str) -> bool {
     proto::program_variables::names_program(name)
 }
 
-/// The first of the changed variables that may change which program runs, or its effect.
+/// One of the changed variables that may change which program runs, or its effect: one whose value is a program, if there
+/// is one.
 pub(crate) fn distrusted(altered: &[String]) -> Option<&str> {
-    altered
-        .iter()
-        .map(String::as_str)
-        .find(|name| !is_harmless(name))
+    let names = altered.iter().map(String::as_str);
+    let mut names = names.filter(|name| !is_harmless(name));
+    let first = names.next()?;
+    if runs_code(first) {
+        return Some(first);
+    }
+    names.find(|name| runs_code(name)).or(Some(first))
 }

@@ -1,5 +1,6 @@
 //! Checks that an endpoint is reachable and accepts a key, by requesting its list of models, which
-//! is free. An endpoint that has no list, or shows it to everybody, gets a prompt of one token.
+//! is free. An endpoint that has no list, or shows it to everybody, gets a prompt of one token: at the
+//! given address, and if no prompts are taken there, once at the address with `/v1`.
 //!
 //! Stores nothing, and follows redirects only on the same host. Its texts
 //! contain no key, even if the server echoes it. Called by the daemon's `provider.probe`.
@@ -213,17 +214,17 @@ async fn ask(what: &ProbeRequest, site: &ErrorContext, url: &Url, started: Insta
         return ask_without_list(what, site, host, started).await;
     }
     let duration = started.elapsed();
-    // Some vendors return their list without a key. Then it proves nothing about the key.
-    let shown_to_all = what.key.is_some()
-        && answer.status == 200
-        && matches!(send(what, url, None, None, deadline).await, Ok(other) if other.status == 200);
+    let shown_to_all = is_shown_to_all(what, url, &answer, deadline).await;
     let models = listed_models(what, &answer.body, site, deadline).await;
     let checked = match shown_to_all {
-        true => check_key(what, site, &models, deadline).await,
-        false => None,
+        true => check_by_prompt(what, site, &models, deadline).await,
+        false => PromptCheck::Unclear,
     };
-    let (key, text, hint) =
-        checked.unwrap_or_else(|| judge(what, site, &answer, models.len(), shown_to_all));
+    let (key, text, hint) = match checked {
+        PromptCheck::Judged(judged) => judged,
+        PromptCheck::Elsewhere(better) => return without_prompts(host, better),
+        PromptCheck::Unclear => judge(what, site, &answer, models.len(), shown_to_all),
+    };
     ProbeResult {
         text: format!("{host} {text}, after {} ms", duration.as_millis()),
         host,
@@ -236,30 +237,117 @@ async fn ask(what: &ProbeRequest, site: &ErrorContext, url: &Url, started: Insta
     }
 }
 
-/// Checks the key by a prompt where the list of models says nothing about it. `None`: that says nothing either.
-async fn check_key(
+/// Whether the list of models is shown without a key. Then it proves nothing about the key, or about prompts.
+async fn is_shown_to_all(
+    what: &ProbeRequest,
+    url: &Url,
+    answer: &ProbeResponse,
+    deadline: Instant,
+) -> bool {
+    if answer.status != 200 || answer.error().is_some() {
+        return false;
+    }
+    match (&what.key, &what.key_env) {
+        (Some(_), _) => {
+            let keyless = send(what, url, None, None, deadline).await;
+            matches!(keyless, Ok(other) if other.status == 200)
+        }
+        // Sessions send no prompt without the key.
+        (None, Some(_)) => false,
+        (None, None) => true,
+    }
+}
+
+/// The state of the key, a text and a hint.
+type Judgement = (KeyState, String, String);
+
+/// What a prompt shows where the list of models is shown to all.
+enum PromptCheck {
+    /// The prompt was answered, or the key was refused.
+    Judged(Judgement),
+    /// No prompts are taken at this address, but at the named one, if any.
+    Elsewhere(Option<String>),
+    /// Nothing.
+    Unclear,
+}
+
+/// Checks endpoint and key by a prompt where the list of models says nothing about them.
+async fn check_by_prompt(
     what: &ProbeRequest,
     site: &ErrorContext,
     models: &[ListedModel],
     deadline: Instant,
-) -> Option<(KeyState, String, String)> {
+) -> PromptCheck {
     let configured = models.iter().find(|model| model.id == what.model);
-    let model = configured.or_else(|| models.first())?;
-    let (path, body) = prompt::smallest(&what.kind, &what.base_url, &model.id);
-    let url = http::address(&what.base_url, path).ok()?;
-    let answer = send(what, &url, what.key.as_ref(), Some(&body), deadline)
-        .await
-        .ok()?;
-    let (key, text, hint) = match answer.status {
-        200..=299 if !answer.is_elsewhere() && answer.error().is_none() => {
-            let listed = model_count(models.len(), false);
-            let text = format!("answered {listed}, and a prompt of one token; the key works");
-            (KeyState::Works, text, String::new())
-        }
-        _ => judge(what, site, &answer, 0, false),
+    let Some(model) = configured.or_else(|| models.first()) else {
+        return PromptCheck::Unclear;
     };
-    matches!(key, KeyState::Works | KeyState::Wrong).then_some((key, text, hint))
+    let Some(answer) = send_prompt(what, &what.base_url, &model.id, deadline).await else {
+        return PromptCheck::Unclear;
+    };
+    if answer.takes_no_prompts() {
+        return PromptCheck::Elsewhere(versioned_prompts(what, &model.id, deadline).await);
+    }
+    if answer.answers_a_prompt() {
+        let listed = model_count(models.len(), false);
+        let (key, end) = match what.key {
+            Some(_) => (KeyState::Works, "and a prompt of one token; the key works"),
+            None => (KeyState::NotNeeded, "and a prompt of one token"),
+        };
+        let text = format!("answered {listed}, {end}");
+        return PromptCheck::Judged((key, text, String::new()));
+    }
+    match judge(what, site, &answer, 0, false) {
+        judged @ (KeyState::Works | KeyState::Wrong | KeyState::Missing, ..) => {
+            PromptCheck::Judged(judged)
+        }
+        _ => PromptCheck::Unclear,
+    }
 }
+
+/// Sends the smallest prompt to a base URL. `None`: no answer.
+async fn send_prompt(
+    what: &ProbeRequest,
+    base_url: &str,
+    model: &str,
+    deadline: Instant,
+) -> Option<ProbeResponse> {
+    let (path, body) = prompt::smallest(&what.kind, base_url, model);
+    let url = http::address(base_url, path).ok()?;
+    let sent = send(what, &url, what.key.as_ref(), Some(&body), deadline).await;
+    sent.ok()
+}
+
+/// The address with a version, if prompts are taken there: answered, or refused for another reason than the address.
+async fn versioned_prompts(what: &ProbeRequest, model: &str, deadline: Instant) -> Option<String> {
+    let better = versioned(&what.base_url).filter(|_| Auth::of(&what.kind) == Auth::Bearer)?;
+    let answer = send_prompt(what, &better, model, deadline).await?;
+    let is_api = !answer.takes_no_prompts() && answer.to.is_none() && answer.status < 500;
+    is_api.then_some(better)
+}
+
+/// Of an endpoint that lists its models, but takes no prompts at this address.
+fn without_prompts(host: String, better: Option<String>) -> ProbeResult {
+    let (text, hint) = match &better {
+        Some(better) => (
+            format!("{host} takes no prompts at this address, but at `{better}`"),
+            format!("set `base_url` to `{better}`"),
+        ),
+        None => (
+            format!("{host} lists its models, but takes no prompts at this address"),
+            MANY_END_IN_V1.to_owned(),
+        ),
+    };
+    ProbeResult {
+        text,
+        hint,
+        better_base_url: better,
+        ..silent(host, (String::new(), ""))
+    }
+}
+
+/// A hint for an address at which no prompts are taken.
+const MANY_END_IN_V1: &str = "check `base_url`: it is what the vendor's documents give before `/chat/completions`, `/responses` or `/messages`; many end in `/v1`";
 
 /// Of an endpoint that has no list of models: is there one at the address with a version? Else it gets a prompt.
 async fn ask_without_list(
@@ -269,25 +357,19 @@ async fn ask_without_list(
     started: Instant,
 ) -> ProbeResult {
     let deadline = started + TIME_MAX;
-    let wrong = |text: String, hint: String| ProbeResult {
-        text,
-        hint,
+    let better = versioned(&what.base_url).filter(|_| Auth::of(&what.kind) == Auth::Bearer);
+    let found_at = |better: String| ProbeResult {
+        text: format!("{host} has no API at this address, but one at `{better}`"),
+        hint: format!("set `base_url` to `{better}`"),
+        better_base_url: Some(better),
         ..silent(host.clone(), (String::new(), ""))
     };
-    let better = versioned(&what.base_url).filter(|_| Auth::of(&what.kind) == Auth::Bearer);
     if let Some(better) = better
         && let Ok(list) = http::address(&better, "/models")
         && let Ok(answer) = send(what, &list, what.key.as_ref(), None, deadline).await
         && answer.is_api()
     {
-        let found = wrong(
-            format!("{host} has no API at this address, but one at `{better}`"),
-            format!("set `base_url` to `{better}`"),
-        );
-        return ProbeResult {
-            better_base_url: Some(better),
-            ..found
-        };
+        return found_at(better);
     }
     let (path, body) = prompt::smallest(&what.kind, &what.base_url, &what.model);
     let asked = match http::address(&what.base_url, path) {
@@ -298,12 +380,16 @@ async fn ask_without_list(
         Ok(answer) => answer,
         Err(why) => return silent(host, why),
     };
-    if answer.is_elsewhere() && !answer.is_about_the_model() {
-        return wrong(
-            format!("{host} has no API at this address: neither a list of models nor prompts"),
-            "check `base_url`: it is what the vendor's documents give before `/chat/completions`, `/responses` or `/messages`"
-                .to_owned(),
-        );
+    if answer.takes_no_prompts() {
+        if let Some(better) = versioned_prompts(what, &what.model, deadline).await {
+            return found_at(better);
+        }
+        return ProbeResult {
+            text: format!(
+                "{host} has no API at this address: neither a list of models nor prompts"
+            ),
+            ..silent(host, (String::new(), MANY_END_IN_V1))
+        };
     }
     let (key, text, hint) = judge_prompt(what, site, &answer);
     ProbeResult {
@@ -345,6 +431,16 @@ impl ProbeResponse {
         let vendor = VendorError::from_text(&self.text());
         self.body.trim_ascii_start().starts_with(b"{")
             && vendor.words().to_lowercase().contains("model")
+    }
+
+    /// Whether a prompt that is answered so was sent to an address where none are taken.
+    fn takes_no_prompts(&self) -> bool {
+        self.is_elsewhere() && !self.is_about_the_model()
+    }
+
+    /// Whether this is an answer to a prompt.
+    fn answers_a_prompt(&self) -> bool {
+        matches!(self.status, 200..=299) && !self.is_elsewhere() && self.error().is_none()
     }
 
     /// Whether only an API answers a request for its models so.
@@ -441,13 +537,9 @@ async fn read(response: Response, deadline: Instant) -> ProbeResponse {
 }
 
 /// Interprets the answer to a prompt.
-fn judge_prompt(
-    what: &ProbeRequest,
-    site: &ErrorContext,
-    answer: &ProbeResponse,
-) -> (KeyState, String, String) {
+fn judge_prompt(what: &ProbeRequest, site: &ErrorContext, answer: &ProbeResponse) -> Judgement {
     match answer.status {
-        200..=299 if answer.error().is_none() => (
+        200..=299 if answer.answers_a_prompt() => (
             match what.key {
                 Some(_) => KeyState::Works,
                 None => KeyState::NotNeeded,
@@ -475,7 +567,7 @@ fn judge(
     answer: &ProbeResponse,
     count: usize,
     shown_to_all: bool,
-) -> (KeyState, String, String) {
+) -> Judgement {
     let body = answer.text();
     let key_named = match &what.key_env {
         Some(variable) => format!("the key in `{variable}`"),
@@ -545,10 +637,22 @@ fn judge(
     }
 }
 
-/// The same URL with a version, if it is only a host.
+/// The same URL with a version, if it has none and does not name a method of the API.
 fn versioned(base: &str) -> Option<String> {
-    let mut url = Url::parse(base).ok().filter(|url| url.path() == "/")?;
-    url.set_path("/v1");
+    let mut url = Url::parse(base.trim()).ok()?;
+    let path = url.path().trim_end_matches('/').to_owned();
+    let is_version = |part: &str| {
+        let number = part.strip_prefix('v').unwrap_or_default();
+        number.starts_with(|first: char| first.is_ascii_digit())
+    };
+    let is_method = |part: &str| matches!(part, "completions" | "responses" | "messages");
+    if path
+        .split('/')
+        .any(|part| is_version(part) || is_method(part))
+    {
+        return None;
+    }
+    url.set_path(&format!("{path}/v1"));
     Some(url.into())
 }
 
@@ -559,7 +663,7 @@ fn listed(
     answer: &ProbeResponse,
     count: usize,
     shown_to_all: bool,
-) -> (KeyState, String, String) {
+) -> Judgement {
     let models = model_count(count, answer.cut);
     match (&what.key, &what.key_env) {
         (Some(_), _) if shown_to_all => (
@@ -580,9 +684,9 @@ fn listed(
             format!("set `{variable}` in the environment, or store the key"),
         ),
         (None, None) => (
-            KeyState::NotNeeded,
-            format!("answered {models}"),
-            String::new(),
+            KeyState::Unknown,
+            format!("answered {models}, but no prompt, so whether it needs a key is unknown"),
+            "send a prompt to check it".to_owned(),
         ),
     }
 }

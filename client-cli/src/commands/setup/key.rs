@@ -34,7 +34,7 @@ pub struct Key {
     pub new: Option<String>,
     /// What the provider said; absent: it was not asked.
     pub probed: Option<ProviderProbeOutput>,
-    /// Another address than the given one, where the API was found and the person wants that.
+    /// Another address than the given one, where the API was found; a person agreed to it.
     pub base_url: Option<String>,
 }
 
@@ -49,6 +49,8 @@ pub struct Search<'a> {
     pub probe: bool,
     /// A key that is there already is as good as a new one.
     pub keep: bool,
+    /// Another address of the endpoint may be used, if the API is there.
+    pub may_move: bool,
 }
 
 impl Search<'_> {
@@ -69,13 +71,10 @@ impl Search<'_> {
         loop {
             let address = base_url.as_deref().or(self.base_url);
             let probed = self.probed(new.as_deref(), address, person).await?;
-            if let (Some(better), Some(asked)) = (&probed.better_base_url, &mut *person) {
+            if let Some(better) = probed.better_base_url.clone().filter(|_| self.may_move) {
                 output::progress(&format!("! {}", answer(&probed)));
-                if asked
-                    .agrees(&say!(Msg::UseAddress, text::line(better)), true)
-                    .await?
-                {
-                    base_url = Some(better.clone());
+                if uses_address(person, &better).await? {
+                    base_url = Some(better);
                     continue;
                 }
             }
@@ -89,7 +88,9 @@ impl Search<'_> {
                     });
                 }
                 // The daemon sends a key that it has to the address that it has it for, and to no other.
-                (KeyState::Missing, true) if self.keeps_for_another_address(new.as_deref()) => {
+                (KeyState::Missing, true)
+                    if address.is_some() && self.keeps_present_key(new.as_deref()) =>
+                {
                     let host = text::line(&probed.host);
                     output::progress(&say!(Msg::KeySentLater, host));
                     return Ok(Key {
@@ -112,6 +113,12 @@ impl Search<'_> {
                 (Source::Unsaid, Some(person)) => {
                     output::progress(&format!("! {problem}"));
                     new = Some(self.ask(person, false).await?);
+                }
+                (Source::Variable(name), _) if probed.key == KeyState::Missing => {
+                    return Err(Error::Failed {
+                        what: say!(Msg::NeedsKey, self.provider.name),
+                        hint: say!(Msg::PassKey, name),
+                    });
                 }
                 _ => {
                     return Err(Error::Failed {
@@ -159,9 +166,9 @@ impl Search<'_> {
         }
     }
 
-    /// Whether the daemon's own key stays, and the address becomes another one.
-    fn keeps_for_another_address(&self, new: Option<&str>) -> bool {
-        let keeps = self.keep && self.base_url.is_some() && *self.source == Source::Unsaid;
+    /// Whether the daemon's own key stays.
+    fn keeps_present_key(&self, new: Option<&str>) -> bool {
+        let keeps = self.keep && *self.source == Source::Unsaid;
         keeps && new.is_none() && self.provider.has_key
     }
 
@@ -251,6 +258,20 @@ impl Search<'_> {
             what: say!(Msg::NothingChanged).to_owned(),
             hint: say!(Msg::SetupAgain).to_owned(),
         })
+    }
+}
+
+/// Whether to use another address than the given one, where the API was found: a person is asked, a script is told.
+async fn uses_address(person: &mut Option<Person>, better: &str) -> Result<bool, Error> {
+    match person {
+        Some(person) => {
+            let question = say!(Msg::UseAddress, text::line(better));
+            person.agrees(&question, true).await
+        }
+        None => {
+            output::progress(&say!(Msg::UsesAddress, text::line(better)));
+            Ok(true)
+        }
     }
 }
 

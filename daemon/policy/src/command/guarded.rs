@@ -17,13 +17,12 @@ impl CommandForms<'_> {
         if self.reading(index).is_some() && self.feeds_readers(part) {
             return None;
         }
-        words(part)
-            .find_map(|word| {
-                protected::word(&word.text)
-                    .or_else(|| protected::glob(word))
-                    .or_else(|| protected::own(&word.text, masked))
-            })
-            .map(asked)
+        words(part).find_map(|word| {
+            let named = protected::word(&word.text).map(asked);
+            named
+                .or_else(|| protected::glob(word).map(may_match))
+                .or_else(|| protected::own(&word.text, masked).map(asked))
+        })
     }
 
     /// The finding for a line that is not understood: checks its whole text.
@@ -36,8 +35,20 @@ impl CommandForms<'_> {
 }
 
 fn asked(name: &str) -> Finding {
+    let words = match protected::is_git_setting(name) {
+        true => format!(
+            "always asked: the command names `{name}`, a git setting that makes git run a program"
+        ),
+        false => format!(
+            "always asked: the command names `{name}`, which is a config file of the agent, its repository, an editor or a shell"
+        ),
+    };
+    Finding::built_in(Verdict::Ask, Basis::AlwaysAsked, words)
+}
+
+fn may_match(name: &str) -> Finding {
     let words = format!(
-        "always asked: the command names `{name}`, which is a config file of the agent, its repository, an editor or a shell"
+        "always asked: a pattern of the command may match `{name}`, which is a config file of the agent, its repository, an editor or a shell"
     );
     Finding::built_in(Verdict::Ask, Basis::AlwaysAsked, words)
 }

@@ -21,6 +21,19 @@ fn within(scene: Scene, names: &[&str], command: &str) -> Decision {
 const RULES: &str = "allow Bash(make) / allow Bash(npm test:*) / allow Bash(git status)";
 
 #[test]
+fn the_reason_names_the_variable_that_holds_a_program() {
+    let names = ["A0", "A1", "GIT_SSH_COMMAND", "Z"];
+    let decision = altered(RULES, ApprovalMode::Ask, &names, "git fetch origin");
+    assert!(
+        decision.rule.contains("changed `GIT_SSH_COMMAND`"),
+        "{}",
+        decision.rule
+    );
+    let decision = altered(RULES, ApprovalMode::Ask, &names[..2], "git fetch origin");
+    assert!(decision.rule.contains("changed `A0`"), "{}", decision.rule);
+}
+
+#[test]
 fn after_a_changed_variable_no_command_is_known() {
     for name in [
         "PATH",

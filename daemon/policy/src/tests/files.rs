@@ -155,6 +155,36 @@ fn what_configures_the_agent_is_asked_in_every_approval_mode() {
 }
 
 #[test]
+fn the_reason_of_a_protected_name_says_what_it_is_and_where_it_comes_from() {
+    for (command, reason) in [
+        (
+            "git config core.hooksPath x",
+            "the command names `core.hookspath`, a git setting",
+        ),
+        (
+            "rm reasonix.t*",
+            "a pattern of the command may match `reasonix.toml`",
+        ),
+        (
+            "cp x reasonix.toml",
+            "the command names `reasonix.toml`, which is a config file",
+        ),
+    ] {
+        let decision = scene("allow Bash").bash(command);
+        assert_eq!(decision.basis, Basis::AlwaysAsked, "{command}");
+        assert!(decision.rule.contains(reason), "{}", decision.rule);
+    }
+    // A pattern of unknown letters alone may match anything, and so says nothing.
+    let variables = "echo [$LD_PRELOAD] [$LD_LIBRARY_PATH] [$NODE_OPTIONS]";
+    let decision = scene("allow Bash").bash(variables);
+    assert!(
+        !decision.rule.contains("reasonix.toml"),
+        "{}",
+        decision.rule
+    );
+}
+
+#[test]
 fn masked_and_unresolved_paths_are_denied_or_asked_but_never_allowed() {
     let read = json!({"path": "a"});
     let masked = |path: &mut ResolvedPath| path.error = Some("tools may not access `a`".to_owned());

@@ -239,7 +239,7 @@ async fn without_a_key_the_probe_reports_whether_one_is_needed() {
         (200, true, KeyState::Missing),
         (200, false, KeyState::NotNeeded),
     ] {
-        let mut fake = FakeServer::start(vec![json(status, LIST)]).await;
+        let mut fake = FakeServer::start(vec![json(status, LIST), json(200, "{}")]).await;
         let probed = probe(keyless(&fake, named)).await;
         assert_eq!(probed.key, expected, "{status} {named}");
         assert!(probed.reachable);
@@ -326,8 +326,83 @@ async fn an_address_without_its_version_is_told_with_it() {
     assert!(probed.hint.contains(&fake.base), "{}", probed.hint);
 }
 
+/// Lists its models at every address, and takes prompts below `/v1` alone.
+#[tokio::test]
+async fn a_list_at_an_address_without_prompts_is_not_taken_for_an_api() {
+    let refused = r#"{"error":{"message":"bad key"}}"#;
+    for (key, prompt, found) in [
+        (true, json(200, "{}"), true),
+        (true, json(401, refused), true),
+        (false, json(401, refused), true),
+        (true, json(404, ""), false),
+        (true, json(503, ""), false),
+        (false, json(404, r#"{"detail":"Not Found"}"#), false),
+    ] {
+        let lists = std::iter::repeat_with(|| json(200, LIST)).take(1 + usize::from(key));
+        let script = lists.chain([json(404, ""), prompt]).collect();
+        let mut fake = FakeServer::start(script).await;
+        let host = fake.base.strip_suffix("/v1").expect("a version").to_owned();
+        let asked = ProbeRequest {
+            base_url: host,
+            key: of(&fake).key.filter(|_| key),
+            key_env: None,
+            ..of(&fake)
+        };
+        let probed = probe(asked).await;
+        assert!(!probed.reachable, "no prompt works there: {probed:?}");
+        assert_ne!(probed.key, KeyState::NotNeeded);
+        let better = found.then(|| fake.base.clone());
+        assert_eq!(probed.better_base_url, better, "{probed:?}");
+        assert!(probed.hint.contains("/v1"), "{}", probed.hint);
+        for _ in 0..=usize::from(key) {
+            fake.request().await;
+        }
+        for path in ["POST /chat/completions ", "POST /v1/chat/completions "] {
+            let seen = fake.request().await;
+            assert!(seen.head.starts_with(path), "{}", seen.head);
+        }
+    }
+}
+
+#[tokio::test]
+async fn prompts_below_v1_are_found_where_there_is_no_list_at_all() {
+    let script = vec![json(404, ""), json(404, ""), json(404, ""), json(200, "{}")];
+    let fake = FakeServer::start(script).await;
+    let without = ProbeRequest {
+        base_url: fake.base.strip_suffix("/v1").expect("a version").to_owned(),
+        ..of(&fake)
+    };
+    let probed = probe(without).await;
+    assert_eq!(
+        probed.better_base_url.as_ref(),
+        Some(&fake.base),
+        "{probed:?}"
+    );
+}
+
+#[tokio::test]
+async fn that_no_key_is_needed_is_said_only_where_a_prompt_without_one_was_answered() {
+    for (answer, key) in [
+        (json(200, "{}"), KeyState::NotNeeded),
+        (
+            json(401, r#"{"error":{"message":"who?"}}"#),
+            KeyState::Missing,
+        ),
+        (json(500, ""), KeyState::Unknown),
+    ] {
+        let fake = FakeServer::start(vec![json(200, LIST), answer]).await;
+        let asked = ProbeRequest {
+            key: None,
+            key_env: None,
+            ..of(&fake)
+        };
+        let probed = probe(asked).await;
+        assert_eq!((probed.reachable, probed.key), (true, key), "{probed:?}");
+    }
+}
+
 #[test]
-fn a_base_url_without_a_path_gets_its_version() {
+fn a_base_url_without_a_version_gets_one() {
     let host = versioned("http://127.0.0.1:8080/");
     assert_eq!(host.as_deref(), Some("http://127.0.0.1:8080/v1"));
     assert_eq!(
@@ -338,7 +413,14 @@ fn a_base_url_without_a_path_gets_its_version() {
         versioned("https://example.org?k=1").as_deref(),
         Some("https://example.org/v1?k=1")
     );
-    assert_eq!(versioned("https://api.example.org/v2"), None);
+    assert_eq!(
+        versioned("https://example.org/api/").as_deref(),
+        Some("https://example.org/api/v1")
+    );
+    for complete in ["/v2", "/v1beta/openai", "/paas/v4", "/chat/completions"] {
+        let complete = format!("https://api.example.org{complete}");
+        assert_eq!(versioned(&complete), None, "{complete}");
+    }
 }
 
 #[tokio::test]

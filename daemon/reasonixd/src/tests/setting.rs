@@ -169,14 +169,15 @@ async fn a_value_that_overrides_the_new_one_is_reported() {
         text, "[agent]\nmax_steps = 9\n",
         "a project's file is never written"
     );
-    let set = json!({"key": "daemon.idle_exit_minutes", "value": 7});
-    let answer = client.call("config.set", &set).await.expect("set");
-    assert!(
-        answer["notices"][0]
-            .as_str()
-            .is_some_and(|text| text.contains("daemon restart")),
-        "{answer}"
-    );
+    for key in ["daemon.idle_exit_minutes", "sandbox.memory_limit_mb"] {
+        let set = json!({"key": key, "value": 7});
+        let answer = client.call("config.set", &set).await.expect("set");
+        assert_eq!(
+            answer["notices"],
+            json!(["It takes effect after `reasonix daemon restart`."]),
+            "{key}"
+        );
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

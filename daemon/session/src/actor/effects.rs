@@ -146,6 +146,7 @@ impl Actor {
             source: Source::Material(self.made_from(upto)),
             provider: Arc::clone(&route.provider),
             key: self.requests.key(),
+            awaited_key: self.requests.awaited_key(),
             attempt,
             answered: self.machine.facts().answered,
             tool_choice,

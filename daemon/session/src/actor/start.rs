@@ -80,6 +80,7 @@ impl Actor {
         if self.journal.is_closed() {
             return;
         }
+        self.requests.expect_keys();
         let mut effects = Vec::new();
         let notices = notices.into_iter().map(|text| {
             Body::Notice(Notice {

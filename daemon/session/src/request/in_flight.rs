@@ -14,6 +14,7 @@ use turn::Input;
 use crate::journal::{MessageAt, images};
 use crate::request::budget::{Bounded, BudgetMember, RequestPermit};
 use crate::request::key_filter::without_keys;
+use crate::request::keys::AwaitedKey;
 use crate::request::shape::Shape;
 use crate::request::side_requests::broken;
 
@@ -69,6 +70,8 @@ pub struct Ask {
     pub source: Source,
     pub provider: Arc<dyn Provider>,
     pub key: Option<Secret>,
+    /// The key, if it is missing and may come soon: the request waits for it.
+    pub awaited_key: Option<AwaitedKey>,
     pub attempt: u32,
     pub answered: u64,
     pub tool_choice: ToolChoice,
@@ -211,7 +214,10 @@ pub(crate) struct Ready {
 }
 
 /// A request that may be sent, as far as budgets go.
-pub(crate) async fn ready(ask: Ask) -> Result<Ready, ProviderError> {
+pub(crate) async fn ready(mut ask: Ask) -> Result<Ready, ProviderError> {
+    if let Some(awaited) = ask.awaited_key.take() {
+        ask.key = awaited.wait().await;
+    }
     let budget = ask.budget.clone();
     let (ready, bounded) = assemble(ask).await?;
     budget.prepare(bounded).await?;

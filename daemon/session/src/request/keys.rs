@@ -6,6 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use contract::Secret;
 use proto::SessionId;
+use tokio::sync::Notify;
+use tokio::time::Instant;
 
 use crate::assembly::key_keeper::{KeyKeeper, KeysByVariable, NoKeeper};
 
@@ -15,6 +17,33 @@ pub struct Keys {
     session: Option<SessionId>,
     keeper: Arc<dyn KeyKeeper>,
     keys: Mutex<KeysByVariable>,
+    /// Signalled after every change.
+    changed: Notify,
+}
+
+/// A key that is missing, and that a client may bring soon.
+pub struct AwaitedKey {
+    pub keys: Arc<Keys>,
+    pub variable: String,
+    pub until: Instant,
+}
+
+impl AwaitedKey {
+    /// Waits for the key. `None`: it has not come in time.
+    pub async fn wait(self) -> Option<Secret> {
+        let arrival = async {
+            loop {
+                // Listened for before the look, so that no change is missed.
+                let mut changed = std::pin::pin!(self.keys.changed.notified());
+                changed.as_mut().enable();
+                if let Some(key) = self.keys.get(&self.variable) {
+                    return key;
+                }
+                changed.await;
+            }
+        };
+        tokio::time::timeout_at(self.until, arrival).await.ok()
+    }
 }
 
 /// Of nobody, kept by nobody.
@@ -39,6 +68,7 @@ impl Keys {
             session,
             keeper,
             keys,
+            changed: Notify::new(),
         }
     }
 
@@ -83,6 +113,7 @@ impl Keys {
         change(&mut keys);
         if *keys != before {
             self.keeper.keep(self.session, &keys);
+            self.changed.notify_waiters();
         }
     }
 

@@ -18,6 +18,7 @@ pub(crate) mod side_requests;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use contract::{Part, Prefix, Secret};
 use proto::ItemId;
@@ -25,6 +26,7 @@ use proto::budget::Spent;
 use proto::live::Live;
 use proto::record::ReasoningExtracted;
 use tokio::sync::mpsc;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use turn::{Answer, AskedModel};
 
@@ -33,7 +35,7 @@ use crate::request::budget::{BudgetMember, RequestPermit};
 use crate::request::draft::Draft;
 use crate::request::gather::Gather;
 use crate::request::in_flight::{Arrived, Ask, Sent};
-use crate::request::keys::Keys;
+use crate::request::keys::{AwaitedKey, Keys};
 use crate::request::reasoning::Extractions;
 use crate::request::route::ModelRoute;
 use crate::request::samples::Sampling;
@@ -62,7 +64,12 @@ pub(crate) struct Requests {
     sent_key: Option<Secret>,
     /// The key that the provider refused last.
     refused_key: Option<Secret>,
+    /// Until when clients may bring the keys that the last daemon had.
+    keys_expected_until: Option<Instant>,
 }
+
+/// How long after it was read a session waits for its key: clients connect again after a restart, and bring it.
+const KEYS_EXPECTED: Duration = Duration::from_secs(5);
 
 impl Requests {
     /// `is_new`: the session has no earlier life. Blocks: reads the draft in `dir`.
@@ -92,6 +99,7 @@ impl Requests {
             extractions: Extractions::default(),
             sent_key: None,
             refused_key: None,
+            keys_expected_until: None,
         }
     }
 
@@ -118,6 +126,23 @@ impl Requests {
         let variable = self.route.key_variable.as_ref()?;
         let own = || self.route.own_key.clone();
         self.keys.get(variable).or_else(own)
+    }
+
+    /// The session was read from its log: the clients that have its keys may not have come back yet.
+    pub fn expect_keys(&mut self) {
+        self.keys_expected_until = Some(Instant::now() + KEYS_EXPECTED);
+    }
+
+    /// The key for the next request, if it is missing and may come soon.
+    pub fn awaited_key(&self) -> Option<AwaitedKey> {
+        let variable = self.route.key_variable.clone()?;
+        let until = self.keys_expected_until?;
+        let is_awaited = self.key().is_none() && Instant::now() < until;
+        is_awaited.then(|| AwaitedKey {
+            keys: Arc::clone(&self.keys),
+            variable,
+            until,
+        })
     }
 
     /// The provider refused the key of the newest request.

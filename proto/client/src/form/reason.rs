@@ -13,11 +13,21 @@ const BEFORE: [&str; 4] = [
 const BEHIND: &str = "; the sandbox cannot protect all denied paths";
 
 /// Sentences of the daemon that are long, by their beginning and end, and their replacement.
-const LONG: [(&str, &str, Msg); 3] = [
+const LONG: [(&str, &str, Msg); 5] = [
     (
         "the command names `",
         "`, which is a config file of the agent, its repository, an editor or a shell",
         Msg::NamesProtected,
+    ),
+    (
+        "the command names `",
+        "`, a git setting that makes git run a program",
+        Msg::NamesGitSetting,
+    ),
+    (
+        "a pattern of the command may match `",
+        "`, which is a config file of the agent, its repository, an editor or a shell",
+        Msg::MayMatchProtected,
     ),
     (
         "`",
@@ -65,6 +75,9 @@ mod tests {
         let protected = "a config file of the agent, its repository, an editor or a shell";
         let names = format!("always asked: the command names `.bashrc`, which is {protected}");
         let configures = format!("always asked: `.git/config` is {protected}");
+        let matches = format!(
+            "always asked: a pattern of the command may match `reasonix.toml`, which is {protected}"
+        );
         for (rule, english, chinese) in [
             ("no rule allows it", "no rule allows it", "没有规则允许"),
             (
@@ -91,6 +104,16 @@ mod tests {
                 &names,
                 "it names the protected file `.bashrc`",
                 "它提到受保护的文件 `.bashrc`",
+            ),
+            (
+                "always asked: the command names `core.pager`, a git setting that makes git run a program",
+                "it names `core.pager`, a git setting that makes git run a program",
+                "它提到 `core.pager`，它是让 git 运行程序的 git 设置",
+            ),
+            (
+                &matches,
+                "a pattern in it may match the protected file `reasonix.toml`",
+                "其中的通配模式可能匹配受保护的文件 `reasonix.toml`",
             ),
             (
                 &configures,

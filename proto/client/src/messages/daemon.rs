@@ -60,6 +60,8 @@ crate::catalog! {
     AlwaysDenyRule = "always asked: the deny rule `{0}` cannot be read", "始终询问：无法读取拒绝规则 `{0}`";
     AlwaysCheckpoint = "always asked: `{0}` cannot be saved in a checkpoint", "始终询问：检查点无法保存 `{0}`";
     AlwaysNames = "always asked: the command names `{0}`, which is a config file of the agent, its repository, an editor or a shell", "始终询问：命令提到 `{0}`，它是代理、仓库、编辑器或 shell 的配置文件";
+    AlwaysNamesSetting = "always asked: the command names `{0}`, a git setting that makes git run a program", "始终询问：命令提到 `{0}`，它是让 git 运行程序的 git 设置";
+    AlwaysMayMatch = "always asked: a pattern of the command may match `{0}`, which is a config file of the agent, its repository, an editor or a shell", "始终询问：命令中的通配模式可能匹配 `{0}`，它是代理、仓库、编辑器或 shell 的配置文件";
     AlwaysConfigures = "always asked: `{0}` is a config file of the agent, its repository, an editor or a shell", "始终询问：`{0}` 是代理、仓库、编辑器或 shell 的配置文件";
     AlwaysTool = "always asked: `{0}`", "始终询问：`{0}`";
     PlanOver = "the approved plan over: {0}", "已批准的计划优先于：{0}";
@@ -128,6 +130,7 @@ crate::catalog! {
     NeedsSystem = "it makes a system call that the sandbox denies", "它发出了沙箱禁止的系统调用";
     OwnNetwork = "the sandbox gives the command a separate network without access to any server, including servers on this machine", "沙箱为该命令提供独立的网络，无法访问任何服务器，包括本机的服务器";
     Rewind = "rewind", "回退";
+    Exit = "exit", "退出";
     Compaction = "compaction", "压缩";
     Reload = "reload", "重新加载";
     CompactionUndone = "compaction undone", "撤销压缩";
@@ -317,8 +320,10 @@ crate::catalog! {
     ProviderNoKey = "`{0}` has no key: `{1}` is not set", "`{0}` 没有密钥：未设置 `{1}`";
     NoReason = "no reason given", "没有给出原因";
     KeyNotSet = "`api_key_env` (not set)", "`api_key_env`（未设置）";
-    ProbeModels = "{0} answered with {1} models, after {2} ms", "{0} 应答了 {1} 个模型，用时 {2} 毫秒";
-    ProbeOneModel = "{0} answered with one model, after {1} ms", "{0} 应答了一个模型，用时 {1} 毫秒";
+    ProbeModelsKeyless = "{0} answered with {1} models, and a prompt of one token, after {2} ms", "{0} 应答了 {1} 个模型和一条单 token 的提示，用时 {2} 毫秒";
+    ProbeModelsUnknown = "{0} answered with {1} models, but no prompt, so whether it needs a key is unknown, after {2} ms", "{0} 应答了 {1} 个模型；没有提示得到应答，因此不知道它是否需要密钥，用时 {2} 毫秒";
+    ProbeNoPrompts = "{0} lists its models, but takes no prompts at this address", "{0} 列出了模型，但在此地址不接受提示";
+    ProbePromptsAt = "{0} takes no prompts at this address, but at `{1}`", "{0} 在此地址不接受提示，但在 `{1}` 接受";
     ProbeModelsKey = "{0} answered with {1} models; the key works, after {2} ms", "{0} 应答了 {1} 个模型；密钥可用，用时 {2} 毫秒";
     ProbeModelsPrompt = "{0} answered with {1} models, and a prompt of one token; the key works, after {2} ms", "{0} 应答了 {1} 个模型和一条单 token 的提示；密钥可用，用时 {2} 毫秒";
     ProbeModelsNoKey = "{0} answered with {1} models; no key is set, after {2} ms", "{0} 应答了 {1} 个模型；未设置密钥，用时 {2} 毫秒";
@@ -326,6 +331,7 @@ crate::catalog! {
     ProbePrompt = "{0} has no list of models, but answered a prompt of one token, after {1} ms", "{0} 没有模型列表，但应答了一条单 token 的提示，用时 {1} 毫秒";
     ProbeKeyRefused = "{0} refuses the key: it answered {1}: {2}, after {3} ms", "{0} 拒绝了密钥：应答 {1}：{2}，用时 {3} 毫秒";
     ProbeKeyNeeded = "{0} requires a key, and none is set: it answered {1}: {2}, after {3} ms", "{0} 需要密钥，但未设置：应答 {1}：{2}，用时 {3} 毫秒";
+    ProbeKeyUnnamed = "{0} requires a key, and the provider has no `api_key_env`: it answered {1}: {2}, after {3} ms", "{0} 需要密钥，但该服务商没有 `api_key_env`：应答 {1}：{2}，用时 {3} 毫秒";
     ProbeBetter = "{0} has no API at this address, but one at `{1}`", "{0} 在此地址没有 API，但在 `{1}` 有";
     ProbeNoApi = "{0} has no API at this address: neither a list of models nor prompts", "{0} 在此地址没有 API：既没有模型列表，也不接受提示";
     ProbeNoConnection = "no connection: {0}", "无法连接：{0}";
@@ -339,6 +345,9 @@ crate::catalog! {
     HintProbeStoreKey = "set `{0}` in the environment, or store the key", "请在环境中设置 `{0}` 或保存密钥";
     HintProbeModel = "give the model that it has", "请给出它所具有的模型";
     HintProbePrompt = "send a prompt to check the key", "请发送一条提示来检查密钥";
+    HintProbeKeyVariable = "set `api_key_env` to the variable that holds the key", "请将 `api_key_env` 设为存放密钥的变量";
+    HintProbeAnyPrompt = "send a prompt to check it", "请发送一条提示来检查";
+    HintProbeVersion = "check `base_url`: it is what the vendor's documents give before `/chat/completions`, `/responses` or `/messages`; many end in `/v1`", "请检查 `base_url`：它是服务商文档中 `/chat/completions`、`/responses` 或 `/messages` 之前的部分；很多以 `/v1` 结尾";
     HintNetwork = "this may be temporary: try again; if it persists, check the network, `base_url` and the vendor's status page", "可能是暂时的：请重试；若仍失败，请检查网络、`base_url` 和服务商的状态页";
     HintSetKey = "set `{0}` in the environment or store the key, then try again", "请在环境中设置 `{0}` 或保存密钥，然后重试";
     HintTooLong = "the conversation is too long for the model: compact it, or use a model with a larger context window", "对话过长，超出模型的上下文窗口：请压缩，或换用窗口更大的模型";

@@ -16,6 +16,8 @@ crate::catalog! {
     RuleAsks = "the rule `{0}` asks about it", "规则 `{0}` 要求询问";
     /// 0: a file.
     NamesProtected = "it names the protected file `{0}`", "它提到受保护的文件 `{0}`";
+    NamesGitSetting = "it names `{0}`, a git setting that makes git run a program", "它提到 `{0}`，它是让 git 运行程序的 git 设置";
+    MayMatchProtected = "a pattern in it may match the protected file `{0}`", "其中的通配模式可能匹配受保护的文件 `{0}`";
     IsProtected = "`{0}` is a protected file", "`{0}` 是受保护的文件";
     /// 0: a tool.
     ToolAlways = "`{0}` always needs your answer", "`{0}` 始终需要你的同意";

@@ -46,7 +46,14 @@ pub async fn config_set(
 fn forbids(key: &str) -> bool {
     let listed = ["deny", "ask", "allow"];
     let list = key.strip_prefix("permissions.");
-    list.is_some_and(|list| listed.contains(&list)) || key.starts_with("sandbox.")
+    let is_listed = list.is_some_and(|list| listed.contains(&list));
+    is_listed || key.starts_with("sandbox.") && !is_read_at_start(key)
+}
+
+/// Whether a setting is read when the daemon starts, and at no other time.
+fn is_read_at_start(key: &str) -> bool {
+    let listed = ["sandbox.layer", "sandbox.memory_limit_mb"].contains(&key);
+    listed || key.starts_with("daemon.") && key != "daemon.recover"
 }
 
 /// Lets the sessions that run follow what the settings forbid now, and says which do.
@@ -79,7 +86,7 @@ fn read_back(loaded: &Loaded, key: &str, file: &Path) -> config::SetOutput {
             value.origin
         ));
     }
-    if key.starts_with("daemon.") && key != "daemon.recover" {
+    if is_read_at_start(key) {
         notices.push("It takes effect after `reasonix daemon restart`.".to_owned());
     }
     let named = format!("`{key}`");

@@ -199,6 +199,7 @@ impl Actor {
                 model,
             },
             provider,
+            awaited_key: None,
             key,
             attempt,
             answered: self.machine.facts().answered,
