@@ -1,5 +1,6 @@
 //! Parts of a prompt that its sender did not type: what `@` refers to is limited there.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use schemars::JsonSchema;
@@ -69,40 +70,68 @@ impl UntypedText {
     #[must_use]
     pub fn edited(before: &str, untyped: &[Self], now: &str) -> Vec<Self> {
         let start = common_bytes(before.chars(), now.chars());
-        let room = before.len().min(now.len()) - start;
-        let end = common_bytes(before.chars().rev(), now.chars().rev()).min(room);
-        // From where on both texts are the same again.
-        let (old_end, new_end) = (before.len() - end, now.len() - end);
-        let shifted = |at: usize| at - old_end + new_end;
-        let mut edited: Vec<Self> = Vec::new();
-        for part in untyped {
-            let Range {
-                start: first,
-                end: last,
-            } = part.range();
-            let begin = match first {
-                first if first <= start => first,
-                first if first < old_end => start,
-                first => shifted(first),
-            };
-            let end = match last {
-                last if last <= start => last,
-                last if last < old_end => new_end,
-                last => shifted(last),
-            };
-            let begin = edited
-                .last()
-                .map_or(begin, |before| begin.max(before.range().end));
-            if begin < end {
-                edited.push(Self {
-                    start: begin as u64,
-                    end: end as u64,
-                    origin: part.origin,
-                });
-            }
+        let end = common_bytes(before.chars().rev(), now.chars().rev());
+        let room = before.len().min(now.len());
+        let moved = |start, end| moved(untyped, start..before.len() - end, now.len() - end);
+        let first = moved(start, end.min(room - start));
+        if now.len() >= before.len() || start + end <= now.len() {
+            return first;
         }
-        edited
+        // Of text that repeats, the first or the last was deleted: what was not typed in one of the readings is not typed.
+        let last = moved(start.min(room - end), end);
+        united(&[first, last].concat())
     }
+}
+
+/// Parts of a text in which these bytes were replaced, in the new text, where the replacement ends at `new_end`.
+fn moved(untyped: &[UntypedText], replaced: Range<usize>, new_end: usize) -> Vec<UntypedText> {
+    let shifted = |at: usize| at - replaced.end + new_end;
+    let mut moved: Vec<UntypedText> = Vec::new();
+    for part in untyped {
+        let begin = match part.range().start {
+            first if first <= replaced.start => first,
+            first if first < replaced.end => replaced.start,
+            first => shifted(first),
+        };
+        let end = match part.range().end {
+            last if last <= replaced.start => last,
+            last if last < replaced.end => new_end,
+            last => shifted(last),
+        };
+        let begin = moved
+            .last()
+            .map_or(begin, |before| begin.max(before.range().end));
+        if begin < end {
+            moved.push(UntypedText {
+                start: begin as u64,
+                end: end as u64,
+                origin: part.origin,
+            });
+        }
+    }
+    moved
+}
+
+/// What any of these parts covers, in their order. Where they overlap, the text counts as quoted if one of them is.
+fn united(parts: &[UntypedText]) -> Vec<UntypedText> {
+    let borders: BTreeSet<u64> = parts.iter().flat_map(|it| [it.start, it.end]).collect();
+    let borders: Vec<u64> = borders.into_iter().collect();
+    let mut united: Vec<UntypedText> = Vec::new();
+    for (&start, &end) in borders.iter().zip(borders.iter().skip(1)) {
+        let mut covering = parts.iter().filter(|it| it.start <= start && end <= it.end);
+        let Some(first) = covering.next() else {
+            continue;
+        };
+        let origin = match covering.any(|it| it.origin == TextOrigin::Quoted) {
+            true => TextOrigin::Quoted,
+            false => first.origin,
+        };
+        match united.last_mut() {
+            Some(before) if before.end == start && before.origin == origin => before.end = end,
+            _ => united.push(UntypedText { start, end, origin }),
+        }
+    }
+    united
 }
 
 /// Bytes of the characters that two texts begin with.
@@ -158,12 +187,15 @@ mod tests {
         assert_eq!(edited("explain\n\n@a.rs\n\n@b"), ["@a.rs", "@b"]);
         assert_eq!(edited("explain\n\n@x.rs\n\n@b.rs"), ["@x.rs", "@b.rs"]);
         assert_eq!(edited("").len(), 0);
+        // The text does not say which of the two is left.
+        let found = UntypedText::edited("@a and @a", &[part(7, 9)], "@a");
+        assert_eq!(found, [part(0, 2)]);
     }
 
     proptest::proptest! {
         #[test]
         fn parts_of_an_edited_text_are_valid_and_hold_what_they_held(
-            before in "[a-cé]{0,20}", cut in 0..21_usize, removed in 0..8_usize,
+            before in "[abé]{0,20}", cut in 0..21_usize, removed in 0..8_usize,
             typed in "[x-zü]{0,4}", at in 0..21_usize, long in 1..9_usize,
         ) {
             let letters: Vec<char> = before.chars().collect();
