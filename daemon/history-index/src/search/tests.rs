@@ -69,14 +69,17 @@ fn phrases_and_words_are_ranked_together() {
     one.user("see line two");
     one.user("the layout alone");
     one.save();
+    let mut two = past.session(2, "/b");
+    two.user("line two is elsewhere");
+    two.save();
     let query = "\"line two\" layout absent";
     let mut found = past.found(query);
     assert_eq!(found.remove(0), "it is line two of the layout");
     found.sort();
-    assert_eq!(found, ["see line two", "the layout alone"]);
-    let mut two = past.session(2, "/b");
-    two.user("line two is elsewhere");
-    two.save();
+    assert_eq!(
+        found,
+        ["line two is elsewhere", "see line two", "the layout alone"]
+    );
     let there = past.search_with(query, |wanted| {
         wanted.scope = SearchScope::Root("/b".into());
     });
