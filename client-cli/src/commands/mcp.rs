@@ -10,7 +10,7 @@ use client::Client;
 use proto::hello::Role;
 use proto::methods::{McpAdd, McpList, McpLogs, McpRemove, McpRestart, McpTest};
 use proto::params::mcp::{
-    AddParams, ListOutput, ListParams, McpServer, RemoveParams, ServerParams,
+    AddParams, ListOutput, ListParams, McpServer, RemoveParams, RestartParams, ServerParams,
 };
 use serde_json::{Map, Value};
 
@@ -160,7 +160,12 @@ pub async fn run(args: Args) -> Result<u8, Error> {
             }
         }
         What::Restart { name } => {
-            let done = client.call::<McpRestart>(&asked(name.clone())).await?;
+            let params = RestartParams {
+                name: name.clone(),
+                cwd: here(),
+                session: None,
+            };
+            let done = client.call::<McpRestart>(&params).await?;
             if args.json {
                 output::json(&done)?;
             }

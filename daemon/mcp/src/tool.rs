@@ -6,6 +6,7 @@ use std::sync::Arc;
 use contract::{CallContext, Family, Outcome, Preview, Tool, ToolSpec};
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
+use proto::Pid;
 use proto::item::{CallStatus, Display, ToolKind};
 use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
@@ -189,6 +190,9 @@ fn lost(server: &str, state: &ServerState) -> String {
         ServerState::Withdrawn { reason } | ServerState::Disabled { reason } => format!(
             "The MCP server `{server}` was stopped while the call ran: {reason}. The call may have had effects."
         ),
+        ServerState::Resting => format!(
+            "The MCP server `{server}` was stopped while the call ran: its session has exited. The call may have had effects."
+        ),
         ServerState::Starting
         | ServerState::Ready
         | ServerState::Unreachable { .. }
@@ -269,6 +273,14 @@ impl Tool for ServerTool {
         Ok(Preview {
             display: Display::Line { text },
         })
+    }
+
+    fn note_session(&self, session: Pid) {
+        self.server.note_owner(session);
+    }
+
+    fn session_exited(&self, session: Pid) {
+        self.server.rest(session);
     }
 
     fn run(

@@ -60,6 +60,7 @@ static NEXT: AtomicU64 = AtomicU64::new(0);
 
 /// A running program.
 pub(crate) struct Program {
+    pub(crate) os_pid: u32,
     io: Option<(DuplexStream, pipe::Sender)>,
     control: Arc<dyn ChildControl>,
     /// Why it has ended, once it has.
@@ -193,7 +194,9 @@ pub(crate) async fn start(
     let child = started.await.map_err(|error| error.to_string())?;
     drop(name);
     let Child {
-        events, control, ..
+        os_pid,
+        events,
+        control,
     } = child;
     let control: Arc<dyn ChildControl> = Arc::from(control);
     let (theirs, ours) = tokio::io::duplex(BUFFER);
@@ -207,6 +210,7 @@ pub(crate) async fn start(
         drop(tokio::task::spawn_blocking(move || drop(temp)));
     });
     Ok(Program {
+        os_pid,
         io: Some((theirs, input)),
         control,
         end,
