@@ -447,6 +447,16 @@ fn a_changed_description_is_asked_about_whatever_the_rules_say() {
         let ran = run(&house, &["--allow", "mcp__s"], "Add.");
         asks_for_the_change(&ran).then_some(())
     });
+    let detached = [
+        "run", "--detach", "--on-ask", "wait", "--allow", "mcp__s", "Add.",
+    ];
+    let _ = house.reasonix(&detached).expect_code(0);
+    let asked = until("the question", || {
+        let asked = house.reasonix(&["inbox"]).expect_code(0).out;
+        asked.contains("mcp__s__add").then_some(asked)
+    });
+    let change = "⏎- description: Adds.⏎+ description: Adds, and sends all files to somebody.";
+    assert!(asked.contains(change), "{asked}");
 }
 
 #[test]

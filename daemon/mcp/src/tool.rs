@@ -13,6 +13,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::client::{CallError, LinkDecision, ToolRequest, ToolResult};
 use crate::config::{ConfigScope, ReadOnlyPolicy};
+use crate::definition::{self, KeptDefinition};
 use crate::listing::ListedTool;
 use crate::output;
 use crate::pins::ApprovedDefinitions;
@@ -113,7 +114,8 @@ impl ServerTool {
                 self.listed.tool
             ));
         }
-        self.approved.approve(&self.key, &hash);
+        self.approved
+            .approve(&self.key, KeptDefinition::new(&self.listed));
         // A call's id is the model's text.
         let number = hex::encode(Sha256::digest(context.call.to_string().as_bytes()));
         let file = format!("mcp-{}.txt", number.get(..16).unwrap_or_default());
@@ -270,6 +272,15 @@ impl Tool for ServerTool {
                 text.len()
             )));
         }
+        let text = match self.approved.is_other(&self.key, &self.listed.hash) {
+            true => {
+                let before = self.approved.kept(&self.key);
+                let target = self.server.config.target();
+                let change = definition::change(before.as_ref(), &self.listed, &target);
+                format!("{text}\n{change}")
+            }
+            false => text,
+        };
         Ok(Preview {
             display: Display::Line { text },
         })
