@@ -151,9 +151,11 @@ pub async fn run(args: Args) -> Result<u8, Error> {
         What::Logout { name } => return login::logout(&client, name, args.json).await,
         What::Test { name } => return test(&client, &asked(name), args.json).await,
         What::Logs { name } => {
-            let logs = client.call::<McpLogs>(&asked(name)).await?;
+            let logs = client.call::<McpLogs>(&asked(name.clone())).await?;
             if args.json {
                 output::json(&logs)?;
+            } else if logs.lines.is_empty() {
+                output::progress(&say!(Msg::McpLogEmpty, name));
             } else {
                 let mut lines = logs.lines.iter();
                 lines.try_for_each(|line| output::line(&text::line(line)))?;

@@ -32,7 +32,7 @@ pub struct McpServer {
     pub scope: String,
     /// File that configures it.
     pub source: String,
-    /// Command line or address, with its variables not replaced.
+    /// Command line or address, with its variables not replaced, and stars for a password in an address.
     pub target: String,
     /// Whether its program runs in the sandbox of commands.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

@@ -156,7 +156,7 @@ pub(super) fn shown(daemon: &Daemon, config: &ServerConfig, server: Option<&Serv
         }
         .to_owned(),
         source: config.origin.display().to_string(),
-        target: config.target(),
+        target: config.shown_target(),
         sandbox: config.sandbox,
         state: word.to_owned(),
         reason: state.and_then(|state| Some(contract::scrub(state.reason()?))),
