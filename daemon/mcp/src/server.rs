@@ -198,7 +198,7 @@ impl Server {
             let mut woken = false;
             loop {
                 changed.mark_unchanged();
-                {
+                let was_refused = {
                     let mut inner = self.lock();
                     inner.used = Instant::now();
                     if let Some(connection) = &inner.connection {
@@ -206,13 +206,12 @@ impl Server {
                     }
                     match &inner.state {
                         ServerState::Disabled { reason } => return Err(reason.clone()),
-                        ServerState::Failed { reason }
-                        | ServerState::NeedsLogin { reason }
-                        | ServerState::Withdrawn { reason }
+                        ServerState::Failed { reason } | ServerState::NeedsLogin { reason }
                             if woken =>
                         {
                             return Err(reason.clone());
                         }
+                        ServerState::Withdrawn { .. } if woken => true,
                         ServerState::Failed { .. }
                         | ServerState::NeedsLogin { .. }
                         | ServerState::Withdrawn { .. }
@@ -220,12 +219,20 @@ impl Server {
                             if !std::mem::replace(&mut woken, true) {
                                 self.wake.notify_one();
                             }
+                            false
                         }
                         ServerState::Starting
                         | ServerState::Ready
                         | ServerState::Unreachable { .. }
-                        | ServerState::BackingOff { .. } => {}
+                        | ServerState::BackingOff { .. } => false,
                     }
+                };
+                if was_refused {
+                    // Its task may have asked before this call did.
+                    if let Some(reason) = self.refusal().await {
+                        return Err(reason);
+                    }
+                    self.wake.notify_one();
                 }
                 if changed.changed().await.is_err() {
                     return Err("it was stopped".to_owned());
