@@ -131,7 +131,7 @@ pub enum Call {
     ReloadHooks(hook::ReloadParams),
     /// The MCP servers of a directory.
     Servers(mcp::ListParams),
-    RestartServer(mcp::ServerParams),
+    RestartServer(mcp::RestartParams),
     Delete(DeleteParams),
     /// `unasked`: the user did not ask, so only report if something is held back.
     Trust {

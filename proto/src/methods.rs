@@ -212,7 +212,7 @@ methods! {
         "Lists the resources of the MCP servers of a directory that are ready. Starts none, and waits at most 3 s.";
     McpTest = "mcp.test", Drive, false, mcp::ServerParams => mcp::McpServer,
         "Starts an MCP server if it does not run, waits until it is ready or has failed, and returns its state.";
-    McpRestart = "mcp.restart", Drive, true, mcp::ServerParams => Empty,
+    McpRestart = "mcp.restart", Drive, true, mcp::RestartParams => Empty,
         "Restarts the process of an MCP server. Its running calls fail.";
     McpLogs = "mcp.logs", Watch, false, mcp::ServerParams => mcp::LogsOutput,
         "Returns the newest lines of an MCP server's standard error.";

@@ -1,8 +1,15 @@
 //! MCP servers through sessions, with real processes: the example of a server, and one with faults.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
+use client::CallError;
+use proto::hello::Role;
+use proto::methods::{McpRestart, SessionClose, SessionCreate};
+use proto::params::mcp::RestartParams;
+use proto::params::session::OneParams;
+use proto::{ErrorName, Pid};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 use testkit::model::{Answer, Model, Request, Script};
@@ -440,6 +447,16 @@ fn a_changed_description_is_asked_about_whatever_the_rules_say() {
         let ran = run(&house, &["--allow", "mcp__s"], "Add.");
         asks_for_the_change(&ran).then_some(())
     });
+    let detached = [
+        "run", "--detach", "--on-ask", "wait", "--allow", "mcp__s", "Add.",
+    ];
+    let _ = house.reasonix(&detached).expect_code(0);
+    let asked = until("the question", || {
+        let asked = house.reasonix(&["inbox"]).expect_code(0).out;
+        asked.contains("mcp__s__add").then_some(asked)
+    });
+    let change = "⏎- description: Adds.⏎+ description: Adds, and sends all files to somebody.";
+    assert!(asked.contains(change), "{asked}");
 }
 
 #[test]
@@ -605,20 +622,14 @@ fn removed_server_is_stopped_and_its_tools_say_so_in_sessions_that_have_them() {
     let _ = house.reasonix(&["mcp", "remove", "s"]).expect_code(0);
     stopped(&count);
     let refused = again(&house, &model, &ran);
-    assert!(
-        refused.contains("does not configure it any more"),
-        "{refused}"
-    );
+    assert!(refused.contains("it was removed from"), "{refused}");
     assert_eq!(starts(&count), 1, "it is not started again");
     // The same by an editor: the next call notices.
     servers(&house, &entries);
     assert_eq!(again(&house, &model, &ran), "5");
     servers(&house, &json!({}));
     let refused = again(&house, &model, &ran);
-    assert!(
-        refused.contains("does not configure it any more"),
-        "{refused}"
-    );
+    assert!(refused.contains("it was removed from"), "{refused}");
     assert_eq!(starts(&count), 2);
     stopped(&count);
 }
@@ -744,6 +755,98 @@ fn looking_at_a_directory_starts_no_server_and_knows_the_tools_that_were_listed(
     let call = ["permissions", "explain", "--tool", "mcp__own__add"];
     let explained = house.reasonix(&call).expect_code(0);
     assert!(explained.out.contains("ask"), "{explained:?}");
+    assert_eq!(starts(&count), 2);
+}
+
+/// The processes of the server `own`, by the session that `ps` shows them under.
+fn own_processes(house: &House) -> BTreeMap<Pid, u64> {
+    let listed = house.reasonix(&["ps", "--json"]).expect_code(0).out;
+    let listed: Value = serde_json::from_str(&listed).expect("JSON");
+    let children = listed["children"].as_array().cloned().unwrap_or_default();
+    let own = children
+        .iter()
+        .filter(|child| child["command"] == "mcp own");
+    let of = |child: &Value| Some((Pid(child["session"].as_u64()?), child["os_pid"].as_u64()?));
+    own.filter_map(of).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn server_of_one_session_is_listed_under_it_and_restarts_and_ends_with_it() {
+    let model = calling_each_turn("mcp__own__add", json!({"a": 2, "b": 3}));
+    let house = house(&model);
+    let mut own = faulty(&["ok"]);
+    own["shared"] = json!(false);
+    servers(&house, &json!({"own": own}));
+    let client = house.client("one", Role::Drive).await;
+    let mut sessions = Vec::new();
+    for _ in 0..2 {
+        let mut params = house.create("Add.");
+        params.options.rules = Some(proto::record::Rules {
+            allow: vec!["mcp__own".to_owned()],
+            ..proto::record::Rules::default()
+        });
+        let created = client.call::<SessionCreate>(&params).await;
+        sessions.push(created.expect("create").pid);
+    }
+    let both = until("a process of each session", || {
+        let own = own_processes(&house);
+        sessions
+            .iter()
+            .all(|pid| own.contains_key(pid))
+            .then_some(own)
+    });
+    assert_eq!(both.len(), 2, "{both:?}");
+    // Of one session, and of all.
+    let restart = RestartParams {
+        name: "own".to_owned(),
+        cwd: Some(house.project().to_string_lossy().into_owned()),
+        session: Some(sessions[0]),
+    };
+    client.call::<McpRestart>(&restart).await.expect("restart");
+    let is_other = |before: &BTreeMap<Pid, u64>, now: &BTreeMap<Pid, u64>, pid: &Pid| {
+        now.get(pid)
+            .is_some_and(|process| before.get(pid) != Some(process))
+    };
+    let one = until("another process of the first session", || {
+        let now = own_processes(&house);
+        is_other(&both, &now, &sessions[0]).then_some(now)
+    });
+    assert_eq!(one.get(&sessions[1]), both.get(&sessions[1]));
+    let _ = house.reasonix(&["mcp", "restart", "own"]).expect_code(0);
+    until("other processes of both sessions", || {
+        let now = own_processes(&house);
+        let all = sessions.iter().all(|pid| is_other(&one, &now, pid));
+        all.then_some(())
+    });
+    let closed = OneParams {
+        session: sessions[0].to_string(),
+    };
+    client.call::<SessionClose>(&closed).await.expect("close");
+    until("the server of the closed session to be gone", || {
+        let now = own_processes(&house);
+        (now.keys().eq([&sessions[1]])).then_some(())
+    });
+    let refused = client.call::<McpRestart>(&restart).await;
+    let Err(CallError::Failure(failure)) = refused else {
+        panic!("{refused:?}");
+    };
+    assert_eq!(failure.name, ErrorName::NotFound);
+}
+
+#[test]
+fn server_of_a_finished_run_is_gone_and_comes_back_for_the_next_call() {
+    let model = calling_each_turn("mcp__own__add", json!({"a": 2, "b": 3}));
+    let house = house(&model);
+    let count = house.root().join("starts");
+    let mut own = faulty(&["ok", "--count", &count.to_string_lossy()]);
+    own["shared"] = json!(false);
+    servers(&house, &json!({"own": own}));
+    let ran = run(&house, &["--allow", "mcp__own"], "Add.").expect(0, "completed");
+    assert_eq!(result_of(&model), "5");
+    stopped(&count);
+    assert_eq!(starts(&count), 1);
+    assert_eq!(again(&house, &model, &ran), "5");
+    stopped(&count);
     assert_eq!(starts(&count), 2);
 }
 

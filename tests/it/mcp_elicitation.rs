@@ -259,6 +259,13 @@ fn a_servers_question_is_answered_on_the_command_line() {
     });
     let denied = house.reasonix(&["inbox", "deny", &id, "because"]);
     assert!(denied.err.contains("no note can be sent"), "{denied:?}");
+    // Without answers it is only shown.
+    let shown = house.reasonix(&["inbox", "answer", &id]).expect_code(0);
+    let how = format!("reasonix inbox answer {id} N N N");
+    assert!(
+        shown.err.contains("Who are you?") && shown.err.contains(&how),
+        "{shown:?}"
+    );
     let done = house.reasonix(&["inbox", "answer", &id, "Ann", "-", "30"]);
     let done = done.expect_code(0);
     for shown in [

@@ -434,7 +434,7 @@ fn call_whose_stream_a_restarted_server_does_not_know_ends_at_once() {
     run(&house, &["--allow", "mcp__web"], "Greet.").expect(0, "completed");
     let said = result_of(&model);
     assert!(
-        said.contains("ended while the call ran") && said.contains("may have had effects"),
+        said.contains("broke while the call ran") && said.contains("may have had effects"),
         "{said}"
     );
     assert_eq!(count(&came, "tools/call"), 1, "nothing runs twice");

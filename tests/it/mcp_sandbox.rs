@@ -290,3 +290,26 @@ fn mcp_add_writes_the_sandbox_into_the_entry() {
     assert_ne!(refused.code(), Some(0), "{refused:?}");
     assert!(refused.err.contains("is not started here"), "{refused:?}");
 }
+
+#[test]
+fn a_sandboxed_server_below_tmp_says_that_it_is_hidden() {
+    let Some(house) = held_house("") else { return };
+    let dir = tempfile::tempdir_in("/tmp").expect("a directory");
+    let program = dir.path().join("server");
+    fs::copy(faulty_server(), &program).expect("copy the server");
+    let entry = |command: &Path, arguments: Value| json!({"command": command, "args": arguments, "sandbox": true});
+    let script = dir.path().join("server.sh");
+    fs::write(&script, "exec sleep 9").expect("a script");
+    servers(
+        &house,
+        &json!({
+            "program": entry(&program, json!(["ok"])),
+            "script": entry(Path::new("/bin/sh"), json!([script])),
+        }),
+    );
+    for (name, file) in [("program", &program), ("script", &script)] {
+        let tested = house.reasonix(&["mcp", "test", name]).expect_code(1);
+        let said = format!("`{}` is below `/tmp`", file.display());
+        assert!(tested.err.contains(&said), "{name}: {tested:?}");
+    }
+}

@@ -51,6 +51,7 @@ fn row(command: &CommandInfo) -> [String; 3] {
     let from = match (&command.file, command.source) {
         (Some(file), _) => text::line(file),
         (None, CommandSource::BuiltIn) => say!(Msg::BuiltIn).to_owned(),
+        (None, CommandSource::McpServer) => say!(Msg::McpPrompt).to_owned(),
         (None, source) => source.as_str().to_owned(),
     };
     let from = match (&command.hidden_by, client_tui::is_own_command(command)) {

@@ -199,8 +199,10 @@ impl Work {
             .iter()
             .filter(|session| matches!(session.state, State::Running | State::Waiting))
             .map(|session| say!(Msg::SessionIn, session.pid, text::line(&session.cwd)));
-        // Servers belong to no session, and are started again when one needs them.
-        let owned = children.iter().filter(|child| child.session != Pid(0));
+        // Servers are started again when a session needs them.
+        let owned = children
+            .iter()
+            .filter(|child| child.session != Pid(0) && !child.server);
         let commands = owned.map(|child| {
             let number = child.pid.map_or_else(String::new, |pid| format!(" {pid}"));
             let (session, line) = (child.session, text::line(&child.command));

@@ -306,6 +306,13 @@ async fn reply_to(client: &Client, id: String, answers: &[String]) -> Result<(),
     let mut replies = Vec::new();
     if let Some(open) = &open {
         show(open.pieces());
+        if answers.is_empty()
+            && let Some(fields) = open.form().fields()
+        {
+            let words = vec!["N"; fields.questions.len()].join(" ");
+            output::progress(&format!("· {}", say!(Msg::AnswerHow, id, words)));
+            return Ok(());
+        }
         // The daemon says what kind it is if it has no fields.
         if let Some(fields) = open.form().fields() {
             replies = read(&id, fields, answers)?;

@@ -10,7 +10,7 @@ use client::Client;
 use proto::hello::Role;
 use proto::methods::{McpAdd, McpList, McpLogs, McpRemove, McpRestart, McpTest};
 use proto::params::mcp::{
-    AddParams, ListOutput, ListParams, McpServer, RemoveParams, ServerParams,
+    AddParams, ListOutput, ListParams, McpServer, RemoveParams, RestartParams, ServerParams,
 };
 use serde_json::{Map, Value};
 
@@ -151,16 +151,23 @@ pub async fn run(args: Args) -> Result<u8, Error> {
         What::Logout { name } => return login::logout(&client, name, args.json).await,
         What::Test { name } => return test(&client, &asked(name), args.json).await,
         What::Logs { name } => {
-            let logs = client.call::<McpLogs>(&asked(name)).await?;
+            let logs = client.call::<McpLogs>(&asked(name.clone())).await?;
             if args.json {
                 output::json(&logs)?;
+            } else if logs.lines.is_empty() {
+                output::progress(&say!(Msg::McpLogEmpty, name));
             } else {
                 let mut lines = logs.lines.iter();
                 lines.try_for_each(|line| output::line(&text::line(line)))?;
             }
         }
         What::Restart { name } => {
-            let done = client.call::<McpRestart>(&asked(name.clone())).await?;
+            let params = RestartParams {
+                name: name.clone(),
+                cwd: here(),
+                session: None,
+            };
+            let done = client.call::<McpRestart>(&params).await?;
             if args.json {
                 output::json(&done)?;
             }

@@ -86,7 +86,7 @@ pub fn commands_table(children: &[ChildProcess]) -> Result<(), Error> {
                     .pid
                     .map_or_else(|| "-".to_owned(), |pid| pid.to_string()),
                 child.kind.as_str().to_owned(),
-                // MCP servers are the daemon's: sessions share them.
+                // An MCP server that sessions share is the daemon's.
                 match child.session {
                     Pid(0) => "-".to_owned(),
                     session => session.to_string(),

@@ -28,6 +28,8 @@ client::catalog! {
     McpPair = "`{0}` does not understand `{1}`", "`{0}` 无法理解 `{1}`";
     McpPairHint = "write `{0} NAME{1}VALUE`", "请写成 `{0} NAME{1}VALUE`";
     McpRemoved = "· `{0}` is removed and stopped; in sessions that have its tools, calls of them fail", "· 已移除并停止 `{0}`；在已有其工具的会话中，对这些工具的调用会失败";
+    McpLogEmpty = "· the log of `{0}` is empty: it wrote nothing since it was started, or does not run", "· `{0}` 的日志为空：它启动后没有输出，或没有运行";
+    McpPrompt = "MCP server", "MCP 服务器";
     McpRestarted = "· `{0}` is being restarted", "· 正在重新启动 `{0}`";
     NoneWaits = "no session is waiting for an answer", "没有会话在等待回答";
     RuleNeeds = "`--rule` needs `--session` or `--always`", "`--rule` 需要 `--session` 或 `--always`";

@@ -58,6 +58,8 @@ super::catalog! {
     /// 0: which part, 1: of how many.
     QuestionPart = "question {0} of {1}", "问题 {0} / {1}";
     ChooseOne = "choose one, or write your own answer", "选择一项，或自行填写";
+    ChooseOnlyOne = "choose one", "选择一项";
+    ChooseOnlySeveral = "choose one or more", "可选多项";
     ChooseSeveral = "choose one or more, or write your own answer", "可选多项，或自行填写";
     WriteAnswer = "write your answer", "请填写回答";
     MayStayEmpty = "Optional.", "可以不填。";

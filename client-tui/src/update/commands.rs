@@ -185,7 +185,10 @@ pub fn run(model: &mut Model, row: &'static Row, prompt: &Prompt) -> Vec<Effect>
         Command::Commands => custom::asked(model),
         Command::Memory => memory::asked(model),
         Command::Hooks => hooks::asked(model, arguments),
-        Command::Mcp => mcp::asked(here(model), arguments),
+        Command::Mcp => {
+            let pid = model.session.as_ref().map(|session| session.pid);
+            mcp::asked(here(model), pid, arguments)
+        }
         Command::Export => export(model, session, arguments),
         Command::Theme => theme(model, arguments),
         Command::Language => language(model, arguments),

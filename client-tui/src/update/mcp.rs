@@ -1,6 +1,7 @@
 //! `/mcp`: the MCP servers of the session's directory: state, tools, and why one does not work.
 
-use proto::params::mcp::{ListOutput, ListParams, McpServer, ServerParams};
+use proto::Pid;
+use proto::params::mcp::{ListOutput, ListParams, McpServer, RestartParams};
 
 use super::commands::called;
 use crate::effect::{Call, Effect};
@@ -21,12 +22,13 @@ fn server_to_restart(arguments: &str) -> Option<&str> {
 }
 
 /// Requests the servers of a directory, or that one of them is restarted.
-pub fn asked(cwd: String, arguments: &str) -> Vec<Effect> {
+pub fn asked(cwd: String, session: Option<Pid>, arguments: &str) -> Vec<Effect> {
     let cwd = Some(cwd);
     called(match server_to_restart(arguments) {
-        Some(name) => Call::RestartServer(ServerParams {
+        Some(name) => Call::RestartServer(RestartParams {
             name: name.to_owned(),
             cwd,
+            session,
         }),
         None => Call::Servers(ListParams { cwd }),
     })

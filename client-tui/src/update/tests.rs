@@ -489,6 +489,8 @@ fn said(command: Command) {
                 panic!("{effects:?}");
             };
             assert!(params.name == "web" && params.cwd.is_some());
+            let pid = model.session.as_ref().map(|session| session.pid);
+            assert!(params.session == pid && pid.is_some());
             let answer = Answer::Done(Call::RestartServer(params.clone()));
             take(&mut model, vec![Event::Answered { follow: 0, answer }]);
             assert!(toast(&model).contains("restarting web"));

@@ -493,8 +493,10 @@ fn field_keys(
     let options = ask.map_or(0, |ask| ask.options.len());
     let (message, ink) = match (dialog.nothing, several) {
         (true, _) => (Msg::Nothing, Ink::Warning),
+        (false, true) if !fields.takes_words(dialog.at) => (Msg::ChooseOnlySeveral, Ink::Dim),
         (false, true) => (Msg::ChooseSeveral, Ink::Dim),
         (false, false) if options == 0 => (Msg::WriteAnswer, Ink::Dim),
+        (false, false) if !fields.takes_words(dialog.at) => (Msg::ChooseOnlyOne, Ink::Dim),
         (false, false) => (Msg::ChooseOne, Ink::Dim),
     };
     let mut rows = words(say(message), ink, look, width);

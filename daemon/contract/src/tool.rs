@@ -392,6 +392,12 @@ pub trait Tool: Send + Sync {
         BTreeMap::new()
     }
 
+    /// This session, which has the tool, is loaded: what the tool keeps for one session alone is this one's.
+    fn note_session(&self, _session: Pid) {}
+
+    /// This session has exited: what the tool keeps for it alone ends, and starts again when a call needs it.
+    fn session_exited(&self, _session: Pid) {}
+
     /// Does it. `arguments` have been parsed. Never panics on what the model wrote. Ends soon after cancellation,
     /// with status `interrupted`. Called only where `action` is `Run`; a tool that has no such call leaves it out.
     fn run(

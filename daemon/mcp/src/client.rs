@@ -190,6 +190,9 @@ pub trait Connection: Send + Sync {
     /// Asks whether it is there. What comes of it is seen by `reach_changed`.
     fn ping(&self) -> BoxFuture<'_, ()>;
 
+    /// Its process. `None`: it is no program that we have started.
+    fn os_pid(&self) -> Option<u32>;
+
     /// Whether the settings of its sandbox are others than when it was started. Blocks.
     fn is_outdated(&self) -> bool;
 

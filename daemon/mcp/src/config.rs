@@ -202,7 +202,7 @@ impl Servers {
             }
         };
         for (name, value) in entries {
-            let entry = serde_json::from_value(value).map_err(|error| error.to_string());
+            let entry = Entry::deserialize(&value).map_err(|error| entry_error(&value, &error));
             found.take(&name, entry, (file, scope), &place.to_string());
         }
         found
@@ -270,6 +270,49 @@ impl Servers {
     }
 }
 
+/// Why an entry cannot be read, with the name of the key that is wrong.
+fn entry_error(entry: &Value, error: &serde_json::Error) -> String {
+    let Value::Object(values) = entry else {
+        return "it must be an object with `command` or `url`".to_owned();
+    };
+    let alone = values.iter().find_map(|(key, value)| {
+        let alone = Map::from_iter([(key.clone(), value.clone())]);
+        let error = Entry::deserialize(&Value::Object(alone)).err()?;
+        Some((key, error.to_string()))
+    });
+    match alone {
+        // That names it.
+        Some((_, text)) if text.starts_with("unknown field") => text,
+        Some((key, text)) => {
+            let text = text.replace("expected a sequence", "expected a list");
+            let text = text.replace("expected a map", "expected an object");
+            let text = text.replace("expected struct OAuthEntry", "expected an object");
+            format!("`{key}`: {text}")
+        }
+        None => error.to_string(),
+    }
+}
+
+/// The scheme of an address. `None`: the text is none.
+fn scheme(text: &str) -> Option<&str> {
+    let (scheme, _) = text.split_once("://")?;
+    let is_scheme = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');
+    (!scheme.is_empty() && scheme.chars().all(is_scheme)).then_some(scheme)
+}
+
+/// An address with stars in the place of a password.
+pub(crate) fn without_password(url: &str) -> String {
+    let hidden = || {
+        let (scheme, rest) = url.split_once("://")?;
+        let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+        let (authority, path) = rest.split_at(end);
+        let (user, host) = authority.rsplit_once('@')?;
+        let (name, _) = user.split_once(':')?;
+        Some(format!("{scheme}://{name}:***@{host}{path}"))
+    };
+    hidden().unwrap_or_else(|| url.to_owned())
+}
+
 impl Entry {
     fn checked(
         mut self,
@@ -330,6 +373,11 @@ impl Entry {
                 if command.trim().is_empty() {
                     return Err("`command` is empty".to_owned());
                 }
+                if let Some(scheme) = scheme(command) {
+                    return Err(format!(
+                        "`{scheme}://…` is an address, not a program, and only those of `http://` and `https://` can be reached"
+                    ));
+                }
                 Ok(Transport::Stdio {
                     command: command.to_owned(),
                     args: self.args.clone().unwrap_or_default(),
@@ -338,7 +386,15 @@ impl Entry {
             }
             (Some("http" | "streamable-http" | "streamable_http") | None, None, Some(url)) => {
                 if self.args.is_some() || self.env.is_some() {
-                    return Err("`args` and `env` are only for `command`".to_owned());
+                    return Err(
+                        "`args` (words after an address) and `env` are only for a program (`command`)"
+                            .to_owned(),
+                    );
+                }
+                let is_variable = url.starts_with("${");
+                let scheme = scheme(url).map(str::to_ascii_lowercase);
+                if !is_variable && !matches!(scheme.as_deref(), Some("http" | "https")) {
+                    return Err("`url` must begin with `http://` or `https://`".to_owned());
                 }
                 Ok(Transport::Http {
                     url: url.to_owned(),
@@ -405,6 +461,15 @@ impl ServerConfig {
                 quoted.collect::<Vec<_>>().join(" ")
             }
             Transport::Http { url, .. } => url.clone(),
+        }
+    }
+
+    /// The same for lists: without the password of an address.
+    #[must_use]
+    pub fn shown_target(&self) -> String {
+        match &self.transport {
+            Transport::Stdio { .. } => self.target(),
+            Transport::Http { url, .. } => without_password(url),
         }
     }
 

@@ -3,6 +3,7 @@
 mod admission;
 pub mod client;
 pub mod config;
+mod definition;
 mod disk;
 pub mod listing;
 mod listing_pause;

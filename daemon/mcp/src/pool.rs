@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use contract::tool::Cancel;
 use contract::{Secret, Tool};
+use proto::Pid;
 use sha2::{Digest as _, Sha256};
 
 use crate::admission::Admission;
@@ -276,10 +277,56 @@ impl Pool {
     #[must_use]
     pub fn find(&self, config: &ServerConfig, cwd: &Path) -> Option<Arc<Server>> {
         let inner = self.lock();
-        let mut servers = inner.servers.values().map(|pooled| &pooled.server);
+        let servers = inner.servers.values().map(|pooled| &pooled.server);
         let is_it = |server: &&Arc<Server>| server.config == *config && server.cwd == cwd;
-        // Of several that are not shared, the last one.
-        servers.rfind(is_it).map(Arc::clone)
+        // Of several that are not shared, the last one whose session has not exited.
+        let found = servers.filter(is_it);
+        found
+            .max_by_key(|server| !server.is_resting())
+            .map(Arc::clone)
+    }
+
+    /// Every server that somebody holds.
+    fn all(&self) -> Vec<Arc<Server>> {
+        let inner = self.lock();
+        let pooled = inner.servers.values();
+        let mounted = inner.mounted.iter();
+        pooled
+            .map(|pooled| Arc::clone(&pooled.server))
+            .chain(mounted.filter_map(|(server, _)| server.upgrade()))
+            .collect()
+    }
+
+    /// The servers of this entry that one session alone uses: of that session, or of all. Those whose sessions have exited
+    /// are left out.
+    #[must_use]
+    pub fn of_single_sessions(
+        &self,
+        config: &ServerConfig,
+        session: Option<Pid>,
+    ) -> Vec<Arc<Server>> {
+        let mut found = self.all();
+        found.retain(|server| {
+            let is_entry =
+                server.config.name == config.name && server.config.origin == config.origin;
+            let is_theirs = match (server.owner(), session) {
+                (Some(owner), Some(session)) => owner == session,
+                (owner, None) => owner.is_some(),
+                (None, Some(_)) => false,
+            };
+            is_entry && is_theirs && !server.is_resting()
+        });
+        found
+    }
+
+    /// The processes of servers that answer, and the sessions of those that one session alone uses.
+    #[must_use]
+    pub fn processes(&self) -> BTreeMap<u32, Option<Pid>> {
+        let all = self.all();
+        let processes = all
+            .iter()
+            .filter_map(|server| Some((server.os_pid()?, server.owner())));
+        processes.collect()
     }
 
     /// The tools of this configuration as some server listed them last.
@@ -316,16 +363,9 @@ impl Pool {
 
     /// Restarts the servers of this configuration, wherever they work: the user has logged in or out.
     pub fn restart_all(&self, config: &ServerConfig) {
-        let inner = self.lock();
-        let shared = inner
-            .servers
-            .values()
-            .map(|pooled| Arc::clone(&pooled.server));
-        let mounted = inner.mounted.iter();
-        let mounted = mounted.filter_map(|(server, _)| server.upgrade());
-        shared
-            .chain(mounted)
-            .filter(|server| server.config == *config)
+        self.all()
+            .iter()
+            .filter(|server| server.config == *config && !server.is_resting())
             .for_each(|server| server.ask_restart());
     }
 
@@ -355,16 +395,7 @@ impl Pool {
     /// Stops the servers that may not run any more, and restarts those whose sandboxes have other settings. Called when trust ends or a server is removed, and every now and then,
     /// because users also edit files. Blocks.
     pub fn withdraw_refused(&self) {
-        let servers: Vec<_> = {
-            let inner = self.lock();
-            let pooled = inner.servers.values();
-            let mounted = inner.mounted.iter();
-            pooled
-                .map(|pooled| Arc::clone(&pooled.server))
-                .chain(mounted.filter_map(|(server, _)| server.upgrade()))
-                .collect()
-        };
-        for server in servers {
+        for server in self.all() {
             match server.refusal_now() {
                 Some(reason) => server.withdraw(reason),
                 None => server.renew_sandbox(),

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
+use proto::Pid;
 use tokio::sync::{Notify, watch};
 use tokio::time::timeout;
 
@@ -49,6 +50,10 @@ struct Inner {
     /// Failures since it was last ready.
     failed_once: bool,
     used: Instant,
+    /// The session that it is for, if it is for one alone.
+    owner: Option<Pid>,
+    /// That session has exited, and nothing has wanted it since.
+    resting: bool,
 }
 
 /// How to start a server.
@@ -89,6 +94,8 @@ impl Server {
                 connection: None,
                 failed_once: false,
                 used: Instant::now(),
+                owner: None,
+                resting: false,
             }),
             listed: Condvar::new(),
             changed: watch::Sender::new(0),
@@ -185,12 +192,13 @@ impl Server {
             self.withdraw(reason.clone());
             return Err(reason);
         }
+        self.lock().resting = false;
         let mut changed = self.changed.subscribe();
         let waiting = async {
             let mut woken = false;
             loop {
                 changed.mark_unchanged();
-                {
+                let was_refused = {
                     let mut inner = self.lock();
                     inner.used = Instant::now();
                     if let Some(connection) = &inner.connection {
@@ -198,24 +206,33 @@ impl Server {
                     }
                     match &inner.state {
                         ServerState::Disabled { reason } => return Err(reason.clone()),
-                        ServerState::Failed { reason }
-                        | ServerState::NeedsLogin { reason }
-                        | ServerState::Withdrawn { reason }
+                        ServerState::Failed { reason } | ServerState::NeedsLogin { reason }
                             if woken =>
                         {
                             return Err(reason.clone());
                         }
+                        ServerState::Withdrawn { .. } if woken => true,
                         ServerState::Failed { .. }
                         | ServerState::NeedsLogin { .. }
-                        | ServerState::Withdrawn { .. } => {
-                            woken = true;
-                            self.wake.notify_one();
+                        | ServerState::Withdrawn { .. }
+                        | ServerState::Resting => {
+                            if !std::mem::replace(&mut woken, true) {
+                                self.wake.notify_one();
+                            }
+                            false
                         }
                         ServerState::Starting
                         | ServerState::Ready
                         | ServerState::Unreachable { .. }
-                        | ServerState::BackingOff { .. } => {}
+                        | ServerState::BackingOff { .. } => false,
                     }
+                };
+                if was_refused {
+                    // Its task may have asked before this call did.
+                    if let Some(reason) = self.refusal().await {
+                        return Err(reason);
+                    }
+                    self.wake.notify_one();
                 }
                 if changed.changed().await.is_err() {
                     return Err("it was stopped".to_owned());
@@ -250,6 +267,7 @@ impl Server {
                 match self.state() {
                     ServerState::Ready | ServerState::Unreachable { .. } => return Ok(()),
                     ServerState::Starting => {}
+                    ServerState::Resting => return Err("its session has exited".to_owned()),
                     ServerState::BackingOff { reason, .. }
                     | ServerState::Failed { reason }
                     | ServerState::NeedsLogin { reason }
@@ -274,10 +292,66 @@ impl Server {
             if !matches!(inner.state, ServerState::Disabled { .. }) {
                 inner.state = ServerState::Starting;
                 inner.connection = None;
+                inner.resting = false;
             }
         }
         self.changed.send_modify(|count| *count += 1);
         self.restart.notify_one();
+    }
+
+    /// The session that it is for. `None`: sessions share it, or none has it yet.
+    #[must_use]
+    pub fn owner(&self) -> Option<Pid> {
+        self.lock().owner
+    }
+
+    /// It is for this session alone. The first one counts.
+    pub fn note_owner(&self, session: Pid) {
+        if !self.config.shared {
+            self.lock().owner.get_or_insert(session);
+        }
+    }
+
+    /// Whether its session has exited, and nothing has wanted it since.
+    #[must_use]
+    pub fn is_resting(&self) -> bool {
+        self.lock().resting
+    }
+
+    /// This session has exited: if the server is for it alone, its process ends until a call wants it.
+    pub fn rest(&self, session: Pid) {
+        {
+            let mut inner = self.lock();
+            if inner.owner != Some(session) || inner.resting {
+                return;
+            }
+            inner.resting = true;
+            match inner.state {
+                ServerState::Starting
+                | ServerState::Ready
+                | ServerState::Unreachable { .. }
+                | ServerState::BackingOff { .. } => {}
+                // It has no process, and starts when it is wanted.
+                ServerState::Failed { .. }
+                | ServerState::NeedsLogin { .. }
+                | ServerState::Withdrawn { .. }
+                | ServerState::Resting
+                | ServerState::Disabled { .. } => return,
+            }
+            inner.state = ServerState::Resting;
+            inner.connection = None;
+        }
+        self.listed.notify_all();
+        self.changed.send_modify(|count| *count += 1);
+        // Its task ends the process.
+        self.restart.notify_one();
+    }
+
+    /// Its process, once it answers. `None`: it has none.
+    #[must_use]
+    pub fn os_pid(&self) -> Option<u32> {
+        let connection = self.lock().connection.clone();
+        connection?.os_pid()
     }
 
     /// Why it may not run any more.

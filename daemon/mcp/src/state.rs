@@ -5,6 +5,7 @@
 //!     Starting ─▶ Ready ─▶ BackingOff ─▶ Starting …
 //!        ├──────────────────▶ BackingOff ─▶ … ─▶ Failed ─(wanted)─▶ Starting
 //!        └──────────────────▶ NeedsLogin ─(wanted, or logged in)─▶ Starting
+//!     Starting, Ready, Unreachable, BackingOff ─(the one session that it is for exits)─▶ Resting ─(wanted)─▶ Starting
 //!     any state but Disabled ─(its configuration counts no more)─▶ Withdrawn ─(wanted, and it counts again)─▶ Starting
 //! ```
 
@@ -37,6 +38,8 @@ pub enum ServerState {
     /// It is not configured any more, or its project is not trusted. It is started again when a call wants it and that has
     /// changed.
     Withdrawn { reason: String },
+    /// The session that it is for has exited. It is started again when a call wants it.
+    Resting,
     /// It is not to be used, for this reason.
     Disabled { reason: String },
 }
@@ -52,7 +55,7 @@ impl ServerState {
             Self::BackingOff { .. } => "backing off",
             Self::Failed { .. } => "failed",
             Self::NeedsLogin { .. } => "needs login",
-            Self::Withdrawn { .. } => "stopped",
+            Self::Withdrawn { .. } | Self::Resting => "stopped",
             Self::Disabled { .. } => "disabled",
         }
     }
@@ -61,7 +64,7 @@ impl ServerState {
     #[must_use]
     pub fn reason(&self) -> Option<&str> {
         match self {
-            Self::Starting | Self::Ready => None,
+            Self::Starting | Self::Ready | Self::Resting => None,
             Self::BackingOff { reason, .. }
             | Self::Unreachable { reason }
             | Self::Failed { reason }

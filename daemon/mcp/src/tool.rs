@@ -6,12 +6,14 @@ use std::sync::Arc;
 use contract::{CallContext, Family, Outcome, Preview, Tool, ToolSpec};
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
+use proto::Pid;
 use proto::item::{CallStatus, Display, ToolKind};
 use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
 
 use crate::client::{CallError, LinkDecision, ToolRequest, ToolResult};
-use crate::config::{ConfigScope, ReadOnlyPolicy};
+use crate::config::{ConfigScope, ReadOnlyPolicy, Transport};
+use crate::definition::{self, KeptDefinition};
 use crate::listing::ListedTool;
 use crate::output;
 use crate::pins::ApprovedDefinitions;
@@ -108,11 +110,12 @@ impl ServerTool {
         // Neither the model nor the user has seen what would run: nothing judged by the former definition gets there.
         if hash != self.listed.hash {
             return Outcome::failed(format!(
-                "The MCP server `{name}` has changed the definition of `{}` since this session started. Nothing was called. Sessions that start from now on have the new definition, and the user is asked about it.",
+                "The MCP server `{name}` has changed the definition of `{}` since this session started. Nothing was called. Sessions that start from now on have the new definition, as has this one after the user's `/reload`, and the user is asked about it.",
                 self.listed.tool
             ));
         }
-        self.approved.approve(&self.key, &hash);
+        self.approved
+            .approve(&self.key, KeptDefinition::new(&self.listed));
         // A call's id is the model's text.
         let number = hex::encode(Sha256::digest(context.call.to_string().as_bytes()));
         let file = format!("mcp-{}.txt", number.get(..16).unwrap_or_default());
@@ -178,25 +181,40 @@ impl ServerTool {
             Err(CallError::NeedsLinks { links, decision }) => {
                 Outcome::failed(needs_links(name, &links, decision))
             }
-            Err(CallError::Lost) => Outcome::failed(lost(name, &self.server.state())),
+            Err(CallError::Lost) => Outcome::failed(lost(
+                name,
+                &self.server.config.transport,
+                &self.server.state(),
+            )),
         }
     }
 }
 
 /// The text of a call whose server ended while it ran.
-fn lost(server: &str, state: &ServerState) -> String {
+fn lost(server: &str, transport: &Transport, state: &ServerState) -> String {
+    let ended = match transport {
+        Transport::Stdio { .. } => {
+            format!("The MCP server `{server}` ended while the call ran, and is started again.")
+        }
+        Transport::Http { .. } => {
+            format!("The connection to the MCP server `{server}` broke while the call ran.")
+        }
+    };
     match state {
         ServerState::Withdrawn { reason } | ServerState::Disabled { reason } => format!(
             "The MCP server `{server}` was stopped while the call ran: {reason}. The call may have had effects."
+        ),
+        ServerState::Resting => format!(
+            "The MCP server `{server}` was stopped while the call ran: its session has exited. The call may have had effects."
         ),
         ServerState::Starting
         | ServerState::Ready
         | ServerState::Unreachable { .. }
         | ServerState::BackingOff { .. }
         | ServerState::Failed { .. }
-        | ServerState::NeedsLogin { .. } => format!(
-            "The MCP server `{server}` ended while the call ran, and is started again. The call is not repeated; it may have had effects."
-        ),
+        | ServerState::NeedsLogin { .. } => {
+            format!("{ended} The call is not repeated; it may have had effects.")
+        }
     }
 }
 
@@ -266,9 +284,26 @@ impl Tool for ServerTool {
                 text.len()
             )));
         }
+        let text = match self.approved.is_other(&self.key, &self.listed.hash) {
+            true => {
+                let before = self.approved.kept(&self.key);
+                let target = self.server.config.shown_target();
+                let change = definition::change(before.as_ref(), &self.listed, &target);
+                format!("{text}\n{change}")
+            }
+            false => text,
+        };
         Ok(Preview {
             display: Display::Line { text },
         })
+    }
+
+    fn note_session(&self, session: Pid) {
+        self.server.note_owner(session);
+    }
+
+    fn session_exited(&self, session: Pid) {
+        self.server.rest(session);
     }
 
     fn run(

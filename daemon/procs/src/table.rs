@@ -135,6 +135,8 @@ impl Table {
             },
             pid: row.number,
             command: row.title.clone(),
+            // The daemon knows.
+            server: false,
             running_ms: u64::try_from(row.since.elapsed().as_millis()).unwrap_or(u64::MAX),
         });
         listed.collect()

@@ -31,7 +31,7 @@ impl mcp::Admission for ConfiguredServers {
                 "its project is not trusted; `reasonix trust` shows what it brings, and trusts it"
                     .to_owned(),
             ),
-            None => Some(format!("{file} does not configure it any more")),
+            None => Some(format!("it was removed from {file}")),
         }
     }
 }

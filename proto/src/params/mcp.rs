@@ -4,6 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::Pid;
+
 /// Parameters of `mcp.list`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "McpListParams")]
@@ -30,7 +32,7 @@ pub struct McpServer {
     pub scope: String,
     /// File that configures it.
     pub source: String,
-    /// Command line or address, with its variables not replaced.
+    /// Command line or address, with its variables not replaced, and stars for a password in an address.
     pub target: String,
     /// Whether its program runs in the sandbox of commands.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -70,7 +72,20 @@ pub struct McpResource {
     pub name: String,
 }
 
-/// Parameters of `mcp.test`, `mcp.restart`, `mcp.logs` and `mcp.logout`.
+/// Parameters of `mcp.restart`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "McpRestartParams")]
+pub struct RestartParams {
+    pub name: String,
+    /// As for `mcp.test`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<String>,
+    /// Of a server that is not shared, only the process of this session. Absent: the processes of all sessions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<Pid>,
+}
+
+/// Parameters of `mcp.test`, `mcp.logs` and `mcp.logout`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "McpServerParams")]
 pub struct ServerParams {

@@ -70,6 +70,9 @@ pub struct ChildProcess {
     pub pid: Option<Pid>,
     pub command: String,
     pub running_ms: u64,
+    /// It is an MCP server. `session` is 0, unless the server is for one session alone.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub server: bool,
 }
 
 /// Parameters of `process.kill`.

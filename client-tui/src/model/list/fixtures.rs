@@ -242,6 +242,7 @@ pub fn running() -> process::ListOutput {
         kind,
         pid,
         command: command.to_owned(),
+        server: false,
         running_ms: 65_000,
     };
     process::ListOutput {

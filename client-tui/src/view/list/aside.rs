@@ -291,7 +291,7 @@ fn inbox(words: &mut DetailLines<'_>, dialog: &ListDialog, id: &InteractionId) {
                     Some(form::Content::Markdown(_)) => Ink::Text,
                     _ => Ink::Code,
                 };
-                let subject = client::text::exact(&words::head(shown.subject));
+                let subject = client::text::exact(&words::head(shown.listed()));
                 words.text(&subject, ink, false);
             }
         }

@@ -193,6 +193,13 @@ impl Connection for SdkConnection {
         .boxed()
     }
 
+    fn os_pid(&self) -> Option<u32> {
+        match &self.route {
+            Route::Program(program) => Some(program.os_pid),
+            Route::Http { .. } => None,
+        }
+    }
+
     fn is_outdated(&self) -> bool {
         match &self.route {
             Route::Program(program) => program.is_outdated(),

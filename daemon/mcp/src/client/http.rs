@@ -10,6 +10,7 @@ use rmcp::transport::streamable_http_client::{
     StreamableHttpClientTransportConfig, StreamableHttpError,
 };
 
+use crate::config::without_password;
 use crate::text::clean;
 
 /// How long a connection may take.
@@ -110,6 +111,7 @@ pub(crate) fn reason(url: &str, error: &ClientInitializeError) -> String {
         true => " (it does not accept the `Authorization` of its entry's `headers`)",
         false => "",
     };
+    let url = without_password(url);
     clean(&format!("cannot connect to {url}: {text}{hint}"))
 }
 

@@ -106,7 +106,8 @@ async fn over_stdio(
         if refusal.is_none() {
             // That it has ended says more than that its pipe is closed.
             let ended = tokio::time::timeout(Duration::from_millis(500), program.ended());
-            refusal = Some(ended.await.unwrap_or(reason));
+            let reason = ended.await.unwrap_or(reason);
+            refusal = Some(program.explained(reason));
         }
         break;
     }

@@ -60,12 +60,15 @@ static NEXT: AtomicU64 = AtomicU64::new(0);
 
 /// A running program.
 pub(crate) struct Program {
+    pub(crate) os_pid: u32,
     io: Option<(DuplexStream, pipe::Sender)>,
     control: Arc<dyn ChildControl>,
     /// Why it has ended, once it has.
     end: watch::Receiver<Option<String>>,
     /// `None`: it has no sandbox.
     sandbox_terms: Option<SandboxTerms>,
+    /// What its sandbox hides from it, as a sentence for an error.
+    hidden: Option<String>,
 }
 
 /// What the sandbox of a program was made from.
@@ -85,6 +88,11 @@ impl Program {
     /// Ends it, and all that it started.
     pub(crate) fn stop(&self) {
         self.control.stop(GRACE_MS);
+    }
+
+    /// Why it did not start, with what its sandbox hides from it.
+    pub(crate) fn explained(&self, reason: String) -> String {
+        with_hidden(reason, self.hidden.as_deref())
     }
 
     /// Whether its sandbox would be made from other settings now. Blocks.
@@ -176,6 +184,9 @@ pub(crate) async fn start(
     let input = open_pipe(&name.0).map_err(|error| format!("make a pipe for it: {error}"))?;
     let mut argv = vec![command.clone()];
     argv.extend(args.iter().cloned());
+    let hidden = held
+        .as_ref()
+        .and_then(|held| hidden_word(&argv, &held.sandbox));
     let sandboxed = if held.is_some() { " (sandboxed)" } else { "" };
     let started = programs.spawn.spawn(
         Pid(0),
@@ -190,10 +201,14 @@ pub(crate) async fn start(
             merge_stderr: false,
         },
     );
-    let child = started.await.map_err(|error| error.to_string())?;
+    let child = started
+        .await
+        .map_err(|error| with_hidden(error.to_string(), hidden.as_deref()))?;
     drop(name);
     let Child {
-        events, control, ..
+        os_pid,
+        events,
+        control,
     } = child;
     let control: Arc<dyn ChildControl> = Arc::from(control);
     let (theirs, ours) = tokio::io::duplex(BUFFER);
@@ -207,11 +222,34 @@ pub(crate) async fn start(
         drop(tokio::task::spawn_blocking(move || drop(temp)));
     });
     Ok(Program {
+        os_pid,
         io: Some((theirs, input)),
         control,
         end,
         sandbox_terms,
+        hidden,
     })
+}
+
+fn with_hidden(reason: String, hidden: Option<&str>) -> String {
+    match hidden {
+        Some(hidden) => format!("{reason}; {hidden}"),
+        None => reason,
+    }
+}
+
+/// A file of the command line that a program in this sandbox does not find, because its `/tmp` is its own: a sentence for an
+/// error.
+fn hidden_word(argv: &[String], sandbox: &SandboxSpec) -> Option<String> {
+    let is_hidden = |word: &&String| {
+        let path = Path::new(word.as_str());
+        let mut seen = sandbox.write.iter().chain([&sandbox.temp]);
+        path.starts_with("/tmp") && !seen.any(|seen| path.starts_with(seen)) && path.exists()
+    };
+    let word = argv.iter().find(is_hidden)?;
+    Some(format!(
+        "`{word}` is below `/tmp`, and a server with `sandbox` has a `/tmp` of its own: move it to another directory"
+    ))
 }
 
 /// Where the program of a server is to run. `own`: the variables of its entry.
@@ -254,27 +292,38 @@ async fn sandboxed(
     env: Vec<(String, String)>,
 ) -> Result<(OwnTemp, SandboxTerms, SandboxedStart), ConnectError> {
     let (sandboxes, cwd) = (Arc::clone(&programs.sandboxes), request.cwd.clone());
-    let made = tokio::task::spawn_blocking(move || {
-        let temp = OwnTemp::make(temp)
-            .map_err(|error| format!("its temporary directory cannot be made: {error}"))?;
-        // First: what changes meanwhile is noticed later.
-        let terms = sandboxes.terms(&cwd);
-        let start = sandboxes.sandbox(&cwd, &temp.0, env)?;
-        let terms = SandboxTerms {
-            sandboxes,
-            cwd,
-            terms,
-        };
-        Ok((temp, terms, start))
-    });
-    let made = made
-        .await
-        .unwrap_or_else(|_| Err("its sandbox cannot be worked out".to_owned()));
-    made.map_err(|reason: String| {
-        ConnectError::NoSandbox(format!(
-            "its entry has `sandbox`, and it is not started without: {reason}"
-        ))
-    })
+    let made = tokio::task::spawn_blocking(move || make_sandbox(sandboxes, cwd, temp, env));
+    made.await
+        .unwrap_or_else(|_| Err(no_sandbox("its sandbox cannot be worked out")))
+}
+
+/// The same. Blocks.
+fn make_sandbox(
+    sandboxes: Arc<dyn Sandboxes>,
+    cwd: PathBuf,
+    temp: PathBuf,
+    env: Vec<(String, String)>,
+) -> Result<(OwnTemp, SandboxTerms, SandboxedStart), ConnectError> {
+    // A full disk says nothing of the sandbox: the next try may find room.
+    let temp = OwnTemp::make(temp)
+        .map_err(|error| format!("its temporary directory cannot be made: {error}"))?;
+    // First: what changes meanwhile is noticed later.
+    let terms = sandboxes.terms(&cwd);
+    let start = sandboxes
+        .sandbox(&cwd, &temp.0, env)
+        .map_err(|reason| no_sandbox(&reason))?;
+    let terms = SandboxTerms {
+        sandboxes,
+        cwd,
+        terms,
+    };
+    Ok((temp, terms, start))
+}
+
+fn no_sandbox(reason: &str) -> ConnectError {
+    ConnectError::NoSandbox(format!(
+        "its entry has `sandbox`, and it is not started without: {reason}"
+    ))
 }
 
 /// Makes a named pipe and opens it for both directions, so that neither end waits for the other.
@@ -450,5 +499,89 @@ impl OutputReader {
             Some(words) => format!("{how}: {words}"),
             None => how,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Sandboxes that can be made, or cannot.
+    struct Made(bool);
+
+    impl Sandboxes for Made {
+        fn sandbox(
+            &self,
+            _cwd: &Path,
+            _temp: &Path,
+            env: Vec<(String, String)>,
+        ) -> Result<SandboxedStart, String> {
+            let sandbox = Arc::new(SandboxSpec::default());
+            match self.0 {
+                true => Ok(SandboxedStart { sandbox, env }),
+                false => Err("there is none here".to_owned()),
+            }
+        }
+
+        fn terms(&self, _cwd: &Path) -> String {
+            String::new()
+        }
+    }
+
+    fn made(temp: &Path, can_be_made: bool) -> Result<(), ConnectError> {
+        let temp = temp.join("mcp-1");
+        make_sandbox(
+            Arc::new(Made(can_be_made)),
+            PathBuf::new(),
+            temp,
+            Vec::new(),
+        )
+        .map(drop)
+    }
+
+    #[test]
+    fn a_directory_that_cannot_be_made_is_no_missing_sandbox() {
+        let dir = tempfile::tempdir().unwrap();
+        assert_eq!(made(dir.path(), true), Ok(()));
+        let refused = made(dir.path(), false).unwrap_err();
+        let ConnectError::NoSandbox(reason) = refused else {
+            panic!("{refused:?}");
+        };
+        assert!(reason.ends_with("there is none here"), "{reason}");
+        // It is tried again: `Failed` is.
+        let failed = made(&dir.path().join("missing"), true).unwrap_err();
+        let ConnectError::Failed(reason) = failed else {
+            panic!("{failed:?}");
+        };
+        assert!(reason.contains("temporary directory"), "{reason}");
+    }
+
+    #[test]
+    fn a_file_below_tmp_is_named_if_the_sandbox_hides_it() {
+        let dir = tempfile::tempdir_in("/tmp").unwrap();
+        let script = dir.path().join("server.py");
+        std::fs::write(&script, "").unwrap();
+        let script = script.to_string_lossy().into_owned();
+        let missing = format!("{script}-missing");
+        let argv = |word: &str| {
+            ["python3", word, "/usr/bin/env"]
+                .map(str::to_owned)
+                .to_vec()
+        };
+        let closed = SandboxSpec {
+            temp: PathBuf::from("/run/mcp-1"),
+            ..SandboxSpec::default()
+        };
+        let hidden = hidden_word(&argv(&script), &closed).unwrap();
+        assert!(
+            hidden.starts_with(&format!("`{script}` is below `/tmp`")),
+            "{hidden}"
+        );
+        assert_eq!(hidden_word(&argv(&missing), &closed), None);
+        let open = SandboxSpec {
+            write: vec![dir.path().to_path_buf()],
+            ..closed
+        };
+        assert_eq!(hidden_word(&argv(&script), &open), None);
     }
 }

@@ -25,6 +25,12 @@ fn a_bad_entry_is_dropped_with_its_reason_and_the_others_work() {
             "a__b": {"command": "srv"},
             "a b": {"command": "srv"},
             "num": {"command": 7},
+            "args": {"command": "srv", "args": "x"},
+            "policy": {"command": "srv", "shared": "no"},
+            "text": "srv",
+            "ftp": {"url": "ftp://h/mcp"},
+            "address": {"command": "ftp://user:pw@h"},
+            "words": {"url": "https://h/mcp", "args": ["x"]},
             "ws": {"type": "ws", "url": "wss://h"},
             "late": {"command": "srv", "timeout_seconds": 0},
             "far": {"url": "https://h/mcp", "sandbox": true},
@@ -42,7 +48,16 @@ fn a_bad_entry_is_dropped_with_its_reason_and_the_others_work() {
         ("\"odd\"", "unknown field `colour`"),
         ("\"a__b\"", "`__`"),
         ("\"a b\"", "letters"),
-        ("\"num\"", "invalid type"),
+        ("\"num\"", "`command`: invalid type"),
+        (
+            "\"args\"",
+            "`args`: invalid type: string \"x\", expected a list",
+        ),
+        ("\"policy\"", "`shared`: invalid type"),
+        ("\"text\"", "must be an object with `command` or `url`"),
+        ("\"ftp\"", "must begin with `http://`"),
+        ("\"address\"", "`ftp://…` is an address, not a program"),
+        ("\"words\"", "`args` (words after an address)"),
         ("\"ws\"", "`stdio` or `http`"),
         ("\"late\"", "timeout"),
         ("\"far\"", "is not started here"),
@@ -70,6 +85,19 @@ fn servers_that_differ_in_their_sandbox_share_neither_hash_nor_line() {
     assert_ne!(one(true).hash(), one(false).hash());
     assert_eq!(one(true).line(), "MCP server s: runs in the sandbox srv");
     assert_eq!(one(false).line(), "MCP server s: runs srv");
+}
+
+#[test]
+fn the_password_of_an_address_is_stars_in_lists() {
+    for (url, shown) in [
+        ("http://user:pw@h:1/mcp", "http://user:***@h:1/mcp"),
+        ("https://user:p@w@h", "https://user:***@h"),
+        ("https://user@h/a:b@c", "https://user@h/a:b@c"),
+        ("https://h/mcp?a=b:c@d", "https://h/mcp?a=b:c@d"),
+        ("${URL}", "${URL}"),
+    ] {
+        assert_eq!(without_password(url), shown);
+    }
 }
 
 #[test]

@@ -96,6 +96,10 @@ impl Connection for OneTool {
         ready(()).boxed()
     }
 
+    fn os_pid(&self) -> Option<u32> {
+        None
+    }
+
     fn is_outdated(&self) -> bool {
         false
     }

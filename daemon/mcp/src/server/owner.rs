@@ -86,6 +86,8 @@ enum LifeEnd {
     NoSandbox(String),
     /// A user asked for a restart, or has logged in or out.
     Restart,
+    /// The session that it is for has exited.
+    Rested,
     /// It may not run any more: why.
     Withdrawn(String),
 }
@@ -102,6 +104,7 @@ impl Owner {
                 let mut ready_since = None;
                 let end = match refusal {
                     Some(reason) => Some(LifeEnd::Withdrawn(reason)),
+                    None if self.is_resting() => Some(LifeEnd::Rested),
                     None => {
                         self.note_admitted();
                         self.live(&mut ready_since).await
@@ -118,13 +121,18 @@ impl Owner {
                         server.change(|inner| {
                             inner.connection = None;
                             // One that was withdrawn is not known to start.
-                            if !matches!(inner.state, ServerState::Withdrawn { .. }) {
+                            let is_withdrawn = matches!(inner.state, ServerState::Withdrawn { .. });
+                            if !is_withdrawn && !inner.resting {
                                 inner.state = ServerState::Starting;
                             }
                         });
                         continue;
                     }
                     LifeEnd::Failed(reason) => restarts.failed(reason, ran),
+                    LifeEnd::Rested => {
+                        server.log.note("stopped: its session has exited");
+                        (ServerState::Resting, NextStep::WaitUntilWanted)
+                    }
                     LifeEnd::NeedsLogin => {
                         let name = &server.config.name;
                         let reason = format!("it needs a login: run `reasonix mcp login {name}`");
@@ -154,7 +162,12 @@ impl Owner {
                 let Some(server) = self.server.upgrade() else {
                     return;
                 };
-                server.change(|inner| inner.state = ServerState::Starting);
+                server.change(|inner| {
+                    inner.state = match inner.resting {
+                        true => ServerState::Resting,
+                        false => ServerState::Starting,
+                    }
+                });
             }
         };
         // Both arms may be dropped at any point: what lives holds its process, which ends with it.
@@ -175,6 +188,11 @@ impl Owner {
     /// Why it may not run. `None`: nobody holds the server any more.
     async fn refusal(&self) -> Option<Option<String>> {
         Some(self.server.upgrade()?.refusal().await)
+    }
+
+    fn is_resting(&self) -> bool {
+        let server = self.server.upgrade();
+        server.is_some_and(|server| server.is_resting())
     }
 
     /// It may run: one that was withdrawn starts again.

@@ -38,6 +38,7 @@ impl Actor {
             SESSION_ENDED
         };
         self.stop_children(if killed { 0 } else { self.calls.grace_ms() }, cause);
+        self.calls.session_exited();
     }
 
     /// A client is about to end one of them.

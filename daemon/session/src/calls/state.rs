@@ -74,6 +74,11 @@ pub(crate) struct CallState {
     grace_ms: u64,
 }
 
+/// Tells the tools whose they are.
+fn note_session(CallEnvironment { tools, session, .. }: &CallEnvironment) {
+    tools.iter().for_each(|tool| tool.note_session(*session));
+}
+
 impl CallState {
     pub fn new(
         call_environment: CallEnvironment,
@@ -82,6 +87,7 @@ impl CallState {
         kept_rules: Arc<dyn KeptRules>,
         grace_ms: u64,
     ) -> Self {
+        note_session(&call_environment);
         Self {
             call_environment: Arc::new(call_environment),
             environment,
@@ -150,9 +156,16 @@ impl CallState {
         let mut call_environment = CallEnvironment::clone(&self.call_environment);
         call_environment.flat = tool_repair::flat(&tools);
         call_environment.tools = tools;
+        note_session(&call_environment);
         self.call_environment = Arc::new(call_environment);
         // Rules are read with the tools that they name.
         self.compiled = None;
+    }
+
+    /// The session has exited: what its tools keep for it alone ends.
+    pub fn session_exited(&self) {
+        let CallEnvironment { tools, session, .. } = &*self.call_environment;
+        tools.iter().for_each(|tool| tool.session_exited(*session));
     }
 
     pub fn kept_rules(&self) -> &Arc<dyn KeptRules> {

@@ -10,7 +10,7 @@ use proto::budget::Spent;
 use proto::hook::HookEvent;
 use proto::params::session::SessionSummary;
 use proto::record::SessionCreated;
-use proto::state::ApprovalMode;
+use proto::state::{ApprovalMode, State};
 use proto::{Body, ErrorName, Failure, Pid, Record, Seq, Stamp};
 use tokio::sync::{mpsc, watch};
 use turn::{Facts, Machine};
@@ -155,6 +155,7 @@ pub fn build(
         .assembly
         .kept_rules(call_environment.workspace.root());
     let viewers = viewers(services, &created, log.missed, to.gone);
+    let has_exited = !is_new && machine.facts().state.state == State::Exited;
     let actor = Actor {
         id: created.session,
         epoch,
@@ -184,6 +185,10 @@ pub fn build(
         happened: to.happened,
         assembly: Arc::clone(&services.assembly),
     };
+    if has_exited {
+        // It was only loaded to be looked at, until a prompt comes.
+        actor.calls.session_exited();
+    }
     Ok((actor, inbox, handle))
 }
 

@@ -336,6 +336,10 @@ crate::catalog! {
     NoServerNamed = "No MCP server is named `{0}`.", "没有名为 `{0}` 的 MCP 服务器。";
     ServerUntrusted = "The MCP server `{0}` is not started: {1} is not trusted yet.", "MCP 服务器 `{0}` 未启动：{1} 尚未受信任。";
     ServerUntrustedHint = "`reasonix trust` shows what it runs, and trusts it.", "`reasonix trust` 显示其运行的内容并可信任它。";
+    ServerNoProcessOf = "Session {0} has no process of the MCP server `{1}`.", "会话 {0} 没有 MCP 服务器 `{1}` 的进程。";
+    ServerNoProcessOfHint = "It is configured since: `/reload` takes it up.", "它是之后才配置的：用 `/reload` 启用。";
+    ServerNoProcess = "No session has a process of the MCP server `{0}`.", "没有会话拥有 MCP 服务器 `{0}` 的进程。";
+    ServerNoProcessHint = "It is not shared (`shared = false`): each session starts it for itself.", "它不共享（`shared = false`）：每个会话各自启动。";
     ServersAre = "The servers are: {0}.", "已有的服务器：{0}。";
     NoServerConfigured = "No server is configured here; `reasonix mcp add` adds one.", "此处没有配置服务器；用 `reasonix mcp add` 添加。";
     ServerExists = "The MCP server `{0}` already exists in {1}.", "MCP 服务器 `{0}` 已存在于 {1} 中。";

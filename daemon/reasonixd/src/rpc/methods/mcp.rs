@@ -8,9 +8,9 @@ use mcp::{ConfigScope, Server, ServerConfig, Servers};
 use proto::params::Empty;
 use proto::params::mcp::{
     AddParams, ListOutput, ListParams, LogsOutput, McpResource, McpServer, RemoveParams,
-    ResourcesOutput, ServerParams,
+    ResourcesOutput, RestartParams, ServerParams,
 };
-use proto::{ErrorName, Failure};
+use proto::{ErrorName, Failure, Pid};
 use serde_json::{Map, Value, json};
 
 use crate::daemon::{Daemon, blocking};
@@ -156,7 +156,7 @@ pub(super) fn shown(daemon: &Daemon, config: &ServerConfig, server: Option<&Serv
         }
         .to_owned(),
         source: config.origin.display().to_string(),
-        target: config.target(),
+        target: config.shown_target(),
         sandbox: config.sandbox,
         state: word.to_owned(),
         reason: state.and_then(|state| Some(contract::scrub(state.reason()?))),
@@ -221,16 +221,40 @@ pub async fn test(
 pub async fn restart(
     daemon: Arc<Daemon>,
     peer: Arc<Peer>,
-    params: ServerParams,
+    params: RestartParams,
 ) -> Result<Empty, Failure> {
     not_from_tools(&peer)?;
-    let asked = Arc::clone(&daemon);
-    let (config, cwd) = blocking(move || find(&asked, &params)).await??;
-    match daemon.mcp.find(&config, &cwd) {
-        Some(server) => server.ask_restart(),
-        None => drop(daemon.mcp.server(&config, &cwd)),
+    let (asked, session) = (Arc::clone(&daemon), params.session);
+    let RestartParams { name, cwd, .. } = params;
+    let wanted = ServerParams { name, cwd };
+    let (config, cwd) = blocking(move || find(&asked, &wanted)).await??;
+    let own = daemon.mcp.of_single_sessions(&config, session);
+    own.iter().for_each(|server| server.ask_restart());
+    match (daemon.mcp.find(&config, &cwd), session) {
+        // That session has a process of its own, or nobody shares one.
+        (_, Some(_)) if !own.is_empty() => {}
+        _ if !config.shared && own.is_empty() => return Err(no_process(&config.name, session)),
+        _ if !config.shared => {}
+        (Some(server), _) => server.ask_restart(),
+        (None, _) => drop(daemon.mcp.server(&config, &cwd)),
     }
     Ok(Empty {})
+}
+
+/// The failure of a restart of a server that is not shared, and has no process.
+fn no_process(name: &str, session: Option<Pid>) -> Failure {
+    match session {
+        Some(session) => Failure::new(
+            ErrorName::NotFound,
+            format!("Session {session} has no process of the MCP server `{name}`."),
+            "It is configured since: `/reload` takes it up.",
+        ),
+        None => Failure::new(
+            ErrorName::NotFound,
+            format!("No session has a process of the MCP server `{name}`."),
+            "It is not shared (`shared = false`): each session starts it for itself.",
+        ),
+    }
 }
 
 pub async fn logs(

@@ -34,11 +34,20 @@ pub async fn list(
         // Why a session can only be read may change without it.
         session.read_only.is_some() || changed.as_ref().is_none_or(is_new)
     });
+    let servers = daemon.mcp.processes();
+    let mut children = daemon.procs.table();
+    for child in &mut children {
+        let server = child.os_pid.and_then(|os_pid| servers.get(&os_pid));
+        child.server = server.is_some();
+        if let Some(Some(owner)) = server {
+            child.session = *owner;
+        }
+    }
     Ok(ListOutput {
         change,
         processes,
         unchanged: unchanged.into_iter().map(|session| session.pid).collect(),
-        children: daemon.procs.table(),
+        children,
     })
 }
 
