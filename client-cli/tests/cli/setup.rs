@@ -281,6 +281,9 @@ fn at_a_terminal_it_asks_for_provider_key_and_model_and_shows_no_key() {
     typist.screen.wait_for("Did you mean `deep`?");
     typist.say("Provider (number or name): ", "1");
     typist.say("API key (not shown): ", "sk-wrong");
+    typist
+        .screen
+        .wait_for("a prompt of one token is sent and billed");
     typist.screen.wait_for("rejected: 401 no");
     typist.say("API key (not shown): ", KEY);
     typist.say("Model (number or name) [deep-large]: ", "3");

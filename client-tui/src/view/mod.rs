@@ -83,8 +83,8 @@ const LIVE_MIN: usize = 2;
 const NARROWEST: usize = 40;
 
 /// How many of the last live rows are shown. A terminal that breaks rows at a new edge, or gets lower, pushes rows into
-/// its scrollback from the top: in a window half as wide, or half as high, these must be printed ones. What grows is
-/// printed once it is whole, so it would be there twice.
+/// its scrollback from the top: in a window half as wide, half as high, or half as wide and three fifths as high, these
+/// must be printed ones. What grows is printed once it is whole, so it would be there twice.
 fn live_room(
     live: &[Line<'static>],
     lower: &[Line<'static>],
@@ -93,10 +93,14 @@ fn live_room(
 ) -> usize {
     let narrow = NARROWEST.max(columns / 2);
     let pushed = |row: &Line<'static>| wrap::cells(row).saturating_sub(1) / narrow;
+    let low = rows * 3 / 5;
     let mut taken: usize = lower.iter().map(pushed).sum();
+    // The rows of the viewport in that narrow window.
+    let mut broken = lower.len() + taken;
     let fits = live.iter().rev().take_while(|row| {
         taken += pushed(row);
-        taken <= above
+        broken += 1 + pushed(row);
+        taken <= above && broken <= low
     });
     let half = (rows / 2).saturating_sub(lower.len());
     fits.count().min(half).max(LIVE_MIN)

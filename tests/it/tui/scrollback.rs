@@ -98,7 +98,8 @@ fn check(middle: Middle, reflows: bool, sizes: &[(u16, u16)], after: &[(u16, u16
     scene.house.block_on(pause.reached());
     let terminal = attach(&scene, (100, 24), reflows);
     terminal.wait_for("half of the answer", |screen| {
-        has_composer(screen) && screen.contains("a20.")
+        let row = |number: usize| screen.contains(&format!("a{number}."));
+        has_composer(screen) && (20..30).any(row)
     });
     for size in sizes {
         // Right after a frame: one that is under way finds another size than it was drawn for.
@@ -150,6 +151,16 @@ fn several_resizes_in_a_row_lose_and_double_nothing() {
 #[test]
 fn lower_and_higher_windows_lose_and_double_nothing() {
     check_all(&[(90, 15), (64, 14), (70, 30)], &[(95, 20)]);
+}
+
+#[test]
+fn windows_that_are_narrower_and_lower_at_once_lose_and_double_nothing() {
+    check_all(&[(60, 16)], &[]);
+    check_all(&[(50, 15)], &[]);
+    let many = [(60, 20), (90, 12), (40, 30), (110, 24), (75, 15), (100, 24)];
+    for middle in [Middle::Table, Middle::Code] {
+        check(middle, true, &many, &[]);
+    }
 }
 
 /// Rows of the terminal that begin with the words of a call.

@@ -67,6 +67,9 @@ impl Search<'_> {
                 base_url: None,
             });
         }
+        if person.is_some() {
+            output::progress(say!(Msg::CheckCosts));
+        }
         let mut base_url = None;
         loop {
             let address = base_url.as_deref().or(self.base_url);
