@@ -18,6 +18,9 @@ use reqwest::{Response, Url};
 use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
 
+use self::prompt::{
+    MANY_END_IN_V1, PromptCheck, check_by_prompt, versioned, versioned_prompts, without_prompts,
+};
 use crate::failure::{EntryInfo, ErrorContext, VendorError, classify, is_out_of_credit};
 use crate::http::{self, Auth, ClientRoute};
 
@@ -260,94 +263,6 @@ async fn is_shown_to_all(
 
 /// The state of the key, a text and a hint.
 type Judgement = (KeyState, String, String);
-
-/// What a prompt shows where the list of models is shown to all.
-enum PromptCheck {
-    /// The prompt was answered, or the key was refused.
-    Judged(Judgement),
-    /// No prompts are taken at this address, but at the named one, if any.
-    Elsewhere(Option<String>),
-    /// Nothing.
-    Unclear,
-}
-
-/// Checks endpoint and key by a prompt where the list of models says nothing about them.
-async fn check_by_prompt(
-    what: &ProbeRequest,
-    site: &ErrorContext,
-    models: &[ListedModel],
-    deadline: Instant,
-) -> PromptCheck {
-    let configured = models.iter().find(|model| model.id == what.model);
-    let Some(model) = configured.or_else(|| models.first()) else {
-        return PromptCheck::Unclear;
-    };
-    let Some(answer) = send_prompt(what, &what.base_url, &model.id, deadline).await else {
-        return PromptCheck::Unclear;
-    };
-    if answer.takes_no_prompts() {
-        return PromptCheck::Elsewhere(versioned_prompts(what, &model.id, deadline).await);
-    }
-    if answer.answers_a_prompt() {
-        let listed = model_count(models.len(), false);
-        let (key, end) = match what.key {
-            Some(_) => (KeyState::Works, "and a prompt of one token; the key works"),
-            None => (KeyState::NotNeeded, "and a prompt of one token"),
-        };
-        let text = format!("answered {listed}, {end}");
-        return PromptCheck::Judged((key, text, String::new()));
-    }
-    match judge(what, site, &answer, 0, false) {
-        judged @ (KeyState::Works | KeyState::Wrong | KeyState::Missing, ..) => {
-            PromptCheck::Judged(judged)
-        }
-        _ => PromptCheck::Unclear,
-    }
-}
-
-/// Sends the smallest prompt to a base URL. `None`: no answer.
-async fn send_prompt(
-    what: &ProbeRequest,
-    base_url: &str,
-    model: &str,
-    deadline: Instant,
-) -> Option<ProbeResponse> {
-    let (path, body) = prompt::smallest(&what.kind, base_url, model);
-    let url = http::address(base_url, path).ok()?;
-    let sent = send(what, &url, what.key.as_ref(), Some(&body), deadline).await;
-    sent.ok()
-}
-
-/// The address with a version, if prompts are taken there: answered, or refused for another reason than the address.
-async fn versioned_prompts(what: &ProbeRequest, model: &str, deadline: Instant) -> Option<String> {
-    let better = versioned(&what.base_url).filter(|_| Auth::of(&what.kind) == Auth::Bearer)?;
-    let answer = send_prompt(what, &better, model, deadline).await?;
-    let is_api = !answer.takes_no_prompts() && answer.to.is_none() && answer.status < 500;
-    is_api.then_some(better)
-}
-
-/// Of an endpoint that lists its models, but takes no prompts at this address.
-fn without_prompts(host: String, better: Option<String>) -> ProbeResult {
-    let (text, hint) = match &better {
-        Some(better) => (
-            format!("{host} takes no prompts at this address, but at `{better}`"),
-            format!("set `base_url` to `{better}`"),
-        ),
-        None => (
-            format!("{host} lists its models, but takes no prompts at this address"),
-            MANY_END_IN_V1.to_owned(),
-        ),
-    };
-    ProbeResult {
-        text,
-        hint,
-        better_base_url: better,
-        ..silent(host, (String::new(), ""))
-    }
-}
-
-/// A hint for an address at which no prompts are taken.
-const MANY_END_IN_V1: &str = "check `base_url`: it is what the vendor's documents give before `/chat/completions`, `/responses` or `/messages`; many end in `/v1`";
 
 /// Of an endpoint that has no list of models: is there one at the address with a version? Else it gets a prompt.
 async fn ask_without_list(
@@ -635,25 +550,6 @@ fn judge(
             "check `base_url` and `headers` of this provider".to_owned(),
         ),
     }
-}
-
-/// The same URL with a version, if it has none and does not name a method of the API.
-fn versioned(base: &str) -> Option<String> {
-    let mut url = Url::parse(base.trim()).ok()?;
-    let path = url.path().trim_end_matches('/').to_owned();
-    let is_version = |part: &str| {
-        let number = part.strip_prefix('v').unwrap_or_default();
-        number.starts_with(|first: char| first.is_ascii_digit())
-    };
-    let is_method = |part: &str| matches!(part, "completions" | "responses" | "messages");
-    if path
-        .split('/')
-        .any(|part| is_version(part) || is_method(part))
-    {
-        return None;
-    }
-    url.set_path(&format!("{path}/v1"));
-    Some(url.into())
 }
 
 /// Interprets a successful response: "answered with one model", "answered with 2 models; the key works", "answered with 2
