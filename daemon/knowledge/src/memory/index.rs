@@ -20,8 +20,9 @@ pub fn index_lines(facts: &[SavedFact], today: &str) -> Vec<String> {
         older = valid.len() - (INDEX_LINES_MAX - 1);
         valid.truncate(INDEX_LINES_MAX - 1);
     }
-    let others =
-        (older > 0).then(|| format!("({older} older ones are not listed; `memory` finds them.)"));
+    let others = (older > 0).then(|| {
+        format!("({older} older ones are not listed: a search of the memory finds them.)")
+    });
     valid.sort_by(|one, two| (one.scope, &one.fact.name).cmp(&(two.scope, &two.fact.name)));
     let lines = valid.into_iter().map(|SavedFact { fact, .. }| {
         format!(
@@ -81,7 +82,7 @@ mod tests {
         assert!(lines[0].starts_with("- n101 "), "{}", lines[0]);
         assert_eq!(
             lines[INDEX_LINES_MAX - 1],
-            "(101 older ones are not listed; `memory` finds them.)"
+            "(101 older ones are not listed: a search of the memory finds them.)"
         );
     }
 }
