@@ -335,6 +335,11 @@ fn file_with_the_system_prompt_is_read_when_a_session_is_created() {
         "{notices}"
     );
     assert!(system(&model.requests()[1]).starts_with("You are Reasonix"));
+    for check in [&["doctor"][..], &["config", "check"]] {
+        let said = house.reasonix(check);
+        let all = format!("{}{}", said.out, said.err);
+        assert!(all.contains("The shipped system prompt is used"), "{all}");
+    }
 }
 
 #[test]

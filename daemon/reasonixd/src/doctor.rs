@@ -11,6 +11,7 @@ use crate::autostart;
 use crate::credentials::Own;
 use crate::daemon::Daemon;
 use crate::settings::{Loaded, shipped};
+use crate::wire;
 
 mod damage;
 
@@ -209,18 +210,18 @@ async fn unwritable(daemon: &Daemon) -> Option<String> {
 
 fn config(daemon: &Daemon, cwd: Option<&Path>) -> Vec<Check> {
     let loaded = daemon.settings(cwd);
-    let mut checks: Vec<_> = loaded
-        .problems
-        .iter()
+    let prompt_files = wire::unusable_prompt_files(&loaded.settings);
+    let problems = loaded.problems.iter().cloned().chain(prompt_files);
+    let mut checks: Vec<_> = problems
         .map(|problem| {
             warning(
                 "config",
-                problem.clone(),
+                problem,
                 "Fix the line; until then it has no effect.",
             )
         })
         .collect();
-    if loaded.problems.is_empty() {
+    if checks.is_empty() {
         checks.push(ok("config", "no problems".into()));
     }
     if let Some(problem) = daemon.store(&loaded).problem() {

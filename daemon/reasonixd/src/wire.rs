@@ -239,6 +239,13 @@ impl Wire {
     }
 }
 
+/// Files of the system prompt and of the examples that cannot be used, each with what new sessions do without.
+pub fn unusable_prompt_files(settings: &Settings) -> Vec<String> {
+    let system_prompt = system_prompt(settings).err();
+    let examples = examples(settings).err();
+    system_prompt.into_iter().chain(examples).collect()
+}
+
 /// Examples for the model of new sessions. The error says why there are none.
 fn examples(settings: &Settings) -> Result<Option<String>, String> {
     let Some(file) = &settings.examples_file else {

@@ -23,9 +23,11 @@ pub async fn check(
         let loaded = daemon.settings(params.cwd.as_deref().map(Path::new));
         let store = daemon.store(&loaded);
         let refused = refused_providers(&daemon, &loaded);
+        let prompt_files = wire::unusable_prompt_files(&loaded.settings);
         let held_back = loaded.project.map(|project| project.without_effect());
         let mut problems = loaded.problems;
         problems.extend(refused);
+        problems.extend(prompt_files);
         problems.extend(store.problem());
         p::CheckOutput {
             values: loaded.values,
