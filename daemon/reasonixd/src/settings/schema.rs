@@ -209,7 +209,7 @@ settings! {
     "supervision.window_seconds", number(1, 86_400), User, "60":
         "Length of the window in which restarts of a session are counted, in seconds.";
     "memory.enabled", Kind::Flag, User, "true":
-        "Give new sessions the facts that earlier ones saved: a line each in the prefix, and the tools to look up, save and forget them. `false`: neither; `reasonix memory` and `/memory` still list and change the facts.";
+        "Give new sessions the facts that earlier ones saved: a line each in the prefix, and the tools to look up, save and forget them. `false`: neither; `reasonix memory` still lists and changes the facts, and `/memory` lists them.";
     "memory.recall", Kind::Flag, User, "false":
         "Send the facts that fit a message with it: at most three, shortened, as background. Facts that have expired are left out. Their text costs tokens with each message that they fit.";
     "sessions.keep_days", number(0, 36_500), User, "0":
