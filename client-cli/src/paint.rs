@@ -68,7 +68,7 @@ impl Painter {
             if self.at_start && text::is_own_mark(letter) {
                 out.push_str("│ ");
             }
-            self.at_start = letter == '\n' || self.at_start && letter.is_whitespace();
+            self.at_start = letter == '\n' || self.at_start && text::is_blank(letter);
             out.push(letter);
         }
         out

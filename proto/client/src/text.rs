@@ -2,6 +2,7 @@
 //!
 //! Pure. [`Cleaner`] is for text to be read, [`exact`] for text to be judged.
 
+use proto::{hidden, invisible};
 use unicode_width::UnicodeWidthChar;
 
 /// The position of the text in an escape sequence.
@@ -139,16 +140,23 @@ fn is_obeyed(character: char) -> bool {
 }
 
 /// What the lines begin with that the clients write themselves, and what looks the same.
-const OWN_MARKS: [char; 23] = [
-    '?', '!', '·', '•', '◂', '✓', '✔', '✗', '✘', '■', '◼', '─', '━', '│', '┃', '┆', '▌', '»', '∴',
-    '▶', '☐', '☑', '>',
+const OWN_MARKS: [char; 25] = [
+    '?', '!', '·', '⊘', '↩', '•', '◂', '✓', '✔', '✗', '✘', '■', '◼', '─', '━', '│', '┃', '┆', '▌',
+    '»', '∴', '▶', '☐', '☑', '>',
 ];
 
 /// Whether a line that begins with this character could be taken for one of the program's own. Text of a model that
 /// begins so is drawn behind a bar.
 #[must_use]
 pub fn is_own_mark(character: char) -> bool {
-    OWN_MARKS.contains(&character)
+    OWN_MARKS.contains(&character) || ('\u{2801}'..='\u{28ff}').contains(&character)
+}
+
+/// Whether a character at the beginning of a line lets the next one look like its first.
+#[must_use]
+pub fn is_blank(character: char) -> bool {
+    let draws_nothing = || hidden(character) || invisible(character) || width(character) == 0;
+    character.is_whitespace() || draws_nothing()
 }
 
 /// Whether the locale that this process was given spells in UTF-8. A terminal of none shows more than ASCII as rubbish.

@@ -300,7 +300,7 @@ impl<'a> Page<'a> {
         let drawn = rows(width);
         let looks_own = |row: &Line<'_>| {
             let mut characters = row.spans.iter().flat_map(|span| span.content.chars());
-            let first = characters.find(|character| !character.is_whitespace());
+            let first = characters.find(|character| !text::is_blank(*character));
             first.is_some_and(text::is_own_mark)
         };
         if self.frames.len() > 1 || width < WIDTH_MIN || !drawn.iter().any(looks_own) {

@@ -318,6 +318,11 @@ fn text_that_looks_like_a_line_of_the_program_is_behind_a_bar() {
             "│ </p>",
         ]
     );
+    // Nor behind characters that draw nothing.
+    for before in ["\u{2800}", "\u{3164}", "\u{301}", "\u{ad}"] {
+        let shown = rows(&format!("{before}⊘ bash · denied"), 40);
+        assert!(shown[0].starts_with("│ "), "{before:?}: {shown:?}");
+    }
     // Nor where a row begins because the line is full.
     assert_eq!(
         rows("aaaa bbbb cccc ✓ you", 15),
