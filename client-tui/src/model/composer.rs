@@ -7,6 +7,7 @@ pub mod rows;
 pub mod text;
 pub mod vim;
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use client::prompt::Prompt;
@@ -22,6 +23,20 @@ const PASTE_CHARACTERS: usize = 1000;
 /// Up to this many characters that return from the editor or a failed send are put back as plain text, to be edited.
 /// A paste becomes a chip much earlier, as nobody typed it.
 const LAID_OUT: usize = 10_000;
+
+/// A prompt as the composer takes it for one: without a blank before it, a line that begins with `!` is a command.
+#[must_use]
+pub fn as_text(prompt: &Prompt) -> Cow<'_, Prompt> {
+    let first = prompt.parts().first().copied();
+    match first {
+        Some((text, None)) if text.starts_with('!') => {
+            let mut text = Prompt::typed(" ");
+            text.push(prompt);
+            Cow::Owned(text)
+        }
+        _ => Cow::Borrowed(prompt),
+    }
+}
 
 /// The composer.
 #[derive(Debug, Default)]
@@ -74,7 +89,7 @@ impl Composer {
 
     /// Stores text from outside as the draft of another session; if that has a draft already, adds it to the history.
     pub fn store_draft_for(&mut self, session: SessionId, prompt: &Prompt, language: Language) {
-        let text = self.laid(prompt, language);
+        let text = self.laid(&as_text(prompt), language);
         if self.drafts.contains_key(&Some(session)) {
             return self.history.push(&text);
         }
@@ -146,7 +161,7 @@ impl Composer {
     /// Inserts a prompt before the current text.
     pub fn prepend(&mut self, prompt: &Prompt, language: Language) {
         let written = self.written().text;
-        let text = self.laid(prompt, language);
+        let text = self.laid(&as_text(prompt), language);
         let caret = text.len();
         self.history.leave();
         match written.is_empty() {
@@ -172,10 +187,12 @@ impl Composer {
 
     /// Adds a prompt that was sent before, here or elsewhere, to the history as the newest. One among the newest already
     /// came from here.
-    pub fn remember(&mut self, text: &str) {
-        let text = chips::plain(text);
+    pub fn remember(&mut self, prompt: &Prompt, language: Language) {
+        let prompt = as_text(prompt);
+        let text = chips::plain(&prompt.text);
         if !self.history.said(&text, |entry| self.chips.expand(entry)) {
-            self.history.push(&text);
+            let laid = self.laid(&prompt, language);
+            self.history.push(&laid);
         }
     }
 

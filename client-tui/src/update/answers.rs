@@ -27,6 +27,7 @@ use super::{
 use crate::effect::{Answer, Call, Copied, Effect, Trouble};
 use crate::messages::app::Msg;
 use crate::messages::dialog::Msg as Title;
+use crate::model::composer::as_text;
 use crate::model::confirm::ConfirmedAction;
 use crate::model::pager::PagerContent;
 use crate::model::{Model, Tone};
@@ -215,19 +216,24 @@ fn failed(model: &mut Model, here: bool, call: Call, trouble: Trouble) {
             let command = model.first_command.take();
             let command = command.map(|command| format!("!{command}"));
             let goal = model.first_goal.take().map(|goal| format!("/goal {goal}"));
-            let text = params.prompt.clone().or(command).or(goal);
-            let prompt = Prompt {
-                text: text.unwrap_or_default(),
+            let prompt = params.prompt.clone().map(|text| Prompt {
+                text,
                 untyped: params.untyped.clone(),
-            };
-            not_sent(model, &prompt, &trouble);
+            });
+            match prompt {
+                Some(prompt) => not_sent(model, &as_text(&prompt), &trouble),
+                None => {
+                    let line = command.or(goal).unwrap_or_default();
+                    not_sent(model, &Prompt::typed(line), &trouble);
+                }
+            }
         }
         Call::Prompt { params, .. } if here => {
             let prompt = Prompt {
                 text: params.text,
                 untyped: params.untyped,
             };
-            not_sent(model, &prompt, &trouble);
+            not_sent(model, &as_text(&prompt), &trouble);
         }
         Call::Shell(params) if here => {
             let prompt = Prompt::typed(format!("!{}", params.command));

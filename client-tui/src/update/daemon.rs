@@ -2,6 +2,7 @@
 
 use client::DecodedEvent;
 use client::form::Form;
+use client::prompt::Prompt;
 use client::transcript::words;
 use proto::Body;
 use proto::live::{Away, Live, Snapshot};
@@ -16,6 +17,7 @@ use crate::messages::app::Msg;
 use crate::model::list::ListOf;
 use crate::model::pager::PagerContent;
 use crate::model::session::Session;
+use crate::model::transcript::EntryKind;
 use crate::model::{Dialog, Link, Model, Tone};
 
 /// Handles an event. Events of an earlier subscription are dropped.
@@ -205,7 +207,13 @@ fn durable(model: &mut Model, body: &Body, new: bool) -> Vec<Effect> {
     let mut effects = keys(model);
     match body {
         Body::User(message) if message.voice.is_user() => {
-            model.composer.remember(&message.text);
+            let untyped = match model.transcript.entries.last().map(|entry| &entry.kind) {
+                Some(EntryKind::User { untyped, .. }) => untyped.clone(),
+                _ => Vec::new(),
+            };
+            let text = message.text.clone();
+            let language = model.look.language;
+            model.composer.remember(&Prompt { text, untyped }, language);
         }
         Body::InteractionOpened(interaction) if new => {
             let form = Form::of(interaction);

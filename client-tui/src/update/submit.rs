@@ -3,11 +3,12 @@
 use client::prompt::Prompt;
 use proto::params::session::{CreateParams, PromptParams, ShellParams, When};
 use proto::state::Kind;
-use proto::{RequestId, SessionId, UntypedText};
+use proto::{RequestId, SessionId};
 
 use super::{commands, composer};
 use crate::effect::{Call, Effect};
 use crate::messages::app::Msg;
+use crate::model::composer::chips;
 use crate::model::{Link, Model, Tone};
 use crate::slash::{self, Line};
 
@@ -18,7 +19,11 @@ pub fn send(model: &mut Model, when: When) -> Vec<Effect> {
     if text.trim().is_empty() {
         return Vec::new();
     }
-    match parse(&draft) {
+    let written = model.composer.buffer.as_str();
+    // A line that begins with a blank is a prompt, and so is one that begins with text that was not typed.
+    let after_blank = written.starts_with(char::is_whitespace);
+    let is_shell = written.starts_with('!');
+    match parse(&text, written) {
         Line::Command(row, arguments) => {
             let arguments = arguments.to_owned();
             if let Some(words) = commands::refused(model, row, &arguments) {
@@ -43,17 +48,15 @@ pub fn send(model: &mut Model, when: When) -> Vec<Effect> {
             model.toast(Tone::Warning, words);
             Vec::new()
         }
-        // A custom command. After a blank it is the beginning of a prompt.
-        Line::Prompt(prompt)
-            if prompt.starts_with('!') && !text.starts_with(char::is_whitespace) =>
-        {
+        Line::Prompt(prompt) if is_shell => {
             let command = prompt.trim_start_matches('!').trim().to_owned();
             shell(model, command)
         }
         Line::Prompt(prompt) => {
             // Two slashes begin a prompt that starts with one slash: the blank tells the daemon that it is not a
             // command.
-            let is_text = prompt.starts_with('/') && text.trim_start().starts_with("//");
+            let is_text = after_blank || text.trim_start().starts_with("//");
+            let is_text = is_text && prompt.starts_with('/');
             let mut sent = Prompt::typed(if is_text { " " } else { "" });
             sent.push(&ending(&draft, prompt));
             self::prompt(model, sent, when)
@@ -61,14 +64,13 @@ pub fn send(model: &mut Model, when: When) -> Vec<Effect> {
     }
 }
 
-/// What a draft is. Text that nobody typed is no command.
-fn parse(draft: &Prompt) -> Line<'_> {
-    let text = draft.text.trim();
-    let start = draft.text.len() - draft.text.trim_start().len();
-    let is_typed = |untyped: &UntypedText| !untyped.range().contains(&start);
-    match draft.untyped.iter().all(is_typed) {
-        true => slash::parse(&draft.text),
-        false => Line::Prompt(text),
+/// What a draft is. `written`: as it is in the composer, where a paste is one character.
+fn parse<'a>(text: &'a str, written: &str) -> Line<'a> {
+    let begins_with_chip = written.trim_start().starts_with(chips::is_chip);
+    let is_after_blank = written.starts_with(char::is_whitespace) && text.trim().starts_with('/');
+    match begins_with_chip || is_after_blank {
+        true => Line::Prompt(text.trim()),
+        false => slash::parse(text),
     }
 }
 

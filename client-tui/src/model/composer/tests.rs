@@ -96,7 +96,7 @@ fn prompts_that_come_back_from_the_session_are_not_said_twice() {
         composer.take();
     }
     for text in ["one", "two", " ", "three"] {
-        composer.remember(text);
+        composer.remember(&Prompt::typed(text), Language::English);
     }
     let mut seen = Vec::new();
     while composer.older() {

@@ -1,10 +1,12 @@
 use std::time::Instant;
 
+use client::prompt::Prompt;
 use proptest::prelude::*;
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::*;
 use crate::keymap::BINDINGS;
+use crate::messages::Language;
 use crate::model::composer::menu::Entries;
 use crate::model::{LaunchContext, Look};
 
@@ -123,7 +125,9 @@ const MENU: &[(&str, &str, &str)] = &[
 fn every_key_of_the_table_does_what_it_says() {
     for (before, keys, after) in WRITING.iter().chain(MENU) {
         let mut model = model();
-        model.composer.remember("before");
+        model
+            .composer
+            .remember(&Prompt::typed("before"), Language::English);
         write(&mut model, before);
         press(&mut model, keys);
         let text = shown(&model);
@@ -170,7 +174,9 @@ fn the_history_keeps_the_draft_and_is_not_edited() {
         model.composer.set(text);
         assert_eq!(model.composer.take(), text);
     }
-    model.composer.remember("two");
+    model
+        .composer
+        .remember(&Prompt::typed("two"), Language::English);
     press(&mut model, "'dr left");
     press(&mut model, "up");
     assert_eq!(shown(&model), "two|");
@@ -186,7 +192,9 @@ fn the_history_keeps_the_draft_and_is_not_edited() {
 fn the_history_has_an_end() {
     let mut model = model();
     for n in 0..150 {
-        model.composer.remember(&n.to_string());
+        model
+            .composer
+            .remember(&Prompt::typed(n.to_string()), Language::English);
     }
     for _ in 0..150 {
         press(&mut model, "alt-up");
@@ -213,7 +221,9 @@ fn a_long_paste_is_one_thing() {
     press(&mut model, "ctrl-_ ctrl-_");
     assert_eq!(model.composer.text(), whole);
     assert_eq!(model.composer.take(), whole);
-    model.composer.remember(&whole);
+    model
+        .composer
+        .remember(&Prompt::typed(&whole), Language::English);
     press(&mut model, "up");
     assert_eq!(
         shown(&model),
@@ -502,7 +512,9 @@ fn vims_keys_come_in_their_mode_only() {
     press(&mut model, "'u ctrl-r 'ix");
     assert_eq!(shown(&model), "one x|wo");
     assert!(!model.composer.is_normal());
-    model.composer.remember("before");
+    model
+        .composer
+        .remember(&Prompt::typed("before"), Language::English);
     press(&mut model, "esc 'k");
     assert_eq!(shown(&model), "befor|e");
     press(&mut model, "'j");
@@ -522,7 +534,9 @@ fn vims_keys_come_in_their_mode_only() {
 fn a_command_of_the_history_opens_no_menu() {
     let mut model = model();
     for text in ["/help", "/theme"] {
-        model.composer.remember(text);
+        model
+            .composer
+            .remember(&Prompt::typed(text), Language::English);
     }
     press(&mut model, "up up");
     assert_eq!(shown(&model), "/help|");
@@ -551,7 +565,7 @@ proptest! {
         let mut model = model();
         model.look.columns = 12;
         model.composer.set_vim(vim);
-        model.composer.remember("/help\nme");
+        model.composer.remember(&Prompt::typed("/help\nme"), Language::English);
         let rows: Vec<_> = BINDINGS
             .iter()
             .filter(|row| matches!(row.context, Context::Composer | Context::Menu))

@@ -10,6 +10,7 @@ use proto::params::history::{RewindOutput, RewindParams, What};
 use super::{dialog, dialog_mut, loaded};
 use crate::effect::{Call, Effect, Trouble};
 use crate::model::Model;
+use crate::model::composer::as_text;
 use crate::model::list::{Choice, Content, Key, Restore};
 use crate::model::transcript;
 
@@ -127,7 +128,8 @@ pub fn take(model: &mut Model, choice: Choice) -> Vec<Effect> {
         && !restore.prompt.text.is_empty()
     {
         let language = model.look.language;
-        model.composer.restore(&restore.prompt, language);
+        let prompt = as_text(&restore.prompt);
+        model.composer.restore(&prompt, language);
     }
     vec![Effect::Call(Call::Rewind(RewindParams {
         force,

@@ -1,5 +1,6 @@
 //! Lines that are sent: the user's own commands, and custom commands whose list has not come yet.
 
+use client::prompt::Prompt;
 use proto::hello::Role;
 use proto::params::command::ListOutput;
 use proto::params::session::CreateOutput;
@@ -8,6 +9,7 @@ use proto::{CallId, Pid, SessionId};
 
 use crate::effect::{Answer, Call, Effect};
 use crate::event::Event;
+use crate::messages::Language;
 use crate::model::Model;
 use crate::update::scene::{attached, busy, call, fresh, press, say, toast};
 
@@ -50,8 +52,62 @@ fn a_line_after_an_exclamation_mark_is_the_users_own_command() {
         call(&say(&mut model, " !important")),
         Call::Prompt { .. }
     ));
+    // And it stays one when it comes back from the session, or was sent elsewhere.
+    for _ in 0..2 {
+        model
+            .composer
+            .remember(&Prompt::typed("!important"), Language::English);
+    }
+    press(&mut model, &["up"]);
+    assert_eq!(model.composer.text(), " !important");
+    assert!(matches!(
+        call(&press(&mut model, &["enter"])),
+        Call::Prompt { .. }
+    ));
     assert!(say(&mut model, "!").is_empty());
     assert!(toast(&model).contains('!'), "{}", toast(&model));
+}
+
+/// Whoever pipes or pastes a text has not typed its first character.
+#[test]
+fn text_of_a_chip_is_no_command() {
+    let mut quoted = Prompt::default();
+    quoted.push_untyped("!touch x", proto::TextOrigin::Stdin);
+    let sent = |model: &mut Model| match call(&press(model, &["enter"])) {
+        Call::Prompt { params, .. } => (params.text.clone(), params.untyped.len()),
+        other => panic!("no prompt: {other:?}"),
+    };
+    let mut model = attached();
+    model.composer.prepend(&quoted, Language::English);
+    assert_eq!(sent(&mut model), ("!touch x".to_owned(), 1));
+    press(&mut model, &["up"]);
+    assert_eq!(sent(&mut model), ("!touch x".to_owned(), 1));
+    let mut model = attached();
+    model.composer.remember(&quoted, Language::English);
+    press(&mut model, &["up"]);
+    assert_eq!(sent(&mut model), ("!touch x".to_owned(), 1));
+    for begin in ["!touch x\n", "/compact\n"] {
+        let mut model = attached();
+        let pasted = begin.repeat(20);
+        model.composer.paste(&pasted, Language::English);
+        assert_eq!(sent(&mut model), (pasted.trim().to_owned(), 0));
+    }
+}
+
+#[test]
+fn blank_before_a_slash_makes_text() {
+    let mut model = attached();
+    for (line, text) in [
+        (" /compact", " /compact"),
+        ("  /hello a", " /hello a"),
+        ("//hello", " /hello"),
+    ] {
+        let effects = say(&mut model, line);
+        let Call::Prompt { params, .. } = call(&effects) else {
+            panic!("{line}: {effects:?}")
+        };
+        assert_eq!(params.text, text, "{line}");
+    }
 }
 
 #[test]
