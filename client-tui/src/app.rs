@@ -18,7 +18,7 @@ use proto::params::session::CreateParams;
 use tokio::sync::{mpsc, watch};
 use tokio::task::{AbortHandle, JoinSet};
 
-use crate::effect::{Answer, Call, Effect, ExitReport};
+use crate::effect::{Answer, Call, Effect, ExitReport, Trouble};
 use crate::event::{Event, Signal};
 use crate::input::{Input, Signals};
 use crate::model::list::ListOf;
@@ -373,7 +373,14 @@ impl App {
                     self.bytes(&terminal::notify(&words, self.surroundings.tmux))?;
                 }
                 Effect::Copy(text) => self.copy(&text).await?,
-                Effect::Edit(text) => self.edit(text).await?,
+                Effect::Edit(text) => {
+                    let edited = self.edit(&text).await?;
+                    self.answer(Answer::Edited(edited)).await?;
+                }
+                Effect::EditFact(fact) => {
+                    let text = self.edit(&fact.content).await?;
+                    self.answer(Answer::FactEdited { fact, text }).await?;
+                }
                 Effect::Directory(directory) => self.spawn(async move {
                     let place = directory.clone();
                     // A disk may be slow: keys are not kept waiting.
@@ -425,12 +432,12 @@ impl App {
     }
 
     /// The terminal is the editor's meanwhile.
-    async fn edit(&mut self, text: String) -> io::Result<()> {
+    async fn edit(&mut self, text: &str) -> io::Result<Result<String, Trouble>> {
         self.input.pause();
         self.leave()?;
         self.terminal.restore();
         let command = editor::command(|name| std::env::var(name).ok());
-        let edited = editor::edit(&command, &text, self.model.look.language).await;
+        let edited = editor::edit(&command, text, self.model.look.language).await;
         // These keys were meant for the editor.
         let mut others = Vec::new();
         while let Some(signal) = self.signals.next().now_or_never() {
@@ -445,7 +452,7 @@ impl App {
             let _ = self.sender.try_send(Event::Signal(signal));
         }
         self.back()?;
-        self.answer(Answer::Edited(edited)).await
+        Ok(edited)
     }
 
     fn suspend(&mut self) -> io::Result<()> {

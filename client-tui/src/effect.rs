@@ -52,6 +52,8 @@ pub enum Effect {
     Copy(String),
     /// Opens the user's editor with this text; the result is [`Answer::Edited`].
     Edit(String),
+    /// Opens the user's editor with the text of a fact; the result is [`Answer::FactEdited`].
+    EditFact(Box<memory::FactOutput>),
     /// Reads a directory for the menu of files; the result is [`Answer::Directory`].
     Directory(PathBuf),
     /// Reads all paths below a directory, for the same menu; the result is [`Answer::Tree`].
@@ -125,6 +127,11 @@ pub enum Call {
     /// For the list of custom commands.
     CustomCommands(command::ListParams),
     Memory(memory::ListParams),
+    /// Reads a fact to edit it.
+    ReadFact(memory::ReadParams),
+    WriteFact(memory::WriteParams),
+    ForgetFact(memory::ForgetParams),
+    RestoreFact(memory::RestoreParams),
     Skills(skill::ListParams),
     Search(history::SearchParams),
     Hooks(hook::ListParams),
@@ -215,6 +222,7 @@ pub enum Answer {
     Resources(mcp::ResourcesOutput),
     CustomCommands(command::ListOutput),
     Memory(memory::ListOutput),
+    Fact(Box<memory::FactOutput>),
     Skills(skill::ListOutput),
     Hits(history::SearchOutput),
     /// `reloaded`: read from disk again.
@@ -254,6 +262,11 @@ pub enum Answer {
         text: String,
     },
     Edited(Result<String, Trouble>),
+    FactEdited {
+        /// As it was.
+        fact: Box<memory::FactOutput>,
+        text: Result<String, Trouble>,
+    },
     /// The names in a directory; names of directories end with a slash.
     Directory {
         directory: PathBuf,

@@ -8,12 +8,13 @@ use client::{CallError, Client, DecodedEvent};
 use proto::Seq;
 use proto::methods::{
     CommandList, ConfigCheck, GoalChange, GoalStart, GoalStatus, GoalStop, HistorySearch, HookList,
-    HookReload, InteractionAnswer, InteractionList, McpList, McpResources, McpRestart, MemoryList,
-    ProcessKill, ProcessList, ProviderList, RulesList, RulesRevoke, SessionCheckpoints,
-    SessionCompact, SessionCreate, SessionDelete, SessionEdit, SessionFork, SessionInspect,
-    SessionInterrupt, SessionList, SessionPin, SessionReload, SessionReorder, SessionResume,
-    SessionRewind, SessionSet, SessionShell, SessionSignal, SessionUnqueue, SkillList, StatsQuery,
-    SymbolList, TrustGet, TrustSet,
+    HookReload, InteractionAnswer, InteractionList, McpList, McpResources, McpRestart,
+    MemoryForget, MemoryList, MemoryRead, MemoryRestore, MemoryWrite, ProcessKill, ProcessList,
+    ProviderList, RulesList, RulesRevoke, SessionCheckpoints, SessionCompact, SessionCreate,
+    SessionDelete, SessionEdit, SessionFork, SessionInspect, SessionInterrupt, SessionList,
+    SessionPin, SessionReload, SessionReorder, SessionResume, SessionRewind, SessionSet,
+    SessionShell, SessionSignal, SessionUnqueue, SkillList, StatsQuery, SymbolList, TrustGet,
+    TrustSet,
 };
 use proto::params::compact::CompactParams;
 use proto::params::process::KillParams;
@@ -98,6 +99,10 @@ async fn answer(client: &Client, call: Call, language: Language) -> Result<Answe
             Answer::CustomCommands(client.call::<CommandList>(&params).await?)
         }
         Call::Memory(params) => Answer::Memory(client.call::<MemoryList>(&params).await?),
+        Call::ReadFact(params) => Answer::Fact(Box::new(client.call::<MemoryRead>(&params).await?)),
+        Call::WriteFact(ref params) => done(client.call::<MemoryWrite>(params).await, call)?,
+        Call::ForgetFact(ref params) => done(client.call::<MemoryForget>(params).await, call)?,
+        Call::RestoreFact(ref params) => done(client.call::<MemoryRestore>(params).await, call)?,
         Call::GoalStatus(params) => {
             Answer::Goal(Box::new(client.call::<GoalStatus>(&params).await?))
         }

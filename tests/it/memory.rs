@@ -481,7 +481,9 @@ fn user_lists_adds_changes_forgets_and_restores_facts() {
     run(&house, &[], "Go.").expect(0, "completed");
     let known = "- tabs (user): Indent with tabs.";
     assert!(system(&model.requests()[0]).contains(known));
-    memory(&["edit", "tabs", "--expires", "2020-01-01"]);
+    let dated = memory(&["edit", "tabs", "--expires", "2020-01-01"]);
+    let words = "tabs expired on 2020-01-01, so sessions do not know it";
+    assert!(dated.err.contains(words), "{dated:?}");
     assert!(memory(&["list"]).out.contains("expired on 2020-01-01"));
     assert!(!house.reasonix(&["prompt", "--raw"]).out.contains(known));
     let by_nothing = ["memory", "edit", "tabs", "--superseded-by", "blanks"];

@@ -142,18 +142,13 @@ pub async fn run(args: Args) -> Result<u8, Error> {
         }
         Action::Show { name } => show(&read(&client, cwd, name).await?, json)?,
         Action::Add(add) => {
-            let content = add.content.join(" ");
-            let start = || content.lines().next().unwrap_or_default();
-            let start = || start().chars().take(DESCRIPTION).collect();
+            let new = WriteParams::new_fact(add.name, add.content.join(" "));
             let params = WriteParams {
                 cwd,
-                name: add.name,
-                description: add.description.unwrap_or_else(start),
+                description: add.description.unwrap_or(new.description),
                 fact_type: add.fact_type,
                 expires: add.expires,
-                create: true,
-                content,
-                ..WriteParams::default()
+                ..new
             };
             saved(&client.call::<MemoryWrite>(&params).await?, json)?;
         }
@@ -180,9 +175,6 @@ pub async fn run(args: Args) -> Result<u8, Error> {
     Ok(0)
 }
 
-/// Characters of a description that is made of a text.
-const DESCRIPTION: usize = 80;
-
 async fn read(client: &Client, cwd: Option<String>, name: String) -> Result<FactOutput, Error> {
     let params = ReadParams {
         cwd,
@@ -201,16 +193,14 @@ async fn change(client: &Client, cwd: Option<String>, edit: Edit) -> Result<Fact
         None if given => before.content,
         None => edited(&before.content).await?,
     };
-    let fact = before.fact;
+    let changed = WriteParams::changed(before.fact, content);
     let params = WriteParams {
         cwd,
-        name: fact.name,
-        description: edit.description.unwrap_or(fact.description),
-        fact_type: edit.fact_type.unwrap_or(fact.fact_type),
-        content,
-        expires: edit.expires.or(fact.expires),
-        superseded_by: edit.superseded_by.or(fact.superseded_by),
-        ..WriteParams::default()
+        description: edit.description.unwrap_or(changed.description),
+        fact_type: edit.fact_type.unwrap_or(changed.fact_type),
+        expires: edit.expires.or(changed.expires),
+        superseded_by: edit.superseded_by.or(changed.superseded_by),
+        ..changed
     };
     Ok(client.call::<MemoryWrite>(&params).await?)
 }
@@ -285,6 +275,10 @@ fn done(fact: &FactOutput, json: bool, message: Msg) -> Result<(), Error> {
     if json {
         return output::json(fact);
     }
-    output::progress(&say!(message, text::line(&fact.fact.name)));
+    let name = text::line(&fact.fact.name);
+    output::progress(&say!(message, name));
+    if let (Some(day), true) = (&fact.fact.expires, fact.fact.stale) {
+        output::progress(&say!(Msg::FactIsStale, name, text::line(day)));
+    }
     Ok(())
 }

@@ -97,7 +97,10 @@ super::catalog! {
     BudgetHow = "`/budget {0}` does not name a limit and its amount; for example /budget usd 2, /budget tokens 100k, /budget steps 50, /budget minutes 90; 0: no limit", "`/budget {0}` 没有写明限额及其数值；例如 /budget usd 2、/budget tokens 100k、/budget steps 50、/budget minutes 90；0 表示不限";
     CostUnknown = "price unknown", "价格未知";
     MemoryTitle = "memory", "记忆";
-    MemoryNone = "no facts; `reasonix memory add` saves one", "没有记忆：用 `reasonix memory add` 添加";
+    MemoryNone = "no facts; `/memory add NAME TEXT` saves one", "没有记忆：用 `/memory add NAME TEXT` 添加";
+    MemorySaved = "saved {0}; new sessions know it, this one after `/reload`", "已保存 {0}；新会话会知道它，本会话在 `/reload` 之后知道";
+    MemoryForgotten = "archived {0}; `/memory restore {0}` brings it back", "已归档 {0}；`/memory restore {0}` 可恢复";
+    MemoryUnchanged = "{0} is as it was", "{0} 未改动";
     MemoryArchived = "Archived:", "已归档：";
     MemorySuperseded = "superseded by {0}", "已被 {0} 取代";
     MemoryExpired = "expired on {0}", "已于 {0} 过期";

@@ -76,7 +76,14 @@ pub fn take(model: &mut Model, follow: u64, answer: Answer) -> Vec<Effect> {
             let words = language.fill(Msg::Exported, &[&file, &bytes.to_string()]);
             model.toast(Tone::Good, words);
         }
+        Answer::FactEdited {
+            fact,
+            text: Ok(text),
+        } => return memory::edited(model, *fact, text),
         Answer::Edited(Err(trouble))
+        | Answer::FactEdited {
+            text: Err(trouble), ..
+        }
         | Answer::Copied {
             result: Err(trouble),
             ..
@@ -137,6 +144,10 @@ fn of_session(model: &mut Model, answer: Answer) -> Vec<Effect> {
         Answer::Resources(output) => composer::resources_came(model, output.resources),
         Answer::CustomCommands(output) => return custom::shown(model, &output),
         Answer::Memory(output) => return memory::shown(model, &output),
+        Answer::Fact(fact) => return vec![Effect::EditFact(fact)],
+        Answer::Done(done @ (Call::WriteFact(_) | Call::ForgetFact(_) | Call::RestoreFact(_))) => {
+            memory::changed(model, &done)
+        }
         Answer::Hooks { reloaded, output } => return hooks::shown(model, reloaded, &output),
         Answer::Servers(output) => return mcp::shown(model, &output),
         Answer::Done(Call::RestartServer(params)) => mcp::restarted(model, &params.name),
@@ -178,6 +189,7 @@ fn of_session(model: &mut Model, answer: Answer) -> Vec<Effect> {
         | Answer::Preview { .. }
         | Answer::Revoked { .. }
         | Answer::Edited(_)
+        | Answer::FactEdited { .. }
         | Answer::Directory { .. }
         | Answer::Tree { .. }
         | Answer::Copied { .. }

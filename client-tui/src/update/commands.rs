@@ -64,6 +64,7 @@ pub fn refused(model: &Model, row: &'static Row, arguments: &str) -> Option<Stri
         Command::Copy => copy::is_wrong(arguments),
         Command::Hooks => !matches!(arguments, "" | "reload"),
         Command::Mcp => mcp::is_wrong(arguments),
+        Command::Memory => memory::is_wrong(arguments),
         _ => arguments.is_empty() && needed,
     };
     if row.arguments.is_empty() && !arguments.is_empty() {
@@ -183,7 +184,7 @@ pub fn run(model: &mut Model, row: &'static Row, prompt: &Prompt) -> Vec<Effect>
         Command::Skills => list::open(model, ListOf::Skills),
         Command::Search => list::search(model, arguments),
         Command::Commands => custom::asked(model),
-        Command::Memory => memory::asked(model),
+        Command::Memory => memory::asked(model, arguments),
         Command::Hooks => hooks::asked(model, arguments),
         Command::Mcp => {
             let pid = model.session.as_ref().map(|session| session.pid);

@@ -124,6 +124,66 @@ fn is_list(model: &Model, is: impl Fn(&ListOf) -> bool) -> bool {
     matches!(&model.dialog, Some(Dialog::List(list)) if is(&list.what))
 }
 
+/// `/memory` with each of its words.
+fn facts_are_changed(model: &mut Model) {
+    for wrong in [
+        "forget",
+        "forget two words",
+        "add tabs",
+        "edit",
+        "lose tabs",
+    ] {
+        let effects = say(model, &format!("/memory {wrong}"));
+        assert!(effects.is_empty(), "{wrong}: {effects:?}");
+    }
+    let session = model.session.as_ref().map(|session| session.id.to_string());
+    let effects = say(model, "/memory add tabs Use tabs, not blanks.");
+    let Call::WriteFact(added) = call(&effects) else {
+        panic!("{effects:?}");
+    };
+    assert!(added.create && added.session == session && added.cwd.is_none());
+    assert_eq!(added.content, "Use tabs, not blanks.");
+    assert_eq!(added.description, added.content);
+    for (word, said) in [
+        ("restore", "saved tabs"),
+        ("forget", "archived tabs; `/memory restore tabs`"),
+    ] {
+        let effects = say(model, &format!("/memory {word} tabs"));
+        let answer = Answer::Done(call(&effects).clone());
+        assert!(
+            matches!(
+                &answer,
+                Answer::Done(Call::ForgetFact(_) | Call::RestoreFact(_))
+            ),
+            "{answer:?}"
+        );
+        take(model, vec![Event::Answered { follow: 0, answer }]);
+        assert!(toast(model).contains(said), "{word}: {}", toast(model));
+    }
+    let effects = say(model, "/memory edit tabs");
+    assert!(matches!(call(&effects), Call::ReadFact(params) if params.name == "tabs"));
+    let fact = serde_json::json!({"fact": {"name": "tabs", "description": "Tabs.", "type": "user",
+        "scope": "user", "file": "/home/memory/tabs.md", "expires": "2030-01-01"}, "content": "Use tabs.\n"});
+    let fact: Box<proto::params::memory::FactOutput> = serde_json::from_value(fact).unwrap();
+    let answer = Answer::Fact(fact.clone());
+    let effects = take(model, vec![Event::Answered { follow: 0, answer }]);
+    assert_eq!(effects, [Effect::EditFact(fact.clone())]);
+    let answered = |text: &str| {
+        let (fact, text) = (fact.clone(), Ok(text.to_owned()));
+        let answer = Answer::FactEdited { fact, text };
+        vec![Event::Answered { follow: 0, answer }]
+    };
+    assert_eq!(take(model, answered("Use tabs.")), []);
+    assert!(toast(model).contains("tabs is as it was"));
+    let effects = take(model, answered("Use blanks.\n"));
+    let Call::WriteFact(changed) = call(&effects) else {
+        panic!("{effects:?}");
+    };
+    assert_eq!(changed.content, "Use blanks.\n");
+    assert_eq!(changed.description, "Tabs.");
+    assert_eq!(changed.expires.as_deref(), Some("2030-01-01"));
+}
+
 #[test]
 fn every_key_that_works_everywhere_has_a_script() {
     for row in BINDINGS
@@ -432,6 +492,7 @@ fn said(command: Command) {
             assert!(matches!(call(&effects), Call::CustomCommands(_)));
         }
         Command::Memory => {
+            facts_are_changed(&mut model);
             let effects = say(&mut model, "/memory");
             assert!(
                 matches!(call(&effects), Call::Memory(params) if params.archived && params.session.is_some())

@@ -190,6 +190,38 @@ pub struct WriteParams {
     pub create: bool,
 }
 
+/// Characters of a description that is made of a text.
+const DESCRIPTION: usize = 80;
+
+impl WriteParams {
+    /// A new fact, described by the start of its text. The caller says where it belongs.
+    #[must_use]
+    pub fn new_fact(name: String, content: String) -> Self {
+        let start = content.lines().next().unwrap_or_default();
+        Self {
+            name,
+            description: start.chars().take(DESCRIPTION).collect(),
+            content,
+            create: true,
+            ..Self::default()
+        }
+    }
+
+    /// A known fact with this text. The caller says where it belongs.
+    #[must_use]
+    pub fn changed(fact: FactInfo, content: String) -> Self {
+        Self {
+            name: fact.name,
+            description: fact.description,
+            fact_type: fact.fact_type,
+            content,
+            expires: fact.expires,
+            superseded_by: fact.superseded_by,
+            ..Self::default()
+        }
+    }
+}
+
 /// Parameters of `memory.forget`: the fact goes to the archive.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "MemoryForgetParams")]
