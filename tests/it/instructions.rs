@@ -437,6 +437,11 @@ fn added_directories_can_be_written_in() {
     let dir = other.path().to_str().expect("text");
     run(&house, &[&mode[..], &["--add-dir", dir]].concat(), "With.").expect(0, "completed");
     assert_eq!(std::fs::read_to_string(&path).expect("file"), "made");
+    let told = |request: usize| {
+        let words = format!("Also part of the workspace: {dir}");
+        model.requests()[request].json.to_string().contains(&words)
+    };
+    assert!(!told(0) && told(2), "the model is told of it");
     for (dir, reason) in [
         ("/", "root of the file system"),
         ("/no/such/directory", "exist"),

@@ -4,12 +4,14 @@
 use std::path::{Path, PathBuf};
 
 use proto::Stamp;
+use proto::record::SessionCreated;
 use workspace::{GitDirs, is_repository};
 
 use crate::assembly::setup::Setup;
 
-/// The `<context>` block: directory, system, date, branch.
-pub fn context(cwd: &Path, root: &Path, shell: Option<&str>) -> String {
+/// The `<context>` block: directories, system, date, branch.
+pub fn context(created: &SessionCreated) -> String {
+    let (cwd, root) = (Path::new(&created.cwd), Path::new(&created.root));
     let mut lines = vec![
         format!("Working directory: {}", cwd.display()),
         format!(
@@ -29,7 +31,10 @@ pub fn context(cwd: &Path, root: &Path, shell: Option<&str>) -> String {
     if cwd != root {
         lines.insert(1, format!("Workspace root: {}", root.display()));
     }
-    if let Some(shell) = shell {
+    for directory in &created.add_dirs {
+        lines.push(format!("Also part of the workspace: {directory}"));
+    }
+    if let Some(shell) = created.env.get("SHELL") {
         lines.push(format!("Shell: {shell}"));
     }
     match GitDirs::of_work_tree(root).and_then(|git| git.branch()) {

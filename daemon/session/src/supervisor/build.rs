@@ -385,9 +385,7 @@ fn first_seen(
 fn machine(facts: Facts, profile: &Profile, hooks: &Hooks, created: &SessionCreated) -> Machine {
     let mut machine = Machine::new(facts, profile.model.limits);
     if machine.facts().spoken == 0 {
-        let shell = created.env.get("SHELL").map(String::as_str);
-        let (cwd, root) = (Path::new(&created.cwd), Path::new(&created.root));
-        machine.set_context(first_message::context(cwd, root, shell));
+        machine.set_context(first_message::context(created));
     }
     machine.set_notify_turn_end(hooks.any(HookEvent::Stop));
     machine.set_call_repair(tool_repair::wanted(&profile.model, &profile.tools));

@@ -313,7 +313,7 @@ pub fn begin_with(
     }
 }
 
-fn created(session: SessionId, project: &Path) -> SessionCreated {
+pub fn created(session: SessionId, project: &Path) -> SessionCreated {
     let place = project.to_string_lossy().into_owned();
     SessionCreated {
         origin: None,

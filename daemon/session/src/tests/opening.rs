@@ -3,6 +3,9 @@
 use std::fs;
 use std::path::Path;
 
+use proto::SessionId;
+
+use super::house;
 use crate::context::first_message::{context, root_of};
 
 #[test]
@@ -26,18 +29,25 @@ fn the_root_is_the_git_root_but_never_the_persons_home() {
 fn the_context_tells_the_branch_without_running_anything() {
     let dir = tempfile::tempdir().unwrap();
     let root = dir.path();
-    assert!(context(root, root, None).contains("Not a git repository"));
+    let mut created = house::created(SessionId::new(), root);
+    assert!(context(&created).contains("Not a git repository"));
     fs::create_dir(root.join(".git")).unwrap();
     fs::write(
         root.join(".git/HEAD"),
         "ref: refs/heads/fix/\u{1b}[31mred\n",
     )
     .unwrap();
-    let text = context(root, root, Some("/bin/zsh"));
+    created.env.insert("SHELL".into(), "/bin/zsh".into());
+    created.add_dirs.push("/more".into());
+    let text = context(&created);
     assert!(text.contains("Git branch: fix/[31mred"), "{text}");
     assert!(
         !text.contains('\u{1b}'),
         "no control byte gets into a prompt"
     );
     assert!(text.contains("Shell: /bin/zsh"));
+    assert!(
+        text.contains("\nAlso part of the workspace: /more\n"),
+        "{text}"
+    );
 }

@@ -3,7 +3,7 @@
 //! The actor says where to and lets no turn start meanwhile. The files are a task's work (`restore`), on a thread that
 //! may block; its end comes back to the actor, who writes the record.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use proto::params::history::{CheckpointsOutput, RewindOutput, RewindParams, TurnCheckpoint, What};
@@ -357,11 +357,7 @@ impl Going {
     }
 
     fn context(&self) -> String {
-        let Some(created) = &self.created else {
-            return String::new();
-        };
-        let shell = created.env.get("SHELL").map(String::as_str);
-        let (cwd, root) = (PathBuf::from(&created.cwd), PathBuf::from(&created.root));
-        first_message::context(&cwd, &root, shell)
+        let created = self.created.as_ref();
+        created.map_or_else(String::new, |created| first_message::context(created))
     }
 }
