@@ -182,7 +182,11 @@ impl Search<'_> {
                 return;
             }
         };
-        let may_be_text = matches!(resolved.kind(), None | Some(FileKind::Directory));
+        let may_be_text = match resolved.kind() {
+            None => true,
+            Some(FileKind::Directory) => !import.path.ends_with('/'),
+            Some(_) => false,
+        };
         if may_be_text && !import.is_clearly_a_path() {
             return;
         }

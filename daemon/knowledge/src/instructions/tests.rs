@@ -152,6 +152,18 @@ fn missing_import_is_reported_with_its_line() {
 }
 
 #[test]
+fn import_of_a_directory_is_reported_where_it_is_written_as_one() {
+    let project = Project::new();
+    project
+        .put("root/docs/one.md", "One.")
+        .put("root/AGENTS.md", "Ask @docs first.\nSee @docs/ too.\n");
+    assert_eq!(
+        only_problem(&project.find("root")),
+        "`AGENTS.md:2`: the import `@docs/` is left out: it is a directory."
+    );
+}
+
+#[test]
 fn import_that_is_left_out_is_reported_once_where_it_is_first_named() {
     let project = Project::new();
     project
