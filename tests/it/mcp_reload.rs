@@ -81,7 +81,11 @@ fn a_reload_takes_up_the_tools_of_servers_and_nothing_changes_before() {
     let done = house
         .reasonix(&["reload", &session, "--yes"])
         .expect_code(0);
-    for changed in ["tool mcp__s__new", "tool mcp__s__old", "tool mcp__s__add"] {
+    for changed in [
+        "new tool mcp__s__new",
+        "removed tool mcp__s__old",
+        "changed tool mcp__s__add",
+    ] {
         assert!(done.err.contains(changed), "{done:?}");
     }
     let count = model.count();
@@ -141,4 +145,38 @@ fn a_reload_gives_a_session_with_chosen_tools_no_more() {
     assert!(done.err.contains("with a choice of tools"), "{done:?}");
     run(&house, &["-s", &session], "Two.").expect(0, "completed");
     model.assert_prefix();
+}
+
+/// A tool that the prefix does not declare costs no reset.
+#[test]
+fn a_reload_takes_up_the_new_definition_of_a_tool_that_is_searched_for_without_a_reset() {
+    let model = Model::start(Script::by(|request: &Request| {
+        match request.last()["role"] == "user" {
+            true => Answer::call("tool_search", json!({"query": "add"})),
+            false => Answer::text("Done."),
+        }
+    }));
+    let house = house(&model);
+    house.settings("[mcp]\ndeferred_above = 0");
+    let description = house.root().join("description");
+    fs::write(&description, "Adds.").expect("write a description");
+    let path = description.to_string_lossy().into_owned();
+    servers(&house, &json!({"s": faulty(&["ok", "--describe", &path])}));
+    let session = run(&house, &[], "Search.").expect(0, "completed").pid();
+    assert!(result_of(&model).contains("Adds."), "{}", result_of(&model));
+    fs::write(&description, "Adds two numbers, exactly.").expect("write a description");
+    let _ = house.reasonix(&["mcp", "restart", "s"]).expect_code(0);
+    let _ = house.reasonix(&["mcp", "test", "s"]).expect_code(0);
+    let done = house.reasonix(&["reload", &session]).expect_code(0);
+    let words = "reloaded without a cache reset: changed tool mcp__s__add";
+    assert!(done.err.contains(words), "{done:?}");
+    run(&house, &["-s", &session], "Search.").expect(0, "completed");
+    assert!(
+        result_of(&model).contains("exactly"),
+        "{}",
+        result_of(&model)
+    );
+    model.assert_prefix();
+    let again = house.reasonix(&["reload", &session]).expect_code(0);
+    assert!(again.err.contains("nothing was reset"), "{again:?}");
 }

@@ -20,11 +20,11 @@ pub struct ReloadParams {
 /// Answer of `session.reload`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ReloadOutput {
-    /// Record of the cache reset; absent: no instruction file, skill, line of facts or tool has changed, and nothing was reset.
+    /// Record of the cache reset; absent: nothing was reset, as nothing has changed that requests begin with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seq: Option<Seq>,
-    /// Instruction files that are new, changed or gone, skills (`skill NAME`) and tools of MCP servers (`tool NAME`);
-    /// `memory` if the lines of facts are others.
+    /// Instruction files that are new, changed or gone, skills (`skill NAME`) and tools of MCP servers (`new tool NAME`,
+    /// `changed tool NAME`, `removed tool NAME`); `memory` if the lines of facts are others.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changed: Vec<String>,
     /// Instruction files, facts and tools that were left out or cut, and why.

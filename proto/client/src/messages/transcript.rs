@@ -117,6 +117,8 @@ crate::catalog! {
     ReloadForecasts = "; next request: {0}; before the reload: {1}", "；下一次请求：{0}；重新加载前：{1}";
     ReloadNothing = "no instruction file or tool has changed: nothing was reset", "指令文件和工具没有变化：未作任何重置";
     Reloaded = "reloaded: {0}", "已重新加载：{0}";
+    /// Tools that `tool_search` finds.
+    ReloadedForFree = "reloaded without a cache reset: {0}", "已重新加载，未重置缓存：{0}";
     Cached = "{0} of them from the cache", "其中 {0} 来自缓存";
     CachedNone = "none of them from the cache", "均不来自缓存";
     PriceUnknown = "price unknown", "价格未知";

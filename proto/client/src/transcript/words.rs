@@ -645,7 +645,7 @@ pub fn reloaded(language: Language, done: &ReloadOutput) -> Vec<String> {
     let mut lines: Vec<_> = problems
         .map(|problem| crate::text::line(&language.translate(problem)))
         .collect();
-    if done.seq.is_none() {
+    if done.seq.is_none() && done.changed.is_empty() {
         lines.push(language.say(Msg::ReloadNothing).to_owned());
         return lines;
     }
@@ -655,7 +655,11 @@ pub fn reloaded(language: Language, done: &ReloadOutput) -> Vec<String> {
         .map(|name| crate::text::line(name))
         .collect();
     let names: Vec<_> = names.iter().map(String::as_str).collect();
-    let mut words = language.fill(Msg::Reloaded, &[&named(language, &names)]);
+    let outcome = match done.seq {
+        Some(_) => Msg::Reloaded,
+        None => Msg::ReloadedForFree,
+    };
+    let mut words = language.fill(outcome, &[&named(language, &names)]);
     if let Some(price) = &done.forecasts {
         words.push_str(&forecasts(language, Msg::ReloadForecasts, price));
     }

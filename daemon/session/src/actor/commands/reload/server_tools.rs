@@ -1,6 +1,6 @@
 //! The tools of MCP servers that a reload takes up. Pure. All other tools stay as they were at the session's start.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use contract::{PrefixText, SKILL_TOOL, ToolDeclaration, ToolSet};
 
@@ -87,30 +87,31 @@ fn declarations(before: &PrefixText, fresh: &ToolSet, pinned: &[String]) -> Vec<
 
 /// Tools of servers that are new, described otherwise or gone, by what the model knows of them.
 fn changed(old: &ToolSet, before: &PrefixText, fresh: &ToolSet, pinned: &[String]) -> Vec<String> {
-    let now: Vec<_> = declared(fresh, pinned)
-        .filter(|tool| is_server_tool(&tool.name))
-        .collect();
-    let then = before
-        .tools
-        .iter()
-        .filter(|tool| is_server_tool(&tool.name));
-    let then: Vec<_> = then.cloned().collect();
-    let differing = |from: &[ToolDeclaration], other: &[ToolDeclaration]| {
-        let alone = from.iter().filter(|tool| !other.contains(tool));
-        alone.map(|tool| tool.name.to_string()).collect::<Vec<_>>()
-    };
-    let mut names = BTreeSet::from_iter(differing(&now, &then));
-    names.extend(differing(&then, &now));
-    // Those that `tool_search` finds are not declared.
-    let found = |set: &ToolSet| {
-        let found = set.deferred().filter(|spec| is_server_tool(&spec.name));
-        found.map(|spec| spec.name.to_string()).collect()
-    };
-    let (now, then): (BTreeSet<String>, BTreeSet<String>) = (found(fresh), found(old));
-    names.extend(now.symmetric_difference(&then).cloned());
-    names
-        .into_iter()
-        .map(|name| format!("tool {name}"))
+    let now = known(fresh, declared(fresh, pinned));
+    let then = known(old, before.tools.iter().cloned());
+    let names: BTreeSet<_> = now.keys().chain(then.keys()).collect();
+    let changes = names.into_iter().filter_map(|name| {
+        let change = match (now.get(name), then.get(name)) {
+            (Some(now), Some(then)) if now == then => return None,
+            (Some(_), Some(_)) => "changed",
+            (Some(_), None) => "new",
+            (None, _) => "removed",
+        };
+        Some(format!("{change} tool {name}"))
+    });
+    changes.collect()
+}
+
+/// Tools of servers that the model can call, and whether the prefix declares them or `tool_search` finds them.
+fn known(
+    set: &ToolSet,
+    in_prefix: impl Iterator<Item = ToolDeclaration>,
+) -> BTreeMap<String, (ToolDeclaration, bool)> {
+    let found = set.deferred().map(|spec| (spec.declaration(), false));
+    // One that is pinned is declared although it is deferred.
+    let all = found.chain(in_prefix.map(|tool| (tool, true)));
+    all.filter(|(tool, _)| is_server_tool(&tool.name))
+        .map(|(tool, is_declared)| (tool.name.to_string(), (tool, is_declared)))
         .collect()
 }
 
