@@ -543,3 +543,41 @@ fn a_server_whose_address_stops_answering_is_unreachable_in_lists_until_it_answe
     });
     assert_eq!(again(&house, &model, &ran), "Hello, Ann.");
 }
+
+/// It answers a call with the beginning of a stream, and is gone.
+#[test]
+fn call_in_flight_ends_when_nobody_listens_at_the_address_any_more() {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("an address");
+    let server = std::thread::spawn(move || {
+        loop {
+            let (stream, _) = listener.accept().expect("a connection");
+            let Some(came) = read(&stream) else { continue };
+            let is_call = came.rpc() == "tools/call";
+            let answer = match is_call {
+                true => {
+                    let event = "id: event-7\r\nretry: 10\r\ndata: \r\n\r\n";
+                    with("200 OK", "Content-Type: text/event-stream\r\n", event)
+                }
+                false => answer(&came),
+            };
+            if is_call {
+                drop(listener);
+                let _ = (&stream).write_all(answer.as_bytes());
+                return;
+            }
+            let _ = (&stream).write_all(answer.as_bytes());
+        }
+    });
+    let model = calling("mcp__web__greet", json!({"name": "Ann"}));
+    let house = house(&model);
+    // Its limit is far longer than the test may take.
+    let entry = json!({"url": format!("http://{address}/mcp"), "timeout_seconds": 3600});
+    servers(&house, &json!({"web": entry}));
+    run(&house, &["--allow", "mcp__web"], "Greet.").expect(0, "completed");
+    server.join().expect("the server");
+    let said = result_of(&model);
+    for words in ["cannot be reached", "refused", "may have had effects"] {
+        assert!(said.contains(words), "{words}: {said}");
+    }
+}

@@ -293,6 +293,8 @@ impl SdkConnection {
         let mut last = Instant::now() + request.timeout.saturating_mul(PROGRESS_FACTOR);
         let mut due = Instant::now() + request.timeout;
         let mut asks = None;
+        // Its result can only come by another connection then, and none can be made.
+        let mut refused = std::pin::pin!(self.refused());
         let stopped = loop {
             // Cancel-safe: a receiver that is polled again, flags, a timer.
             tokio::select! {
@@ -308,6 +310,7 @@ impl SdkConnection {
                     };
                 }
                 () = request.cancel.cancelled() => break CallError::Cancelled,
+                reason = &mut refused => break CallError::Unreachable { reason, arrived: true },
                 Ok(()) = progressed.changed() => due = (Instant::now() + request.timeout).min(last),
                 Ok(()) = asked.changed() => {
                     let now = Instant::now();
@@ -324,6 +327,14 @@ impl SdkConnection {
         // If this cannot be sent, the server is gone, which is noticed elsewhere.
         let _ = handle.cancel(Some("no longer wanted".to_owned())).await;
         Err(stopped.into())
+    }
+
+    /// Resolves when nobody listens at its address any more, with the reason. Never for a program, whose end is noticed.
+    async fn refused(&self) -> String {
+        match &self.route {
+            Route::Program(_) => pending().await,
+            Route::Http { session, .. } => session.reach.refused().await,
+        }
     }
 
     /// Answers what a server wants to know before it can finish a call. The error is a text for the model.
