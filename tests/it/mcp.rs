@@ -377,6 +377,50 @@ fn nine_of_ten_servers_give_their_tools_whatever_the_others_do_and_each_fault_is
     });
 }
 
+#[test]
+fn server_that_runs_and_does_not_answer_is_told_of_with_the_time() {
+    let model = Model::start([Answer::text("Hello.")]);
+    let house = house(&model);
+    let count = house.root().join("starts");
+    let file = count.to_string_lossy().into_owned();
+    let mut hangs = faulty(&["hang"]);
+    hangs["startup_timeout_seconds"] = json!(3600);
+    let stopped = faulty(&["ok", "--count", &file]);
+    servers(&house, &json!({"hangs": hangs, "stopped": stopped}));
+    run(&house, &[], "Hello.").expect(0, "completed");
+    let _ = house.reasonix(&["mcp", "test", "stopped"]).expect_code(0);
+    let process = process_of(&count).expect("its process");
+    processes::send(process, Signal::STOP);
+    let tested = house.reasonix(&["mcp", "test", "stopped"]).expect_code(1);
+    assert!(tested.out.contains("unreachable"), "{tested:?}");
+    let words = "! stopped: it is connected, and did not answer a `ping` within 10 s";
+    assert!(tested.err.contains(words), "{tested:?}");
+    processes::send(process, Signal::CONT);
+    let _ = house.reasonix(&["mcp", "test", "stopped"]).expect_code(0);
+    until("the list to say how long it has been waited for", || {
+        let listed = house.reasonix(&["mcp", "list"]).expect_code(0);
+        let words = "! hangs: it has not answered for ";
+        (listed.err.contains(words) && listed.err.contains("; it has 3600 s")).then_some(())
+    });
+}
+
+#[test]
+fn entry_that_is_ignored_is_named_with_its_fault_by_each_command() {
+    let model = Model::start([Answer::text("Hello.")]);
+    let house = house(&model);
+    servers(
+        &house,
+        &json!({"both": {"command": "x", "url": "https://h"}}),
+    );
+    for command in ["test", "restart", "logs"] {
+        let said = house.reasonix(&["mcp", command, "both"]);
+        assert_ne!(said.code(), Some(0), "{said:?}");
+        for words in ["`both` is ignored", "both `command` and `url`", "mcp.json"] {
+            assert!(said.err.contains(words), "{command}: {words}: {said:?}");
+        }
+    }
+}
+
 /// Whether a call was asked about because its tool is defined otherwise than before.
 fn asks_for_the_change(ran: &crate::scripted::Ran) -> bool {
     ran.all("policy.decided").iter().any(|decided| {
@@ -495,7 +539,7 @@ fn a_projects_servers_start_nothing_before_it_is_trusted_and_a_change_asks_again
     run(&house, &["--allow", "mcp__s"], "Add.");
     assert_eq!(starts(&count), 0, "nothing is started");
     assert!(offered(&model.requests()[0]).is_empty());
-    is_said_to_be_untrusted(&house);
+    is_said_to_be_untrusted(&house, ["", "is "].map(|it| format!("{it}not trusted yet")));
     assert_eq!(starts(&count), 0, "nothing is started");
     let shown = house.reasonix(&["trust", "--show"]);
     assert!(
@@ -520,16 +564,19 @@ fn a_projects_servers_start_nothing_before_it_is_trusted_and_a_change_asks_again
     let tools = request.json["tools"].as_array().map_or(0, Vec::len);
     assert!(tools > 0, "the request is there to be looked at");
     assert_eq!(offered(&request), Vec::<String>::new());
-    is_said_to_be_untrusted(&house);
+    is_said_to_be_untrusted(
+        &house,
+        ["it has", "has"].map(|it| format!("{it} changed since it was trusted")),
+    );
     assert_eq!(starts(&count), started, "the changed one is not started");
 }
 
 /// `mcp list` and `mcp test` name the project's servers, and what to do about them.
-fn is_said_to_be_untrusted(house: &House) {
+fn is_said_to_be_untrusted(house: &House, [in_list, of_file]: [String; 2]) {
     let listed = house.reasonix(&["mcp", "list"]).expect_code(0);
     let file = house.project().join(".mcp.json");
     let wanted = format!(
-        "! {}: not trusted yet, so its MCP servers are not used (1): s. `reasonix trust`",
+        "! {}: {in_list}, so its MCP servers are not used (1): s. `reasonix trust`",
         file.display()
     );
     assert!(listed.err.contains(&wanted), "{wanted}: {listed:?}");
@@ -538,7 +585,7 @@ fn is_said_to_be_untrusted(house: &House) {
         "{listed:?}"
     );
     let tested = house.reasonix(&["mcp", "test", "s"]);
-    let wanted = format!("{} is not trusted yet", file.display());
+    let wanted = format!("{} {of_file}", file.display());
     assert_ne!(tested.code(), Some(0));
     assert!(
         tested.err.contains(&wanted) && tested.err.contains("reasonix trust"),
@@ -763,9 +810,8 @@ fn own_processes(house: &House) -> BTreeMap<Pid, u64> {
     let listed = house.reasonix(&["ps", "--json"]).expect_code(0).out;
     let listed: Value = serde_json::from_str(&listed).expect("JSON");
     let children = listed["children"].as_array().cloned().unwrap_or_default();
-    let own = children
-        .iter()
-        .filter(|child| child["command"] == "mcp own");
+    let title = format!("mcp own in {}", house.project().display());
+    let own = children.iter().filter(|child| child["command"] == *title);
     let of = |child: &Value| Some((Pid(child["session"].as_u64()?), child["os_pid"].as_u64()?));
     own.filter_map(of).collect()
 }

@@ -242,10 +242,20 @@ impl Servers {
             .and_then(|entry| entry.checked(name, file, scope));
         match checked {
             Ok(server) => self.servers.push(server),
-            Err(reason) => self.problems.push(format!(
-                "{place}: the MCP server {name:?} is ignored: {reason}"
-            )),
+            Err(reason) => self
+                .problems
+                .push(format!("{place}: {}: {reason}", is_ignored(name))),
         }
+    }
+
+    /// Why the entry of this name is left out, if one is.
+    #[must_use]
+    pub fn problem_of(&self, name: &str) -> Option<&str> {
+        let words = format!(": {}: ", is_ignored(name));
+        let mut problems = self.problems.iter();
+        problems
+            .find(|problem| problem.contains(&words))
+            .map(String::as_str)
     }
 
     /// These servers, and of the others those whose names are not taken.
@@ -268,6 +278,11 @@ impl Servers {
         self.problems.extend(others.problems);
         self
     }
+}
+
+/// That the entry of a server is left out.
+fn is_ignored(name: &str) -> String {
+    format!("the MCP server {name:?} is ignored")
 }
 
 /// Why an entry cannot be read, with the name of the key that is wrong.

@@ -4,7 +4,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use proto::Pid;
 use tokio::sync::{Notify, watch};
@@ -19,7 +19,10 @@ use crate::state::ServerState;
 
 mod owner;
 
-use owner::Owner;
+use owner::{Owner, starting};
+
+/// How long a server that is connected may take to answer whether it is there.
+const ANSWER: Duration = Duration::from_secs(10);
 
 /// A configured server in one directory.
 pub struct Server {
@@ -78,7 +81,7 @@ impl Server {
         let config_hash = config.hash();
         let listing = Listing::load(&plan.listings, &config_hash).map(Arc::new);
         let state = match &plan.expanded {
-            Ok(_) => ServerState::Starting,
+            Ok(_) => starting(),
             Err(reason) => ServerState::Disabled {
                 reason: reason.clone(),
             },
@@ -221,7 +224,7 @@ impl Server {
                             }
                             false
                         }
-                        ServerState::Starting
+                        ServerState::Starting { .. }
                         | ServerState::Ready
                         | ServerState::Unreachable { .. }
                         | ServerState::BackingOff { .. } => false,
@@ -266,7 +269,7 @@ impl Server {
                 changed.mark_unchanged();
                 match self.state() {
                     ServerState::Ready | ServerState::Unreachable { .. } => return Ok(()),
-                    ServerState::Starting => {}
+                    ServerState::Starting { .. } => {}
                     ServerState::Resting => return Err("its session has exited".to_owned()),
                     ServerState::BackingOff { reason, .. }
                     | ServerState::Failed { reason }
@@ -284,13 +287,26 @@ impl Server {
         timeout(limit, waiting).await.unwrap_or_else(|_| late())
     }
 
+    /// Whether it answers now: what runs may hang all the same. One that is not ready is started, and waited for.
+    ///
+    /// # Errors
+    /// Why it does not answer, as a text for the user.
+    pub async fn check(self: &Arc<Self>) -> Result<(), String> {
+        let connection = self.connection().await?;
+        let answered = timeout(ANSWER, connection.ping()).await;
+        answered.map_err(|_| {
+            let seconds = ANSWER.as_secs();
+            format!("it is connected, and did not answer a `ping` within {seconds} s")
+        })
+    }
+
     /// Ends its process, if there is one, and starts another.
     pub fn ask_restart(&self) {
         {
             let mut inner = self.lock();
             // Nobody gets the old connection from now on.
             if !matches!(inner.state, ServerState::Disabled { .. }) {
-                inner.state = ServerState::Starting;
+                inner.state = starting();
                 inner.connection = None;
                 inner.resting = false;
             }
@@ -327,7 +343,7 @@ impl Server {
             }
             inner.resting = true;
             match inner.state {
-                ServerState::Starting
+                ServerState::Starting { .. }
                 | ServerState::Ready
                 | ServerState::Unreachable { .. }
                 | ServerState::BackingOff { .. } => {}

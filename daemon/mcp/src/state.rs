@@ -9,7 +9,7 @@
 //!     any state but Disabled ─(its configuration counts no more)─▶ Withdrawn ─(wanted, and it counts again)─▶ Starting
 //! ```
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The first wait. It doubles with each failure in a row.
 const FIRST_WAIT: Duration = Duration::from_millis(500);
@@ -23,8 +23,8 @@ const WORKED: Duration = Duration::from_secs(30);
 /// The state of a server, as people see it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ServerState {
-    /// It is being started, or connected to.
-    Starting,
+    /// It is being started, or connected to, since then.
+    Starting { since: Instant },
     /// It answers.
     Ready,
     /// It answered once, and its address does not now: it is asked again and again.
@@ -49,7 +49,7 @@ impl ServerState {
     #[must_use]
     pub fn word(&self) -> &'static str {
         match self {
-            Self::Starting => "starting",
+            Self::Starting { .. } => "starting",
             Self::Ready => "ready",
             Self::Unreachable { .. } => "unreachable",
             Self::BackingOff { .. } => "backing off",
@@ -64,7 +64,7 @@ impl ServerState {
     #[must_use]
     pub fn reason(&self) -> Option<&str> {
         match self {
-            Self::Starting | Self::Ready | Self::Resting => None,
+            Self::Starting { .. } | Self::Ready | Self::Resting => None,
             Self::BackingOff { reason, .. }
             | Self::Unreachable { reason }
             | Self::Failed { reason }

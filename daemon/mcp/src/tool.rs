@@ -207,7 +207,7 @@ fn lost(server: &str, transport: &Transport, state: &ServerState) -> String {
         ServerState::Resting => format!(
             "The MCP server `{server}` was stopped while the call ran: its session has exited. The call may have had effects."
         ),
-        ServerState::Starting
+        ServerState::Starting { .. }
         | ServerState::Ready
         | ServerState::Unreachable { .. }
         | ServerState::BackingOff { .. }

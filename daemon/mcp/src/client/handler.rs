@@ -77,8 +77,14 @@ impl Handler {
             Assignment::None(reason) => reason,
             Assignment::NotYet => "the question cannot be assigned to a call".to_owned(),
         };
+        Err(self.refused(ErrorData::invalid_request(reason, None)))
+    }
+
+    /// Notes that a request of the server was refused. The error goes to the server, which may not show it.
+    fn refused(&self, error: ErrorData) -> ErrorData {
+        let reason = clean(&error.message);
         self.log.note(&format!("a request was refused: {reason}"));
-        Err(ErrorData::invalid_request(reason, None))
+        error
     }
 }
 
@@ -115,7 +121,7 @@ impl ClientHandler for Handler {
         let asker = self.asker(&context).await?;
         // Cancel-safe: a question that is dropped is withdrawn.
         tokio::select! {
-            answer = asker.ask(params) => answer,
+            answer = asker.ask(params) => answer.map_err(|error| self.refused(error)),
             () = context.ct.cancelled() => Ok(ElicitResult::new(ElicitationAction::Cancel)),
         }
     }

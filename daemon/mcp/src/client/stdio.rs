@@ -194,7 +194,11 @@ pub(crate) async fn start(
             argv,
             cwd: request.cwd.clone(),
             env,
-            title: format!("mcp {}{sandboxed}", request.config.name),
+            title: format!(
+                "mcp {}{sandboxed} in {}",
+                request.config.name,
+                request.cwd.display()
+            ),
             number: None,
             sandbox: held.as_ref().map(|held| Arc::clone(&held.sandbox)),
             stdin: Stdin::Pipe(name.0.clone()),

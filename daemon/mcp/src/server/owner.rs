@@ -70,6 +70,13 @@ impl Absence {
     }
 }
 
+/// The state of a server that is started now.
+pub(super) fn starting() -> ServerState {
+    ServerState::Starting {
+        since: Instant::now(),
+    }
+}
+
 /// Resolves then. `None`: never.
 async fn until(time: Option<Instant>) {
     match time {
@@ -123,7 +130,7 @@ impl Owner {
                             // One that was withdrawn is not known to start.
                             let is_withdrawn = matches!(inner.state, ServerState::Withdrawn { .. });
                             if !is_withdrawn && !inner.resting {
-                                inner.state = ServerState::Starting;
+                                inner.state = starting();
                             }
                         });
                         continue;
@@ -165,7 +172,7 @@ impl Owner {
                 server.change(|inner| {
                     inner.state = match inner.resting {
                         true => ServerState::Resting,
-                        false => ServerState::Starting,
+                        false => starting(),
                     }
                 });
             }
@@ -200,7 +207,7 @@ impl Owner {
         if let Some(server) = self.server.upgrade()
             && matches!(server.state(), ServerState::Withdrawn { .. })
         {
-            server.change(|inner| inner.state = ServerState::Starting);
+            server.change(|inner| inner.state = starting());
         }
     }
 

@@ -61,6 +61,17 @@ impl Project {
         held.flat_map(|(part, _)| part.lines.clone()).collect()
     }
 
+    /// Whether the user has trusted its MCP servers in this file with another content than that of now.
+    #[must_use]
+    pub fn servers_changed(&self, home: &Path, file: &Path) -> bool {
+        let [config, _, _, servers] = &self.parts;
+        let part = match servers.place == file {
+            true => servers,
+            false => config,
+        };
+        !part.is_trusted(home) && trust::is_known(home, &part.place)
+    }
+
     /// Trusts all of it as it is, until the answer is dropped.
     #[must_use]
     pub fn trust_for_now(&self, home: &Path) -> trust::TemporaryTrust {

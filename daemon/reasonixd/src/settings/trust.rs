@@ -113,6 +113,13 @@ fn is_trusted_itself(home: &Path, directory: &Path, hash: &str) -> bool {
         .is_some_and(|known| known == hash)
 }
 
+/// Whether the user trusts this directory with some lines, if perhaps others than it has now.
+#[must_use]
+pub fn is_known(home: &Path, directory: &Path) -> bool {
+    let trusted = read(home).unwrap_or_default();
+    trusted.contains_key(&*directory.to_string_lossy())
+}
+
 /// Remembers with which lines these directories are trusted, or forgets that they are: all of them, or none.
 ///
 /// # Errors

@@ -442,6 +442,19 @@ fn nearest(name: &str, known: &[String]) -> String {
     near.unwrap_or_default()
 }
 
+/// Names of tools in a sentence.
+const TOOLS_MAX: usize = 40;
+
+/// The tools that there are. Many of them are only counted: the model knows them, or finds them.
+fn shown_tools(known: &[String]) -> String {
+    let (shown, more) = known.split_at(known.len().min(TOOLS_MAX));
+    let shown = shown.join(", ");
+    match more.len() {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
+}
+
 impl From<Outcome> for Unfit {
     fn from(outcome: Outcome) -> Self {
         Self::Arguments(Box::new(outcome))
@@ -454,7 +467,7 @@ impl From<Unfit> for Outcome {
         match unfit {
             Unfit::NoTool { name, known } => {
                 let meant = nearest(&name, &known);
-                let known = known.join(", ");
+                let known = shown_tools(&known);
                 Self::refused(format!("There is no tool `{name}`{meant}. Tools: {known}."))
             }
             Unfit::MissingTool(name) => Self::refused(format!(

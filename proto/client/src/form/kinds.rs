@@ -104,7 +104,7 @@ crate::catalog! {
     NoteTitle = "Deny. Why? Press Enter to send (may be empty).", "拒绝。原因？按 Enter 发送，可不填。";
     /// 0: who, 1: what.
     AnsweredBy = "{0} answered: {1}", "{0} 已作答：{1}";
-    ElicitationAnswered = "answered", "已回答";
+    ElicitationAnswered = "accepted", "已接受";
     ElicitationDeclined = "declined", "已拒绝回答";
     ElicitationCancelled = "cancelled", "已取消";
     QuestionAnsweredBy = "{0} answered the question", "{0} 已回答该问题";

@@ -32,6 +32,7 @@ crate::catalog! {
     OwnHome = "`~` works only for your own home", "`~` 只能表示自己的主目录";
     NoGlob = "not a valid glob: {0}", "不是有效的通配模式：{0}";
     NotToml = "not valid TOML, so the whole file is ignored: {0}", "不是有效的 TOML，整个文件已忽略：{0}";
+    ServersChanged = "it has changed since it was trusted, so its MCP servers are not used ({0}): {1}. `reasonix trust` shows what they run, and trusts them.", "在受信任之后已更改，因此不使用其 MCP 服务器（{0} 个）：{1}。`reasonix trust` 显示它们运行的内容并可信任它们。";
     ServersUntrusted = "not trusted yet, so its MCP servers are not used ({0}): {1}. `reasonix trust` shows what they run, and trusts them.", "尚未受信任，因此不使用其 MCP 服务器（{0} 个）：{1}。`reasonix trust` 显示它们运行的内容并可信任它们。";
     CannotRead = "cannot be read: {0}", "无法读取：{0}";
     EntryIgnored = "an entry of `{0}` is ignored: {1}", "`{0}` 中的一项已忽略：{1}";

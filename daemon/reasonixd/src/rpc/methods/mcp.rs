@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcp::{ConfigScope, Server, ServerConfig, Servers};
+use mcp::{ConfigScope, Server, ServerConfig, ServerState, Servers};
 use proto::params::Empty;
 use proto::params::mcp::{
     AddParams, ListOutput, ListParams, LogsOutput, McpResource, McpServer, RemoveParams,
@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json};
 
 use crate::daemon::{Daemon, blocking};
 use crate::rpc::peer::Peer;
-use crate::settings::{read, write};
+use crate::settings::{Project, read, write};
 
 /// Lines of a log.
 const LINES: usize = 400;
@@ -29,18 +29,16 @@ pub async fn list(
 }
 
 fn listed(daemon: &Daemon, cwd: Option<&str>) -> ListOutput {
-    let Configured {
-        servers,
-        untrusted,
-        cwd,
-    } = configured(daemon, cwd);
+    let configured = configured(daemon, cwd);
+    let untrusted = untrusted_problems(daemon, &configured);
+    let Configured { servers, cwd, .. } = configured;
     let shown = servers.servers.iter().map(|config| {
         let server = daemon.mcp.find(config, &cwd);
         shown(daemon, config, server.as_deref())
     });
     ListOutput {
         servers: shown.collect(),
-        problems: untrusted_problems(&untrusted)
+        problems: untrusted
             .into_iter()
             .chain(servers.problems.clone())
             .collect(),
@@ -51,7 +49,8 @@ fn listed(daemon: &Daemon, cwd: Option<&str>) -> ListOutput {
 const NAMES_MAX: usize = 10;
 
 /// That the servers of a project are not used: a sentence for each file.
-fn untrusted_problems(untrusted: &[ServerConfig]) -> Vec<String> {
+fn untrusted_problems(daemon: &Daemon, configured: &Configured) -> Vec<String> {
+    let untrusted = &configured.untrusted;
     let mut files: Vec<_> = untrusted.iter().map(|server| &server.origin).collect();
     files.dedup();
     let sentence = |file: &&PathBuf| {
@@ -66,11 +65,15 @@ fn untrusted_problems(untrusted: &[ServerConfig]) -> Vec<String> {
         if names.len() > NAMES_MAX {
             shown.push_str(", …");
         }
-        format!(
-            "{}: not trusted yet, so its MCP servers are not used ({}): {shown}. `reasonix trust` shows what they run, and trusts them.",
-            file.display(),
-            names.len(),
-        )
+        let (origin, file, count) = (file, file.display(), names.len());
+        match configured.has_changed(daemon, origin) {
+            true => format!(
+                "{file}: it has changed since it was trusted, so its MCP servers are not used ({count}): {shown}. `reasonix trust` shows what they run, and trusts them."
+            ),
+            false => format!(
+                "{file}: not trusted yet, so its MCP servers are not used ({count}): {shown}. `reasonix trust` shows what they run, and trusts them."
+            ),
+        }
     };
     files.iter().map(sentence).collect()
 }
@@ -122,8 +125,17 @@ struct Configured {
     servers: Servers,
     /// Those that do not count, because their project is not trusted.
     untrusted: Vec<ServerConfig>,
+    project: Option<Project>,
     /// Where they work.
     cwd: PathBuf,
+}
+
+impl Configured {
+    /// Whether the user has trusted another content of this file of the project than that of now.
+    fn has_changed(&self, daemon: &Daemon, file: &Path) -> bool {
+        let project = self.project.as_ref();
+        project.is_some_and(|project| project.servers_changed(daemon.home.root(), file))
+    }
 }
 
 fn configured(daemon: &Daemon, cwd: Option<&str>) -> Configured {
@@ -132,6 +144,7 @@ fn configured(daemon: &Daemon, cwd: Option<&str>) -> Configured {
     Configured {
         servers: loaded.servers,
         untrusted: loaded.untrusted_servers,
+        project: loaded.project,
         cwd: cwd.unwrap_or_else(|| daemon.user_home.clone()),
     }
 }
@@ -159,7 +172,7 @@ pub(super) fn shown(daemon: &Daemon, config: &ServerConfig, server: Option<&Serv
         target: config.shown_target(),
         sandbox: config.sandbox,
         state: word.to_owned(),
-        reason: state.and_then(|state| Some(contract::scrub(state.reason()?))),
+        reason: state.and_then(|state| reason(&state, config)),
         callback_port: config.oauth.as_ref().and_then(|oauth| oauth.callback_port),
         tools: tools.map(|tool| tool.name.clone()).collect(),
         problems: listing
@@ -169,16 +182,31 @@ pub(super) fn shown(daemon: &Daemon, config: &ServerConfig, server: Option<&Serv
     }
 }
 
+/// A start that takes longer is told of.
+const SLOW_START: Duration = Duration::from_secs(2);
+
+/// Why a server does not work.
+fn reason(state: &ServerState, config: &ServerConfig) -> Option<String> {
+    if let ServerState::Starting { since } = state {
+        let (waited, limit) = (since.elapsed(), config.startup_timeout.as_secs());
+        let words = || {
+            format!(
+                "it has not answered for {} s; it has {limit} s",
+                waited.as_secs()
+            )
+        };
+        return (waited >= SLOW_START).then(words);
+    }
+    Some(contract::scrub(state.reason()?))
+}
+
 /// The server of this name.
 pub(super) fn find(
     daemon: &Daemon,
     params: &ServerParams,
 ) -> Result<(ServerConfig, PathBuf), Failure> {
-    let Configured {
-        servers,
-        untrusted,
-        cwd,
-    } = configured(daemon, params.cwd.as_deref());
+    let configured = configured(daemon, params.cwd.as_deref());
+    let (servers, untrusted) = (&configured.servers, &configured.untrusted);
     let known: Vec<_> = servers.servers.iter().map(|server| &*server.name).collect();
     let hint = match known.as_slice() {
         [] => "No server is configured here; `reasonix mcp add` adds one.".to_owned(),
@@ -191,17 +219,26 @@ pub(super) fn find(
     let found = found.cloned().ok_or_else(|| {
         if let Some(server) = untrusted.iter().find(|server| server.name == params.name) {
             let file = server.origin.display();
-            let text = format!(
-                "The MCP server `{}` is not started: {file} is not trusted yet.",
-                server.name
-            );
+            let name = &server.name;
+            let text = match configured.has_changed(daemon, &server.origin) {
+                true => format!(
+                    "The MCP server `{name}` is not started: {file} has changed since it was trusted."
+                ),
+                false => {
+                    format!("The MCP server `{name}` is not started: {file} is not trusted yet.")
+                }
+            };
             let hint = "`reasonix trust` shows what it runs, and trusts it.";
             return Failure::new(ErrorName::NotAllowed, text, hint);
+        }
+        if let Some(problem) = servers.problem_of(&params.name) {
+            let text = format!("The MCP server `{}` is ignored: its entry has a fault.", params.name);
+            return Failure::new(ErrorName::InvalidParams, text, problem);
         }
         let text = format!("No MCP server is named `{}`.", params.name);
         Failure::new(ErrorName::NotFound, text, hint)
     });
-    Ok((found?, cwd))
+    Ok((found?, configured.cwd))
 }
 
 pub async fn test(
@@ -213,9 +250,13 @@ pub async fn test(
     let asked = Arc::clone(&daemon);
     let (config, cwd) = blocking(move || find(&asked, &params)).await??;
     let server = daemon.mcp.server(&config, &cwd);
-    // Why it is not ready is part of its state.
-    let _ = server.connection().await;
-    blocking(move || shown(&daemon, &config, Some(&server))).await
+    let checked = server.check().await;
+    let mut shown = blocking(move || shown(&daemon, &config, Some(&server))).await?;
+    if let (Err(reason), "ready") = (checked, &*shown.state) {
+        shown.state = "unreachable".to_owned();
+        shown.reason = Some(contract::scrub(&reason));
+    }
+    Ok(shown)
 }
 
 pub async fn restart(
