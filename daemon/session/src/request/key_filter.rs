@@ -57,6 +57,11 @@ impl KeyFilter {
                 call.arguments = contract::without_held_keys(call.arguments);
                 Some(Part::Call(call))
             }
+            // What waits is part of the message that is dropped.
+            Part::Restarted => {
+                *self = Self::default();
+                Some(part)
+            }
             Part::Waiting { .. }
             | Part::Sent
             | Part::Text(_)
