@@ -93,6 +93,32 @@ mod tests {
     use super::*;
 
     #[test]
+    fn what_waits_of_a_dropped_message_is_no_part_of_the_next() {
+        let key = Secret::new("kg-0123456789abcdef".to_owned());
+        let mut filter = KeyFilter::default();
+        let parts = [
+            Part::Text("The key: kg-01234".into()),
+            Part::Restarted,
+            Part::Text("56789abcdef!".into()),
+        ];
+        let mut passed: Vec<Part> = parts
+            .into_iter()
+            .filter_map(|part| filter.pass(part))
+            .collect();
+        passed.extend(filter.finish());
+        let at = passed.iter().position(|part| *part == Part::Restarted);
+        let later: String = passed[at.expect("it begins again") + 1..]
+            .iter()
+            .map(|part| match part {
+                Part::Text(text) => text.as_str(),
+                other => panic!("{other:?}"),
+            })
+            .collect();
+        assert_eq!(later, "56789abcdef!");
+        drop(key);
+    }
+
+    #[test]
     fn a_key_that_an_answer_repeats_is_in_none_of_its_parts() {
         let key = Secret::new("kf-0123456789abcdef".to_owned());
         let call = ToolCall {
