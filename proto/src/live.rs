@@ -93,7 +93,7 @@ pub struct ToolOutput {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Partial {
     pub item: ItemId,
-    /// A retry replaces it.
+    /// A retry, or a later message of the same answer, replaces it.
     pub superseded: bool,
 }
 

@@ -212,6 +212,45 @@ async fn without_a_sandbox_a_reader_of_the_workspaces_own_is_asked_about() {
 }
 
 #[tokio::test]
+async fn without_a_sandbox_the_file_that_make_obeys_is_shown_and_takes_two_yeses() {
+    let house = House::playing(&Script::new().runs("make made").says("Done."));
+    house.unheld();
+    house.files("//- Makefile\nmade:\n\t@touch made\n");
+    house.daemon();
+    let client = house.client("ann", Role::Drive).await;
+    let pid = begun(&house, &client, Path::new("/nowhere"), ApprovalMode::Ask).await;
+    let mut follow = from_the_start(&client, pid).await;
+    let first = next_opened(&mut follow).await;
+    let shown = asked(&first);
+    let makefile = house.project().join("Makefile");
+    assert_eq!(
+        shown["programs"][0]["path"],
+        makefile.to_string_lossy().as_ref(),
+        "{shown}"
+    );
+    assert_eq!(shown["programs"][0]["own"], true, "{shown}");
+    answer(&client, &allow_once(&first)).await.expect("a yes");
+    let second = next_opened(&mut follow).await;
+    assert!(!house.project().join("made").exists());
+    answer(&client, &allow_once(&second)).await.expect("a yes");
+    to_rest(&mut from_the_start(&client, pid).await).await;
+    assert!(house.project().join("made").exists());
+}
+
+#[tokio::test]
+async fn without_a_sandbox_a_rule_that_allows_make_covers_the_projects_makefile() {
+    let house = House::playing(&Script::new().runs("make made").says("Done."));
+    house.settings("[permissions]\nallow = [\"Bash(make:*)\"]\n");
+    house.unheld();
+    house.files("//- Makefile\nmade:\n\t@touch made\n");
+    house.daemon();
+    let client = house.client("ann", Role::Drive).await;
+    let pid = begun(&house, &client, Path::new("/nowhere"), ApprovalMode::Ask).await;
+    to_rest(&mut from_the_start(&client, pid).await).await;
+    assert!(house.project().join("made").exists());
+}
+
+#[tokio::test]
 async fn the_daemons_own_bash_and_git_are_never_those_of_the_workspace() {
     let place = outside();
     let house = House::playing(&Script::new().runs("echo x > made").says("Done."));

@@ -786,4 +786,17 @@ fn config_check_names_what_would_be_refused_when_a_provider_is_used() {
             .any(|text| text.contains(&place) && text.contains(words));
         assert!(reported, "{number}: {words}: {}", checked.out);
     }
+    // What to do next is said once for all of them, as other commands say it.
+    let fix = format!(
+        "  Fix it in {}.",
+        house.home().join("config.toml").display()
+    );
+    assert_eq!(checked.out.lines().last(), Some(&*fix), "{}", checked.out);
+    assert_eq!(checked.out.matches("Fix ").count(), 1, "{}", checked.out);
+    house.config_text(&format!("colour = \"red\"\n{good}{}", wrong.concat()));
+    let checked = house.reasonix(&["config", "check"]).expect_code(78);
+    let lines: Vec<_> = checked.out.lines().collect();
+    assert!(lines[0].contains("colour"), "{}", checked.out);
+    assert_eq!(lines[1], "  Fix the line; until then it has no effect.");
+    assert_eq!(lines.last(), Some(&&*fix), "{}", checked.out);
 }

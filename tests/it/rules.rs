@@ -513,6 +513,32 @@ fn rules_with_examples_are_tried_when_they_are_read() {
 }
 
 #[test]
+fn every_listed_rule_names_the_file_that_it_is_in() {
+    let house = House::playing(&testing());
+    house.settings("[permissions]\ndeny = [\"Bash(rm:*)\"]\n");
+    let row = |rule: &str| {
+        let listed = house.reasonix(&["permissions", "list"]).expect_code(0).out;
+        let found = listed.lines().find(|line| line.contains(rule));
+        found
+            .unwrap_or_else(|| panic!("{rule}: {listed}"))
+            .to_owned()
+    };
+    house.files("//- reasonix.toml\n[permissions]\ndeny = [\"Bash(curl:*)\"]\n//- .env\nA=b\n");
+    let user = house.home_file("config.toml").display().to_string();
+    let theirs = house.project().join("reasonix.toml").display().to_string();
+    assert!(row("Bash(rm:*)").ends_with(&user), "{}", row("Bash(rm:*)"));
+    assert!(row("Bash(curl:*)").ends_with(&theirs));
+    // What stands for rules that cannot be read is listed with the file to fix.
+    house.files("//- reasonix.toml\npermissions = { deny = [\"Bash\" }\n");
+    let lost = row("[permissions]");
+    assert!(
+        lost.ends_with(&theirs) && lost.starts_with("deny"),
+        "{lost}"
+    );
+    assert!(row("Bash(rm:*)").ends_with(&user));
+}
+
+#[test]
 fn rules_for_one_run_tighten_and_never_lift_a_deny() {
     let house = House::playing(&testing());
     makefile(&house);

@@ -4,10 +4,10 @@
 use proto::Body;
 use proto::item::CallStatus;
 use serde_json::{Value, json};
-use testkit::model::{Answer, Fault, Model, Usage, Wire};
+use testkit::model::{Answer, Fault, Gate, Model, Place, Usage, Wire};
 use tests::House;
 
-use crate::scripted::{HASTE, Ran, command_is_gone, command_runs, run};
+use crate::scripted::{HASTE, Ran, command_is_gone, command_runs, run, shown};
 
 const WIRES: [Wire; 2] = [Wire::Messages, Wire::Responses];
 
@@ -21,6 +21,15 @@ fn house(model: &Model, wire: Wire, more: &str) -> House {
     house.provider(&format!("{}{more}", model.entry_of(wire, "model", None)));
     house.daemon();
     house
+}
+
+fn usage(prompt: u64, cached: u64, output: u64) -> Usage {
+    Usage {
+        prompt,
+        cached,
+        output,
+        reasoning: 0,
+    }
 }
 
 fn read(path: &str) -> Answer {
@@ -122,6 +131,62 @@ fn a_broken_answer_is_asked_for_again_and_a_cut_call_does_not_run() {
             "half a call never ran, and the whole one once"
         );
     }
+}
+
+#[test]
+fn the_later_of_two_messages_in_one_stream_is_the_answer() {
+    let gate = Gate::new();
+    let dropped = "Dropped words, of which there are so many that half of the stream is theirs. ";
+    let model = Model::start([
+        Answer::text("Second words.")
+            .usage(usage(1000, 640, 70))
+            .replacing(&dropped.repeat(4))
+            .held(Place::Middle, &gate),
+        Answer::text("The end."),
+    ]);
+    let house = house(&model, Wire::Messages, "");
+    let running = house.start(&["run", "--output-format", "jsonl", "Go."]);
+    shown(&running, "Dropped words");
+    gate.open();
+    let first = Ran::of(&running.done()).expect(0, "completed");
+    assert_eq!(first.text(), "Second words.");
+    let streamed = first.streamed();
+    assert_eq!(streamed.len(), 2, "{streamed:?}");
+    assert!(streamed[0].starts_with("Dropped words"), "{streamed:?}");
+    assert_eq!(streamed[1], "Second words.");
+    let partial = first.all("message.partial");
+    assert_eq!(partial[0]["superseded"], true);
+    assert_eq!(first.all("message.assistant").len(), 1);
+    // Both were billed: the first with what had been reported of it.
+    let figures = ["prompt_tokens", "cached_tokens", "output_tokens"];
+    let reported: Vec<_> = first
+        .all("usage")
+        .iter()
+        .map(|usage| figures.map(|name| usage[name].as_u64()))
+        .collect();
+    assert_eq!(
+        reported,
+        [[1000, 640, 1].map(Some), [1000, 640, 70].map(Some)]
+    );
+    let plain = house.reasonix(&["run", "-s", &first.pid(), "And again."]);
+    assert_eq!((plain.code(), plain.out.trim()), (Some(0), "The end."));
+    let requests = model.requests();
+    let last = String::from_utf8_lossy(&requests[1].body).into_owned();
+    assert!(
+        last.contains("Second words.") && !last.contains("Dropped words"),
+        "{last}"
+    );
+    assert_eq!(requests.len(), 2, "nothing was asked for again");
+    model.assert_strict();
+    house.logs()[0].check();
+}
+
+#[test]
+fn only_the_later_of_two_messages_is_printed() {
+    let model = Model::start([Answer::text("Second words.").replacing("Dropped words.")]);
+    let house = house(&model, Wire::Messages, "");
+    let plain = house.reasonix(&["run", "Go."]);
+    assert_eq!((plain.code(), plain.out.trim()), (Some(0), "Second words."));
 }
 
 #[test]

@@ -212,8 +212,15 @@ async fn check(client: &Client, json: bool) -> Result<u8, Error> {
         output::json(&found)?;
         return Ok(code);
     }
-    for problem in &found.problems {
+    for (at, problem) in found.problems.iter().enumerate() {
         output::line(&format!("! {}", text::line(&translated(problem))))?;
+        // One hint for all problems in a row that it fits.
+        let hint = found.hints.get(at).filter(|hint| !hint.is_empty());
+        if let Some(hint) = hint
+            && found.hints.get(at + 1) != Some(hint)
+        {
+            output::line(&format!("  {}", text::line(&translated(hint))))?;
+        }
     }
     for line in &found.held_back {
         output::line(&say!(Msg::WithoutEffect, text::line(line)))?;

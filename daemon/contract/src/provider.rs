@@ -78,6 +78,9 @@ pub enum Part {
     },
     /// It has waited for its turn, and is sent now: what it takes counts from here.
     Sent,
+    /// The vendor begins another message in the place of this one: nothing that came before is part of the answer. The
+    /// usage before it is billed too, and is reported before it.
+    Restarted,
     Text(String),
     Reasoning(String),
     /// What has to go back to the vendor unchanged. Comes before `Done`, in order.

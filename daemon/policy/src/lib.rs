@@ -58,7 +58,7 @@ pub use shell::{
     Assignment, Doubt, NestingStep, Part, Redirection, Script, Span, Value, Word, read,
 };
 pub use skill_limits::under_skills;
-pub use started::{Setting, StartedProgram, started_programs};
+pub use started::{Setting, StartedKind, StartedProgram, started_programs};
 pub use unattended::{Unattended, unasked, unattended};
 
 #[cfg(any(test, fuzzing))]

@@ -10,6 +10,8 @@ use crate::programs::base;
 use crate::shell::{self, NestingStep, Part, Redirection, Script, Value, Word};
 use crate::tables::tables;
 
+mod project;
+
 /// A program that a line starts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StartedProgram {
@@ -19,8 +21,20 @@ pub struct StartedProgram {
     pub path: Setting,
     /// The directory to search, if the line enters one.
     pub dir: Setting,
+    pub kind: StartedKind,
+}
+
+/// How the line has it run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StartedKind {
+    Program,
     /// Another program reads and runs it, so that it need not be executable: `sh x.sh`.
-    pub is_script: bool,
+    Script,
+    /// A runner does what it says, although the line does not name it: the `Makefile` of `make`. `upward`: if it is not
+    /// there, the nearest one in a directory above.
+    ProjectFile {
+        upward: bool,
+    },
 }
 
 /// A setting that the line may have changed before a command.
@@ -51,7 +65,8 @@ pub fn started_programs(line: &str) -> Vec<StartedProgram> {
     for part in &script.parts {
         let program = started(&script, part, &changes);
         let scripts = scripts_of(&script, part, &changes);
-        for started in program.into_iter().chain(scripts) {
+        let of_project = project::files_of(&script, part, &changes);
+        for started in program.into_iter().chain(scripts).chain(of_project) {
             if !found.contains(&started) {
                 found.push(started);
             }
@@ -100,7 +115,7 @@ fn started(script: &Script, part: &Part, changes: &Changes) -> Option<StartedPro
         } else {
             dir
         },
-        is_script: false,
+        kind: StartedKind::Program,
     })
 }
 
@@ -136,7 +151,7 @@ fn scripts_of(script: &Script, part: &Part, changes: &Changes) -> Vec<StartedPro
         };
         let started = started(script, &alone, changes)?;
         Some(StartedProgram {
-            is_script: true,
+            kind: StartedKind::Script,
             ..started
         })
     });
@@ -333,6 +348,17 @@ impl Changes {
             }
             _ => {}
         }
+    }
+
+    /// The same for a command whose option names the directory that it works in.
+    fn within(&self, dir: &Word) -> Self {
+        let mut changes = Self {
+            path: self.path.clone(),
+            dir: self.dir.clone(),
+            functions: self.functions.clone(),
+        };
+        changes.enter("cd", std::slice::from_ref(dir));
+        changes
     }
 
     fn enter(&mut self, program: &str, arguments: &[Word]) {

@@ -69,6 +69,24 @@ from_toml! {
         /// For programs that are in no table: option names that mean the same everywhere.
         pub unknown: DangerousOptions,
         pub dangers: Vec<DangerousOptions>,
+        pub project_runners: Vec<ProjectRunner>,
+    }
+
+    /// A program that runs what files of a project say.
+    pub(crate) struct ProjectRunner {
+        pub names: Names,
+        /// The files, in the directory that it works in.
+        pub files: Names,
+        /// It also takes the nearest of these files from a directory above.
+        pub upward: bool,
+        /// Options whose value is such a file in place of `files`.
+        pub file_options: Names,
+        /// Options whose value is the directory that it works in.
+        pub dir_options: Names,
+        /// First operands with which it runs nothing of the project.
+        pub quiet: Names,
+        /// Its operands are files that it runs.
+        pub operands: bool,
     }
 
     /// Facts about git.

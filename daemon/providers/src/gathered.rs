@@ -26,6 +26,9 @@ pub(crate) struct Gathered {
     pub said: usize,
     /// Bytes of text so far.
     pub text: u64,
+    /// Bytes of content of the messages that this one replaces: the limit of an answer holds for all together.
+    replaced: usize,
+    answered: u64,
 }
 
 /// Bytes of a text in a record: JSON writes some characters as several.
@@ -49,7 +52,20 @@ impl Gathered {
             end: AnswerEnd::Open,
             said: 0,
             text: 0,
+            replaced: 0,
+            answered,
         }
+    }
+
+    /// Drops the message so far: another one begins in its place. Its usage goes first, since it is billed all the same.
+    pub(crate) fn restart(&mut self, batch: &mut PartBatch) {
+        batch.usage(self.usage.take());
+        batch.restart();
+        self.calls = Calls::new(self.answered);
+        self.thoughts.clear();
+        self.end = AnswerEnd::Open;
+        self.replaced += std::mem::take(&mut self.said);
+        self.text = 0;
     }
 
     /// Whether the answer is complete, so that a closed connection is not a failure.
@@ -112,8 +128,9 @@ impl Gathered {
 
     /// Whether there is more content than before.
     pub(crate) fn flow(&mut self, before: usize) -> Result<Flow, ProviderError> {
+        let is_too_long = self.replaced.saturating_add(self.said) > self.site.entry.answer_max;
         match self.said {
-            said if said > self.site.entry.answer_max => Err(self.fail(self.site.too_long())),
+            _ if is_too_long => Err(self.fail(self.site.too_long())),
             said if said == before => Ok(Flow::Nothing),
             _ => Ok(Flow::More),
         }

@@ -38,6 +38,15 @@ impl PartBatch {
         }
     }
 
+    /// Another message begins: what came before is not part of the answer.
+    pub(crate) fn restart(&mut self) {
+        self.0.push(Part::Restarted);
+    }
+
+    pub(crate) fn has_restart(&self) -> bool {
+        self.0.contains(&Part::Restarted)
+    }
+
     pub(crate) fn usage(&mut self, usage: Option<Reported>) {
         self.0.extend(usage.map(Part::Usage));
     }

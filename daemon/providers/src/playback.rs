@@ -27,6 +27,9 @@ pub(crate) struct CollectedAnswer {
     pub error: Option<ErrorKind>,
     pub message: String,
     pub thoughts: Vec<Thought>,
+    /// How many messages it replaces, and the usage that was reported of them.
+    pub restarts: usize,
+    pub replaced: Vec<Reported>,
 }
 
 /// Joins parts, and checks properties of every stream of parts.
@@ -47,6 +50,15 @@ pub(crate) fn came(parts: Vec<Result<Part, ProviderError>>) -> CollectedAnswer {
             }
             Ok(Part::Call(call)) => came.calls.push(call),
             Ok(Part::Usage(usage)) => came.usage = Some(usage),
+            Ok(Part::Restarted) => {
+                came.replaced.extend(came.usage);
+                came = CollectedAnswer {
+                    restarts: came.restarts + 1,
+                    replaced: came.replaced,
+                    ..CollectedAnswer::default()
+                };
+                shown.clear();
+            }
             Ok(Part::Done(finish)) => came.done = Some(finish),
             Ok(Part::Waiting { .. } | Part::Sent) => panic!("no wire says so"),
             Err(error) => (came.error, came.message) = (Some(error.kind), error.message),

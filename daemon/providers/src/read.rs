@@ -270,6 +270,9 @@ impl<C: Collect> AnswerReader<C> {
 
     /// Passes on newly reported usage, so that it is known even if the stream is dropped.
     fn push_reported(&mut self, batch: &mut PartBatch) {
+        if batch.has_restart() {
+            self.last_usage = None;
+        }
         let now = self.collect.gathered().usage;
         if now != self.last_usage {
             self.last_usage = now;

@@ -208,25 +208,23 @@ async fn unwritable(daemon: &Daemon) -> Option<String> {
     Some(store::reason(&error))
 }
 
+/// What to do about a problem in a config file.
+pub const CONFIG_HINT: &str = "Fix the line; until then it has no effect.";
+/// What to do about a problem with the file of keys.
+pub const CREDENTIALS_HINT: &str = "Fix the file; a key is stored with `reasonix setup`.";
+
 fn config(daemon: &Daemon, cwd: Option<&Path>) -> Vec<Check> {
     let loaded = daemon.settings(cwd);
     let prompt_files = wire::unusable_prompt_files(&loaded.settings);
     let problems = loaded.problems.iter().cloned().chain(prompt_files);
     let mut checks: Vec<_> = problems
-        .map(|problem| {
-            warning(
-                "config",
-                problem,
-                "Fix the line; until then it has no effect.",
-            )
-        })
+        .map(|problem| warning("config", problem, CONFIG_HINT))
         .collect();
     if checks.is_empty() {
         checks.push(ok("config", "no problems".into()));
     }
     if let Some(problem) = daemon.store(&loaded).problem() {
-        let hint = "Fix the file; a key is stored with `reasonix setup`.";
-        checks.push(warning("credentials", problem, hint));
+        checks.push(warning("credentials", problem, CREDENTIALS_HINT));
     }
     let own = daemon.own_keys(&loaded);
     if let Some(project) = &loaded.project

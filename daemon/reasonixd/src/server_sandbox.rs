@@ -89,8 +89,11 @@ pub fn rule_layers(
         Layered {
             layer: policy::Layer::Project,
             rules: settings.project_rules.clone(),
-            origin: project
-                .map(|project| project.file.display().to_string())
+            // Not what else the project brings, such as its `.env`.
+            origin: settings
+                .project_file
+                .as_ref()
+                .map(|file| file.display().to_string())
                 .unwrap_or_default(),
             trusted: project.is_none_or(|project| project.config_trusted),
         },

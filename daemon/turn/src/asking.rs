@@ -498,7 +498,7 @@ impl Step<'_> {
     }
 
     /// Discards the shown part of an answer that is requested again.
-    fn supersede(&mut self, asking: &Asking, partial: &Answer) {
+    pub(crate) fn supersede(&mut self, asking: &Asking, partial: &Answer) {
         if !(partial.text.is_empty() && partial.reasoning.is_empty() && partial.calls.is_empty()) {
             self.effects.push(Effect::Supersede {
                 item: asking.item.clone(),

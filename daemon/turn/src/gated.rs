@@ -13,7 +13,7 @@ use crate::machine::{Asking, Phase, RequestWait, Step};
 
 impl Phase {
     /// The request in progress, of the conversation or for a summary.
-    fn request(&mut self) -> Option<&mut Asking> {
+    pub(crate) fn request(&mut self) -> Option<&mut Asking> {
         match self {
             Self::Asking(asking) => Some(asking),
             Self::Compacting(compacting) => compacting.request(),

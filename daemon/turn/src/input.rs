@@ -79,6 +79,8 @@ pub enum Input {
         /// The key came from a client of an earlier daemon process and is lost.
         key_lost: bool,
     },
+    /// The provider began another message within its answer: `dropped`, which came before, is billed and does not count.
+    AnswerRestarted { dropped: Box<Answer> },
     /// The request is not sent yet: it waits for its turn in the provider's queue.
     RequestWaits {
         cause: String,
@@ -356,7 +358,7 @@ pub enum Effect {
     CancelPlan,
     /// Drop the request in flight.
     CancelAsk,
-    /// Discard the text streamed under this item: another try follows.
+    /// Discard the text streamed under this item: another try or another message of the same answer follows.
     Supersede { item: ItemId },
     /// Send `RetryDue` after this time.
     Retry {

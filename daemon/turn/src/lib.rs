@@ -23,6 +23,7 @@ mod next;
 mod planning;
 mod recover;
 pub mod repair;
+mod restarted;
 pub mod review;
 mod rewinding;
 mod stopping;

@@ -409,6 +409,7 @@ impl Step<'_> {
                 jitter,
                 key_lost,
             } => self.broke(phase, error, *partial, jitter, key_lost),
+            Input::AnswerRestarted { dropped } => self.answer_restarted(phase, &dropped),
             Input::RequestWaits { cause, in_ms, down } => {
                 self.request_waits(phase, cause, in_ms, down)
             }

@@ -15,6 +15,9 @@ pub struct CheckParams {
 pub struct CheckOutput {
     pub values: Vec<Value>,
     pub problems: Vec<String>,
+    /// What to do about each problem, in the same order.
+    #[serde(default)]
+    pub hints: Vec<String>,
     /// Lines of the project's config that have no effect until the project is trusted.
     pub held_back: Vec<String>,
 }

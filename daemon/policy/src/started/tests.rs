@@ -9,6 +9,7 @@ fn check(line: &str, expected: &[&str]) {
     };
     let found: Vec<String> = started_programs(line)
         .iter()
+        .filter(|one| !matches!(one.kind, StartedKind::ProjectFile { .. }))
         .map(|one| {
             format!(
                 "{}{}{}",
@@ -124,4 +125,92 @@ fn directory_entered_by_the_line_applies_to_relative_names() {
     check("cd - && ./run", &["./run in ?"]);
     check("env -C sub ./run", &["env", "./run in ?"]);
     check("pushd a && popd && ./run", &["./run in ?"]);
+}
+
+/// Expects the files of the project that the runners of a line obey.
+fn obeys(line: &str, expected: &[&str]) {
+    let started = started_programs(line);
+    let files = started
+        .iter()
+        .filter(|one| one.kind != StartedKind::Program);
+    let found: Vec<String> = files
+        .map(|one| match &one.dir {
+            Setting::Unchanged => one.name.clone(),
+            Setting::To(dir) => format!("{} in {dir}", one.name),
+            Setting::Unknown => format!("{} in ?", one.name),
+        })
+        .collect();
+    assert_eq!(found, expected, "{line}");
+}
+
+#[test]
+fn files_that_a_runner_obeys_count_although_the_line_does_not_name_them() {
+    let make = ["./GNUmakefile", "./Makefile", "./makefile"];
+    obeys("make", &make);
+    obeys("make -j4 test", &make);
+    obeys("FOO=1 env gmake all", &make);
+    obeys("sh -c 'true; make x'", &make);
+    obeys("make -f build.mk x", &["./build.mk"]);
+    obeys("make -fbuild.mk", &["./build.mk"]);
+    obeys("make --file=lib/build.mk", &["lib/build.mk"]);
+    obeys(
+        "make -C sub",
+        &[
+            "./GNUmakefile in sub",
+            "./Makefile in sub",
+            "./makefile in sub",
+        ],
+    );
+    obeys("cd a && make -C b -f c", &["./c in a/b"]);
+    obeys("make -C $d -f x", &["./x in ?"]);
+    obeys("npm run build", &["./package.json"]);
+    obeys("npm --prefix web test", &["./package.json in web"]);
+    obeys("npx eslint .", &["./package.json"]);
+    obeys("yarn", &["./package.json"]);
+    let cargo = ["./Cargo.toml", "./build.rs"];
+    let cargo = [&[".cargo/config", ".cargo/config.toml"][..], &cargo].concat();
+    obeys("cargo +nightly test", &cargo);
+    obeys(
+        "cargo build --manifest-path sub/Cargo.toml",
+        &["sub/Cargo.toml"],
+    );
+    obeys("just", &["./.justfile", "./Justfile", "./justfile"]);
+    obeys("mvn -f other.xml verify", &["./other.xml"]);
+    obeys("ninja -C out", &["./build.ninja in out"]);
+    obeys("nox -f own.py", &["./own.py"]);
+    let pytest = started_programs("pytest -q tests/a.py");
+    assert!(pytest.iter().any(|one| one.name == "tests/a.py"));
+    assert!(pytest.iter().any(|one| one.name == "./conftest.py"));
+    let module = started_programs("python3 -m pytest");
+    assert!(module.iter().any(|one| one.name == "./conftest.py"));
+}
+
+#[test]
+fn a_runner_that_only_reports_obeys_no_file() {
+    for line in [
+        "make --version",
+        "cargo --version",
+        "cargo +nightly help",
+        "npm view x",
+        "npm ls",
+        "pip list",
+        "pytest --help",
+        "echo make",
+        "cat Makefile",
+    ] {
+        obeys(line, &[]);
+    }
+}
+
+#[test]
+fn every_runner_of_the_table_has_files_and_is_in_one_row() {
+    let mut names = HashSet::new();
+    for runner in &tables().project_runners {
+        assert!(!runner.files.is_empty(), "{:?}", runner.names);
+        for name in &runner.names {
+            assert!(names.insert(name), "{name} twice");
+            assert!(!started_programs(name).is_empty(), "{name}");
+        }
+    }
+    assert!(names.len() > 30);
 }

@@ -91,9 +91,7 @@ impl Collector {
         let before = self.gathered.said;
         let index = event.count("index");
         match &*kind {
-            // Some gateways ask another server within an answer. Two starts are two messages: parts of both make none.
-            "message_start" if self.gathered.is_finished() => return Ok(Flow::Last),
-            "message_start" => self.start(&event.object("message").unwrap_or_default())?,
+            "message_start" => self.start(&event.object("message").unwrap_or_default(), batch),
             "content_block_start" => {
                 if let Some(raw) = event.raw("content_block") {
                     self.begin(index, raw.get(), batch)?;
@@ -119,17 +117,20 @@ impl Collector {
         self.gathered.flow(before)
     }
 
-    /// A message begins. Other gateways send the start of one twice, with the same id.
-    fn start(&mut self, message: &Object<'_>) -> Result<(), ProviderError> {
+    /// A message begins. Some gateways ask another server within an answer: two starts are two messages, and the later one
+    /// is the answer. Other gateways send the start of one twice, with the same id.
+    fn start(&mut self, message: &Object<'_>, batch: &mut PartBatch) {
         let id = message.text("id");
         let is_same = !id.is_empty() && *id == self.message;
         if self.gathered.said > 0 && !is_same {
-            let what = "began another message within its answer";
-            return Err(self.gathered.fail(self.gathered.site.transient(what)));
+            self.gathered.restart(batch);
+            self.blocks.clear();
+            self.counts = Counts::default();
+            self.reasoned = false;
+            self.compacted = false;
         }
         self.message = id.into_owned();
         self.report(message);
-        Ok(())
     }
 
     fn begin(&mut self, index: u64, raw: &str, batch: &mut PartBatch) -> Result<(), ProviderError> {

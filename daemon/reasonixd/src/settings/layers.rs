@@ -72,6 +72,7 @@ pub fn load(home: &Path, cwd: Option<&Path>, user_home: &Path, tools: &ToolSet) 
     let project = cwd
         .and_then(|cwd| project::file_of(cwd, user_home))
         .filter(|file| *file != user && !file.starts_with(home));
+    let project_file = project.clone();
     files.extend(
         project
             .as_deref()
@@ -113,6 +114,7 @@ pub fn load(home: &Path, cwd: Option<&Path>, user_home: &Path, tools: &ToolSet) 
         .is_some_and(|project| project.servers_trusted);
     let plugins = std::mem::take(&mut reading.plugins);
     let mut loaded = reading.finish(project);
+    loaded.settings.project_file = project_file;
     (loaded.servers, loaded.untrusted_servers) = server_files.finish(servers_trusted, plugins);
     loaded.problems.extend(loaded.servers.problems.clone());
     for entry in &mut loaded.settings.providers {
@@ -150,7 +152,7 @@ struct SettingsReader {
     problems: Vec<String>,
     env_keys: BTreeMap<String, Secret>,
     providers_lost: Vec<String>,
-    rules_lost: bool,
+    lost_rules: Vec<Layer>,
     plugins: servers::Plugins,
     autostart: Autostart,
 }
@@ -163,7 +165,7 @@ impl SettingsReader {
             problems: Vec::new(),
             env_keys: BTreeMap::new(),
             providers_lost: Vec::new(),
-            rules_lost: false,
+            lost_rules: Vec::new(),
             plugins: servers::Plugins::default(),
             autostart: Autostart::default(),
         }
@@ -192,7 +194,7 @@ impl SettingsReader {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
             Err(error) => {
                 let problem = format!("{}: cannot be read: {error}", path.display());
-                self.rules_lost = true;
+                self.lost_rules.push(layer);
                 self.lose(layer == Layer::User, problem);
                 None
             }
@@ -225,7 +227,7 @@ impl SettingsReader {
             Ok(document) => document,
             Err(error) => {
                 let problem = read::not_toml(&file.path, &file.text, &error);
-                self.rules_lost = true;
+                self.lost_rules.push(file.layer);
                 self.lose(file.layer == Layer::User, problem);
                 return;
             }
@@ -257,7 +259,9 @@ impl SettingsReader {
             {
                 self.table(file, inner, &path, trusted);
             } else {
-                self.rules_lost |= path == "permissions";
+                if path == "permissions" {
+                    self.lost_rules.push(file.layer);
+                }
                 let near = near(&path);
                 let place = place(file, item);
                 let shown = shown(&path);
@@ -333,7 +337,9 @@ impl SettingsReader {
                 into.insert(key.name.to_owned(), set);
             }
             Err(allowed) => {
-                self.rules_lost |= matches!(key.kind, Kind::Rules(List::Deny | List::Ask));
+                if matches!(key.kind, Kind::Rules(List::Deny | List::Ask)) {
+                    self.lost_rules.push(file.layer);
+                }
                 let place = place(file, item);
                 let fallback = if key.default.is_empty() {
                     "it stays unset".into()
@@ -512,8 +518,13 @@ impl SettingsReader {
     fn finish(self, project: Option<Project>) -> Loaded {
         let trusted = project.as_ref().is_some_and(|project| project.keys_trusted);
         let mut settings = self.values.settings(self.providers);
-        if self.rules_lost {
-            settings.user_rules.deny.push(Guards::UNREAD.to_owned());
+        for (layer, rules) in [
+            (Layer::User, &mut settings.user_rules),
+            (Layer::Project, &mut settings.project_rules),
+        ] {
+            if self.lost_rules.contains(&layer) {
+                rules.deny.push(Guards::UNREAD.to_owned());
+            }
         }
         Loaded {
             settings,
@@ -534,7 +545,7 @@ impl SettingsReader {
             untrusted_servers: Vec::new(),
             autostart: self.autostart,
             providers_lost: self.providers_lost,
-            rules_lost: self.rules_lost,
+            rules_lost: !self.lost_rules.is_empty(),
         }
     }
 }

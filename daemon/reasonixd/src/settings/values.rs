@@ -43,6 +43,8 @@ pub struct Settings {
     pub compact_percent: u8,
     pub user_rules: Rules,
     pub project_rules: Rules,
+    /// The file of `project_rules`, also if it cannot be read.
+    pub project_file: Option<PathBuf>,
     /// Absolute, and not `/`; as `allow_write`.
     pub workspace_root: Option<PathBuf>,
     pub allow_write: Vec<PathBuf>,
@@ -180,6 +182,7 @@ impl Values {
             compact_percent: self.percent("agent.compact_ratio"),
             user_rules: rules_of(&self.set),
             project_rules: rules_of(&self.project_rules),
+            project_file: None,
             workspace_root: self.text("sandbox.workspace_root").map(PathBuf::from),
             allow_write: self.paths("sandbox.allow_write"),
             deny_read: self.texts("sandbox.deny_read"),

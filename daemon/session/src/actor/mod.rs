@@ -26,7 +26,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use contract::CallAction;
-use contract::provider::ErrorKind;
+use contract::provider::{ErrorKind, Part};
 use proto::live::{Live, ToolOutput};
 use proto::record::{Level, Notice};
 use proto::{Body, CallId, SessionId, Stamp};
@@ -374,6 +374,12 @@ impl Actor {
                     tracing::error!(%place, "earlier bytes of a conversation have changed");
                 }
                 self.requests.note_sent(sent);
+            }
+            Arrived::Part(Part::Restarted) => {
+                if let Some(dropped) = self.requests.restart_answer() {
+                    let dropped = Box::new(self.weighed(dropped, false));
+                    self.step(Input::AnswerRestarted { dropped });
+                }
             }
             Arrived::Part(part) => {
                 let silent = self.requests.in_flight().and_then(Gather::silent_since);

@@ -95,6 +95,12 @@ fn literal(path: &str) -> String {
 
 /// Denials and questions are added, permissions taken away.
 fn tighten_layer(own: &mut Layered, now: &Layered, incomplete: bool, stricter: &mut Vec<String>) {
+    // The project may have had no file until now, or another one.
+    if own.rules == Rules::default() {
+        own.origin.clone_from(&now.origin);
+    } else if now.rules != Rules::default() && !own.origin.contains(&now.origin) {
+        own.origin = format!("{}, {}", own.origin, now.origin);
+    }
     for rule in &now.rules.deny {
         add(&mut own.rules.deny, rule, "deny", stricter);
     }

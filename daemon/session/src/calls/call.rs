@@ -273,7 +273,7 @@ impl CallEnvironment {
         let name = &*spec.name;
         let canonical = Value::Object(found.arguments.clone()).to_string();
         let programs = judged.programs;
-        let own_program = programs.own().is_some();
+        let runs_own_files = programs.runs_own_files();
         let shown_hash = shown_hash(
             &found,
             &canonical,
@@ -282,7 +282,7 @@ impl CallEnvironment {
             standpoint,
         );
         let judgement = Judgement::Decided(Decided {
-            again_hash: own_program.then(|| digest(&[shown_hash.as_bytes(), AGAIN.as_bytes()])),
+            again_hash: runs_own_files.then(|| digest(&[shown_hash.as_bytes(), AGAIN.as_bytes()])),
             shown_hash,
             approval: Approval {
                 review: None,

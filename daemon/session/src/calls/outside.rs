@@ -5,7 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
-use policy::{Setting, StartedProgram};
+use policy::{Setting, StartedKind, StartedProgram};
 use proto::params::interaction::NamedProgram;
 use workspace::{Workspace, WritableDirs};
 
@@ -21,6 +21,9 @@ pub struct OutsidePrograms {
     pub path: Option<String>,
     /// What `path` leaves out.
     pub left_out: Vec<String>,
+    /// The first program that the session may change. Files that a runner obeys are none: a rule that allows `make`
+    /// means the project's `Makefile`.
+    own_program: Option<NamedProgram>,
 }
 
 /// From where a command looks for programs.
@@ -43,17 +46,25 @@ impl ProgramSearch<'_> {
             path: path.as_deref(),
             home: home.as_deref(),
         };
-        let started = policy::started_programs(line);
         let mut programs: Vec<NamedProgram> = Vec::new();
-        for program in started.iter().filter_map(|program| look.program(program)) {
+        let mut own_program = None;
+        for started in policy::started_programs(line) {
+            let Some(program) = look.program(&started) else {
+                continue;
+            };
+            let is_obeyed = matches!(started.kind, StartedKind::ProjectFile { .. });
+            if program.own && !is_obeyed && own_program.is_none() {
+                own_program = Some(program.clone());
+            }
             if !programs.contains(&program) {
                 programs.push(program);
             }
         }
         programs.sort_by_key(|program| !program.own);
-        if programs.iter().any(|program| program.own) {
+        if own_program.is_some() {
             return OutsidePrograms {
                 programs,
+                own_program,
                 ..OutsidePrograms::default()
             };
         }
@@ -69,6 +80,7 @@ impl ProgramSearch<'_> {
             programs,
             left_out: words.collect(),
             path: Some(trusted),
+            own_program: None,
         }
     }
 
@@ -88,7 +100,12 @@ impl ProgramSearch<'_> {
 impl OutsidePrograms {
     /// The first program that the session may change.
     pub fn own(&self) -> Option<&NamedProgram> {
-        self.programs.first().filter(|program| program.own)
+        self.own_program.as_ref()
+    }
+
+    /// Whether the session may change what runs: one of its programs, or a file that a runner obeys.
+    pub fn runs_own_files(&self) -> bool {
+        self.programs.iter().any(|program| program.own)
     }
 }
 
@@ -140,9 +157,16 @@ impl Look<'_> {
             (Some(rest), Some(home)) => format!("{home}/{rest}"),
             _ => name.clone(),
         };
-        let found = match started.is_script {
-            true => self.dirs.find_script(&name_at, &cwd, path.as_deref())?,
-            false => self.dirs.find(&name_at, &cwd, path.as_deref())?,
+        let path = path.as_deref();
+        let found = match started.kind {
+            StartedKind::Program => self.dirs.find(&name_at, &cwd, path)?,
+            StartedKind::Script | StartedKind::ProjectFile { upward: false } => {
+                self.dirs.find_script(&name_at, &cwd, path)?
+            }
+            StartedKind::ProjectFile { upward: true } => {
+                let mut dirs = cwd.ancestors();
+                dirs.find_map(|dir| self.dirs.find_script(&name_at, dir, path))?
+            }
         };
         Some(NamedProgram {
             name: name.clone(),

@@ -54,6 +54,13 @@ impl Draft {
         self.due = None;
     }
 
+    /// Nothing of the answer in progress counts any more, and more of it comes.
+    pub fn restart(&mut self) {
+        self.remove();
+        self.bytes = (0, 0);
+        self.begin();
+    }
+
     /// Something of the answer in progress was shown: it is written before long.
     pub fn schedule(&mut self) {
         if self.due.is_none() {

@@ -170,13 +170,17 @@ impl Gather {
         self.heard = tokio::time::Instant::now();
         self.silence = None;
         if self.first.is_none()
-            && !matches!(part, Part::Usage(_) | Part::Waiting { .. } | Part::Sent)
+            && !matches!(
+                part,
+                Part::Usage(_) | Part::Waiting { .. } | Part::Sent | Part::Restarted
+            )
         {
             self.first = Some(Instant::now());
         }
         match part {
             Part::Waiting { .. } => self.gated = true,
             Part::Sent => self.sent(),
+            Part::Restarted => drop(self.restart()),
             Part::Text(text) => self.answer.text.push_str(&text),
             Part::Reasoning(text) => self.answer.reasoning.push_str(&text),
             Part::CallDelta {
@@ -200,6 +204,21 @@ impl Gather {
             }
         }
         false
+    }
+
+    /// Another message begins in its place. Returns what came before, which is billed and is not part of the answer.
+    pub fn restart(&mut self) -> Answer {
+        let fresh = Answer {
+            request_bytes: self.answer.request_bytes,
+            asked: self.answer.asked.clone(),
+            ..Answer::default()
+        };
+        let dropped = std::mem::replace(&mut self.answer, fresh);
+        let dropped = self.timed(dropped);
+        self.first = None;
+        self.arguments.clear();
+        (self.text_shown, self.reasoning_shown) = (0, 0);
+        dropped
     }
 
     /// Its time counts from now: before, it waited for its turn.

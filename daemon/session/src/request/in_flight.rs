@@ -60,6 +60,7 @@ pub fn waits_or_sent(part: &Part) -> Option<Input> {
         | Part::Thought(_)
         | Part::CallDelta { .. }
         | Part::Call(_)
+        | Part::Restarted
         | Part::Usage(_)
         | Part::Done(_) => None,
     }

@@ -57,6 +57,11 @@ impl KeyFilter {
                 call.arguments = contract::without_held_keys(call.arguments);
                 Some(Part::Call(call))
             }
+            // What waits is part of the message that is dropped.
+            Part::Restarted => {
+                *self = Self::default();
+                Some(part)
+            }
             Part::Waiting { .. }
             | Part::Sent
             | Part::Text(_)
@@ -86,6 +91,32 @@ mod tests {
     use proto::item::ToolCall;
 
     use super::*;
+
+    #[test]
+    fn what_waits_of_a_dropped_message_is_no_part_of_the_next() {
+        let key = Secret::new("kg-0123456789abcdef".to_owned());
+        let mut filter = KeyFilter::default();
+        let parts = [
+            Part::Text("The key: kg-01234".into()),
+            Part::Restarted,
+            Part::Text("56789abcdef!".into()),
+        ];
+        let mut passed: Vec<Part> = parts
+            .into_iter()
+            .filter_map(|part| filter.pass(part))
+            .collect();
+        passed.extend(filter.finish());
+        let at = passed.iter().position(|part| *part == Part::Restarted);
+        let later: String = passed[at.expect("it begins again") + 1..]
+            .iter()
+            .map(|part| match part {
+                Part::Text(text) => text.as_str(),
+                other => panic!("{other:?}"),
+            })
+            .collect();
+        assert_eq!(later, "56789abcdef!");
+        drop(key);
+    }
 
     #[test]
     fn a_key_that_an_answer_repeats_is_in_none_of_its_parts() {

@@ -195,6 +195,13 @@ impl Requests {
             .is_some_and(|gather| gather.take(part))
     }
 
+    /// Another message begins in the place of the answer in flight. Returns what came before.
+    pub fn restart_answer(&mut self) -> Option<Answer> {
+        let dropped = self.in_flight.as_mut()?.restart();
+        self.draft.restart();
+        Some(dropped)
+    }
+
     /// This sample of the request in flight is chosen; `found`: the extraction from its reasoning.
     pub fn choose_sample(&mut self, sample: u32, found: Option<ReasoningExtracted>) {
         if let Some(gather) = &mut self.in_flight {

@@ -36,6 +36,8 @@ pub(crate) struct UsageRecorder(Arc<Mutex<Open>>);
 #[derive(Default)]
 struct Open {
     requests: BTreeMap<u32, Usage>,
+    /// Of messages that the vendor replaced by another one within an answer. They are billed too.
+    replaced: Vec<(u32, Usage)>,
     closed: bool,
     /// Until the usage is taken out, its requests count as being under way.
     permits: Vec<Arc<dyn Permit>>,
@@ -53,6 +55,14 @@ impl UsageRecorder {
         }
     }
 
+    fn put_replaced(&self, slot: u32, usage: Usage) {
+        let mut open = self.open();
+        if !open.closed {
+            open.requests.remove(&slot);
+            open.replaced.push((slot, usage));
+        }
+    }
+
     fn hold(&self, permit: Arc<dyn Permit>) {
         let mut open = self.open();
         if !open.closed {
@@ -63,7 +73,9 @@ impl UsageRecorder {
     /// Leaves out a request that is noted elsewhere.
     pub fn leave_out(&self, slot: Option<u32>) {
         if let Some(slot) = slot {
-            self.open().requests.remove(&slot);
+            let mut open = self.open();
+            open.requests.remove(&slot);
+            open.replaced.retain(|(of, _)| *of != slot);
         }
     }
 
@@ -72,7 +84,9 @@ impl UsageRecorder {
         let mut open = self.open();
         open.closed = true;
         open.permits.clear();
-        std::mem::take(&mut open.requests).into_values().collect()
+        let replaced = std::mem::take(&mut open.replaced).into_iter();
+        let requests = std::mem::take(&mut open.requests).into_values();
+        replaced.map(|(_, usage)| usage).chain(requests).collect()
     }
 }
 
@@ -154,6 +168,16 @@ pub(crate) async fn hear(
                 let reports = matches!(part, Part::Usage(_));
                 if let Some(turn) = turn {
                     turn.note(&part).await;
+                }
+                if matches!(part, Part::Restarted) {
+                    let dropped = gather.restart();
+                    if dropped.reported.is_some() {
+                        recorder.put_replaced(slot, usage(bill, &dropped, bytes));
+                    }
+                    // Whoever passes the parts on needs the usage of the dropped message, and nothing else of it.
+                    parts.retain(|part| matches!(part, Part::Usage(_) | Part::Restarted));
+                    parts.push(part);
+                    continue;
                 }
                 if !matches!(part, Part::Waiting { .. } | Part::Sent) {
                     parts.push(part.clone());

@@ -16,6 +16,8 @@ pub struct Answer {
     pub calls: Vec<Call>,
     /// The vendor's own compaction, in place of an answer: what it says.
     pub compaction: Option<String>,
+    /// What another message says first, which this one replaces in the same stream. On the Messages wire only.
+    pub replaced: Option<String>,
     pub finish: Option<String>,
     /// What is reported; absent: made up from the sizes, with a prefix cache of blocks of 64 tokens.
     pub usage: Option<Usage>,
@@ -189,6 +191,7 @@ impl Answer {
             reasoning: String::new(),
             calls: Vec::new(),
             compaction: None,
+            replaced: None,
             finish: None,
             usage: None,
             reports: true,
@@ -213,6 +216,13 @@ impl Answer {
             compaction: Some(text.to_owned()),
             ..Self::text("")
         }
+    }
+
+    /// In the place of another message that began in the same stream and said this.
+    #[must_use]
+    pub fn replacing(mut self, text: &str) -> Self {
+        self.replaced = Some(text.to_owned());
+        self
     }
 
     /// A further tool call.

@@ -236,16 +236,29 @@ fn result_fits(result: &Value) -> Result<(), String> {
 
 /// The events of an answer.
 pub fn events(answer: &Answer, number: usize, usage: Option<Usage>) -> Events {
-    let mut said = vec![event(&json!({"type": "message_start", "message": {
-        "id": format!("msg_{number}"), "type": "message", "role": "assistant", "model": super::NAME,
-        "content": [], "stop_reason": null, "usage": usage.map(|usage| match answer.compaction {
-            Some(_) => json!({"input_tokens": 0, "output_tokens": 0}),
-            None => json!({
-            "input_tokens": usage.prompt.saturating_sub(usage.cached), "output_tokens": 1,
-            "cache_read_input_tokens": usage.cached, "cache_creation_input_tokens": 0,
+    let start = |id: String| {
+        event(&json!({"type": "message_start", "message": {
+            "id": id, "type": "message", "role": "assistant", "model": super::NAME,
+            "content": [], "stop_reason": null, "usage": usage.map(|usage| match answer.compaction {
+                Some(_) => json!({"input_tokens": 0, "output_tokens": 0}),
+                None => json!({
+                "input_tokens": usage.prompt.saturating_sub(usage.cached), "output_tokens": 1,
+                "cache_read_input_tokens": usage.cached, "cache_creation_input_tokens": 0,
+                }),
             }),
-        }),
-    }}))];
+        }}))
+    };
+    let mut said = Vec::new();
+    if let Some(text) = &answer.replaced {
+        said.push(start(format!("msg_{number}_replaced")));
+        for piece in pieces(text, answer.chunk_bytes) {
+            let delta = json!({"type": "text_delta", "text": piece});
+            said.push(event(
+                &json!({"type": "content_block_delta", "index": 0, "delta": delta}),
+            ));
+        }
+    }
+    said.push(start(format!("msg_{number}")));
     said.push(event(&json!({"type": "ping"})));
     let mut index = 0;
     let mut block = |begin: Value, deltas: Vec<Value>| {

@@ -12,6 +12,9 @@ use super::summary::{self, RestatedState};
 /// User messages with at most this many tokens stay verbatim, and in a small window those of at most this part of it.
 const USER_TOKENS: u64 = 4_000;
 const USER_PART: u64 = 8;
+/// In such a window all of them together take at most this percentage of what a compacted context has left for them: where
+/// they take more, the oldest are folded as well, except the first. Else nothing could be folded.
+const USER_SHARE: u64 = 75;
 /// Percentages of the window for the newest messages, which stay. Smaller ones are tried if the result is too large.
 const TAILS: [u64; 4] = [20, 10, 5, 0];
 /// If shortening results alone reduces the context to this percentage of the window, nothing is folded.
@@ -269,6 +272,16 @@ impl CompactionTerms {
         USER_TOKENS.min(self.window / USER_PART)
     }
 
+    /// The most tokens of all user messages that stay verbatim. `fixed`: tokens of what stays whatever it takes.
+    fn user_room(&self, fixed: u64) -> u64 {
+        if self.window >= USER_TOKENS * USER_PART {
+            return u64::MAX;
+        }
+        let taken = self.prefix_tokens().saturating_add(self.summary_limit());
+        let left = (self.lands_under_percent() / 100).saturating_sub(taken.saturating_add(fixed));
+        left * USER_SHARE / 100
+    }
+
     /// How long a summary should be, in tokens.
     fn summary_limit(&self) -> u64 {
         let of_room = self.room() / SUMMARY_PART_OF_ROOM;
@@ -405,6 +418,67 @@ struct Shortened {
     after: u64,
 }
 
+/// Tokens of a unit.
+fn unit_tokens(
+    messages: &[ConversationMessage],
+    terms: &CompactionTerms,
+    unit: &std::ops::Range<usize>,
+) -> u64 {
+    let bytes = messages[unit.clone()].iter().map(|message| message.bytes);
+    terms.measure.tokens(bytes.sum())
+}
+
+/// For each message before the tail: whether it stays.
+fn verbatim(
+    messages: &[ConversationMessage],
+    terms: &CompactionTerms,
+    units: &[std::ops::Range<usize>],
+    tail: usize,
+) -> Vec<bool> {
+    let tokens = |unit: &std::ops::Range<usize>| unit_tokens(messages, terms, unit);
+    let is_fixed = |unit: &&std::ops::Range<usize>| {
+        messages[(*unit).clone()].iter().any(|member| {
+            is_pinned(id(member), &terms.pins)
+                || matches!(&member.item, Item::User(user) if summary::is_summary(user))
+        })
+    };
+    let from_user = |unit: &std::ops::Range<usize>| {
+        let mut members = messages[unit.clone()].iter();
+        members.any(|member| is_from_user(&member.item))
+    };
+    let fixed = units.iter().filter(is_fixed).map(tokens);
+    let mut room = terms.user_room(fixed.fold(0, u64::saturating_add));
+    let mut stays = vec![false; tail];
+    let (fixed, others): (Vec<_>, Vec<_>) = units
+        .iter()
+        .take_while(|unit| unit.start < tail)
+        .partition(is_fixed);
+    for unit in fixed {
+        stays[unit.clone()].fill(true);
+    }
+    let limit = terms.user_limit();
+    let spoken = others.into_iter();
+    let mut spoken: Vec<_> = spoken
+        .filter(|unit| from_user(unit) && tokens(unit) <= limit)
+        .collect();
+    // The first mostly says what the work is, and the newest what it is about now.
+    if let Some(first) = spoken.first().copied()
+        && let Some(left) = room.checked_sub(tokens(first))
+    {
+        room = left;
+        stays[first.clone()].fill(true);
+        spoken.remove(0);
+    }
+    for unit in spoken.into_iter().rev() {
+        let Some(left) = room.checked_sub(tokens(unit)) else {
+            break;
+        };
+        room = left;
+        stays[unit.clone()].fill(true);
+    }
+    stays
+}
+
 impl<'a> Sketch<'a> {
     fn new(
         messages: &'a [ConversationMessage],
@@ -412,35 +486,17 @@ impl<'a> Sketch<'a> {
         units: &[std::ops::Range<usize>],
         room: u64,
     ) -> Self {
-        let tokens = |unit: &std::ops::Range<usize>| {
-            let bytes = messages[unit.clone()].iter().map(|message| message.bytes);
-            terms.measure.tokens(bytes.sum())
-        };
         let mut tail = messages.len();
         let mut used = 0_u64;
         for unit in units.iter().rev() {
-            used = used.saturating_add(tokens(unit));
+            used = used.saturating_add(unit_tokens(messages, terms, unit));
             // The newest always stays: the model is about to continue from it.
             if used > room && tail < messages.len() {
                 break;
             }
             tail = unit.start;
         }
-        let mut stays = vec![false; tail];
-        for unit in units.iter().take_while(|unit| unit.start < tail) {
-            let members = &messages[unit.clone()];
-            let pinned = members
-                .iter()
-                .any(|member| is_pinned(id(member), &terms.pins));
-            let from_user = members.iter().any(|member| {
-                is_from_user(&member.item)
-                    && terms.measure.tokens(member.bytes) <= terms.user_limit()
-            });
-            let summary = members.iter().any(
-                |member| matches!(&member.item, Item::User(user) if summary::is_summary(user)),
-            );
-            stays[unit.clone()].fill(pinned || from_user || summary);
-        }
+        let stays = verbatim(messages, terms, units, tail);
         Self {
             messages,
             terms,

@@ -23,6 +23,21 @@ fn a_passing_failure_is_tried_again_with_growing_waits() {
 }
 
 #[test]
+fn another_message_within_an_answer_takes_the_place_of_the_one_before() {
+    check(
+        "
+        > user go
+          turn starts | running | prompt: go | ask
+        > model restarts Once using 700
+          discard the shown part
+        > model restarts
+        > model says Here. using 710
+          model: Here. | turn ends completed | idle
+    ",
+    );
+}
+
+#[test]
 fn a_server_on_this_machine_that_does_not_run_is_given_up_after_seconds() {
     check(
         "

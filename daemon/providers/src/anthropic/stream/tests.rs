@@ -203,32 +203,126 @@ fn an_answer_without_streaming_yields_the_same_parts() {
     }
 }
 
+/// The start of a message with this id and this many input tokens.
+fn start(id: &str, input: u64) -> String {
+    format!(
+        r#"{{"type":"message_start","message":{{"id":"{id}","usage":{{"input_tokens":{input},"output_tokens":1}}}}}}"#
+    )
+}
+
+fn usage(input: u64, output: u64) -> Reported {
+    Reported {
+        prompt_tokens: input,
+        output_tokens: output,
+        ..Reported::default()
+    }
+}
+
 #[test]
-fn parts_of_two_messages_make_no_answer() {
-    let came = said(&[STARTS, WORDS, STARTS, WORDS, &stop("end_turn"), LAST]);
+fn the_later_of_two_messages_is_the_answer_wherever_the_stream_is_cut() {
+    let thinks = |index: u64| {
+        [
+            format!(
+                r#"{{"type":"content_block_start","index":{index},"content_block":{{"type":"thinking","thinking":"hm","signature":"AB"}}}}"#
+            ),
+            format!(r#"{{"type":"content_block_stop","index":{index}}}"#),
+        ]
+    };
+    let called = |index: u64, name: &str| {
+        format!(
+            r#"{{"type":"content_block_start","index":{index},"content_block":{{"type":"tool_use","id":"t","name":"{name}","input":{{}}}}}}"#
+        )
+    };
+    let first = [
+        vec![start("msg_1", 3)],
+        thinks(0).to_vec(),
+        vec![WORDS.to_owned(), called(1, "rm")],
+    ];
+    let second = [
+        vec![start("msg_2", 5)],
+        thinks(0).to_vec(),
+        vec![WORDS.replace("ab", "second"), called(1, "ls")],
+        vec![r#"{"type":"content_block_stop","index":1}"#.to_owned()],
+        vec![stop("tool_use"), LAST.to_owned()],
+    ];
+    let events: Vec<String> = first.into_iter().chain(second).flatten().collect();
+    let stream: String = events
+        .iter()
+        .map(|event| format!("data: {event}\n\n"))
+        .collect();
+    let whole = play(KIND, &[stream.as_bytes()]);
+    assert_eq!(
+        (whole.text.as_str(), whole.reasoning.as_str()),
+        ("second", "hm")
+    );
+    assert_eq!(whole.done, Some(Finish::ToolCalls));
+    let calls: Vec<_> = whole.calls.iter().map(|call| call.name.as_str()).collect();
+    assert_eq!(calls, ["ls"]);
+    assert_eq!(whole.thoughts.len(), 1);
+    assert_eq!(
+        (whole.thoughts[0].text_at, whole.thoughts[0].calls_at),
+        (0, 0)
+    );
+    assert_eq!(whole.usage, Some(usage(5, 9)));
+    assert_eq!(
+        (whole.restarts, &whole.replaced[..]),
+        (1, &[usage(3, 1)][..])
+    );
+    for cut in 1..stream.len() {
+        let (one, other) = stream.as_bytes().split_at(cut);
+        assert_eq!(play(KIND, &[one, other]), whole, "cut at {cut}");
+    }
+}
+
+#[test]
+fn a_later_message_counts_behind_a_stop_reason_but_not_behind_the_end() {
+    let other = WORDS.replace("ab", "other");
+    let came = said(&[
+        STARTS,
+        WORDS,
+        &stop("end_turn"),
+        STARTS,
+        &other,
+        &stop("end_turn"),
+        LAST,
+    ]);
+    assert_eq!(
+        (came.text.as_str(), came.done, came.restarts),
+        ("other", Some(Finish::Stop), 1)
+    );
+    let came = said(&[STARTS, WORDS, &stop("end_turn"), LAST, STARTS, &other, LAST]);
+    assert_eq!((came.text.as_str(), came.restarts), ("ab", 0));
+    // The later one breaks off: there is no answer, and the first is none either.
+    let came = said(&[STARTS, WORDS, &stop("end_turn"), STARTS, &other]);
     assert_eq!((came.done, came.error), (None, Some(ErrorKind::Transient)));
-    // Nothing was said in the first, or it was whole.
-    let came = said(&[STARTS, STARTS, WORDS, &stop("end_turn"), LAST]);
-    assert_eq!((came.text.as_str(), came.done), ("ab", Some(Finish::Stop)));
-    let came = said(&[STARTS, WORDS, &stop("end_turn"), STARTS, WORDS, LAST]);
-    assert_eq!((came.text.as_str(), came.done), ("ab", Some(Finish::Stop)));
+    let came = said(&[STARTS, WORDS, STARTS, LAST]);
+    assert_eq!((came.done, came.error), (None, Some(ErrorKind::Transient)));
+}
+
+#[test]
+fn unknown_usage_of_a_later_message_is_not_that_of_the_first() {
+    let bare = r#"{"type":"message_start","message":{"id":"msg_2"}}"#;
+    let ends = r#"{"type":"message_delta","delta":{"stop_reason":"end_turn"}}"#;
+    let came = said(&[&start("msg_1", 3), WORDS, bare, WORDS, ends, LAST]);
+    assert_eq!((came.usage, came.replaced), (None, vec![usage(3, 1)]));
+    let came = said(&[bare, WORDS, &start("msg_1", 3), WORDS, ends, LAST]);
+    assert_eq!((came.usage, came.replaced), (Some(usage(3, 1)), vec![]));
 }
 
 #[test]
 fn a_start_that_is_sent_twice_begins_one_message() {
-    let start = |id: &str| {
-        format!(
-            r#"{{"type":"message_start","message":{{"id":"{id}","usage":{{"input_tokens":3}}}}}}"#
-        )
-    };
-    let (one, other) = (start("msg_1"), start("msg_2"));
+    let one = start("msg_1", 3);
     let came = said(&[&one, WORDS, &one, WORDS, &stop("end_turn"), LAST]);
     assert_eq!(
-        (came.text.as_str(), came.done),
-        ("abab", Some(Finish::Stop))
+        (came.text.as_str(), came.done, came.restarts),
+        ("abab", Some(Finish::Stop), 0)
     );
-    let came = said(&[&one, WORDS, &other, WORDS, &stop("end_turn"), LAST]);
-    assert_eq!((came.done, came.error), (None, Some(ErrorKind::Transient)));
+    // Nothing was said in the first.
+    let came = said(&[STARTS, STARTS, WORDS, &stop("end_turn"), LAST]);
+    assert_eq!(
+        (came.text.as_str(), came.done, came.restarts),
+        ("ab", Some(Finish::Stop), 0)
+    );
 }
 
 #[test]

@@ -93,7 +93,7 @@ fn came(parts: Vec<Result<Part, ProviderError>>) -> CollectedAnswer {
             Ok(Part::Call(call)) => came.calls.push(call),
             Ok(Part::Usage(usage)) => came.usage = Some(usage),
             Ok(Part::Done(finish)) => came.done = Some(finish),
-            Ok(Part::Waiting { .. } | Part::Sent) => panic!("no wire says so"),
+            Ok(Part::Waiting { .. } | Part::Sent | Part::Restarted) => panic!("no wire says so"),
             Err(error) => came.error = Some(error),
         }
     }

@@ -25,29 +25,31 @@ pub async fn check(
         let refused = refused_providers(&daemon, &loaded);
         let prompt_files = wire::unusable_prompt_files(&loaded.settings);
         let held_back = loaded.project.map(|project| project.without_effect());
-        let mut problems = loaded.problems;
-        problems.extend(refused);
-        problems.extend(prompt_files);
-        problems.extend(store.problem());
+        let with = |hint: &'static str| move |problem: String| (problem, hint.to_owned());
+        let found = loaded.problems.into_iter().map(with(doctor::CONFIG_HINT));
+        let prompt_files = prompt_files.into_iter().map(with(doctor::CONFIG_HINT));
+        let credentials = store.problem().map(with(doctor::CREDENTIALS_HINT));
+        let all = found.chain(refused).chain(prompt_files).chain(credentials);
+        let (problems, hints) = all.unzip();
         p::CheckOutput {
             values: loaded.values,
             problems,
+            hints,
             held_back: held_back.unwrap_or_default(),
         }
     })
     .await
 }
 
-/// What would be refused when an entry is used, with its place. A wrong kind is among the problems of reading already.
-fn refused_providers(daemon: &Daemon, loaded: &Loaded) -> Vec<String> {
+/// What would be refused when an entry is used, with its place, and the hint. A wrong kind is among the problems of reading
+/// already.
+fn refused_providers(daemon: &Daemon, loaded: &Loaded) -> Vec<(String, String)> {
     let entries = loaded.settings.providers.iter();
     let entries = entries.filter(|entry| is_kind(&entry.kind));
     let refused = entries.filter_map(|entry| {
         let failure = wire::check(entry, &loaded.settings, &daemon.procs).err()?;
-        Some(format!(
-            "{}:{}: {}",
-            entry.origin, entry.line, failure.message
-        ))
+        let problem = format!("{}:{}: {}", entry.origin, entry.line, failure.message);
+        Some((problem, failure.hint))
     });
     refused.collect()
 }

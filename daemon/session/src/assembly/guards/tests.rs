@@ -26,6 +26,29 @@ fn root() -> &'static Path {
 }
 
 #[test]
+fn rules_are_listed_with_the_file_that_they_came_from() {
+    let of = |origin: &str, deny: &[&str]| {
+        let mut guards = settings(deny, &[], &[]);
+        guards.layers[0].origin = origin.to_owned();
+        guards
+    };
+    // There was no file when the session began.
+    let mut own = of("", &[]);
+    own.tighten(&of("/w/reasonix.toml", &["Bash(rm:*)"]), root());
+    assert_eq!(own.layers[0].origin, "/w/reasonix.toml");
+    // A nearer one counts in its place from now on, and what was denied stays so.
+    let nearer = of("/w/sub/reasonix.toml", &["Edit"]);
+    own.tighten(&nearer, root());
+    own.tighten(&nearer, root());
+    let both = "/w/reasonix.toml, /w/sub/reasonix.toml";
+    assert_eq!(own.layers[0].origin, both);
+    assert_eq!(own.layers[0].rules.deny, ["Bash(rm:*)", "Edit"]);
+    // It is gone: the rules are still the session's.
+    own.tighten(&of("", &[]), root());
+    assert_eq!(own.layers[0].origin, both);
+}
+
+#[test]
 fn what_is_not_readable_takes_nothing_back_and_is_forgotten_once_it_is() {
     let mut own = settings(&["Bash(rm:*)"], &[], &["Bash(make)"]);
     own.confine.network = true;

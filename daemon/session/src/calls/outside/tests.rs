@@ -101,6 +101,40 @@ fn script_of_the_workspace_is_shown_also_if_it_is_not_executable() {
 }
 
 #[test]
+fn file_that_a_runner_obeys_is_shown_and_takes_two_yeses_but_is_no_program_of_the_session() {
+    let scene = Scene::new();
+    for name in ["make", "npm", "pytest"] {
+        program(&scene.top.join("sys").join(name));
+    }
+    assert_eq!(scene.shown("make test"), ["sys/make"]);
+    fs::write(scene.top.join("ws/Makefile"), "").unwrap();
+    fs::write(scene.top.join("ws/package.json"), "").unwrap();
+    assert_eq!(scene.shown("make test"), ["!ws/Makefile", "sys/make"]);
+    assert_eq!(scene.shown("npm run x"), ["!ws/package.json", "sys/npm"]);
+    // The nearest one above counts, where the runner looks there.
+    assert_eq!(
+        scene.shown("cd sub && npm test"),
+        ["!ws/package.json", "sys/npm"]
+    );
+    assert_eq!(scene.shown("cd sub && make"), ["sys/make"]);
+    assert_eq!(scene.shown("make -C sub"), ["sys/make"]);
+    fs::write(scene.top.join("ws/sub/x.mk"), "").unwrap();
+    assert_eq!(
+        scene.shown("make -C sub -f x.mk"),
+        ["!ws/sub/x.mk", "sys/make"]
+    );
+    fs::create_dir(scene.top.join("ws/tests")).unwrap();
+    assert_eq!(scene.shown("pytest"), ["!ws/tests", "sys/pytest"]);
+    let found = scene.look("make test");
+    assert!(found.runs_own_files() && found.own().is_none());
+    // So the `PATH` stays without the directories of the session.
+    assert!(found.path.is_some_and(|path| !path.contains("ws")));
+    scene.own(".venv/bin/make");
+    let found = scene.look("make test");
+    assert!(found.own().is_some() && found.path.is_none());
+}
+
+#[test]
 fn a_program_of_the_workspace_is_shown_first_wherever_the_line_starts_it() {
     let scene = Scene::new();
     assert_eq!(scene.shown("curl x"), ["sys/curl"]);

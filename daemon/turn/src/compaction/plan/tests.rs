@@ -185,12 +185,35 @@ fn is_valid(items: &[Item]) -> bool {
     open.is_empty()
 }
 
-/// Whether a message must stay unchanged.
-fn must_stay(message: &ConversationMessage, window: u64, pins: &BTreeSet<ItemId>) -> bool {
+/// Whether a message stays unchanged whatever it takes.
+fn is_fixed(message: &ConversationMessage, pins: &BTreeSet<ItemId>) -> bool {
     let summary = matches!(&message.item, Item::User(user) if summary::is_summary(user));
+    summary || is_pinned(id(message), pins)
+}
+
+/// Whether a message must stay unchanged if all that the user wrote has room.
+fn must_stay(message: &ConversationMessage, window: u64, pins: &BTreeSet<ItemId>) -> bool {
     let limit = 4_000.min(window / 8);
     let spoken = is_from_user(&message.item) && MEASURE.tokens(message.bytes) <= limit;
-    summary || spoken || is_pinned(id(message), pins)
+    spoken || is_fixed(message, pins)
+}
+
+/// The room of all user messages that stay. The prefix takes 1,000 tokens.
+fn user_room(messages: &[ConversationMessage], window: u64, pins: &BTreeSet<ItemId>) -> u64 {
+    if window >= 32_000 {
+        return u64::MAX;
+    }
+    let room = (window * 80 / 100).saturating_sub(1_000);
+    let lands = (window * 60).max(100_000 + room * 50) / 100;
+    let summary = 1_500.min(window / 10).min(room / 4);
+    // Pinned results stay with their answer.
+    let fixed = units(messages).into_iter().filter_map(|unit| {
+        let members = &messages[unit];
+        let is_fixed = members.iter().any(|member| is_fixed(member, pins));
+        is_fixed.then(|| members.iter().map(|member| member.bytes).sum::<u64>())
+    });
+    let fixed: u64 = fixed.map(|bytes| MEASURE.tokens(bytes)).sum();
+    lands.saturating_sub(1_000 + summary + fixed) * 75 / 100
 }
 
 /// What a compaction must free at least, in hundredths of tokens. The prefix takes 1,000.
@@ -263,9 +286,21 @@ proptest! {
         }).collect();
         let mut places = messages.iter().map(|message| &message.piece);
         prop_assert!(kept.iter().all(|piece| places.any(|other| other == piece)), "in order");
-        for message in messages.iter().filter(|message| must_stay(message, window, &terms.pins)) {
-            prop_assert!(kept.contains(&message.piece), "{:?} stays", id(message));
+        let is_kept = |message: &ConversationMessage| kept.contains(&message.piece);
+        for message in messages.iter().filter(|message| is_fixed(message, &terms.pins)) {
+            prop_assert!(is_kept(message), "{:?} stays", id(message));
         }
+        let spoken: Vec<_> = messages
+            .iter()
+            .filter(|message| must_stay(message, window, &terms.pins) && !is_fixed(message, &terms.pins))
+            .collect();
+        let tokens = |message: &&&ConversationMessage| MEASURE.tokens(message.bytes);
+        if spoken.iter().map(|message| tokens(&message)).sum::<u64>() <= user_room(&messages, window, &terms.pins) {
+            prop_assert!(spoken.iter().all(|message| is_kept(message)), "there is room for all");
+        }
+        // Of those behind the first the newest stay.
+        let mut later = spoken.iter().skip(1).skip_while(|message| !is_kept(message));
+        prop_assert!(later.all(|message| is_kept(message)), "the newest stay");
         prop_assert_eq!(done.kept, kept.len() as u64);
         prop_assert_eq!(done.kept + done.shortened + done.folded, messages.len() as u64);
         prop_assert_eq!(done.tokens_before, before);
@@ -551,35 +586,81 @@ fn a_full_context_names_what_helps() {
         other => panic!("{other:?}"),
     };
     assert!(full(2_048, 1_640).is_prefix);
-    // Answers that a manual compaction folds, before messages of the user that stay.
+    // Answers that a manual compaction folds, before messages that are pinned.
     let mut talk = Talk::default();
     talk.says("w".repeat(8_000), &[]);
     for _ in 0..30 {
         talk.user(Voice::Prompt, "u".repeat(800));
     }
-    let CompactionPlan::Full(full) = plan(&talk.messages, &terms(Trigger::Auto, 8_192)) else {
-        panic!("the user's messages stay");
+    let pins: BTreeSet<_> = (1..=30).map(|at| ItemId(format!("m{at}"))).collect();
+    let pinned = |trigger, summary: Option<&str>| CompactionTerms {
+        pins: pins.clone(),
+        summary: summary.map(str::to_owned),
+        ..terms(trigger, 8_192)
+    };
+    let auto = plan(&talk.messages, &pinned(Trigger::Auto, Some("before")));
+    let CompactionPlan::Full(full) = auto else {
+        panic!("what is pinned stays");
     };
     assert!(
-        full.folds_manually && !full.has_pins && !full.is_prefix,
+        full.folds_manually && full.has_pins && !full.is_prefix,
         "{full:?}"
     );
-    let by_hand = CompactionTerms {
-        summary: None,
-        ..terms(Trigger::Manual, 8_192)
-    };
     assert!(matches!(
-        plan(&talk.messages, &by_hand),
+        plan(&talk.messages, &pinned(Trigger::Manual, None)),
         CompactionPlan::Ask { .. }
     ));
-    let mut only_user = Talk::default();
-    for _ in 0..40 {
-        only_user.user(Voice::Prompt, "u".repeat(800));
-    }
-    let CompactionPlan::Full(full) = plan(&only_user.messages, &terms(Trigger::Auto, 8_192)) else {
-        panic!("the user's messages stay");
+    let only_pinned = plan(&talk.messages[1..], &pinned(Trigger::Auto, Some("before")));
+    let CompactionPlan::Full(full) = only_pinned else {
+        panic!("what is pinned stays");
     };
     assert!(!full.folds_manually, "{full:?}");
+}
+
+/// Messages of the user alone, of this many tokens each.
+fn only_user(count: usize, tokens: usize) -> Vec<ConversationMessage> {
+    let mut talk = Talk::default();
+    for _ in 0..count {
+        talk.user(Voice::Prompt, "u".repeat(tokens * 4));
+    }
+    talk.messages
+}
+
+#[test]
+fn messages_of_the_user_alone_are_folded_where_they_fill_the_window() {
+    for (window, count, tokens) in [
+        (4_096, 8, 400),
+        (8_192, 30, 200),
+        (8_192, 7, 1_000),
+        (31_000, 8, 3_500),
+    ] {
+        let messages = only_user(count, tokens);
+        for trigger in [Trigger::Auto, Trigger::TooLong, Trigger::Manual] {
+            let done = plan(&messages, &terms(trigger, window));
+            let CompactionPlan::Done { parts, done } = done else {
+                panic!("{window}, {trigger:?}: {done:?}");
+            };
+            assert!(done.tokens_after * 100 < window * 60 + 100_000, "{done:?}");
+            // The first says what the work is.
+            assert_eq!(parts[0], BasePart::Keep(messages[0].piece.clone()));
+        }
+    }
+}
+
+#[test]
+fn messages_of_the_user_alone_can_be_folded_by_hand_if_the_window_is_unknown() {
+    for (count, tokens) in [(10, 500), (40, 60), (12, 2_000)] {
+        let messages = only_user(count, tokens);
+        let asks = CompactionTerms {
+            summary: None,
+            ..terms(Trigger::Manual, 0)
+        };
+        let asked = plan(&messages, &asks);
+        assert!(
+            matches!(asked, CompactionPlan::Ask { .. }),
+            "{count}: {asked:?}"
+        );
+    }
 }
 
 #[test]

@@ -116,6 +116,13 @@ pub fn model(what: &str) -> Input {
             }],
             ..says("", Finish::Stop)
         },
+        "restarts" => {
+            let dropped = Box::new(Answer {
+                finish: None,
+                ..says(what, Finish::Stop)
+            });
+            return Input::AnswerRestarted { dropped };
+        }
         "breaks" => return breaks(what),
         other => panic!("a model never `{other}`"),
     };

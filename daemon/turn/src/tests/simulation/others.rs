@@ -43,6 +43,11 @@ impl Simulation {
                 return self.step(Input::RequestWaits { cause, in_ms, down });
             }
         }
+        let is_in_flight = self.outside.request.is_some() && !self.outside.gated;
+        if is_in_flight && !self.peace && self.chance.once_in(8) {
+            let dropped = Box::new(self.answer());
+            return self.step(Input::AnswerRestarted { dropped });
+        }
         // A request that waits too long for its turn fails.
         let gave_up = std::mem::take(&mut self.outside.gated);
         let Some((_, without_tools)) = self.outside.request.take() else {
