@@ -7,7 +7,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 use store::home::Home;
 
 /// Increase it when the tables change, or how texts are split into words.
-const VERSION: i64 = 2;
+const VERSION: i64 = 3;
 
 /// `session.tail` has the last bytes of the log before `end`: a log that was changed is read again. Rows of `message` and
 /// `text` have the same number. `text` stores words only; the texts are in the logs.
@@ -48,6 +48,9 @@ const PROBE: &str =
 const BUSY: Duration = Duration::from_secs(5);
 /// A larger file is not read through when it is opened: damage is then found by what meets it.
 const CHECKED_MAX: u64 = 64 * 1024 * 1024;
+/// A search reads as many rows of `message` as it has matches, most of them from pages of their own: a page of this size has
+/// twenty of them, and is read twice as fast as one of SQLite's usual size.
+const PAGE_BYTES: i64 = 1024;
 /// KiB of pages that a search keeps in memory while it runs.
 const SEARCH_CACHE_KIB: i64 = 16 * 1024;
 
@@ -141,7 +144,18 @@ fn attempt(path: &Path) -> Result<Connection, IndexError> {
     if !new {
         check(&connection, path)?;
     }
-    for (name, value) in [("journal_mode", "WAL"), ("synchronous", "NORMAL")] {
+    if new {
+        connection
+            .pragma_update(None, "page_size", PAGE_BYTES)
+            .doing("create")?;
+    }
+    let how = [
+        ("journal_mode", "WAL"),
+        ("synchronous", "NORMAL"),
+        // Words of deleted sessions are overwritten.
+        ("secure_delete", "ON"),
+    ];
+    for (name, value) in how {
         connection.pragma_update(None, name, value).doing("open")?;
     }
     if new {

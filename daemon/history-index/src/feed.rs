@@ -316,6 +316,7 @@ impl Feeder {
             Some(index) => index,
             None => database::open(&home)?,
         };
+        let has_removed = !work.removed.is_empty();
         while let Some(session) = work.removed.first().copied() {
             // One that could not be deleted stays.
             if !home.session_dir(session).exists() {
@@ -323,6 +324,9 @@ impl Feeder {
                 self.durable.remove(&session);
             }
             work.removed.remove(&session);
+        }
+        if has_removed {
+            writer::forget_words(&index)?;
         }
         while let Some((session, upto)) = work.written.first_key_value() {
             let session = *session;

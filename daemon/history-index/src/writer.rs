@@ -227,3 +227,18 @@ pub(crate) fn remove(connection: &mut Connection, session: SessionId) -> Result<
     }
     transaction.commit().doing("write to")
 }
+
+/// Takes the words of removed sessions out of the file: until then only their rows are gone, and the words stay in the index
+/// until it happens to be merged.
+///
+/// # Errors
+/// The index cannot be written.
+pub(crate) fn forget_words(connection: &Connection) -> Result<(), IndexError> {
+    let merge = "INSERT INTO text (text) VALUES ('optimize')";
+    connection.execute(merge, []).doing("write to")?;
+    // A search that runs keeps the old pages: they go with the next one.
+    let emptied = "PRAGMA wal_checkpoint(TRUNCATE)";
+    connection
+        .query_row(emptied, [], |_| Ok(()))
+        .doing("write to")
+}

@@ -51,6 +51,35 @@ fn a_removed_session_disappears_also_if_nobody_said_so() {
     assert_eq!((rows("session"), rows("message")), (0, 0));
 }
 
+/// How many files of the index have this text.
+fn files_with(past: &Past, text: &str) -> usize {
+    let files = ["", "-wal", "-shm"].map(|suffix| {
+        let mut path = past.home.history().into_os_string();
+        path.push(suffix);
+        std::fs::read(path).unwrap_or_default()
+    });
+    let has = |bytes: &&Vec<u8>| {
+        bytes
+            .windows(text.len())
+            .any(|part| part == text.as_bytes())
+    };
+    files.iter().filter(has).count()
+}
+
+#[test]
+fn words_of_a_removed_session_are_in_no_file_of_the_index() {
+    let past = past();
+    let mut session = past.session(3, "/a");
+    session.user("needle xylophonquark");
+    session.save_and_notify(&past);
+    assert_eq!(past.found("xylophonquark").len(), 1);
+    assert!(files_with(&past, "xylophonquark") > 0);
+    std::fs::remove_dir_all(past.home.session_dir(session.session)).unwrap();
+    past.feed.removed(session.session);
+    assert_eq!(past.found("needle").len(), 2);
+    assert_eq!(files_with(&past, "xylophonquark"), 0);
+}
+
 #[test]
 fn ephemeral_sessions_never_come_in() {
     let past = past();
