@@ -58,6 +58,9 @@ pub trait ToolMemory: Any + Send + Sync {
         let _ = paths;
     }
 
+    /// Reads the contents that are missing of known files, as far as they are short and unchanged: later changes can be shown.
+    fn read_missing_contents(&self) {}
+
     /// What others have changed in known files. Reports each change once.
     fn describe_external_changes(&self) -> Option<ExternalChanges> {
         None

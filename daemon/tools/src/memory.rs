@@ -285,6 +285,10 @@ impl ToolMemory for Memory {
         }
     }
 
+    fn read_missing_contents(&self) {
+        self.read_missing_contents();
+    }
+
     fn describe_external_changes(&self) -> Option<ExternalChanges> {
         self.report_changes()
     }

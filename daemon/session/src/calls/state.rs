@@ -124,7 +124,12 @@ impl CallState {
         };
         let known: Vec<_> = files.iter().map(known).collect();
         if !known.is_empty() {
-            self.call_environment.memory.note_known_files(&known);
+            let memory = Arc::clone(&self.call_environment.memory);
+            memory.note_known_files(&known);
+            // Beside the actor: nothing waits for it.
+            drop(tokio::task::spawn_blocking(move || {
+                memory.read_missing_contents()
+            }));
         }
     }
 

@@ -96,6 +96,23 @@ impl Memory {
         }
     }
 
+    /// Reads the contents of the known files that are short and still as the model knows them, so that later changes can be
+    /// shown. Blocks.
+    pub(super) fn read_missing_contents(&self) {
+        let is_missing = |known: &FileKnowledge| {
+            known.content.is_none() && known.reported == ReportedState::Stamp
+        };
+        let newest = self.newest().into_iter();
+        for (path, before) in newest.filter(|(_, known)| is_missing(known)) {
+            let content = self.content(&path, &before.stamp);
+            let after = FileKnowledge {
+                content,
+                ..before.clone()
+            };
+            self.replace(&path, &before, after);
+        }
+    }
+
     /// The files used last, newest first.
     fn newest(&self) -> Vec<(PathBuf, FileKnowledge)> {
         let kept = self.kept();
@@ -178,6 +195,12 @@ impl Memory {
         match (is_reported, is_back) {
             (true, _) => None,
             (false, true) => Some(Change::Back(is_short.then(|| now.bytes.into()))),
+            (false, false)
+                if before == ReportedState::Gone
+                    && after.content.as_deref() == Some(&now.bytes[..]) =>
+            {
+                Some(Change::Restored)
+            }
             (false, false) if is_short => Some(Change::Content(now.bytes)),
             (false, false) => Some(Change::Unseen),
         }
@@ -208,6 +231,8 @@ enum Change {
     Gone,
     /// It was gone, or another, and has the content again that the model knows: this one, if that is short.
     Back(Option<Content>),
+    /// It was gone, and has the content again that was reported before.
+    Restored,
     /// It has another content, which is too long to be shown or cannot be read.
     Unseen,
     Content(Vec<u8>),
@@ -218,7 +243,7 @@ impl Change {
         match self {
             Self::Content(bytes) => Some(bytes.into()),
             Self::Back(content) => content,
-            Self::Gone | Self::Unseen => None,
+            Self::Gone | Self::Restored | Self::Unseen => None,
         }
     }
 
@@ -227,6 +252,7 @@ impl Change {
         match self {
             Self::Gone => format!("`{shown}` was deleted"),
             Self::Back(_) => format!("`{shown}` is back as you know it"),
+            Self::Restored => format!("`{shown}` is back as it was before it was deleted"),
             Self::Unseen | Self::Content(_) => format!("`{shown}` changed"),
         }
     }
@@ -236,7 +262,7 @@ impl Change {
     fn show(self, shown: &str, after: &mut FileKnowledge, left: &mut usize) -> Option<String> {
         let new = match self {
             Self::Content(new) => new,
-            Self::Gone => return None,
+            Self::Gone | Self::Restored => return None,
             Self::Back(content) => {
                 after.content = content;
                 return None;

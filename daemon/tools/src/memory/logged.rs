@@ -100,11 +100,20 @@ impl Memory {
         let mut kept = self.kept();
         for known in files.iter().rev().take(super::READ_MAX).rev() {
             if let Some(stamp) = stamp(&known.file) {
+                let path = PathBuf::from(&known.file.path);
+                let same = kept.read.get(&path);
+                let same = same.filter(|before| {
+                    before.stamp.same_content(&stamp) && before.reported == ReportedState::Stamp
+                });
+                let content = known
+                    .content
+                    .clone()
+                    .or_else(|| same.and_then(|before| before.content.clone()));
                 let knowledge = FileKnowledge {
                     reported: newest(known),
-                    ..FileKnowledge::new(kept.tick(), stamp, known.content.clone())
+                    ..FileKnowledge::new(kept.tick(), stamp, content)
                 };
-                kept.read.insert(PathBuf::from(&known.file.path), knowledge);
+                kept.read.insert(path, knowledge);
             }
         }
     }

@@ -345,3 +345,56 @@ async fn a_later_memory_tells_the_fact_without_the_content() {
         .unwrap();
     assert!(note.ends_with("/ws/a` changed"), "{note}");
 }
+
+/// The text of the next report.
+fn told(scene: &Scene) -> Option<String> {
+    let told = scene.memory.describe_external_changes();
+    told.map(|told| told.text)
+}
+
+#[tokio::test]
+async fn file_that_came_back_as_it_was_reported_last_is_said_to_be_back() {
+    let scene = Scene::new();
+    scene.put("a", "one\n");
+    read(&scene, "a").await;
+    meddle(&scene, "a", "two\n");
+    assert!(told(&scene).is_some_and(|text| text.contains("+two")));
+    std::fs::remove_file(scene.put("a", "")).unwrap();
+    assert_eq!(told(&scene).as_deref(), Some("`a` was deleted"));
+    meddle(&scene, "a", "two\n");
+    let back = "`a` is back as it was before it was deleted";
+    assert_eq!(told(&scene).as_deref(), Some(back));
+    assert_eq!(told(&scene), None);
+    meddle(&scene, "a", "three\n");
+    assert!(told(&scene).is_some_and(|text| text.contains("-two\n+three")));
+}
+
+#[tokio::test]
+async fn files_that_a_prompt_brought_are_shown_with_their_changes() {
+    let scene = Scene::new();
+    for name in ["read", "brought"] {
+        scene.put(name, "old\n");
+    }
+    read(&scene, "read").await;
+    let known = ["read", "brought"].map(|name| {
+        let path = scene.put(name, "old\n");
+        let stamp = scene
+            .memory
+            .workspace()
+            .resolve(path.to_str().unwrap(), workspace::Access::Read);
+        let content = scene.memory.workspace().read(&stamp.unwrap()).unwrap();
+        contract::KnownState {
+            file: content.stamp.known_file(&path).unwrap(),
+            left: None,
+            reported: None,
+            content: None,
+        }
+    });
+    scene.memory.note_known_files(&known);
+    // What was read before is still at hand.
+    meddle(&scene, "read", "new\n");
+    assert!(told(&scene).is_some_and(|text| text.contains("-old\n+new")));
+    ToolMemory::read_missing_contents(&*scene.memory);
+    meddle(&scene, "brought", "new\n");
+    assert!(told(&scene).is_some_and(|text| text.contains("-old\n+new")));
+}
