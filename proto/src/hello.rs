@@ -45,7 +45,11 @@ pub struct HelloParams {
     /// Oldest and newest protocol version that the client speaks.
     pub protocol: [u32; 2],
     pub role: Role,
-    /// Keys for sessions that lost theirs when the daemon restarted, by variable name. Kept in memory only.
+    /// Where the client works: servers that are configured there may want variables.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<String>,
+    /// Keys for sessions that lost theirs when the daemon restarted, and variables of MCP servers, by name. Kept in memory
+    /// only.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub credentials: BTreeMap<String, String>,
 }
@@ -63,7 +67,8 @@ pub struct HelloOutput {
     pub home: String,
     /// Names of environment variables with keys of providers. A client sends those it has when it creates a session.
     pub key_variables: Vec<String>,
-    /// Variables whose keys sessions are waiting for; every client that has one offers it.
+    /// Variables whose keys sessions are waiting for, and those that entries of MCP servers name and the daemon lacks; every
+    /// client that has one offers it.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub wanted_keys: BTreeSet<String>,
     /// Variables passed to commands although they look secret; `*` matches any letters.

@@ -1044,3 +1044,38 @@ fn the_policy_of_each_server_says_what_a_read_only_session_may_call() {
         assert!(refused.contains("only reads"), "{results:?}");
     }
 }
+
+/// A daemon that a client has started has few variables. What entries name comes from clients that have it.
+#[test]
+fn variables_of_entries_come_from_the_environment_of_clients_and_start_what_waited_for_them() {
+    const NAME: &str = "REASONIX_TEST_SERVER_TOKEN";
+    let model = calling_each_turn("mcp__s__add", json!({"a": 2, "b": 3}));
+    let house = house(&model);
+    let count = house.root().join("starts");
+    let file = count.to_string_lossy().into_owned();
+    let mut server = faulty(&["ok", "--count", &file]);
+    server["env"] = json!({"TOKEN": format!("${{{NAME}}}")});
+    servers(&house, &json!({"s": server}));
+    let listed = || house.reasonix(&["mcp", "test", "s"]);
+    let without = listed();
+    assert_ne!(without.code(), Some(0), "{without:?}");
+    assert!(without.err.contains(NAME), "{without:?}");
+    let with = |arguments: &[&str]| {
+        let mut command = house.command(arguments);
+        command.env(NAME, "sesame-opens-the-door");
+        tests::program::run(&mut command)
+    };
+    let ran = with(&["run", "--allow", "mcp__s", "Add."]).expect_code(0);
+    assert_eq!(ran.out, "5\n");
+    let _ = listed().expect_code(0);
+    assert_eq!(starts(&count), 1, "the one that waited is the one of all");
+    // A session that goes on after a crash has its server again once a client brings the variable.
+    house.kill_daemon();
+    house.wait_for_daemon();
+    let ran = with(&["run", "-c", "Add."]).expect_code(0);
+    assert_eq!(ran.out, "5\n");
+    let process = process_of(&count).expect("its process");
+    let environment = fs::read(format!("/proc/{process}/environ")).expect("its environment");
+    let environment = String::from_utf8_lossy(&environment).into_owned();
+    assert!(environment.contains("TOKEN=sesame-opens-the-door"));
+}

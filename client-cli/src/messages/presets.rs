@@ -12,7 +12,7 @@ client::catalog! {
     Time = "the time, and conversions between time zones", "时间以及时区换算";
     NeedsNpx = "· it is started with `npx`, which comes with Node.js; the first start downloads it", "· 它由 `npx`（随 Node.js 提供）启动；首次启动会下载";
     NeedsUvx = "· it is started with `uvx`, which comes with uv; the first start downloads it", "· 它由 `uvx`（随 uv 提供）启动；首次启动会下载";
-    NeedsVariable = "· it needs a token: set {0}, then run `reasonix daemon restart`", "· 它需要令牌：请设置 {0}，然后运行 `reasonix daemon restart`";
+    NeedsVariable = "· it needs a token: set the environment variable {0} where you start `reasonix`", "· 它需要令牌：请在启动 `reasonix` 的环境中设置变量 {0}";
     Unknown = "there is no preset `{0}`, and no command was given", "没有名为 `{0}` 的预设，也没有给出命令";
     UnknownHint = "`reasonix mcp presets` lists the presets; to add another server give its command or address: `reasonix mcp add {0} COMMAND`", "`reasonix mcp presets` 列出预设；要添加其他服务器，请给出其命令或地址：`reasonix mcp add {0} COMMAND`";
 }

@@ -3,7 +3,8 @@
 //!
 //! Entries are independent: an invalid one becomes a problem that names it and its file, and the others work.
 
-use std::collections::BTreeMap;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -499,6 +500,18 @@ impl ServerConfig {
             text.push_str("\nsandbox");
         }
         hex::encode(Sha256::digest(text.as_bytes()))
+    }
+
+    /// The variables in its texts.
+    #[must_use]
+    pub fn variables(&self) -> BTreeSet<String> {
+        let named = RefCell::new(BTreeSet::new());
+        // Each has a value here, so none is missing.
+        let _ = self.expanded(&|name| {
+            named.borrow_mut().insert(name.to_owned());
+            Some("-".to_owned())
+        });
+        named.into_inner()
     }
 
     /// The same with the variables in its texts replaced.

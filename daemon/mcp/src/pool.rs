@@ -1,6 +1,6 @@
 //! All servers of the daemon: one process per configuration, directory and environment, shared by sessions.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
@@ -46,6 +46,8 @@ struct Inner {
     servers: BTreeMap<String, PooledServer>,
     /// Numbers servers that are not shared.
     next: u64,
+    /// Variables that clients have brought.
+    brought: BTreeMap<String, Secret>,
     /// Servers that one session alone holds: they end when it lets them go.
     mounted: Vec<(Weak<Server>, Vec<Secret>)>,
 }
@@ -202,7 +204,7 @@ impl Pool {
         let mut mounted: Vec<Arc<Server>> = Vec::new();
         for config in configs {
             let config = config.for_one_session();
-            let expanded = config.expanded(&|name| std::env::var(name).ok());
+            let expanded = config.expanded(&|name| self.variable(name));
             let (server, secrets) = self.start(&config, cwd, expanded);
             self.lock().mounted.push((Arc::downgrade(&server), secrets));
             let ready = self.block_on(async {
@@ -338,15 +340,9 @@ impl Pool {
     /// The server of this configuration in this directory, started if it is not there.
     #[must_use]
     pub fn server(&self, config: &ServerConfig, cwd: &Path) -> Arc<Server> {
-        let expanded = config.expanded(&|name| std::env::var(name).ok());
+        let expanded = config.expanded(&|name| self.variable(name));
         let mut inner = self.lock();
-        let mut key = hex::encode(Sha256::digest(
-            format!("{config:?}\n{expanded:?}\n{}", cwd.display()).as_bytes(),
-        ));
-        if !config.shared {
-            inner.next += 1;
-            key = format!("{key}-{}", inner.next);
-        }
+        let key = inner.own_key(key(config, &expanded, cwd), config);
         if let Some(pooled) = inner.servers.get(&key) {
             pooled.server.touch();
             pooled.server.readmit();
@@ -359,6 +355,58 @@ impl Pool {
         };
         inner.servers.insert(key, pooled);
         server
+    }
+
+    /// The value of a variable: the daemon's own, else one that a client has brought.
+    fn variable(&self, name: &str) -> Option<String> {
+        let brought = || {
+            let inner = self.lock();
+            Some(inner.brought.get(name)?.expose().to_owned())
+        };
+        std::env::var(name).ok().or_else(brought)
+    }
+
+    /// The variables that these entries and those of the servers that are there name, and that have no value yet.
+    #[must_use]
+    pub fn wanted_variables(&self, configs: &[ServerConfig]) -> BTreeSet<String> {
+        let all = self.all();
+        let pooled = all.iter().map(|server| &server.config);
+        let named = configs.iter().chain(pooled).filter(|config| config.enabled);
+        let mut wanted: BTreeSet<_> = named.flat_map(ServerConfig::variables).collect();
+        wanted.retain(|name| self.variable(name).is_none());
+        wanted
+    }
+
+    /// Takes the values of wanted variables that a client brings, and starts the servers that waited for them.
+    pub fn bring_variables(&self, configs: &[ServerConfig], values: &BTreeMap<String, String>) {
+        let wanted = self.wanted_variables(configs);
+        let values = values.iter().filter(|(name, _)| wanted.contains(*name));
+        let values: Vec<_> = values
+            .map(|(name, value)| (name.clone(), Secret::new(value.clone())))
+            .collect();
+        if values.is_empty() {
+            return;
+        }
+        self.lock().brought.extend(values);
+        let waiting = self.all().into_iter();
+        for server in waiting.filter(|server| server.lacks_variable()) {
+            let expanded = server.config.expanded(&|name| self.variable(name));
+            let Ok(config) = &expanded else { continue };
+            let key = key(&server.config, &expanded, &server.cwd);
+            let secrets = secrets(config);
+            let mut inner = self.lock();
+            let mut known = inner.servers.iter();
+            let old = known.find(|(_, pooled)| Arc::ptr_eq(&pooled.server, &server));
+            let old = old.map(|(old, _)| old.clone());
+            // Sessions that start from now on share it.
+            if let Some(mut pooled) = old.and_then(|old| inner.servers.remove(&old)) {
+                pooled._secrets = secrets;
+                let key = inner.own_key(key, &server.config);
+                inner.servers.insert(key, pooled);
+            }
+            drop(inner);
+            server.supply(self.plan(expanded), &self.options.runtime);
+        }
     }
 
     /// Restarts the servers of this configuration, wherever they work: the user has logged in or out.
@@ -377,14 +425,18 @@ impl Pool {
         expanded: Result<ServerConfig, String>,
     ) -> (Arc<Server>, Vec<Secret>) {
         let secrets = expanded.as_ref().map(secrets).unwrap_or_default();
-        let plan = StartPlan {
+        let plan = self.plan(expanded);
+        let server = Server::start(config.clone(), cwd, plan, &self.options.runtime);
+        (server, secrets)
+    }
+
+    fn plan(&self, expanded: Result<ServerConfig, String>) -> StartPlan {
+        StartPlan {
             connect: Arc::clone(&self.options.connect),
             expanded,
             listings: self.options.dir.join("listings"),
             admission: Arc::clone(&self.options.admission),
-        };
-        let server = Server::start(config.clone(), cwd, plan, &self.options.runtime);
-        (server, secrets)
+        }
     }
 
     /// Waits on this thread, which may block, for what a server answers.
@@ -402,6 +454,23 @@ impl Pool {
             }
         }
     }
+}
+
+impl Inner {
+    /// The key of a server: one that is not shared gets one of its own.
+    fn own_key(&mut self, key: String, config: &ServerConfig) -> String {
+        if config.shared {
+            return key;
+        }
+        self.next += 1;
+        format!("{key}-{}", self.next)
+    }
+}
+
+/// What servers are shared by: the configuration, before and after its variables are replaced, and the directory.
+fn key(config: &ServerConfig, expanded: &Result<ServerConfig, String>, cwd: &Path) -> String {
+    let text = format!("{config:?}\n{expanded:?}\n{}", cwd.display());
+    hex::encode(Sha256::digest(text.as_bytes()))
 }
 
 /// The texts of a configuration that are secret by the names that they have.

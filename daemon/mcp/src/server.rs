@@ -57,6 +57,8 @@ struct Inner {
     owner: Option<Pid>,
     /// That session has exited, and nothing has wanted it since.
     resting: bool,
+    /// A variable of its entry has no value: it has no task yet.
+    lacks_variable: bool,
 }
 
 /// How to start a server.
@@ -87,6 +89,7 @@ impl Server {
             },
         };
         let server = Arc::new(Self {
+            admission: Arc::clone(&plan.admission),
             config,
             cwd: cwd.to_path_buf(),
             config_hash,
@@ -99,32 +102,50 @@ impl Server {
                 used: Instant::now(),
                 owner: None,
                 resting: false,
+                lacks_variable: plan.expanded.is_err(),
             }),
             listed: Condvar::new(),
             changed: watch::Sender::new(0),
             wake: Arc::default(),
             restart: Arc::default(),
             end: watch::Sender::new(false),
-            admission: plan.admission,
         });
-        if let Ok(expanded) = plan.expanded {
-            let request = ConnectRequest {
-                config: expanded,
-                cwd: cwd.to_path_buf(),
-                log: Arc::clone(&server.log),
-            };
-            let ended = server.end.subscribe();
-            let owner = Owner {
-                server: Arc::downgrade(&server),
-                wake: Arc::clone(&server.wake),
-                restart: Arc::clone(&server.restart),
-                connect: plan.connect,
-                request,
-                listings: plan.listings,
-            };
-            runtime.spawn(owner.run(ended));
-        }
+        server.spawn_owner(plan, runtime);
         server
+    }
+
+    /// Starts its task, unless a variable of its entry has no value.
+    fn spawn_owner(self: &Arc<Self>, plan: StartPlan, runtime: &tokio::runtime::Handle) {
+        let Ok(expanded) = plan.expanded else { return };
+        let request = ConnectRequest {
+            config: expanded,
+            cwd: self.cwd.clone(),
+            log: Arc::clone(&self.log),
+        };
+        let owner = Owner {
+            server: Arc::downgrade(self),
+            wake: Arc::clone(&self.wake),
+            restart: Arc::clone(&self.restart),
+            connect: plan.connect,
+            request,
+            listings: plan.listings,
+        };
+        runtime.spawn(owner.run(self.end.subscribe()));
+    }
+
+    /// Whether it waits for the value of a variable.
+    #[must_use]
+    pub fn lacks_variable(&self) -> bool {
+        self.lock().lacks_variable
+    }
+
+    /// Its variables have values now: it is started, if it has waited for them.
+    pub fn supply(self: &Arc<Self>, plan: StartPlan, runtime: &tokio::runtime::Handle) {
+        if !std::mem::take(&mut self.lock().lacks_variable) {
+            return;
+        }
+        self.change(|inner| inner.state = starting());
+        self.spawn_owner(plan, runtime);
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {

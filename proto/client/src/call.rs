@@ -175,7 +175,9 @@ impl Client {
         let Shared {
             options, launched, ..
         } = &*self.shared;
-        connect::establish(options, keys, Some(&before.known), launched).await
+        let connection = connect::establish(options, keys, Some(&before.known), launched).await?;
+        offer_wanted(options, &connection).await;
+        Ok(connection)
     }
 
     /// Connects again, this time with the providers' keys that this process has: for sessions that lost theirs.

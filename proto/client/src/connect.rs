@@ -502,6 +502,9 @@ async fn attempt(
         },
         protocol: options.protocol,
         role: options.role,
+        cwd: std::env::current_dir()
+            .ok()
+            .and_then(|cwd| Some(cwd.to_str()?.to_owned())),
         credentials: credentials.clone(),
     };
     let hello = call::on::<DaemonHello>(&rpc, &params)

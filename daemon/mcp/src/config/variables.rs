@@ -35,7 +35,7 @@ pub fn expand(text: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<S
             Some(value) => out.push_str(&value),
             None => {
                 return Err(format!(
-                    "the environment variable `{name}` is not set in the daemon's environment, and the entry gives no default (`${{{name}:-default}}`)"
+                    "the environment variable `{name}` is not set where `reasonix` was started, and the entry gives no default (`${{{name}:-default}}`)"
                 ));
             }
         }

@@ -53,6 +53,7 @@ fn a_connection_whose_task_panics_is_not_listed_any_more() {
         client,
         protocol: proto::PROTOCOL,
         role: Role::Watch,
+        cwd: None,
         credentials: std::collections::BTreeMap::new(),
     };
     peer.greet(hello, Role::Watch);

@@ -1,6 +1,7 @@
 //! `daemon.*`.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 use std::sync::Arc;
 
 use proto::hello::{HelloOutput, HelloParams, Role};
@@ -8,7 +9,7 @@ use proto::params::Empty;
 use proto::params::daemon::{ShutdownParams, StatusOutput};
 use proto::{ErrorName, Failure, PROTOCOL};
 
-use crate::daemon::Daemon;
+use crate::daemon::{Daemon, blocking};
 use crate::rpc::peer::{Origin, Peer};
 
 pub async fn hello(
@@ -61,7 +62,19 @@ pub async fn hello(
     } else {
         Default::default()
     };
+    let cwd = params.cwd.clone();
     peer.greet(params, role);
+    let asked = Arc::clone(&daemon);
+    let variables = credentials.clone();
+    let of_servers = blocking(move || {
+        let servers = asked
+            .settings(cwd.as_deref().map(Path::new))
+            .servers
+            .servers;
+        asked.mcp.bring_variables(&servers, &variables);
+        asked.mcp.wanted_variables(&servers)
+    });
+    let of_servers = of_servers.await?;
     daemon.supervisor.offer(credentials).await;
     Ok(HelloOutput {
         daemon: daemon.info(),
@@ -70,7 +83,7 @@ pub async fn hello(
         role,
         home: daemon.home.root().to_string_lossy().into_owned(),
         key_variables: daemon.key_variables(),
-        wanted_keys: wanted_keys(&daemon),
+        wanted_keys: wanted_keys(&daemon).into_iter().chain(of_servers).collect(),
         passed_variables: daemon.settings(None).settings.pass,
     })
 }
