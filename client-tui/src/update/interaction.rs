@@ -376,9 +376,16 @@ fn send(model: &mut Model, answer: InteractionAnswer) -> Vec<Effect> {
     let Some(asked) = shown(model) else {
         return Vec::new();
     };
-    model.dialog = None;
+    let answered = model.dialog.take();
     let params = asked.params(answer);
     if let Some(session) = &mut model.session {
+        // What was filled in is there again if the answer is refused.
+        if let Some(Dialog::Interaction(mut dialog)) = answered
+            && dialog.context() == Context::Question
+        {
+            turn_to(&mut dialog, 0);
+            session.asking.kept.push(dialog);
+        }
         session.asking.sent.push(asked);
     }
     vec![Effect::Call(Call::Answer(params))]

@@ -285,3 +285,30 @@ fn a_question_of_a_server_is_declined_with_one_key() {
     );
     assert!(scene.model.dialog.is_none());
 }
+
+#[test]
+fn what_was_filled_in_is_there_again_when_the_answer_is_refused() {
+    let mut scene = Scene::of(Vec::new(), vec![elicitation(1)]);
+    scene.text(80, 24);
+    scene.press(&["o", "A", "n", "n", "enter"]);
+    scene.text(80, 24);
+    let effects = scene.press(&["enter"]);
+    let [Effect::Call(call)] = &effects[..] else {
+        panic!("{effects:?}");
+    };
+    let failed = Event::Answered {
+        follow: 0,
+        answer: Answer::Failed {
+            call: call.clone(),
+            trouble: Trouble::new("the name is too short", ""),
+        },
+    };
+    update(&mut scene.model, failed, scene.now);
+    scene.tick();
+    let text = scene.text(80, 24);
+    assert!(text.contains("Ann"), "{text}");
+    scene.later(1_000);
+    scene.press(&["enter"]);
+    scene.text(80, 24);
+    assert_eq!(elicited(&scene.press(&["enter"])), elicited(&effects));
+}
