@@ -324,8 +324,10 @@ impl SdkConnection {
                 () = tokio::time::sleep_until(due), if asks.is_none() => break CallError::TimedOut,
             }
         };
-        // If this cannot be sent, the server is gone, which is noticed elsewhere.
-        let _ = handle.cancel(Some("no longer wanted".to_owned())).await;
+        // Nobody waits for a server that takes nothing. If this cannot be sent, it is gone, which is noticed elsewhere.
+        tokio::spawn(async move {
+            let _ = handle.cancel(Some("no longer wanted".to_owned())).await;
+        });
         Err(stopped.into())
     }
 
