@@ -358,6 +358,6 @@ impl Going {
 
     fn context(&self) -> String {
         let created = self.created.as_ref();
-        created.map_or_else(String::new, |created| first_message::context(created))
+        created.map_or_else(String::new, first_message::context)
     }
 }
