@@ -570,3 +570,65 @@ fn reload_in_a_turn_is_refused() {
     );
     assert!(system(&model.requests()[1]).contains("Use tabs."));
 }
+
+/// What a session's own rules close to it is no part of what it begins with, and no reload brings it.
+#[test]
+fn rules_of_a_session_keep_files_and_skills_out_of_its_prefix() {
+    let (model, house) = answering([Answer::text("One."), Answer::text("Two.")]);
+    let put = |name: &str, text: &str| {
+        let path = house.project().join(name);
+        std::fs::create_dir_all(path.parent().expect("a directory")).expect("make it");
+        std::fs::write(path, text).expect("write");
+    };
+    put("AGENTS.md", "The secret rule is 4711.\n");
+    put(
+        ".claude/skills/tidy/SKILL.md",
+        "---\nname: tidy\ndescription: Tidies 4711 things.\n---\nTidy.\n",
+    );
+    let deny = [
+        "--deny",
+        "Read(AGENTS.md)",
+        "--deny",
+        "Read(.claude/skills/tidy/SKILL.md)",
+    ];
+    let ran = run(&house, &deny, "Go.").expect(0, "completed");
+    let notices: String = ran.all("notice").iter().map(ToString::to_string).collect();
+    assert!(
+        notices.contains("`AGENTS.md` is not used as instructions"),
+        "{notices}"
+    );
+    put("AGENTS.md", "The secret rule is 4712.\n");
+    let _ = house
+        .reasonix(&["reload", &ran.pid(), "--yes"])
+        .expect_code(0);
+    run(&house, &["-s", &ran.pid()], "Go on.").expect(0, "completed");
+    for request in model.requests() {
+        let text = request.json.to_string();
+        assert!(!text.contains("471"), "{text}");
+    }
+}
+
+#[test]
+fn prompt_without_a_session_is_that_of_a_new_one_also_with_chosen_tools() {
+    for enabled in [
+        "[\"read_file\", \"grep\"]",
+        "[\"read_file\", \"skill\"]",
+        "[]",
+    ] {
+        let (_model, house) = answering([Answer::text("Hello.")]);
+        house.settings(&format!("[tools]\nenabled = {enabled}"));
+        let skill = house.project().join(".reasonix/skills/tidy/SKILL.md");
+        std::fs::create_dir_all(skill.parent().expect("a directory")).expect("make it");
+        let text = "---\nname: tidy\ndescription: Tidies.\n---\nTidy.\n";
+        std::fs::write(skill, text).expect("write");
+        let ahead = house.reasonix(&["prompt", "--json"]).expect_code(0).json();
+        let session = run(&house, &[], "Hello.").expect(0, "completed").pid();
+        let own = house.reasonix(&["prompt", &session, "--json"]);
+        let own = own.expect_code(0).json();
+        assert!(ahead["sha256"].is_string(), "{ahead:#}");
+        assert_eq!(
+            ahead["sha256"], own["sha256"],
+            "{enabled}: {ahead:#} {own:#}"
+        );
+    }
+}

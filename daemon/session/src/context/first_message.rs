@@ -12,8 +12,10 @@ use crate::assembly::setup::Setup;
 /// The `<context>` block: directories, system, date, branch.
 pub fn context(created: &SessionCreated) -> String {
     let (cwd, root) = (Path::new(&created.cwd), Path::new(&created.root));
+    // Each is a line, whatever its name is.
+    let line = |text: &str| text.replace(char::is_control, "");
     let mut lines = vec![
-        format!("Working directory: {}", cwd.display()),
+        format!("Working directory: {}", line(&created.cwd)),
         format!(
             "System: {} {}",
             std::env::consts::OS,
@@ -29,13 +31,13 @@ pub fn context(created: &SessionCreated) -> String {
         ),
     ];
     if cwd != root {
-        lines.insert(1, format!("Workspace root: {}", root.display()));
+        lines.insert(1, format!("Workspace root: {}", line(&created.root)));
     }
     for directory in &created.add_dirs {
-        lines.push(format!("Also part of the workspace: {directory}"));
+        lines.push(format!("Also part of the workspace: {}", line(directory)));
     }
     if let Some(shell) = created.env.get("SHELL") {
-        lines.push(format!("Shell: {shell}"));
+        lines.push(format!("Shell: {}", line(shell)));
     }
     match GitDirs::of_work_tree(root).and_then(|git| git.branch()) {
         Some(branch) => lines.push(format!("Git branch: {branch}")),

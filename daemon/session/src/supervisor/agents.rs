@@ -143,13 +143,12 @@ impl Parent {
 pub(crate) fn listed(
     services: &SessionServices,
     setup: &Setup,
-    root: &std::path::Path,
-    cwd: &std::path::Path,
+    place: build::SessionPlace<'_>,
 ) -> Result<String, Failure> {
     if !setup.profile.tools.specs().any(starts_agents) {
         return Ok(String::new());
     }
-    let workspace = build::bare_workspace(services, setup, root, cwd)?;
+    let workspace = build::bare_workspace(services, setup, place)?;
     Ok(find_agents(&workspace, &services.home.agents()).listed())
 }
 

@@ -9,7 +9,7 @@ use knowledge::memory::FactStores;
 use proto::budget::Spent;
 use proto::hook::HookEvent;
 use proto::params::session::SessionSummary;
-use proto::record::SessionCreated;
+use proto::record::{Rules, SessionCreated};
 use proto::state::{ApprovalMode, State};
 use proto::{Body, ErrorName, Failure, Pid, Record, Seq, Stamp};
 use tokio::sync::{mpsc, watch};
@@ -27,7 +27,7 @@ use crate::actor::replies::Replies;
 use crate::actor::{Actor, Inbox};
 use crate::assembly::guards::Guards;
 use crate::assembly::options::rank;
-use crate::assembly::setup::{Profile, Setup};
+use crate::assembly::setup::{Layered, Profile, Setup};
 use crate::assembly::tool_repair;
 use crate::calls::background::Children;
 use crate::calls::call::CallEnvironment;
@@ -272,6 +272,7 @@ fn workspace_of(
     let places = WorkspacePaths {
         root: Path::new(&parts.created.root),
         cwd,
+        rules: parts.created.options.rules.as_ref(),
         add_dirs: &parts.created.add_dirs,
         readable: vec![spill_dir(dir)],
     };
@@ -406,14 +407,22 @@ fn temp_of(services: &SessionServices, pid: Pid) -> Option<PathBuf> {
     Some(temp)
 }
 
-/// The instruction files, skills and facts of a session in this directory. Blocks.
+/// Where a session works, and what it may read there.
+#[derive(Clone, Copy)]
+pub struct SessionPlace<'a> {
+    pub root: &'a Path,
+    pub cwd: &'a Path,
+    /// The session's own rules.
+    pub rules: &'a Rules,
+}
+
+/// The instruction files, skills and facts of a session in this place. Blocks.
 pub fn prefix_files(
     services: &SessionServices,
     setup: &Setup,
-    root: &Path,
-    cwd: &Path,
+    place: SessionPlace<'_>,
 ) -> Result<PrefixFiles, Failure> {
-    let workspace = bare_workspace(services, setup, root, cwd)?;
+    let workspace = bare_workspace(services, setup, place)?;
     let user_file = services.home.instructions();
     let found = knowledge::find_instructions(&workspace, &user_file);
     let places = setup.skills.places(services.home.skills());
@@ -426,7 +435,7 @@ pub fn prefix_files(
     problems.extend(skill_problems(skills.problems.clone(), left_out));
     let mut memory = Vec::new();
     if setup.memory.enabled {
-        let facts = facts(services, root).load();
+        let facts = facts(services, place.root).load();
         memory = facts.index_lines(Stamp::now());
         problems.extend(facts.problems);
     }
@@ -465,15 +474,14 @@ pub fn facts(services: &SessionServices, root: &Path) -> FactStores {
     FactStores::new(home.memory(), home.project_memory(&root))
 }
 
-/// The prefix of a new session in this directory, and problems of the files that go into it. Blocks.
+/// The prefix of a new session in this place, and problems of the files that go into it. Blocks.
 pub fn frozen_prefix(
     services: &SessionServices,
     setup: &mut Setup,
-    root: &Path,
-    cwd: &Path,
+    place: SessionPlace<'_>,
 ) -> Result<(FrozenPrefix, Vec<String>), Failure> {
-    let found = prefix_files(services, setup, root, cwd)?;
-    setup.profile.agents = agents::listed(services, setup, root, cwd)?;
+    let found = prefix_files(services, setup, place)?;
+    setup.profile.agents = agents::listed(services, setup, place)?;
     let skills = prefix::offer_skills(&mut setup.profile, found.skills, found.agents_of_the_user);
     let prefix = FrozenPrefix::of(&setup.profile, found.instructions, skills, found.memory);
     Ok((prefix, found.problems))
@@ -483,12 +491,12 @@ pub fn frozen_prefix(
 pub fn bare_workspace(
     services: &SessionServices,
     setup: &Setup,
-    root: &Path,
-    cwd: &Path,
+    place: SessionPlace<'_>,
 ) -> Result<Workspace, Failure> {
     let places = WorkspacePaths {
-        root,
-        cwd,
+        root: place.root,
+        cwd: place.cwd,
+        rules: Some(place.rules),
         add_dirs: &[],
         readable: Vec::new(),
     };
@@ -499,6 +507,8 @@ pub fn bare_workspace(
 struct WorkspacePaths<'a> {
     root: &'a Path,
     cwd: &'a Path,
+    /// The session's own rules.
+    rules: Option<&'a Rules>,
     /// Directories to write in, chosen by the session's creator.
     add_dirs: &'a [String],
     /// Directories of ours that the session may read.
@@ -537,7 +547,14 @@ fn open_workspace(
             "Use an existing directory that you can read.",
         )
     })?;
-    close_unasked(&workspace, &setup.profile.rules, &setup.profile.tools);
+    let mut layers = setup.profile.rules.clone();
+    layers.extend(places.rules.map(|rules| Layered {
+        layer: policy::Layer::Run,
+        rules: rules.clone(),
+        origin: String::new(),
+        trusted: true,
+    }));
+    close_unasked(&workspace, &layers, &setup.profile.tools);
     Ok(workspace)
 }
 

@@ -482,7 +482,12 @@ fn prepare(
     let rules = params.options.rules.clone().unwrap_or_default();
     check_rules(&rules, &setup.profile.tools)?;
     let root = first_message::workspace_root(&setup, &cwd, &services.assembly.user_home());
-    let (prefix, problems) = build::frozen_prefix(services, &mut setup, &root, &cwd)?;
+    let place = build::SessionPlace {
+        root: &root,
+        cwd: &cwd,
+        rules: &rules,
+    };
+    let (prefix, problems) = build::frozen_prefix(services, &mut setup, place)?;
     let keys = Arc::new(Keys::restored(
         Some(params.session),
         services.assembly.key_keeper(),

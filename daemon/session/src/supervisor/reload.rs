@@ -34,7 +34,13 @@ impl Supervisor {
         let reading = blocking(move || {
             let setup = services.assembly.resume(&created);
             let (root, cwd) = (Path::new(&created.root), Path::new(&created.cwd));
-            let fresh = build::prefix_files(&services, &setup, root, cwd)?;
+            let rules = created.options.rules.clone().unwrap_or_default();
+            let place = build::SessionPlace {
+                root,
+                cwd,
+                rules: &rules,
+            };
+            let fresh = build::prefix_files(&services, &setup, place)?;
             Ok::<_, Failure>((fresh, services.assembly.tools_now(cwd)))
         });
         let (fresh, tools) = reading.await??;

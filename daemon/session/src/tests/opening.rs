@@ -38,7 +38,7 @@ fn the_context_tells_the_branch_without_running_anything() {
     )
     .unwrap();
     created.env.insert("SHELL".into(), "/bin/zsh".into());
-    created.add_dirs.push("/more".into());
+    created.add_dirs.push("/mo\nre".into());
     let text = context(&created);
     assert!(text.contains("Git branch: fix/[31mred"), "{text}");
     assert!(

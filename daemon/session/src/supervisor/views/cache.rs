@@ -4,11 +4,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use proto::params::cache as p;
-use proto::record::{Purpose, SessionCreated};
+use proto::record::{Purpose, Rules, SessionCreated};
 use proto::{Body, ErrorName, Failure};
 
 use super::Log;
-use crate::assembly::setup::Effort;
+use crate::assembly::setup::{Effort, ProfileChoice};
 use crate::context::first_message;
 use crate::context::prefix::FrozenPrefix;
 use crate::context::prefix_parts::{self as frozen, Measure};
@@ -95,7 +95,16 @@ impl Supervisor {
                             .create(cwd, model, Effort::Configured, &keys)?;
                     let root =
                         first_message::workspace_root(&setup, cwd, &services.assembly.user_home());
-                    let (prefix, _) = build::frozen_prefix(&services, &mut setup, &root, cwd)?;
+                    ProfileChoice::default()
+                        .or_enabled(&setup.enabled_tools, &setup.profile.tools)
+                        .with_goal_tool(&setup.profile.tools)
+                        .apply(&mut setup.profile, &*services.assembly)?;
+                    let place = build::SessionPlace {
+                        root: &root,
+                        cwd,
+                        rules: &Rules::default(),
+                    };
+                    let (prefix, _) = build::frozen_prefix(&services, &mut setup, place)?;
                     let provider = setup.profile.model.provider_name;
                     Ok(frozen::page(provider, &prefix, None, after, setup.trusted))
                 })
