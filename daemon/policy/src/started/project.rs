@@ -7,8 +7,8 @@ use crate::programs::base;
 use crate::shell::{Part, Script, Word};
 use crate::tables::{Names, ProjectRunner, tables};
 
-/// Options with which a program only reports about itself.
-const REPORTS: [&str; 4] = ["--help", "--version", "-V", "-h"];
+/// The option with which every runner only reports about itself.
+const REPORTS: &str = "--version";
 
 /// The files that the command's runner obeys, as programs that the line starts.
 pub(super) fn files_of(script: &Script, part: &Part, changes: &Changes) -> Vec<StartedProgram> {
@@ -80,13 +80,14 @@ fn runner_of(part: &Part) -> Option<(&'static ProjectRunner, &[Word])> {
 
 /// Whether the command only reports about the runner, or does not touch the project's code.
 fn runs_nothing(runner: &ProjectRunner, arguments: &[Word]) -> bool {
-    let is_operand = |word: &&Word| !word.text.starts_with(['-', '+']);
-    match arguments.iter().find(is_operand) {
-        Some(operand) => operand.is_known() && runner.quiet.contains(&operand.text),
-        None => arguments
-            .iter()
-            .any(|word| REPORTS.contains(&word.text.as_str())),
-    }
+    // `cargo +nightly fmt`. What follows an option may be its value.
+    let mut arguments = arguments.iter();
+    let first = arguments.find(|word| !word.text.starts_with('+'));
+    first.is_some_and(|first| {
+        let is_alone = arguments.next().is_none();
+        let is_quiet = runner.quiet.contains(&first.text);
+        first.is_known() && (is_quiet || (first.text == REPORTS && is_alone))
+    })
 }
 
 /// The values of these options: `-f x`, `-fx`, `--file x`, `--file=x`.

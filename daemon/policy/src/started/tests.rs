@@ -194,11 +194,26 @@ fn a_runner_that_only_reports_obeys_no_file() {
         "npm view x",
         "npm ls",
         "pip list",
-        "pytest --help",
+        "pytest --version",
         "echo make",
         "cat Makefile",
     ] {
         obeys(line, &[]);
+    }
+}
+
+/// An option may have a value that looks like a quiet word, or be no report at all.
+#[test]
+fn a_runner_with_options_before_a_quiet_word_obeys_its_files() {
+    for line in [
+        "go -C env test",
+        "npm --prefix help test",
+        "pip --log list install .",
+        "pytest --help",
+        "scons -h",
+        "make --version all",
+    ] {
+        assert!(!started_programs(line).is_empty(), "{line}");
     }
 }
 
