@@ -61,6 +61,8 @@ struct State {
     /// Sessions that were written to, with the newest durable record.
     written: BTreeMap<SessionId, Seq>,
     removed: BTreeSet<SessionId>,
+    /// Words of removed sessions may still be in the file.
+    forget: bool,
     /// Look through all sessions.
     look: bool,
     /// Make the index again.
@@ -75,7 +77,7 @@ struct State {
 
 impl State {
     fn has_work(&self) -> bool {
-        let has_news = !self.written.is_empty() || !self.removed.is_empty();
+        let has_news = !self.written.is_empty() || !self.removed.is_empty() || self.forget;
         let has_orders = self.look || self.rebuild || !self.waiters.is_empty();
         has_news || has_orders || self.is_closed
     }
@@ -209,6 +211,7 @@ struct Feeder {
 struct Work {
     written: BTreeMap<SessionId, Seq>,
     removed: BTreeSet<SessionId>,
+    forget: bool,
     look: bool,
     rebuild: bool,
     waiters: Vec<Sender<()>>,
@@ -299,6 +302,7 @@ impl Feeder {
         Some(Work {
             written: std::mem::take(&mut state.written),
             removed: std::mem::take(&mut state.removed),
+            forget: std::mem::take(&mut state.forget),
             look: std::mem::take(&mut state.look),
             rebuild: std::mem::take(&mut state.rebuild),
             waiters: std::mem::take(&mut state.waiters),
@@ -316,7 +320,7 @@ impl Feeder {
             Some(index) => index,
             None => database::open(&home)?,
         };
-        let has_removed = !work.removed.is_empty();
+        work.forget |= !work.removed.is_empty();
         while let Some(session) = work.removed.first().copied() {
             // One that could not be deleted stays.
             if !home.session_dir(session).exists() {
@@ -325,8 +329,9 @@ impl Feeder {
             }
             work.removed.remove(&session);
         }
-        if has_removed {
+        if work.forget {
             writer::forget_words(&index)?;
+            work.forget = false;
         }
         while let Some((session, upto)) = work.written.first_key_value() {
             let session = *session;
@@ -368,6 +373,7 @@ impl Feeder {
             *newest = (*newest).max(seq);
         }
         state.removed.extend(work.removed);
+        state.forget |= work.forget;
         state.look |= work.look;
         state.rebuild |= work.rebuild;
         state.waiters.extend(work.waiters);

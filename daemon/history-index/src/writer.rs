@@ -236,7 +236,7 @@ pub(crate) fn remove(connection: &mut Connection, session: SessionId) -> Result<
 pub(crate) fn forget_words(connection: &Connection) -> Result<(), IndexError> {
     let merge = "INSERT INTO text (text) VALUES ('optimize')";
     connection.execute(merge, []).doing("write to")?;
-    // A search that runs keeps the old pages: they go with the next one.
+    // It waits for searches that run.
     let emptied = "PRAGMA wal_checkpoint(TRUNCATE)";
     connection
         .query_row(emptied, [], |_| Ok(()))

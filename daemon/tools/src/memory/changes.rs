@@ -130,7 +130,7 @@ impl Memory {
         }
         let mut kept = self.kept();
         if let Some(known) = kept.read.get_mut(path)
-            && known.used == before.used
+            && *known == *before
         {
             *known = after;
             forget_contents(&mut kept.read);
