@@ -393,14 +393,14 @@ fn server_that_runs_and_does_not_answer_is_told_of_with_the_time() {
     processes::send(process, Signal::STOP);
     let tested = house.reasonix(&["mcp", "test", "stopped"]).expect_code(1);
     assert!(tested.out.contains("unreachable"), "{tested:?}");
-    let words = "! stopped: it is connected, and did not answer a `ping` within 10 s";
+    let words = "! stopped: it is connected, but did not answer a `ping` within 10 s";
     assert!(tested.err.contains(words), "{tested:?}");
     processes::send(process, Signal::CONT);
     let _ = house.reasonix(&["mcp", "test", "stopped"]).expect_code(0);
     until("the list to say how long it has been waited for", || {
         let listed = house.reasonix(&["mcp", "list"]).expect_code(0);
-        let words = "! hangs: it has not answered for ";
-        (listed.err.contains(words) && listed.err.contains("; it has 3600 s")).then_some(())
+        let words = "! hangs: no answer for ";
+        (listed.err.contains(words) && listed.err.contains("(limit 3600 s)")).then_some(())
     });
 }
 
@@ -415,7 +415,11 @@ fn entry_that_is_ignored_is_named_with_its_fault_by_each_command() {
     for command in ["test", "restart", "logs"] {
         let said = house.reasonix(&["mcp", command, "both"]);
         assert_ne!(said.code(), Some(0), "{said:?}");
-        for words in ["`both` is ignored", "both `command` and `url`", "mcp.json"] {
+        for words in [
+            "entry of the MCP server `both` is not valid",
+            "both `command` and `url`",
+            "mcp.json",
+        ] {
             assert!(said.err.contains(words), "{command}: {words}: {said:?}");
         }
     }
@@ -1054,7 +1058,8 @@ fn variables_of_entries_come_from_the_environment_of_clients_and_start_what_wait
     let count = house.root().join("starts");
     let file = count.to_string_lossy().into_owned();
     let mut server = faulty(&["ok", "--count", &file]);
-    server["env"] = json!({"TOKEN": format!("${{{NAME}}}")});
+    // Where a client works is no secret.
+    server["env"] = json!({"TOKEN": format!("${{{NAME}}}"), "WHERE": "${REASONIX_TEST_WHERE}"});
     servers(&house, &json!({"s": server}));
     let listed = || house.reasonix(&["mcp", "test", "s"]);
     let without = listed();
@@ -1063,6 +1068,7 @@ fn variables_of_entries_come_from_the_environment_of_clients_and_start_what_wait
     let with = |arguments: &[&str]| {
         let mut command = house.command(arguments);
         command.env(NAME, "sesame-opens-the-door");
+        command.env("REASONIX_TEST_WHERE", house.project());
         tests::program::run(&mut command)
     };
     let ran = with(&["run", "--allow", "mcp__s", "Add."]).expect_code(0);
@@ -1078,4 +1084,9 @@ fn variables_of_entries_come_from_the_environment_of_clients_and_start_what_wait
     let environment = fs::read(format!("/proc/{process}/environ")).expect("its environment");
     let environment = String::from_utf8_lossy(&environment).into_owned();
     assert!(environment.contains("TOKEN=sesame-opens-the-door"));
+    let logs = house.reasonix(&["mcp", "list"]).expect_code(0);
+    let project = house.project().display().to_string();
+    assert!(logs.out.contains("ready"), "{logs:?}");
+    let ps = house.reasonix(&["ps"]).expect_code(0);
+    assert!(ps.out.contains(&project), "{project}: {ps:?}");
 }

@@ -6,7 +6,7 @@ client::catalog! {
     FactSuperseded = "superseded by {0}", "已被 {0} 取代";
     FactExpired = "expired on {0}", "已于 {0} 过期";
     FactSaved = "saved {0}; new sessions know it", "已保存 {0}；新会话会知道它";
-    FactIsStale = "! {0} expired on {1}, so sessions do not know it: give it another day with `reasonix memory edit {0} --expires YYYY-MM-DD`", "! {0} 已于 {1} 过期，会话不会知道它：请用 `reasonix memory edit {0} --expires YYYY-MM-DD` 改期";
+    FactIsStale = "! {0} expired on {1}, so sessions do not know it: set a later date with `reasonix memory edit {0} --expires YYYY-MM-DD`", "! {0} 已于 {1} 过期，会话不会知道它：请用 `reasonix memory edit {0} --expires YYYY-MM-DD` 改期";
     FactForgotten = "moved {0} to the archive; `reasonix memory restore {0}` brings it back", "已将 {0} 移入归档；`reasonix memory restore {0}` 可恢复";
     IsDirectory = "`{0}` is a directory", "`{0}` 是目录";
     GiveFile = "give the path of a file to create", "请给出要新建的文件的路径";

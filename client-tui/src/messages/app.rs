@@ -100,7 +100,8 @@ super::catalog! {
     MemoryNone = "no facts; `/memory add NAME TEXT` saves one", "没有记忆：用 `/memory add NAME TEXT` 添加";
     MemorySaved = "saved {0}; new sessions know it, this one after `/reload`", "已保存 {0}；新会话会知道它，本会话在 `/reload` 之后知道";
     MemoryForgotten = "archived {0}; `/memory restore {0}` brings it back", "已归档 {0}；`/memory restore {0}` 可恢复";
-    MemoryUnchanged = "{0} is as it was", "{0} 未改动";
+    MemoryUnchanged = "{0} is unchanged", "{0} 未改动";
+    MemoryRestored = "restored {0}; `/memory` shows whether it holds", "已恢复 {0}；`/memory` 显示它是否有效";
     MemoryArchived = "Archived:", "已归档：";
     MemorySuperseded = "superseded by {0}", "已被 {0} 取代";
     MemoryExpired = "expired on {0}", "已于 {0} 过期";

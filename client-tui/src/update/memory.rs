@@ -107,7 +107,7 @@ pub fn edited(model: &mut Model, fact: FactOutput, text: String) -> Vec<Effect> 
 pub fn changed(model: &mut Model, call: &Call) {
     let (name, words) = match call {
         Call::WriteFact(params) => (&params.name, Msg::MemorySaved),
-        Call::RestoreFact(params) => (&params.name, Msg::MemorySaved),
+        Call::RestoreFact(params) => (&params.name, Msg::MemoryRestored),
         Call::ForgetFact(params) => (&params.name, Msg::MemoryForgotten),
         _ => return,
     };

@@ -145,7 +145,7 @@ fn facts_are_changed(model: &mut Model) {
     assert_eq!(added.content, "Use tabs, not blanks.");
     assert_eq!(added.description, added.content);
     for (word, said) in [
-        ("restore", "saved tabs"),
+        ("restore", "restored tabs"),
         ("forget", "archived tabs; `/memory restore tabs`"),
     ] {
         let effects = say(model, &format!("/memory {word} tabs"));
@@ -174,7 +174,7 @@ fn facts_are_changed(model: &mut Model) {
         vec![Event::Answered { follow: 0, answer }]
     };
     assert_eq!(take(model, answered("Use tabs.")), []);
-    assert!(toast(model).contains("tabs is as it was"));
+    assert!(toast(model).contains("tabs is unchanged"));
     let effects = take(model, answered("Use blanks.\n"));
     let Call::WriteFact(changed) = call(&effects) else {
         panic!("{effects:?}");

@@ -102,6 +102,8 @@ pub struct ServerConfig {
 pub struct Servers {
     pub servers: Vec<ServerConfig>,
     pub problems: Vec<String>,
+    /// Names of entries that are left out, and why: of these problems those that are about one entry.
+    pub ignored: BTreeMap<String, String>,
 }
 
 /// An entry as files write it.
@@ -243,20 +245,12 @@ impl Servers {
             .and_then(|entry| entry.checked(name, file, scope));
         match checked {
             Ok(server) => self.servers.push(server),
-            Err(reason) => self
-                .problems
-                .push(format!("{place}: {}: {reason}", is_ignored(name))),
+            Err(reason) => {
+                let problem = format!("{place}: the MCP server {name:?} is ignored: {reason}");
+                self.ignored.insert(name.to_owned(), problem.clone());
+                self.problems.push(problem);
+            }
         }
-    }
-
-    /// Why the entry of this name is left out, if one is.
-    #[must_use]
-    pub fn problem_of(&self, name: &str) -> Option<&str> {
-        let words = format!(": {}: ", is_ignored(name));
-        let mut problems = self.problems.iter();
-        problems
-            .find(|problem| problem.contains(&words))
-            .map(String::as_str)
     }
 
     /// These servers, and of the others those whose names are not taken.
@@ -277,13 +271,11 @@ impl Servers {
             self.servers.push(server);
         }
         self.problems.extend(others.problems);
+        for (name, problem) in others.ignored {
+            self.ignored.entry(name).or_insert(problem);
+        }
         self
     }
-}
-
-/// That the entry of a server is left out.
-fn is_ignored(name: &str) -> String {
-    format!("the MCP server {name:?} is ignored")
 }
 
 /// Why an entry cannot be read, with the name of the key that is wrong.
@@ -502,16 +494,22 @@ impl ServerConfig {
         hex::encode(Sha256::digest(text.as_bytes()))
     }
 
-    /// The variables in its texts.
+    /// The variables in its texts that have no default.
     #[must_use]
-    pub fn variables(&self) -> BTreeSet<String> {
+    pub fn needed_variables(&self) -> Vec<String> {
         let named = RefCell::new(BTreeSet::new());
-        // Each has a value here, so none is missing.
+        // An empty value gives way to a default, and nothing is missing.
         let _ = self.expanded(&|name| {
             named.borrow_mut().insert(name.to_owned());
-            Some("-".to_owned())
+            Some(String::new())
         });
-        named.into_inner()
+        let mut needed: Vec<_> = named.into_inner().into_iter().collect();
+        let is_needed = |wanted: &String| {
+            let others = |name: &str| (name != wanted).then(String::new);
+            self.expanded(&others).is_err()
+        };
+        needed.retain(is_needed);
+        needed
     }
 
     /// The same with the variables in its texts replaced.

@@ -46,10 +46,20 @@ struct Inner {
     servers: BTreeMap<String, PooledServer>,
     /// Numbers servers that are not shared.
     next: u64,
-    /// Variables that clients have brought.
-    brought: BTreeMap<String, Secret>,
+    /// Variables that clients have brought, by whose entries name them.
+    brought: BTreeMap<VariableKey, Brought>,
     /// Servers that one session alone holds: they end when it lets them go.
     mounted: Vec<(Weak<Server>, Vec<Secret>)>,
+}
+
+/// A variable of the user's own entries, or of those of a project's file: one project's value is no other's.
+type VariableKey = (Option<PathBuf>, String);
+
+/// The value of a variable.
+struct Brought {
+    value: String,
+    /// The same, blotted out of logs and messages, if the variable is called like a secret.
+    _secret: Option<Secret>,
 }
 
 struct PooledServer {
@@ -204,7 +214,7 @@ impl Pool {
         let mut mounted: Vec<Arc<Server>> = Vec::new();
         for config in configs {
             let config = config.for_one_session();
-            let expanded = config.expanded(&|name| self.variable(name));
+            let expanded = self.lock().expanded(&config);
             let (server, secrets) = self.start(&config, cwd, expanded);
             self.lock().mounted.push((Arc::downgrade(&server), secrets));
             let ready = self.block_on(async {
@@ -340,8 +350,8 @@ impl Pool {
     /// The server of this configuration in this directory, started if it is not there.
     #[must_use]
     pub fn server(&self, config: &ServerConfig, cwd: &Path) -> Arc<Server> {
-        let expanded = config.expanded(&|name| self.variable(name));
         let mut inner = self.lock();
+        let expanded = inner.expanded(config);
         let key = inner.own_key(key(config, &expanded, cwd), config);
         if let Some(pooled) = inner.servers.get(&key) {
             pooled.server.touch();
@@ -357,55 +367,38 @@ impl Pool {
         server
     }
 
-    /// The value of a variable: the daemon's own, else one that a client has brought.
-    fn variable(&self, name: &str) -> Option<String> {
-        let brought = || {
-            let inner = self.lock();
-            Some(inner.brought.get(name)?.expose().to_owned())
-        };
-        std::env::var(name).ok().or_else(brought)
-    }
-
-    /// The variables that these entries and those of the servers that are there name, and that have no value yet.
+    /// The variables that these entries need, and that have no value yet.
     #[must_use]
     pub fn wanted_variables(&self, configs: &[ServerConfig]) -> BTreeSet<String> {
-        let all = self.all();
-        let pooled = all.iter().map(|server| &server.config);
-        let named = configs.iter().chain(pooled).filter(|config| config.enabled);
-        let mut wanted: BTreeSet<_> = named.flat_map(ServerConfig::variables).collect();
-        wanted.retain(|name| self.variable(name).is_none());
-        wanted
+        let inner = self.lock();
+        let enabled = configs.iter().filter(|config| config.enabled);
+        let wanted = enabled.flat_map(|config| inner.missing_variables(config));
+        wanted.collect()
     }
 
-    /// Takes the values of wanted variables that a client brings, and starts the servers that waited for them.
+    /// Takes the values of variables that these entries need from a client, and starts the servers of these that waited for
+    /// them.
     pub fn bring_variables(&self, configs: &[ServerConfig], values: &BTreeMap<String, String>) {
-        let wanted = self.wanted_variables(configs);
-        let values = values.iter().filter(|(name, _)| wanted.contains(*name));
-        let values: Vec<_> = values
-            .map(|(name, value)| (name.clone(), Secret::new(value.clone())))
-            .collect();
         if values.is_empty() {
             return;
         }
-        self.lock().brought.extend(values);
-        let waiting = self.all().into_iter();
-        for server in waiting.filter(|server| server.lacks_variable()) {
-            let expanded = server.config.expanded(&|name| self.variable(name));
-            let Ok(config) = &expanded else { continue };
-            let key = key(&server.config, &expanded, &server.cwd);
-            let secrets = secrets(config);
-            let mut inner = self.lock();
-            let mut known = inner.servers.iter();
-            let old = known.find(|(_, pooled)| Arc::ptr_eq(&pooled.server, &server));
-            let old = old.map(|(old, _)| old.clone());
-            // Sessions that start from now on share it.
-            if let Some(mut pooled) = old.and_then(|old| inner.servers.remove(&old)) {
-                pooled._secrets = secrets;
-                let key = inner.own_key(key, &server.config);
-                inner.servers.insert(key, pooled);
+        let mut inner = self.lock();
+        for config in configs.iter().filter(|config| config.enabled) {
+            for name in inner.missing_variables(config) {
+                if let Some(value) = values.get(&name) {
+                    let secret = is_secret(&name).then(|| Secret::new(value.clone()));
+                    let brought = Brought {
+                        value: value.clone(),
+                        _secret: secret,
+                    };
+                    inner.brought.insert(variable_key(config, &name), brought);
+                }
             }
-            drop(inner);
-            server.supply(self.plan(expanded), &self.options.runtime);
+        }
+        let supplied = inner.supplied(configs);
+        drop(inner);
+        for (server, config) in supplied {
+            server.supply(self.plan(Ok(config)), &self.options.runtime);
         }
     }
 
@@ -457,6 +450,50 @@ impl Pool {
 }
 
 impl Inner {
+    /// An entry with its variables replaced: by the daemon's own values, else by those that clients have brought.
+    fn expanded(&self, config: &ServerConfig) -> Result<ServerConfig, String> {
+        config.expanded(&|name| {
+            let brought = || Some(self.brought.get(&variable_key(config, name))?.value.clone());
+            std::env::var(name).ok().or_else(brought)
+        })
+    }
+
+    /// The variables that an entry needs, and that have no value.
+    fn missing_variables(&self, config: &ServerConfig) -> Vec<String> {
+        let mut needed = config.needed_variables();
+        needed.retain(|name| {
+            let is_brought = self.brought.contains_key(&variable_key(config, name));
+            std::env::var_os(name).is_none() && !is_brought
+        });
+        needed
+    }
+
+    /// The servers of these entries that have waited for variables, and have all of them now. From now on they are found by
+    /// those who start with the same values.
+    fn supplied(&mut self, configs: &[ServerConfig]) -> Vec<(Arc<Server>, ServerConfig)> {
+        let waiting = self.servers.iter().filter(|(_, pooled)| {
+            pooled.server.lacks_variable() && configs.contains(&pooled.server.config)
+        });
+        let waiting: Vec<_> = waiting
+            .map(|(key, pooled)| (key.clone(), Arc::clone(&pooled.server)))
+            .collect();
+        let mut supplied = Vec::new();
+        for (old, server) in waiting {
+            let expanded = self.expanded(&server.config);
+            let Ok(config) = &expanded else { continue };
+            let new = key(&server.config, &expanded, &server.cwd);
+            let new = self.own_key(new, &server.config);
+            if !self.servers.contains_key(&new)
+                && let Some(mut pooled) = self.servers.remove(&old)
+            {
+                pooled._secrets = secrets(config);
+                self.servers.insert(new, pooled);
+            }
+            supplied.push((server, config.clone()));
+        }
+        supplied
+    }
+
     /// The key of a server: one that is not shared gets one of its own.
     fn own_key(&mut self, key: String, config: &ServerConfig) -> String {
         if config.shared {
@@ -465,6 +502,14 @@ impl Inner {
         self.next += 1;
         format!("{key}-{}", self.next)
     }
+}
+
+fn variable_key(config: &ServerConfig, name: &str) -> VariableKey {
+    let project = match config.scope {
+        ConfigScope::User => None,
+        ConfigScope::Project => Some(config.origin.clone()),
+    };
+    (project, name.to_owned())
 }
 
 /// What servers are shared by: the configuration, before and after its variables are replaced, and the directory.
@@ -479,25 +524,26 @@ fn secrets(config: &ServerConfig) -> Vec<Secret> {
         Transport::Stdio { env, .. } => env,
         Transport::Http { headers, .. } => headers,
     };
-    let is_secret = |name: &str| {
-        let name = name.to_ascii_uppercase();
-        [
-            "KEY",
-            "TOKEN",
-            "SECRET",
-            "PASSWORD",
-            "AUTHORIZATION",
-            "COOKIE",
-        ]
-        .iter()
-        .any(|part| name.contains(part))
-    };
     let secret = values.iter().filter(|(name, _)| is_secret(name));
     let client = config.oauth.iter().filter_map(|oauth| oauth.secret.clone());
     secret
         .map(|(_, value)| Secret::new(value.strip_prefix("Bearer ").unwrap_or(value).to_owned()))
         .chain(client.map(Secret::new))
         .collect()
+}
+
+/// Whether a variable or header is called like a secret.
+fn is_secret(name: &str) -> bool {
+    const PARTS: [&str; 6] = [
+        "KEY",
+        "TOKEN",
+        "SECRET",
+        "PASSWORD",
+        "AUTHORIZATION",
+        "COOKIE",
+    ];
+    let name = name.to_ascii_uppercase();
+    PARTS.iter().any(|part| name.contains(part))
 }
 
 #[cfg(test)]

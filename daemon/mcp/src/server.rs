@@ -317,7 +317,7 @@ impl Server {
         let answered = timeout(ANSWER, connection.ping()).await;
         answered.map_err(|_| {
             let seconds = ANSWER.as_secs();
-            format!("it is connected, and did not answer a `ping` within {seconds} s")
+            format!("it is connected, but did not answer a `ping` within {seconds} s")
         })
     }
 

@@ -84,7 +84,7 @@ pub struct ListedPreset {
     /// Program that starts it; absent for an address.
     #[serde(skip_serializing_if = "Option::is_none")]
     program: Option<&'static str>,
-    /// Variable that must be set in the daemon's environment.
+    /// Variable that must be set where `reasonix` is started.
     #[serde(skip_serializing_if = "Option::is_none")]
     variable: Option<&'static str>,
     /// Entry that is added to `mcp.json`.

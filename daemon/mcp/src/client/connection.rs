@@ -293,7 +293,7 @@ impl SdkConnection {
         let mut last = Instant::now() + request.timeout.saturating_mul(PROGRESS_FACTOR);
         let mut due = Instant::now() + request.timeout;
         let mut asks = None;
-        // Its result can only come by another connection then, and none can be made.
+        // One that is on its way out may close its port first, and give the result yet: so it is waited for.
         let mut refused = std::pin::pin!(self.refused());
         let stopped = loop {
             // Cancel-safe: a receiver that is polled again, flags, a timer.

@@ -84,6 +84,18 @@ impl Reach {
     }
 }
 
+/// Whether the other machine said that nobody listens there. A network that is down says nothing of the server.
+fn is_refusal(request: &reqwest::Error) -> bool {
+    let mut cause: Option<&(dyn Error + 'static)> = Some(request);
+    while let Some(error) = cause {
+        if let Some(error) = error.downcast_ref::<std::io::Error>() {
+            return error.kind() == std::io::ErrorKind::ConnectionRefused;
+        }
+        cause = error.source();
+    }
+    false
+}
+
 fn is_refused(silence: Option<&Silence>) -> bool {
     silence.is_some_and(|silence| silence.is_refused)
 }
@@ -113,7 +125,7 @@ fn silence<E: Error + Send + Sync + 'static>(error: &StreamableHttpError<E>) -> 
                 let cause = format!("it does not answer: {}", causes(request));
                 Silence {
                     cause: clean(cut(&cause, CAUSE_MAX).0),
-                    is_refused: request.is_connect(),
+                    is_refused: is_refusal(request),
                 }
             })
         }

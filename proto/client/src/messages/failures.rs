@@ -150,7 +150,7 @@ crate::catalog! {
     AgentOwnServersHint = "Start the sub-agent again to take up what has changed.", "请重新启动该子代理以采用更改。";
     McpLoginFailed = "The login to the MCP server `{0}` failed: {1}.", "登录 MCP 服务器 `{0}` 失败：{1}。";
     McpLoginFailedHint = "Fix this first, then run `reasonix mcp login {0}` again.", "请先解决此问题，再次运行 `reasonix mcp login {0}`。";
-    McpEntryIgnored = "The MCP server `{0}` is ignored: its entry has a fault.", "MCP 服务器 `{0}` 未被采用：其配置项有误。";
+    McpEntryIgnored = "The entry of the MCP server `{0}` is not valid.", "MCP 服务器 `{0}` 的配置项无效。";
     McpServersLate = "its servers did not answer within {0} s", "其服务器在 {0} 秒内没有响应";
     McpAuthorizationLate = "its authorization server did not answer in time", "其授权服务器没有及时响应";
     McpNotRegistered = "its authorization server does not register clients ({0}). Register one on the server's website and put its `client_id` under `oauth` in the entry. Or create a token there and put it into `headers` as `Authorization`", "其授权服务器不支持注册客户端（{0}）。请在该服务器的网站上注册一个，并把 `client_id` 写入条目的 `oauth`；或在那里创建令牌，写入 `headers` 的 `Authorization`";

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use proto::hello::{HelloOutput, HelloParams, Role};
 use proto::params::Empty;
@@ -11,6 +12,9 @@ use proto::{ErrorName, Failure, PROTOCOL};
 
 use crate::daemon::{Daemon, blocking};
 use crate::rpc::peer::{Origin, Peer};
+
+/// How long a client waits for what the entries of MCP servers want.
+const SERVERS_MAX: Duration = Duration::from_secs(1);
 
 pub async fn hello(
     daemon: Arc<Daemon>,
@@ -74,7 +78,9 @@ pub async fn hello(
         asked.mcp.bring_variables(&servers, &variables);
         asked.mcp.wanted_variables(&servers)
     });
-    let of_servers = of_servers.await?;
+    // A disk that does not answer keeps nobody out.
+    let of_servers = tokio::time::timeout(SERVERS_MAX, of_servers).await;
+    let of_servers = of_servers.ok().and_then(Result::ok).unwrap_or_default();
     daemon.supervisor.offer(credentials).await;
     Ok(HelloOutput {
         daemon: daemon.info(),

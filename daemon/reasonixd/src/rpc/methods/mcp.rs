@@ -189,12 +189,7 @@ const SLOW_START: Duration = Duration::from_secs(2);
 fn reason(state: &ServerState, config: &ServerConfig) -> Option<String> {
     if let ServerState::Starting { since } = state {
         let (waited, limit) = (since.elapsed(), config.startup_timeout.as_secs());
-        let words = || {
-            format!(
-                "it has not answered for {} s; it has {limit} s",
-                waited.as_secs()
-            )
-        };
+        let words = || format!("no answer for {} s (limit {limit} s)", waited.as_secs());
         return (waited >= SLOW_START).then(words);
     }
     Some(contract::scrub(state.reason()?))
@@ -231,9 +226,9 @@ pub(super) fn find(
             let hint = "`reasonix trust` shows what it runs, and trusts it.";
             return Failure::new(ErrorName::NotAllowed, text, hint);
         }
-        if let Some(problem) = servers.problem_of(&params.name) {
-            let text = format!("The MCP server `{}` is ignored: its entry has a fault.", params.name);
-            return Failure::new(ErrorName::InvalidParams, text, problem);
+        if let Some(problem) = servers.ignored.get(&params.name) {
+            let text = format!("The entry of the MCP server `{}` is not valid.", params.name);
+            return Failure::new(ErrorName::InvalidParams, text, problem.clone());
         }
         let text = format!("No MCP server is named `{}`.", params.name);
         Failure::new(ErrorName::NotFound, text, hint)
