@@ -92,7 +92,7 @@ commands! {
     Context "context" ["cache"] "" WATCH_SESSION = "show context and cache use", "上下文占用与缓存命中";
     Cost "cost" [] "" WATCH_SESSION = "show the usage of this session", "本会话的用量";
     Stats "stats" [] "" WATCH = "show the usage of all sessions", "所有会话的用量";
-    Memory "memory" [] "[add|edit|… NAME]" WATCH = "show facts; `add`, `edit`, `forget` or `restore` one", "查看事实；add、edit、forget、restore 更改一条";
+    Memory "memory" [] "[add|edit|… NAME]" WATCH = "show facts, or add, edit, forget or restore one", "查看事实；add、edit、forget、restore 更改一条";
     Commands "commands" [] "" WATCH = "list custom commands and where they come from", "查看自定义命令及其来源";
     Skills "skills" [] "" WATCH = "list skills; Enter uses one", "查看技能，回车使用";
     Hooks "hooks" [] "[reload]" WATCH = "list hooks; `reload` reads them again", "查看钩子；reload 重新读取";
