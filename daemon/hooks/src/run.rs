@@ -19,6 +19,9 @@ use crate::settings::{Hook, HookScope, Hooks};
 
 /// Maximum bytes kept of each stream. The rest is read and dropped.
 const KEPT: usize = 256 * 1024;
+/// How long a hook may take to start, such as while the sandbox is tried out or all places of commands are taken. Its own
+/// time limit begins afterwards.
+const START_LIMIT: Duration = Duration::from_secs(30);
 /// From TERM to KILL.
 const GRACE_MS: u64 = 500;
 /// How long a killed process may take to exit.
@@ -86,7 +89,6 @@ async fn one(
     line: String,
     stop: &CancellationToken,
 ) -> Option<(HookOutcome, Option<String>)> {
-    let due = Instant::now() + hook.limit;
     let (placement, placed) = (Arc::clone(&ground.placement), hook.clone());
     let placing = spawn_blocking(move || placement.place(&placed));
     let starting = async {
@@ -98,13 +100,18 @@ async fn one(
             Err(why) => Err(why),
         }
     };
-    let late = || Some(combine::outcome(hook.event, &HookExit::TimedOut, "", None));
     let child = tokio::select! {
         biased;
         // Dropping a start leaves no process.
         () = stop.cancelled() => return None,
-        () = sleep_until(due) => return late(),
-        started = starting => started,
+        started = timeout(START_LIMIT, starting) => started,
+    };
+    let Ok(child) = child else {
+        let seconds = START_LIMIT.as_secs();
+        return Some(refused(
+            hook,
+            format!("it could not be started within {seconds} s"),
+        ));
     };
     let child = match child {
         Ok(child) => child,
@@ -117,6 +124,7 @@ async fn one(
             return Some(combine::outcome(hook.event, &end, "", None));
         }
     };
+    let due = Instant::now() + hook.limit;
     let mut heard = HookOutput::default();
     let end = tokio::select! {
         biased;

@@ -73,8 +73,8 @@ pub fn find_program() -> Option<PathBuf> {
 
 /// The version that the daemon's program says it is of; `None` if there is none, or it prints nothing in time.
 pub async fn program_version() -> Option<String> {
-    /// It only prints.
-    const PATIENCE: Duration = Duration::from_secs(2);
+    /// It only prints; a busy machine may take seconds to load it.
+    const PATIENCE: Duration = Duration::from_secs(10);
     let asked = tokio::process::Command::new(find_program()?)
         .arg("--version")
         .env_clear()

@@ -21,6 +21,8 @@ enum Scripted {
     Hangs,
     DoesNotStart,
     NeverStarts,
+    /// Starts after this many seconds, and exits with 0.
+    StartsLate(u64),
 }
 
 /// Places every hook so.
@@ -78,6 +80,10 @@ impl Spawn for FakeSpawn {
                     .boxed(),
                 Scripted::Hangs => futures::stream::pending().boxed(),
                 Scripted::NeverStarts => std::future::pending().await,
+                Scripted::StartsLate(seconds) => {
+                    tokio::time::sleep(Duration::from_secs(seconds)).await;
+                    futures::stream::iter([exited(0)]).boxed()
+                }
                 Scripted::DoesNotStart => {
                     return Err(SpawnError::Start {
                         program: "/bin/sh".to_owned(),
@@ -164,7 +170,7 @@ async fn the_first_block_stops_the_chain_and_a_warning_does_not() {
     assert_eq!(outcomes(&[Scripted::Hangs]).await, [(O::Timeout, None)]);
     assert_eq!(
         outcomes(&[Scripted::NeverStarts]).await,
-        [(O::Timeout, None)]
+        [(O::Block, said("it could not be started within 30 s"))]
     );
     let started = outcomes(&[
         Scripted::DoesNotStart,
@@ -174,6 +180,16 @@ async fn the_first_block_stops_the_chain_and_a_warning_does_not() {
     .await;
     assert_eq!(started[0].0, O::Error);
     assert!(started[0].1.as_ref().unwrap().contains("no such file"));
+}
+
+/// The start is Reasonix's own work: on a busy machine it may take longer than the hook's limit.
+#[tokio::test(start_paused = true)]
+async fn the_limit_of_a_hook_counts_from_its_start() {
+    let late = [(); 3].map(|()| Scripted::StartsLate(20));
+    assert_eq!(
+        outcomes(&late).await,
+        [(); 3].map(|()| (HookOutcome::Pass, None))
+    );
 }
 
 #[tokio::test(start_paused = true)]
