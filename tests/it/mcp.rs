@@ -392,11 +392,17 @@ fn server_that_runs_and_does_not_answer_is_told_of_with_the_time() {
     let process = process_of(&count).expect("its process");
     processes::send(process, Signal::STOP);
     let tested = house.reasonix(&["mcp", "test", "stopped"]).expect_code(1);
-    assert!(tested.out.contains("unreachable"), "{tested:?}");
+    assert!(tested.out.contains("does not answer"), "{tested:?}");
     let words = "! stopped: it is connected, but did not answer a `ping` within 10 s";
     assert!(tested.err.contains(words), "{tested:?}");
+    until("the list to say that it does not answer", || {
+        let listed = house.reasonix(&["mcp", "list"]).expect_code(0);
+        listed.err.contains(words).then_some(())
+    });
     processes::send(process, Signal::CONT);
     let _ = house.reasonix(&["mcp", "test", "stopped"]).expect_code(0);
+    let listed = house.reasonix(&["mcp", "list"]).expect_code(0);
+    assert!(!listed.err.contains(words), "{listed:?}");
     until("the list to say how long it has been waited for", || {
         let listed = house.reasonix(&["mcp", "list"]).expect_code(0);
         let words = "! hangs: no answer for ";

@@ -532,7 +532,7 @@ fn a_server_whose_address_stops_answering_is_unreachable_in_lists_until_it_answe
     }
     until("the lists to say so, with the cause", || {
         let listed = house.reasonix(&["mcp", "list"]).expect_code(0);
-        let said = listed.out.contains("unreachable") && listed.err.contains("refused");
+        let said = listed.out.contains("does not answer") && listed.err.contains("refused");
         said.then_some(())
     });
     let _server = Stoppable::start(address);

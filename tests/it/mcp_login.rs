@@ -460,8 +460,20 @@ fn a_pasted_address_does_as_well_and_a_logout_deletes_the_login() {
         "{again:?}"
     );
 
+    // Without a terminal the browser that the environment names is opened as well.
+    fs::remove_file(&opened).expect("what was opened");
+    let mut command = house.command(&["mcp", "login", "web"]);
+    let login = Running::start(command.env("BROWSER", &browser));
+    let address = until("the browser", || fs::read_to_string(&opened).ok());
+    let (head, _) = get(&sent_back(address.trim()));
+    assert!(head.starts_with("HTTP/1.1 200 "), "{head}");
+    let done = login.done().expect_code(0);
+    assert!(!done.err.contains("is ready as it is"), "{done:?}");
+    let again = house.start(&["mcp", "login", "web"]);
+    let words = "`web` is ready as it is";
+    let _ = again.err_line("that it is ready", |line| line.contains(words));
+
     // What is removed takes its login along.
-    logged_in(&house);
     assert!(stored(&house).contains("canary"));
     let _ = house.reasonix(&["mcp", "remove", "web"]).expect_code(0);
     assert!(!stored(&house).contains("canary"));

@@ -16,8 +16,8 @@ use serde_json::{Map, Value};
 
 use super::setup::key::here;
 use crate::exit::Error;
-use crate::messages::Head;
 use crate::messages::asking::Msg;
+use crate::messages::{Head, language};
 use crate::{output, reach, text};
 
 /// The longest time that the entry of a server may give it for its start.
@@ -297,7 +297,7 @@ fn causes(server: &McpServer) {
 }
 
 fn row(server: &McpServer) -> [String; 5] {
-    let state = text::line(&server.state);
+    let state = client::server_state::words(language(), &server.state).into_owned();
     [
         text::line(&server.name),
         match server.sandbox {

@@ -121,15 +121,7 @@ super::catalog! {
     /// 0: their number, 1: their names.
     ServerTools = "tools ({0}): {1}", "工具（{0}）：{1}";
     ServerToolsNone = "no tools are known yet", "尚不知道有哪些工具";
-    ServerStarting = "starting", "正在启动";
-    ServerReady = "ready", "就绪";
-    ServerBackingOff = "waiting to restart", "等待重启";
-    ServerNeedsLogin = "needs login", "需要登录";
-    ServerFailing = "failed", "失败";
-    ServerDisabled = "disabled", "已停用";
-    ServerUnreachable = "does not answer", "无应答";
     ServerSandboxed = "sandboxed", "在沙箱内";
-    ServerStopped = "stopped", "未运行";
     StatsTitle = "usage", "用量统计";
     StatsTotal = "total", "合计";
     StatsDays = "by day", "按日";

@@ -61,18 +61,7 @@ pub fn shown(model: &mut Model, list: &ListOutput) -> Vec<Effect> {
 
 fn server_lines(model: &Model, server: &McpServer) -> Vec<String> {
     let language = model.look.language;
-    let state = match server.state.as_str() {
-        "starting" => language.say(Msg::ServerStarting).to_owned(),
-        "ready" => language.say(Msg::ServerReady).to_owned(),
-        "unreachable" => language.say(Msg::ServerUnreachable).to_owned(),
-        "backing off" => language.say(Msg::ServerBackingOff).to_owned(),
-        "failed" => language.say(Msg::ServerFailing).to_owned(),
-        "needs login" => language.say(Msg::ServerNeedsLogin).to_owned(),
-        "disabled" => language.say(Msg::ServerDisabled).to_owned(),
-        "stopped" => language.say(Msg::ServerStopped).to_owned(),
-        // A daemon of a later version may know more.
-        state => client::text::line(state),
-    };
+    let state = client::server_state::words(language, &server.state);
     let sandboxed = match server.sandbox {
         true => format!(" · {}", language.say(Msg::ServerSandboxed)),
         false => String::new(),

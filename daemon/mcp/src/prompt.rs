@@ -119,15 +119,12 @@ impl ListedPrompt {
             } else if argument.required {
                 let hint = self.argument_hint().unwrap_or_default();
                 let name = clean(&argument.name);
-                return Err(format!(
-                    "`/{0}` needs the argument `{name}`: `/{0} {hint}`",
-                    self.name
-                ));
+                return Err(format!("it needs the argument `{name}` ({hint})"));
             }
         }
         match rest.is_empty() {
             true => Ok(given),
-            false => Err(format!("`/{}` takes no arguments", self.name)),
+            false => Err("it takes no arguments".to_owned()),
         }
     }
 }

@@ -4,7 +4,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use proto::Pid;
 use tokio::sync::{Notify, watch};
@@ -19,10 +19,7 @@ use crate::state::ServerState;
 
 mod owner;
 
-use owner::{Owner, starting};
-
-/// How long a server that is connected may take to answer whether it is there.
-const ANSWER: Duration = Duration::from_secs(10);
+use owner::{Owner, PROBE, no_answer, starting};
 
 /// A configured server in one directory.
 pub struct Server {
@@ -41,6 +38,8 @@ pub struct Server {
     wake: Arc<Notify>,
     /// Restart it.
     restart: Arc<Notify>,
+    /// Look whether it answers.
+    doubt: Arc<Notify>,
     /// Ends the task.
     end: watch::Sender<bool>,
     admission: Arc<dyn Admission>,
@@ -108,6 +107,7 @@ impl Server {
             changed: watch::Sender::new(0),
             wake: Arc::default(),
             restart: Arc::default(),
+            doubt: Arc::default(),
             end: watch::Sender::new(false),
         });
         server.spawn_owner(plan, runtime);
@@ -126,6 +126,7 @@ impl Server {
             server: Arc::downgrade(self),
             wake: Arc::clone(&self.wake),
             restart: Arc::clone(&self.restart),
+            doubt: Arc::clone(&self.doubt),
             connect: plan.connect,
             request,
             listings: plan.listings,
@@ -314,11 +315,28 @@ impl Server {
     /// Why it does not answer, as a text for the user.
     pub async fn check(self: &Arc<Self>) -> Result<(), String> {
         let connection = self.connection().await?;
-        let answered = timeout(ANSWER, connection.ping()).await;
-        answered.map_err(|_| {
-            let seconds = ANSWER.as_secs();
-            format!("it is connected, but did not answer a `ping` within {seconds} s")
-        })
+        let answered = timeout(PROBE, connection.ping()).await;
+        let is_unreachable = || matches!(self.state(), ServerState::Unreachable { .. });
+        match answered {
+            Ok(true) if is_unreachable() => {
+                let mut changed = self.changed.subscribe();
+                self.doubt();
+                let back = async { while is_unreachable() && changed.changed().await.is_ok() {} };
+                // Later than that, the state says more.
+                let _ = timeout(PROBE, back).await;
+                Ok(())
+            }
+            Ok(_) => Ok(()),
+            Err(_) => {
+                self.doubt();
+                Err(no_answer())
+            }
+        }
+    }
+
+    /// A call got no answer in time, or one after all: its state may be another one now.
+    pub fn doubt(&self) {
+        self.doubt.notify_one();
     }
 
     /// Ends its process, if there is one, and starts another.

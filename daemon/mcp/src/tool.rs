@@ -128,6 +128,9 @@ impl ServerTool {
                 () = context.cancel.cancelled() => return interrupted(),
             };
             self.server.touch();
+            if result.is_err() {
+                self.server.doubt();
+            }
             return match result {
                 Ok(Ok(result)) => rendered(result, file).await,
                 Ok(Err(reason)) => Outcome::failed(format!(
@@ -150,6 +153,11 @@ impl ServerTool {
         };
         let called = connection.call(request).await;
         self.server.touch();
+        let is_silent = matches!(called, Err(CallError::TimedOut));
+        let is_back = called.is_ok() && self.server.state() != ServerState::Ready;
+        if is_silent || is_back {
+            self.server.doubt();
+        }
         match called {
             Ok(result) => rendered(result, file).await,
             Err(CallError::Cancelled) => interrupted(),

@@ -27,10 +27,7 @@ impl mcp::Admission for ConfiguredServers {
             Some(server) if server.enabled => None,
             Some(_) => Some(format!("{file} disables it now")),
             None if config.scope == ConfigScope::User && is_being_edited(&config.origin) => None,
-            None if is_untrusted(config, &loaded) => Some(
-                "its project is not trusted; `reasonix trust` shows what it brings, and trusts it"
-                    .to_owned(),
-            ),
+            None if is_untrusted(config, &loaded) => Some(untrusted(config, &loaded, home)),
             None => Some(format!("it was removed from {file}")),
         }
     }
@@ -48,6 +45,20 @@ fn is_being_edited(file: &Path) -> bool {
         true => text.parse::<toml_edit::Document<String>>().is_err(),
         false => serde_json::from_str::<serde::de::IgnoredAny>(&text).is_err(),
     }
+}
+
+/// Why a server of a project that is not trusted, or not any more, may not run.
+fn untrusted(config: &ServerConfig, loaded: &settings::Loaded, home: &Path) -> String {
+    let project = loaded.project.as_ref();
+    let has_changed = project.is_some_and(|project| project.servers_changed(home, &config.origin));
+    let cause = match has_changed {
+        true => format!(
+            "{} has changed since it was trusted",
+            config.origin.display()
+        ),
+        false => "its project is not trusted".to_owned(),
+    };
+    format!("{cause}; `reasonix trust` shows what it brings, and trusts it")
 }
 
 fn is_untrusted(config: &ServerConfig, loaded: &settings::Loaded) -> bool {

@@ -21,6 +21,7 @@ pub mod prompt;
 pub mod queue;
 mod replace;
 pub mod reply;
+pub mod server_state;
 pub mod session;
 pub mod start;
 pub mod subscription;

@@ -37,7 +37,7 @@ pub struct McpServer {
     /// Whether its program runs in the sandbox of commands.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub sandbox: bool,
-    /// `starting`, `ready`, `unreachable` (its address does not answer now), `backing off`, `failed`, `needs login`, `disabled` or `stopped` (no session has needed it).
+    /// `starting`, `ready`, `unreachable` (it does not answer now), `backing off`, `failed`, `needs login`, `disabled` or `stopped` (no session has needed it).
     pub state: String,
     /// Why it does not work.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -58,7 +58,10 @@ pub(super) async fn login(
         .await?;
     let address = begun.authorization_url;
     let interactive = terminal::is_interactive();
-    let opened = interactive && opens_browser && open(&address);
+    if server.is_some_and(|server| server.state == "ready") {
+        output::progress(&say!(Msg::McpLoginReady, text::line(&name)));
+    }
+    let opened = opens_browser && open(&address, interactive);
     output::progress(&match opened {
         true => say!(Msg::McpLoginOpened, text::line(&address)),
         false => say!(Msg::McpLoginOpen, text::line(&address)),
@@ -216,15 +219,16 @@ fn state_of(address: &str) -> Option<String> {
     state.filter(|state| !state.is_empty()).map(str::to_owned)
 }
 
-/// Opens an address in the user's browser, if there is one on this machine. Returns whether it was started.
-fn open(address: &str) -> bool {
+/// Opens an address in the user's browser, if there is one on this machine: without a terminal only the one that the
+/// environment names. Returns whether it was started.
+fn open(address: &str, interactive: bool) -> bool {
     let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     let chosen = std::env::var_os("BROWSER").filter(|browser| !browser.is_empty());
     let has_screen = cfg!(target_os = "macos") || is_set("DISPLAY") || is_set("WAYLAND_DISPLAY");
     let is_far = is_set("SSH_CONNECTION") || is_set("SSH_TTY");
     let program = match chosen {
         Some(browser) => browser,
-        None if !has_screen || is_far => return false,
+        None if !interactive || !has_screen || is_far => return false,
         None if cfg!(target_os = "macos") => "open".into(),
         None => "xdg-open".into(),
     };

@@ -184,11 +184,12 @@ impl Connection for SdkConnection {
         }
     }
 
-    fn ping(&self) -> BoxFuture<'_, ()> {
+    fn ping(&self) -> BoxFuture<'_, bool> {
         async {
             let ping = ClientRequest::PingRequest(PingRequest::default());
             // Any answer counts, also that it does not know the method.
-            let _ = self.service.send_request(ping).await;
+            let answer = self.service.send_request(ping).await;
+            matches!(answer, Ok(_) | Err(ServiceError::McpError(_)))
         }
         .boxed()
     }

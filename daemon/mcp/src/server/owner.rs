@@ -18,14 +18,15 @@ use crate::state::{NextStep, Restarts, ServerState, next_wait};
 
 /// How long a listing may take once the server has answered.
 const LISTING: Duration = Duration::from_secs(30);
-/// How long a server whose address did not answer is waited for.
-const PROBE: Duration = Duration::from_secs(10);
+/// How long a server that did not answer is waited for.
+pub(super) const PROBE: Duration = Duration::from_secs(10);
 
 /// The task, with what it starts the server with.
 pub(super) struct Owner {
     pub server: Weak<Server>,
     pub wake: Arc<Notify>,
     pub restart: Arc<Notify>,
+    pub doubt: Arc<Notify>,
     pub connect: Arc<dyn Connect>,
     pub request: ConnectRequest,
     pub listings: PathBuf,
@@ -44,14 +45,16 @@ impl Drop for Life {
 enum News {
     /// Its address does not answer, for this cause, or does again.
     Reach(Option<String>),
-    /// It is time to look whether it answers again.
+    /// It is time to look whether it answers: it did not, or a call got no answer.
     ProbeDue,
     ListChanged,
 }
 
-/// A server whose address does not answer.
+/// A server that does not answer.
 struct Absence {
     cause: String,
+    /// It is connected, and silent.
+    is_silent: bool,
     wait: Duration,
     /// When it is asked again.
     next: Instant,
@@ -61,13 +64,31 @@ impl Absence {
     fn new(cause: String) -> Self {
         let wait = next_wait(None);
         let next = Instant::now() + wait;
-        Self { cause, wait, next }
+        Self {
+            cause,
+            is_silent: false,
+            wait,
+            next,
+        }
+    }
+
+    fn silent() -> Self {
+        Self {
+            is_silent: true,
+            ..Self::new(no_answer())
+        }
     }
 
     fn wait_longer(&mut self) {
         self.wait = next_wait(Some(self.wait));
         self.next = Instant::now() + self.wait;
     }
+}
+
+/// Why a server that runs does not work.
+pub(super) fn no_answer() -> String {
+    let seconds = PROBE.as_secs();
+    format!("it is connected, but did not answer a `ping` within {seconds} s")
 }
 
 /// The state of a server that is started now.
@@ -263,26 +284,24 @@ impl Owner {
         let mut pause = ListingPause::default();
         let mut absence: Option<Absence> = None;
         loop {
-            let cause = absence.as_ref().map(|absence| &*absence.cause);
+            let unreachable = absence.as_ref().filter(|absence| !absence.is_silent);
+            let cause = unreachable.map(|absence| &*absence.cause);
             let probe = absence.as_ref().map(|absence| absence.next);
             // Each arm is cancel-safe: a notification that is not taken stays.
             let news = tokio::select! {
                 end = self.end_of(connection) => return Some(end),
                 cause = connection.reach_changed(cause) => News::Reach(cause),
                 () = until(probe) => News::ProbeDue,
+                () = self.doubt.notified() => News::ProbeDue,
                 () = connection.list_changed() => News::ListChanged,
             };
             let doing = async {
                 match news {
-                    News::Reach(cause) => self.note_reach(connection, &mut absence, cause).await,
-                    News::ProbeDue => {
-                        // Its limit is that of a connection.
-                        let _ = timeout(PROBE, connection.ping()).await;
-                        if let Some(absence) = &mut absence {
-                            absence.wait_longer();
-                        }
-                        Some(())
+                    News::Reach(cause) => {
+                        let found = cause.map(Absence::new);
+                        self.note_reach(connection, &mut absence, found).await
                     }
+                    News::ProbeDue => self.probe(connection, &mut absence).await,
                     News::ListChanged => {
                         sleep(pause.wait(Instant::now())).await;
                         self.list_again(connection).await
@@ -304,19 +323,46 @@ impl Owner {
         }
     }
 
-    /// Its address does not answer any more, or does again. `None`: nobody holds the server any more.
+    /// Asks whether it answers. `None`: nobody holds the server any more.
+    async fn probe(
+        &self,
+        connection: &Arc<dyn Connection>,
+        absence: &mut Option<Absence>,
+    ) -> Option<()> {
+        let answered = timeout(PROBE, connection.ping()).await;
+        match (answered, &mut *absence) {
+            (Ok(true), Some(known)) if known.is_silent => {
+                self.note_reach(connection, absence, None).await
+            }
+            (Err(_), None) => {
+                let silent = Some(Absence::silent());
+                self.note_reach(connection, absence, silent).await
+            }
+            (Ok(_) | Err(_), Some(known)) => {
+                known.wait_longer();
+                Some(())
+            }
+            // What else failed is seen by `reach_changed`.
+            (Ok(_), None) => Some(()),
+        }
+    }
+
+    /// It does not answer any more, or for another cause, or does again. `None`: nobody holds the server any more.
     async fn note_reach(
         &self,
         connection: &Arc<dyn Connection>,
         absence: &mut Option<Absence>,
-        cause: Option<String>,
+        found: Option<Absence>,
     ) -> Option<()> {
-        let state = match cause {
-            Some(cause) => {
-                let reason = cause.clone();
+        let state = match found {
+            Some(found) => {
+                let reason = found.cause.clone();
                 match absence {
-                    Some(known) => known.cause = cause,
-                    None => *absence = Some(Absence::new(cause)),
+                    Some(known) => {
+                        known.cause = found.cause;
+                        known.is_silent = found.is_silent;
+                    }
+                    None => *absence = Some(found),
                 }
                 ServerState::Unreachable { reason }
             }

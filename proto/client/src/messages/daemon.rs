@@ -252,6 +252,7 @@ crate::catalog! {
     ServerToolLeftOut = "the tool {0} of the MCP server `{1}` is left out: {2}", "已略过 MCP 服务器 `{1}` 的工具 {0}：{2}";
     ServerMoreLeftOut = "{0} more tools or prompts of the MCP server `{1}` are left out", "还略过了 MCP 服务器 `{1}` 的另外 {0} 个工具或提示词";
     ServerNotTrusted = "its project is not trusted; `reasonix trust` shows what it brings, and trusts it", "其项目未受信任；`reasonix trust` 显示其内容并可信任它";
+    ServerTrustChanged = "{0} has changed since it was trusted; `reasonix trust` shows what it brings, and trusts it", "{0} 在受信任之后已更改；`reasonix trust` 显示其内容并可信任它";
     ServerRemoved = "it was removed from {0}", "它已从 {0} 中移除";
     ServerDisabled = "{0} disables it now", "{0} 现已将其停用";
     ScopeTool = "every call of `{0}`", "`{0}` 的所有调用";

@@ -29,6 +29,7 @@ fn every_message_has_both_languages_with_the_same_values() {
     complete(library::Msg::ALL);
     complete(settings::Msg::ALL);
     complete(crate::form::Msg::ALL);
+    complete(crate::server_state::Msg::ALL);
     complete(crate::form::lines::Msg::ALL);
 }
 
