@@ -12,9 +12,12 @@ use super::summary::{self, RestatedState};
 /// User messages with at most this many tokens stay verbatim, and in a small window those of at most this part of it.
 const USER_TOKENS: u64 = 4_000;
 const USER_PART: u64 = 8;
-/// In such a window all of them together take at most this percentage of what a compacted context has left for them: where
-/// they take more, the oldest are folded as well, except the first. Else nothing could be folded.
+/// In such a window all of them and the earlier summaries together take at most this percentage of what a compacted context
+/// has left beside pins: where they take more, the oldest are folded as well, except the first. Else nothing could be folded.
 const USER_SHARE: u64 = 75;
+/// Earlier summaries take at most this percentage of it: where they take more, the oldest are folded into the new one. Else
+/// they alone would fill the window after some compactions.
+const SUMMARIES_SHARE: u64 = 50;
 /// Percentages of the window for the newest messages, which stay. Smaller ones are tried if the result is too large.
 const TAILS: [u64; 4] = [20, 10, 5, 0];
 /// If shortening results alone reduces the context to this percentage of the window, nothing is folded.
@@ -215,7 +218,7 @@ fn plan_with(messages: &[ConversationMessage], terms: &CompactionTerms) -> Compa
         if best.is_none() || lands(after) {
             best = Some((sketch, fold, after));
         }
-        if lands(after) {
+        if lands(after) && (terms.trigger != Trigger::Auto || freed(after)) {
             break;
         }
     }
@@ -272,14 +275,15 @@ impl CompactionTerms {
         USER_TOKENS.min(self.window / USER_PART)
     }
 
-    /// The most tokens of all user messages that stay verbatim. `fixed`: tokens of what stays whatever it takes.
-    fn user_room(&self, fixed: u64) -> u64 {
+    /// This percentage of the tokens that a compacted context has left beside what stays whatever it takes (`fixed`).
+    /// Without a limit in a large window.
+    fn share_of_left(&self, fixed: u64, percent: u64) -> u64 {
         if self.window >= USER_TOKENS * USER_PART {
             return u64::MAX;
         }
         let taken = self.prefix_tokens().saturating_add(self.summary_limit());
         let left = (self.lands_under_percent() / 100).saturating_sub(taken.saturating_add(fixed));
-        left * USER_SHARE / 100
+        left * percent / 100
     }
 
     /// How long a summary should be, in tokens.
@@ -428,6 +432,39 @@ fn unit_tokens(
     terms.measure.tokens(bytes.sum())
 }
 
+fn has_pin(
+    messages: &[ConversationMessage],
+    terms: &CompactionTerms,
+    unit: &std::ops::Range<usize>,
+) -> bool {
+    let mut members = messages[unit.clone()].iter();
+    members.any(|member| is_pinned(id(member), &terms.pins))
+}
+
+/// Where the earlier summaries are that stay: all, or in a small window the newest that have room.
+fn summaries_that_stay(
+    messages: &[ConversationMessage],
+    terms: &CompactionTerms,
+    units: &[std::ops::Range<usize>],
+) -> BTreeSet<usize> {
+    let tokens = |unit: &std::ops::Range<usize>| unit_tokens(messages, terms, unit);
+    let pinned = units.iter().filter(|unit| has_pin(messages, terms, unit));
+    let pinned = pinned.map(tokens).fold(0, u64::saturating_add);
+    let mut room = terms.share_of_left(pinned, SUMMARIES_SHARE);
+    let summaries = units.iter().rev().filter(|unit| {
+        let mut members = messages[(*unit).clone()].iter();
+        members.any(|member| matches!(&member.item, Item::User(user) if summary::is_summary(user)))
+    });
+    let fitting = summaries.take_while(|unit| match room.checked_sub(tokens(unit)) {
+        Some(left) => {
+            room = left;
+            true
+        }
+        None => false,
+    });
+    fitting.map(|unit| unit.start).collect()
+}
+
 /// For each message before the tail: whether it stays.
 fn verbatim(
     messages: &[ConversationMessage],
@@ -436,18 +473,22 @@ fn verbatim(
     tail: usize,
 ) -> Vec<bool> {
     let tokens = |unit: &std::ops::Range<usize>| unit_tokens(messages, terms, unit);
+    let summaries = summaries_that_stay(messages, terms, units);
     let is_fixed = |unit: &&std::ops::Range<usize>| {
-        messages[(*unit).clone()].iter().any(|member| {
-            is_pinned(id(member), &terms.pins)
-                || matches!(&member.item, Item::User(user) if summary::is_summary(user))
-        })
+        has_pin(messages, terms, unit) || summaries.contains(&unit.start)
     };
     let from_user = |unit: &std::ops::Range<usize>| {
         let mut members = messages[unit.clone()].iter();
         members.any(|member| is_from_user(&member.item))
     };
-    let fixed = units.iter().filter(is_fixed).map(tokens);
-    let mut room = terms.user_room(fixed.fold(0, u64::saturating_add));
+    let sum = |units: &mut dyn Iterator<Item = &std::ops::Range<usize>>| {
+        units.map(tokens).fold(0, u64::saturating_add)
+    };
+    let pinned = sum(&mut units.iter().filter(|unit| has_pin(messages, terms, unit)));
+    let earlier = units.iter().filter(|unit| summaries.contains(&unit.start));
+    let earlier = sum(&mut { earlier });
+    let room = terms.share_of_left(pinned, USER_SHARE);
+    let mut room = room.saturating_sub(earlier);
     let mut stays = vec![false; tail];
     let (fixed, others): (Vec<_>, Vec<_>) = units
         .iter()

@@ -70,6 +70,13 @@ pub fn demand(
             let _ = write!(text, "\n- {line} …");
         }
     }
+    let is_earlier = |at: &usize| {
+        let message = messages.get(*at).map(|message| &message.item);
+        matches!(message, Some(Item::User(user)) if is_summary(user))
+    };
+    if fold.iter().any(is_earlier) {
+        text.push_str("\nEarlier summaries go as well: keep what still counts of them.");
+    }
     if !instructions.trim().is_empty() {
         // Writing to a string cannot fail.
         let _ = write!(text, "\nThe user asks of it: {}", instructions.trim());

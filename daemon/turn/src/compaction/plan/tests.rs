@@ -185,35 +185,79 @@ fn is_valid(items: &[Item]) -> bool {
     open.is_empty()
 }
 
-/// Whether a message stays unchanged whatever it takes.
-fn is_fixed(message: &ConversationMessage, pins: &BTreeSet<ItemId>) -> bool {
-    let summary = matches!(&message.item, Item::User(user) if summary::is_summary(user));
-    summary || is_pinned(id(message), pins)
+fn has_summary(message: &ConversationMessage) -> bool {
+    matches!(&message.item, Item::User(user) if summary::is_summary(user))
+}
+
+/// Messages that stay unchanged whatever they take: pinned ones, and the newest summaries that fit into half of what is
+/// left beside pins.
+fn fixed<'a>(
+    messages: &'a [ConversationMessage],
+    window: u64,
+    pins: &BTreeSet<ItemId>,
+) -> Vec<&'a ConversationMessage> {
+    let mut room = left(messages, window, pins).map_or(u64::MAX, |left| left * 50 / 100);
+    let mut is_open = true;
+    let mut found: Vec<_> = messages
+        .iter()
+        .rev()
+        .filter(|message| {
+            if is_pinned(id(message), pins) {
+                return true;
+            }
+            if !has_summary(message) {
+                return false;
+            }
+            match room.checked_sub(MEASURE.tokens(message.bytes)) {
+                Some(left) if is_open => {
+                    room = left;
+                    true
+                }
+                _ => {
+                    is_open = false;
+                    false
+                }
+            }
+        })
+        .collect();
+    found.reverse();
+    found
 }
 
 /// Whether a message must stay unchanged if all that the user wrote has room.
-fn must_stay(message: &ConversationMessage, window: u64, pins: &BTreeSet<ItemId>) -> bool {
+fn is_spoken(message: &ConversationMessage, window: u64) -> bool {
     let limit = 4_000.min(window / 8);
-    let spoken = is_from_user(&message.item) && MEASURE.tokens(message.bytes) <= limit;
-    spoken || is_fixed(message, pins)
+    is_from_user(&message.item) && MEASURE.tokens(message.bytes) <= limit
 }
 
-/// The room of all user messages that stay. The prefix takes 1,000 tokens.
-fn user_room(messages: &[ConversationMessage], window: u64, pins: &BTreeSet<ItemId>) -> u64 {
+/// What a compacted context has left beside the new summary and pins. `None`: as much as it wants. The prefix takes 1,000
+/// tokens.
+fn left(messages: &[ConversationMessage], window: u64, pins: &BTreeSet<ItemId>) -> Option<u64> {
     if window >= 32_000 {
-        return u64::MAX;
+        return None;
     }
     let room = (window * 80 / 100).saturating_sub(1_000);
     let lands = (window * 60).max(100_000 + room * 50) / 100;
     let summary = 1_500.min(window / 10).min(room / 4);
     // Pinned results stay with their answer.
-    let fixed = units(messages).into_iter().filter_map(|unit| {
+    let pinned = units(messages).into_iter().filter_map(|unit| {
         let members = &messages[unit];
-        let is_fixed = members.iter().any(|member| is_fixed(member, pins));
-        is_fixed.then(|| members.iter().map(|member| member.bytes).sum::<u64>())
+        let has_pin = members.iter().any(|member| is_pinned(id(member), pins));
+        has_pin.then(|| members.iter().map(|member| member.bytes).sum::<u64>())
     });
-    let fixed: u64 = fixed.map(|bytes| MEASURE.tokens(bytes)).sum();
-    lands.saturating_sub(1_000 + summary + fixed) * 75 / 100
+    let pinned: u64 = pinned.map(|bytes| MEASURE.tokens(bytes)).sum();
+    Some(lands.saturating_sub(1_000 + summary + pinned))
+}
+
+/// The room of all user messages that stay.
+fn user_room(messages: &[ConversationMessage], window: u64, pins: &BTreeSet<ItemId>) -> u64 {
+    let Some(left) = left(messages, window, pins) else {
+        return u64::MAX;
+    };
+    let earlier = fixed(messages, window, pins).into_iter();
+    let earlier = earlier.filter(|message| has_summary(message));
+    let earlier: u64 = earlier.map(|message| MEASURE.tokens(message.bytes)).sum();
+    (left * 75 / 100).saturating_sub(earlier)
 }
 
 /// What a compaction must free at least, in hundredths of tokens. The prefix takes 1,000.
@@ -287,12 +331,13 @@ proptest! {
         let mut places = messages.iter().map(|message| &message.piece);
         prop_assert!(kept.iter().all(|piece| places.any(|other| other == piece)), "in order");
         let is_kept = |message: &ConversationMessage| kept.contains(&message.piece);
-        for message in messages.iter().filter(|message| is_fixed(message, &terms.pins)) {
+        let fixed = fixed(&messages, window, &terms.pins);
+        for message in &fixed {
             prop_assert!(is_kept(message), "{:?} stays", id(message));
         }
         let spoken: Vec<_> = messages
             .iter()
-            .filter(|message| must_stay(message, window, &terms.pins) && !is_fixed(message, &terms.pins))
+            .filter(|message| is_spoken(message, window) && !fixed.contains(message))
             .collect();
         let tokens = |message: &&&ConversationMessage| MEASURE.tokens(message.bytes);
         if spoken.iter().map(|message| tokens(&message)).sum::<u64>() <= user_room(&messages, window, &terms.pins) {
@@ -560,6 +605,52 @@ fn small_windows_are_compacted_too() {
                     written.len() > 100
                 );
             }
+        }
+    }
+}
+
+/// A conversation that goes on and on: its summaries never fill the window.
+#[test]
+fn small_windows_are_compacted_any_number_of_times() {
+    for window in [8_000_u64, 16_000, 31_000] {
+        let mut messages: Vec<ConversationMessage> = Vec::new();
+        for number in 1..=40_u64 {
+            let full = usize::try_from(window * 80 / 100).expect("small");
+            let before = |messages: &[ConversationMessage]| {
+                usize::try_from(terms(Trigger::Auto, window).before(messages)).expect("small")
+            };
+            let mut at = 0_u64;
+            while before(&messages) < full {
+                let mut talk = Talk {
+                    messages: Vec::new(),
+                    calls: usize::try_from(number * 1_000 + at).expect("small"),
+                };
+                talk.user(Voice::Prompt, format!("go on with part {number}"));
+                talk.says("It is done.".repeat(40), &[800]);
+                for mut message in talk.messages {
+                    let seq = Seq(number * 10_000 + at);
+                    message.piece = Piece::Run(seq, seq);
+                    messages.push(message);
+                    at += 1;
+                }
+            }
+            let limit = usize::try_from(window / 10 * 4).expect("small");
+            let text = format!("summary {number}. {}", "x".repeat(limit.min(6_000) - 20));
+            let terms = CompactionTerms {
+                number,
+                summary: Some(text),
+                ..terms(Trigger::Auto, window)
+            };
+            let planned = plan(&messages, &terms);
+            let CompactionPlan::Done { parts, done } = planned else {
+                panic!("window {window}, compaction {number}: {planned:?}");
+            };
+            assert!(done.tokens_after * 100 < window * 60, "{done:?}");
+            messages = found_next(&parts, &messages, number);
+            let newest = messages.iter().any(|message| {
+                matches!(&message.item, Item::User(user) if user.text.contains(&format!("summary {number}.")))
+            });
+            assert!(newest, "the newest summary is there");
         }
     }
 }
