@@ -220,8 +220,8 @@ fn deny_rules_hold_for_instruction_files_and_what_they_import() {
     command.current_dir(house.project().join("service"));
     let doctor = tests::program::run(&mut command).out;
     for fault in [
-        "`AGENTS.md:1`: the import `@docs/closed/keys.md` is left out: `docs/closed/**` denies it.",
-        "`service/CLAUDE.md` is not used as instructions: `service/CLAUDE.md` denies it.",
+        "`AGENTS.md:1`: the import `@docs/closed/keys.md` is left out: `Read(docs/closed/**)` denies it.",
+        "`service/CLAUDE.md` is not used as instructions: `Read(service/CLAUDE.md)` denies it.",
     ] {
         assert!(notices.contains(fault), "{notices}");
         assert!(doctor.contains(fault), "{doctor}");

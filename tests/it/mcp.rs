@@ -658,8 +658,15 @@ fn servers_of_a_project_stop_with_the_run_that_trusted_it_and_do_not_start_witho
     let _ = house.reasonix(&["trust", "--yes"]).expect_code(0);
     assert_eq!(again(&house, &model, &ran), "5");
     assert_eq!(starts(&count), 2);
-    let _ = house.reasonix(&["trust", "--no"]).expect_code(0);
+    let text = json!({"mcpServers": {"s": faulty(&["ok", "--count", &file, "--more", "/none"])}});
+    fs::write(house.project().join(".mcp.json"), text.to_string()).expect("write the servers");
+    let changed = again(&house, &model, &ran);
+    assert!(
+        changed.contains(".mcp.json has changed since it was trusted"),
+        "{changed}"
+    );
     stopped(&count);
+    let _ = house.reasonix(&["trust", "--no"]).expect_code(0);
 }
 
 #[test]

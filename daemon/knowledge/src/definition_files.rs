@@ -196,7 +196,7 @@ impl<'a> DefinitionFiles<'a> {
 /// Why a path is not read, without the path: the report names it.
 pub(crate) fn path_reason(error: &PathError) -> String {
     match error {
-        PathError::Denied { pattern, .. } => format!("`{pattern}` denies it"),
+        PathError::Denied { pattern, .. } => format!("`Read({pattern})` denies it"),
         other => other.to_string(),
     }
 }

@@ -291,12 +291,9 @@ fn providers(daemon: &Daemon, loaded: &Loaded, own: &Own) -> Vec<Check> {
 }
 
 fn trust_hint(directory: &Path) -> String {
-    let cwd = serde_json::json!({"cwd": directory.to_string_lossy()}).to_string();
     // For a shell: a quote in a path ends the quotes, is written escaped, and begins them again.
-    let cwd = cwd.replace('\'', r"'\''");
-    format!(
-        "Review the settings with `reasonix rpc trust.get '{cwd}'`; to trust them, call `reasonix rpc trust.set` (`cwd`, `trusted: true`, and the `hash` that was shown)."
-    )
+    let directory = directory.to_string_lossy().replace('\'', r"'\''");
+    format!("`reasonix trust '{directory}'` shows these settings, and asks whether to trust them.")
 }
 
 fn ok(name: &str, text: String) -> Check {

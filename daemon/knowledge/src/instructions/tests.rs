@@ -249,7 +249,7 @@ fn denied_file_is_not_read() {
     let found = project.find("root");
     assert_eq!(found.files.len(), 1);
     assert!(
-        only_problem(&found).contains("`private/**` denies it"),
+        only_problem(&found).contains("`Read(private/**)` denies it"),
         "{:?}",
         found.problems
     );

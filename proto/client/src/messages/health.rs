@@ -2,6 +2,7 @@
 //! A part of [`super::daemon`], which translates.
 
 crate::catalog! {
+    TrustHint = "`reasonix trust {0}` shows these settings, and asks whether to trust them.", "`reasonix trust {0}` 显示这些设置，并询问是否信任。";
     FactFileHint = "Correct the file, or remove it. The other facts work.", "请更正或删除该文件。其他记忆不受影响。";
     InstructionFileHint = "Correct the file, or remove it. The other instructions work.", "请更正或删除该文件。其他指令不受影响。";
     InstructionsNotUsed = "`{0}` is not used as instructions: {1}.", "`{0}` 未用作指令：{1}。";
