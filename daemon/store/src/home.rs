@@ -2,7 +2,7 @@
 //!
 //! Creates directories, but no files. Called at start-up. Everything else uses the paths.
 
-use std::fs::DirBuilder;
+use std::fs::{DirBuilder, DirEntry};
 use std::io::Write as _;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
@@ -214,14 +214,18 @@ impl Home {
 
 /// The entries of a directory whose names are session ids.
 pub(crate) fn ids_in(dir: &Path) -> Result<Vec<SessionId>, DiskError> {
-    let entries = entries(dir)?;
+    Ok(ids_of(&entries(dir)?))
+}
+
+/// Those of these entries whose names are session ids.
+pub(crate) fn ids_of(entries: &[DirEntry]) -> Vec<SessionId> {
     let ids = entries.iter().filter_map(|entry| {
         let name = entry.file_name();
         let id: SessionId = name.to_str()?.parse().ok()?;
         // A UUID in another spelling would be another file.
         (id.to_string().as_str() == name).then_some(id)
     });
-    Ok(ids.collect())
+    ids.collect()
 }
 
 /// Checks that a directory is ours and that nobody else can write to it. Refuses symbolic links.

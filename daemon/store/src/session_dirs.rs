@@ -4,8 +4,7 @@
 //! These temporary names begin with a dot, so listings skip them. Leftovers of a crash are swept at
 //! start-up.
 
-use std::collections::HashSet;
-use std::fs::{read_dir, remove_dir_all, rename, symlink_metadata};
+use std::fs::{DirEntry, read_dir, remove_dir_all, rename, symlink_metadata};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -13,7 +12,7 @@ use proto::SessionId;
 use uuid::Uuid;
 
 use crate::disk::{DiskError, IoContext, entries, sync_dir};
-use crate::home::Home;
+use crate::home::{Home, ids_of};
 use crate::{log, markers};
 
 const DELETED: &str = ".gone-";
@@ -64,17 +63,30 @@ pub fn remove_dir(dir: &Path) -> Result<(), DiskError> {
     }
 }
 
+/// What the directory of sessions has at a start.
+#[derive(Debug, Default)]
+pub struct SweptSessions {
+    /// The leftovers of crashes, renamed to unique names.
+    pub left: Vec<PathBuf>,
+    /// The sessions that have a directory.
+    pub there: Vec<SessionId>,
+}
+
 /// Renames the leftovers of crashes to unique names, so that `remove_dir` can delete them in the
 /// background. Call it only while no session is being created or deleted.
 ///
 /// # Errors
 /// The directory cannot be read, or an entry cannot be renamed.
-pub fn sweep(home: &Home) -> Result<Vec<PathBuf>, DiskError> {
+pub fn sweep(home: &Home) -> Result<SweptSessions, DiskError> {
     let move_away = |from: PathBuf| {
         let to = home.sessions().join(format!("{DELETED}{}", Uuid::new_v4()));
         rename(&from, &to).at("set aside", &from).map(|()| to)
     };
-    leftovers(home)?.into_iter().map(move_away).collect()
+    let entries = entries(&home.sessions())?;
+    let there = ids_of(&entries);
+    let left = leftovers(entries).map(move_away);
+    let left = left.collect::<Result<_, _>>()?;
+    Ok(SweptSessions { left, there })
 }
 
 /// Whether the session of a directory was ever created.
@@ -97,14 +109,10 @@ pub fn was_created(home: &Home, session: SessionId) -> Result<bool, DiskError> {
     }
 }
 
-/// Removes the directories and markers of sessions that a crash kept from being created. `known` are not looked at. Call
-/// it only while no session is being created.
-///
-/// # Errors
-/// The sessions cannot be listed. One that cannot be read or removed is reported, and stays.
-pub fn sweep_uncreated(home: &Home, known: &HashSet<SessionId>) -> Result<(), DiskError> {
-    let unknown = home.session_ids()?.into_iter();
-    for session in unknown.filter(|session| !known.contains(session)) {
+/// Removes the directories and markers of those of these sessions that a crash kept from being created. One that cannot be
+/// read or removed is reported, and stays. Call it only while no session is being created.
+pub fn sweep_uncreated(home: &Home, unknown: impl Iterator<Item = SessionId>) {
+    for session in unknown {
         let removed = match was_created(home, session) {
             Ok(true) => continue,
             Ok(false) => {
@@ -121,16 +129,14 @@ pub fn sweep_uncreated(home: &Home, known: &HashSet<SessionId>) -> Result<(), Di
             }
         }
     }
-    Ok(())
 }
 
-fn leftovers(home: &Home) -> Result<Vec<PathBuf>, DiskError> {
-    let entries = entries(&home.sessions())?;
+fn leftovers(entries: Vec<DirEntry>) -> impl Iterator<Item = PathBuf> {
     let ours = |name: &str| name.starts_with(DELETED) || name.starts_with(NEW);
     let left = entries
         .into_iter()
-        .filter(|entry| entry.file_name().to_str().is_some_and(ours));
-    Ok(left.map(|entry| entry.path()).collect())
+        .filter(move |entry| entry.file_name().to_str().is_some_and(ours));
+    left.map(|entry| entry.path())
 }
 
 /// Total length of all files in a directory tree. Unreadable entries count as 0. A file with

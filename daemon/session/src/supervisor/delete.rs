@@ -3,6 +3,7 @@
 //! The rename of the directory is the moment that counts. Before it, whatever crashes, the session is whole; after it,
 //! there is none, and the remains are removed at the next start.
 
+use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -14,6 +15,7 @@ use proto::state::State;
 use proto::{ErrorName, Failure, Pid, SessionId};
 use store::catalog::Catalog;
 use store::home::Home;
+use store::session_dirs::SweptSessions;
 use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep};
 
@@ -229,42 +231,56 @@ impl Supervisor {
     }
 
     /// Sweeps what crashes have left of sessions that came or went. Called before any comes or goes: remains found then
-    /// are removed at leisure.
-    pub(crate) async fn sweep_gone(&self) {
+    /// are removed at leisure. Returns the sessions that have a directory.
+    pub(crate) async fn sweep_gone(&self) -> Vec<SessionId> {
         let home = Arc::clone(&self.services.home);
         let found = blocking(move || store::session_dirs::sweep(&home)).await;
-        let left = match found {
-            Ok(Ok(left)) => left,
-            Ok(Err(error)) => return tracing::warn!(%error, "the sessions cannot be listed"),
-            Err(failure) => return tracing::warn!(%failure, "the sessions cannot be listed"),
-        };
-        if left.is_empty() {
-            return;
-        }
-        tokio::task::spawn_blocking(move || {
-            for dir in left {
-                if let Err(error) = store::session_dirs::remove_dir(&dir) {
-                    tracing::warn!(%error, "the rest of a session that is gone stays");
-                }
+        let SweptSessions { left, there } = match found {
+            Ok(Ok(found)) => found,
+            Ok(Err(error)) => {
+                tracing::warn!(%error, "the sessions cannot be listed");
+                return Vec::new();
             }
-        });
+            Err(failure) => {
+                tracing::warn!(%failure, "the sessions cannot be listed");
+                return Vec::new();
+            }
+        };
+        if !left.is_empty() {
+            tokio::task::spawn_blocking(move || {
+                for dir in left {
+                    if let Err(error) = store::session_dirs::remove_dir(&dir) {
+                        tracing::warn!(%error, "the rest of a session that is gone stays");
+                    }
+                }
+            });
+        }
+        there
     }
 }
 
 impl Supervisor {
     /// Removes what a crash has left of sessions before their first records: nobody was notified of them, and their ids
-    /// are free. Called before any session comes or goes.
-    pub(crate) async fn sweep_uncreated(&self) {
+    /// are free. Called before any session comes or goes, with those that have a directory.
+    pub(crate) async fn sweep_uncreated(&self, there: Vec<SessionId>) {
         let (home, catalog) = (Arc::clone(&self.services.home), Arc::clone(&self.catalog));
         let swept = blocking(move || {
+            // To read all that it knows takes long where there are many, and most times it knows all of them: then only
+            // those are looked at that would be loaded now.
+            if catalog
+                .count()
+                .is_ok_and(|known| known >= there.len() as u64)
+            {
+                let marked = store::markers::list(&home).unwrap_or_default();
+                return store::session_dirs::sweep_uncreated(&home, marked.into_iter());
+            }
             // Without a catalog, all of them are looked at.
-            let known = catalog.ids().unwrap_or_default().into_iter().collect();
-            store::session_dirs::sweep_uncreated(&home, &known)
+            let known: HashSet<_> = catalog.ids().unwrap_or_default().into_iter().collect();
+            let unknown = there.into_iter().filter(|session| !known.contains(session));
+            store::session_dirs::sweep_uncreated(&home, unknown);
         });
-        match swept.await {
-            Ok(Ok(())) => {}
-            Ok(Err(error)) => tracing::warn!(%error, "the sessions cannot be listed"),
-            Err(failure) => tracing::warn!(%failure, "the sessions cannot be listed"),
+        if let Err(failure) = swept.await {
+            tracing::warn!(%failure, "what a crash left of sessions without records stays");
         }
     }
 }

@@ -179,8 +179,8 @@ impl Supervisor {
     pub async fn recover(&self) {
         self.sweep_by_time();
         self.index_history_later();
-        self.sweep_gone().await;
-        self.sweep_uncreated().await;
+        let there = self.sweep_gone().await;
+        self.sweep_uncreated(there).await;
         self.sweep_ephemeral_at_start().await;
         self.discard_left_worktrees().await;
         let home = Arc::clone(&self.services.home);
