@@ -23,8 +23,6 @@ pub struct Candidate {
     pub is_tool: bool,
     /// Messages with the same number are copies of one: a fork has those of its origin.
     pub same: i64,
-    /// Bytes of its record.
-    pub length: u64,
     /// BM25: higher is better.
     pub relevance: f64,
     /// Terms of the query that it has, a bit each.
@@ -35,25 +33,6 @@ pub struct Candidate {
 #[must_use]
 pub fn is_common(messages: u64, all: u64) -> bool {
     messages > COMMON_MIN && messages > all / COMMON
-}
-
-/// The average length of these messages.
-#[must_use]
-#[allow(clippy::cast_precision_loss)]
-pub fn average_length(found: &[Candidate]) -> f64 {
-    let sum: u64 = found.iter().map(|found| found.length).sum();
-    sum as f64 / found.len().max(1) as f64
-}
-
-/// What BM25 gives, before its weight, for a term that stands once in a message of this length: 1 for the average one, more
-/// for a shorter one. With the constants of FTS5.
-#[must_use]
-#[allow(clippy::cast_precision_loss)]
-pub fn relevance_once(length: u64, average: f64) -> f64 {
-    const K1: f64 = 1.2;
-    const B: f64 = 0.75;
-    let share = length as f64 / average.max(1.0);
-    (K1 + 1.0) / (1.0 + K1 * (1.0 - B + B * share))
 }
 
 /// Leaves copies out, and orders the rest: best first, then the newest. `common` has a bit for each common term, `count`

@@ -4,7 +4,7 @@
 //! their matches. If it has none, the newest messages with all its words are the matches.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 
 use proto::params::history::MessageRole;
 use proto::{Pid, Seq, SessionId, Stamp};
@@ -14,7 +14,7 @@ use store::home::Home;
 use crate::database::{self, IndexError, SqlContext, from_sql, to_sql};
 use crate::log_tail::{self, role_number, role_of};
 use crate::query::{Term, all_of, any_of, apart, words_of};
-use crate::ranking::{Candidate, average_length, is_common, rank, relevance_once};
+use crate::ranking::{Candidate, is_common, rank};
 use crate::snippet::{Snippet, snippet};
 use crate::stems::Stemmer;
 
@@ -159,8 +159,8 @@ fn candidates(connection: &Connection, wanted: &Search) -> Result<Found, IndexEr
     })
 }
 
-/// The matches of a single phrase that is looked for everywhere. To look for it costs most, so its messages are not counted
-/// before. `None`: it is another query, or has too many matches.
+/// The matches of a single phrase that is looked for everywhere. To look for it costs as much as to rank what it finds, so
+/// its messages are not counted before. `None`: it is another query, or has too many matches.
 fn only_phrase(
     connection: &Connection,
     wanted: &Search,
@@ -175,13 +175,11 @@ fn only_phrase(
         return Ok(None);
     }
     let (mut candidates, has_too_many) =
-        newest(connection, wanted, &RowSource::All(&phrase.expression()))?;
+        newest(connection, wanted, &RowSource::Ranked(&phrase.expression()))?;
     if has_too_many {
         return Ok(None);
     }
-    let average = average_length(&candidates);
     for candidate in &mut candidates {
-        candidate.relevance = relevance_once(candidate.length, average);
         candidate.terms = 1;
     }
     Ok(Some(Found {
@@ -215,7 +213,7 @@ fn rows_with(connection: &Connection, expression: &str) -> Result<TermRows, Inde
 }
 
 /// Messages with any of the terms that not too many have. Words are ranked by BM25. A phrase is not looked for again to be
-/// ranked, which would cost more than all the rest: it counts as a word that stands once.
+/// ranked, which would cost more than all the rest: it counts as a word that stands once in a message of average length.
 fn selective_search(
     connection: &Connection,
     wanted: &Search,
@@ -282,26 +280,22 @@ fn add_phrases(
     connection: &Connection,
     wanted: &Search,
     candidates: &mut Vec<Candidate>,
-    phrases: BTreeMap<i64, f64>,
+    mut phrases: BTreeMap<i64, f64>,
 ) -> Result<(), IndexError> {
-    let known: HashSet<i64> = candidates.iter().map(|candidate| candidate.row).collect();
-    let rows = phrases.keys().copied().filter(|row| !known.contains(row));
-    let (others, _) = newest(
-        connection,
-        wanted,
-        &RowSource::Rows(&rows.collect::<Vec<_>>()),
-    )?;
-    candidates.extend(others);
-    let average = average_length(candidates);
     for candidate in candidates.iter_mut() {
-        let phrases = phrases.get(&candidate.row).copied().unwrap_or_default();
-        candidate.relevance += phrases * relevance_once(candidate.length, average);
+        candidate.relevance += phrases.remove(&candidate.row).unwrap_or_default();
     }
+    let rows: Vec<i64> = phrases.keys().copied().collect();
+    let (others, _) = newest(connection, wanted, &RowSource::Rows(&rows))?;
+    candidates.extend(others.into_iter().map(|other| Candidate {
+        relevance: phrases.get(&other.row).copied().unwrap_or_default(),
+        ..other
+    }));
     candidates.sort_by_key(|candidate| std::cmp::Reverse(candidate.row));
     Ok(())
 }
 
-/// FTS5's weight of a word that so many messages have.
+/// What BM25 gives for a word that stands once in a message of average length: FTS5's weight of words that few messages have.
 #[allow(clippy::cast_precision_loss)]
 fn phrase_relevance(messages: u64, all: u64) -> f64 {
     let without = all.saturating_sub(messages) as f64;
@@ -331,7 +325,7 @@ fn newest(
         RowSource::Ranked(_) => ("-bm25(text)", of_text, "text MATCH :source", "text.rowid"),
         RowSource::All(_) => ("1.0", of_text, "text MATCH :source", "text.rowid"),
         RowSource::Rows(_) => (
-            "0.0",
+            "1.0",
             "json_each(:source) r CROSS JOIN message m ON m.id = r.value",
             "true",
             "m.id",
@@ -345,7 +339,7 @@ fn newest(
     };
     values.insert(":source", given);
     let mut sql = format!(
-        "SELECT m.id, s.pid, m.seq, m.at, m.role, m.same, m.length, {relevance}
+        "SELECT m.id, s.pid, m.seq, m.at, m.role, m.same, {relevance}
          FROM {from} CROSS JOIN session s ON s.id = m.session
          WHERE {condition} AND m.hidden = 0"
     );
@@ -399,8 +393,7 @@ fn candidate(row: &Row<'_>, terms: u32) -> rusqlite::Result<Candidate> {
         at: row.get(3)?,
         is_tool: role_of(row.get(4)?) == MessageRole::Tool,
         same: row.get(5)?,
-        length: from_sql(row.get(6)?),
-        relevance: row.get(7)?,
+        relevance: row.get(6)?,
         terms,
     })
 }

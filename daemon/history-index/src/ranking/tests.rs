@@ -10,7 +10,6 @@ fn hit(pid: u64, seq: u64, relevance: f64, terms: u32) -> Candidate {
         at: i64::try_from(seq).unwrap(),
         is_tool: false,
         same: i64::try_from(pid * 1000 + seq).unwrap(),
-        length: 100,
         relevance,
         terms,
     }
@@ -76,17 +75,4 @@ proptest! {
         turned.reverse();
         prop_assert_eq!(rank(turned, common, 3), ranked);
     }
-}
-
-#[test]
-fn a_term_that_stands_once_says_more_of_a_short_message() {
-    assert!((relevance_once(100, 100.0) - 1.0).abs() < 1e-9);
-    assert!(relevance_once(10, 100.0) > 1.5);
-    assert!(relevance_once(1_000, 100.0) < 0.25);
-    let lengths = [90, 110].map(|length| Candidate {
-        length,
-        ..hit(1, 1, 1.0, 1)
-    });
-    assert!((average_length(&lengths) - 100.0).abs() < 1e-9);
-    assert!(average_length(&[]).abs() < 1e-9);
 }
