@@ -35,7 +35,13 @@ pub struct Args {
 }
 
 /// What to say if nobody can be asked.
-const HOW: Msg = Msg::TrustYes;
+fn how(args: &Args) -> String {
+    let Some(directory) = &args.directory else {
+        return say!(Msg::TrustYes, "");
+    };
+    let directory = text::line(&directory.to_string_lossy()).replace('\'', r"'\''");
+    say!(Msg::TrustYes, format!(" '{directory}'"))
+}
 
 /// Shows, asks, sets.
 pub async fn run(args: Args) -> Result<u8, Error> {
@@ -66,10 +72,10 @@ pub async fn run(args: Args) -> Result<u8, Error> {
         match args.json {
             true => output::json(&shown)?,
             false if asks || !can_be_trusted(&shown) => {}
-            false if args.show => output::progress(&format!("  {}", say!(HOW))),
+            false if args.show => output::progress(&format!("  {}", how(&args))),
             false => {
                 let what = say!(Msg::TrustNoTerminal);
-                return Err(Error::usage(what, say!(HOW)));
+                return Err(Error::usage(what, how(&args)));
             }
         }
         return Ok(0);

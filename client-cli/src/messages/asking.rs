@@ -78,7 +78,8 @@ client::catalog! {
     NotJson = "`{0}` is not JSON: {1}", "`{0}` 不是 JSON：{1}";
     NoCases = "`{0}` has no list `cases`", "`{0}` 没有列表 `cases`";
     NotJsonObject = "`{0}` is not a JSON object", "`{0}` 不是 JSON 对象";
-    TrustYes = "`reasonix trust --yes` trusts it as shown here", "`reasonix trust --yes` 按此处所示信任它";
+    /// 0: the directory, behind a blank; nothing for this one.
+    TrustYes = "`reasonix trust --yes{0}` trusts it as shown here", "`reasonix trust --yes{0}` 按此处所示信任它";
     TrustStopped = "stopped: nothing was changed", "已停止：未做任何改动";
     TrustAsk = "Trust it as shown here?", "按此处所示信任它？";
     TrustNoTerminal = "nothing was trusted: cannot ask without a terminal", "未信任任何内容：没有终端，无法询问";

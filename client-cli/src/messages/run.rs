@@ -32,6 +32,7 @@ client::catalog! {
     ForkNeedsHint = "name it: `reasonix run -s SESSION --fork PROMPT`, or `-c --fork` for the newest one", "请指定：`reasonix run -s SESSION --fork PROMPT`，或用 `-c --fork` 取最近的会话";
     OnlyForNew = "`{0}` is only for a new session", "`{0}` 仅用于新会话";
     OnlyForNewHint = "leave it out, or start a new session: `reasonix run PROMPT`", "请去掉它，或开始新会话：`reasonix run PROMPT`";
+    NoFileThere = "cannot attach `{0}`: there is no such file", "无法附加 `{0}`：没有该文件";
     NoFile = "cannot attach `{0}`: {1}", "无法附加 `{0}`：{1}";
     NoFileHint = "give the path of an existing file or directory", "请给出现有文件或目录的路径";
     NoAnswerFrom = "session {0} has no answer to attach: its last turn did not complete", "会话 {0} 没有可附加的回答：它的上一回合没有完成";

@@ -24,7 +24,8 @@ super::catalog! {
     NoGoal = "no goal: `/goal TEXT` sets one", "没有目标：用 `/goal TEXT` 设定";
     NothingToClear = "there is no conversation yet", "还没有对话";
     UnknownNear = "unknown command /{0}; did you mean /{1}?", "未知命令 /{0}；是否想用 /{1}？";
-    Needs = "usage: /{0} {1}", "用法：/{0} {1}";
+    /// 0: the command, 1: its arguments, 2: what it does.
+    Needs = "usage: /{0} {1} ({2})", "用法：/{0} {1}（{2}）";
     Alone = "/{0} takes no arguments", "/{0} 不接受参数";
     Interrupting = "interrupting the turn; press Ctrl-C again to quit now (the session stays)", "正在中断回合；再按一次 Ctrl-C 立即退出（会话保留）";
     AgainLeaves = "press Ctrl-C again to quit (the session stays)", "再按一次 Ctrl-C 退出（会话保留）";

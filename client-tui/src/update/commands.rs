@@ -72,7 +72,10 @@ pub fn refused(model: &Model, row: &'static Row, arguments: &str) -> Option<Stri
         return Some(language.fill(Msg::Alone, &[row.name]));
     }
     if wrong {
-        let words = language.fill(Msg::Needs, &[row.name, row.arguments]);
+        let words = language.fill(
+            Msg::Needs,
+            &[row.name, row.arguments, language.say(row.about)],
+        );
         return Some(words);
     }
     match row.command {

@@ -316,6 +316,12 @@ impl Feeder {
             database::remove(&home)?;
             (work.rebuild, work.look) = (false, true);
         }
+        // Somebody has deleted it: a new one has all to learn.
+        if !work.look && !home.history().exists() {
+            self.index = None;
+            self.shared.lock().progress = IndexProgress::default();
+            work.look = true;
+        }
         let mut index = match self.index.take() {
             Some(index) => index,
             None => database::open(&home)?,

@@ -109,17 +109,30 @@ impl<'a> Document<'a> {
         .collect()
     }
 
-    /// Takes the value of a key as it is written, and out of what is read as YAML: `[message]` is a hint of arguments
-    /// for a person, not a list.
+    /// Takes the value of a key as it is written, with the indented lines below it, and out of what is read as YAML:
+    /// `[message]` is a hint of arguments for a person, not a list.
     pub fn take_raw(&mut self, key: &str) -> Option<String> {
-        let value = self.yaml.lines().find_map(|line| raw_value(line, key))?;
-        let value = value.to_owned();
-        let kept = self.yaml.lines().map(|line| match raw_value(line, key) {
-            Some(_) => "",
-            None => line,
-        });
-        self.yaml = kept.collect::<Vec<_>>().join("\n");
-        Some(value).filter(|value| !value.is_empty())
+        let mut values: Vec<Vec<&str>> = Vec::new();
+        let mut is_inside = false;
+        let mut kept = Vec::new();
+        for line in self.yaml.lines() {
+            let goes_on = is_inside && line.starts_with([' ', '\t']);
+            match (raw_value(line, key), values.last_mut()) {
+                (Some(value), _) => values.push(vec![value]),
+                (None, Some(value)) if goes_on => value.push(line.trim()),
+                (None, _) => {
+                    is_inside = is_inside && line.is_empty();
+                    kept.push(line);
+                    continue;
+                }
+            }
+            is_inside = true;
+            // The other lines keep their numbers.
+            kept.push("");
+        }
+        let value = values.first()?.join(" ");
+        self.yaml = kept.join("\n");
+        Some(unquoted(value.trim()).to_owned()).filter(|value| !value.is_empty())
     }
 
     /// The line of a key in the file, from 1.
@@ -183,13 +196,16 @@ fn is_blank(yaml: &str) -> bool {
 }
 
 fn raw_value<'a>(line: &'a str, key: &str) -> Option<&'a str> {
-    let value = line.strip_prefix(key)?.strip_prefix(':')?.trim();
+    Some(line.strip_prefix(key)?.strip_prefix(':')?.trim())
+}
+
+fn unquoted(value: &str) -> &str {
     let quoted = ['"', '\''].iter().find_map(|quote| {
         value
             .strip_prefix(*quote)
             .and_then(|rest| rest.strip_suffix(*quote))
     });
-    Some(quoted.unwrap_or(value))
+    quoted.unwrap_or(value)
 }
 
 #[cfg(test)]
@@ -234,6 +250,38 @@ mod tests {
         assert_eq!(hint.as_deref(), Some("[number] [priority]"));
         let read: Fields = document.fields().expect("fields");
         assert_eq!(read.description.as_deref(), Some("d"));
+    }
+
+    #[test]
+    fn lines_below_a_description_belong_to_no_other_key() {
+        #[derive(Debug, Default, PartialEq, serde::Deserialize)]
+        #[serde(rename_all = "kebab-case")]
+        struct Narrow {
+            name: Option<String>,
+            allowed_tools: Option<String>,
+            description: Option<String>,
+        }
+        impl Described for Narrow {
+            fn describe(&mut self, description: String) {
+                self.description = Some(description);
+            }
+        }
+        for (before, after) in [
+            ("name: wide\nallowed-tools: read_file\n", ""),
+            ("allowed-tools: read_file\n", "name: wide\n"),
+        ] {
+            let text = format!(
+                "---\n{before}description: Use this when: the user wants\n  bash is not\n\n\tneeded\n{after}---\nBody"
+            );
+            let mut document = split(&text).expect("document");
+            let read: Narrow = document.described_fields().expect("fields");
+            let expected = Narrow {
+                name: Some("wide".to_owned()),
+                allowed_tools: Some("read_file".to_owned()),
+                description: Some("Use this when: the user wants bash is not needed".to_owned()),
+            };
+            assert_eq!(read, expected, "{text}");
+        }
     }
 
     proptest::proptest! {

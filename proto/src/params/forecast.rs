@@ -48,7 +48,7 @@ impl Forecasts {
     #[must_use]
     pub fn words(&self) -> String {
         format!(
-            "the next prompt: {}; as it stands: {}",
+            "the next prompt: {}; without the reset: {}",
             self.then.words(),
             self.now.words()
         )

@@ -1,6 +1,6 @@
 //! The prompt: words of the command line, joined by standard input. Never waits for a silent, open pipe for long.
 
-use std::io::{self, IsTerminal, Read};
+use std::io::{self, ErrorKind, IsTerminal, Read};
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -78,10 +78,11 @@ fn reference(file: &Path) -> Result<String, Error> {
     // As it is written: the daemon must see a link to refuse one that leads out of the workspace.
     let written = std::fs::metadata(file).and_then(|_| std::path::absolute(file));
     let written = written.map_err(|source| {
-        Error::usage(
-            say!(Msg::NoFile, file.display(), source),
-            say!(Msg::NoFileHint),
-        )
+        let what = match source.kind() {
+            ErrorKind::NotFound => say!(Msg::NoFileThere, file.display()),
+            _ => say!(Msg::NoFile, file.display(), source),
+        };
+        Error::usage(what, say!(Msg::NoFileHint))
     })?;
     let path = reach::utf8(&written)?;
     if path.contains(['"', '\n']) {

@@ -81,6 +81,19 @@ fn words_of_a_removed_session_are_in_no_file_of_the_index() {
 }
 
 #[test]
+fn an_index_that_somebody_deletes_is_made_again_at_the_next_search() {
+    let past = past();
+    assert_eq!(past.found("needle").len(), 2);
+    database::remove(&past.home).unwrap();
+    assert_eq!(past.found("needle").len(), 2);
+    let mut session = past.session(3, "/a");
+    session.user("needle later");
+    session.save();
+    past.feed.written(session.session, Seq(session.seq));
+    assert_eq!(past.found("needle").len(), 3);
+}
+
+#[test]
 fn ephemeral_sessions_never_come_in() {
     let past = past();
     let mut session = past.session(3, "/a");

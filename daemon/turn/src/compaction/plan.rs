@@ -36,8 +36,8 @@ const SUMMARY_PART: u64 = 10;
 const SUMMARY_PART_OF_ROOM: u64 = 4;
 /// A manual compaction must fold at least this many tokens: fewer are no longer than the summary that replaces them.
 const WORTH: u64 = 200;
-/// An excerpt's summary request fills at most this percentage of the window, and of the conversation that was too long.
-/// This leaves room for the summary, and for wrong estimates.
+/// An excerpt's summary request fills at most this percentage of the window, and shows at most this percentage of the
+/// conversation that was too long. This leaves room for the summary, and for wrong estimates.
 const EXCERPT_OF_WINDOW: u64 = 70;
 const EXCERPT_OF_ALL: u64 = 60;
 /// If the whole conversation fills more than this percentage of the window, its summary request has no room for a summary.
@@ -342,7 +342,10 @@ impl CompactionTerms {
     /// Maximum wire bytes for the messages of an excerpt.
     #[must_use]
     pub fn excerpt_room(&self, messages: &[ConversationMessage]) -> u64 {
-        let of_all = self.before(messages) / 100 * EXCERPT_OF_ALL;
+        // The prefix goes along whatever is shown.
+        let prefix = self.prefix_tokens();
+        let conversation = self.before(messages).saturating_sub(prefix);
+        let of_all = prefix.saturating_add(conversation / 100 * EXCERPT_OF_ALL);
         let of_window = self.window / 100 * EXCERPT_OF_WINDOW;
         let tokens = match self.window {
             0 => of_all,

@@ -268,7 +268,7 @@ crate::catalog! {
     FallbackAnswersHint = "Try again after the turn, or interrupt the turn first.", "请在回合之后重试，或先中断回合。";
     ResetsCache = "This resets the vendor's cache; {0}.", "这会重置服务商的缓存；{0}。";
     ResetsCacheHint = "Confirm with `--yes`, or fork the session and change the fork.", "请用 `--yes` 确认，或分出会话副本再更改副本。";
-    ForecastsWords = "the next prompt: {0}; as it stands: {1}", "下一条提示词：{0}；保持现状：{1}";
+    ForecastsWords = "the next prompt: {0}; without the reset: {1}", "下一条提示词：{0}；不重置时：{1}";
     ForecastNone = "about {0} tokens, none of them from the cache, {1}", "约 {0} 词元，均不来自缓存，{1}";
     ForecastSome = "about {0} tokens, {1} of them from the cache, {2}", "约 {0} 词元，其中 {1} 来自缓存，{2}";
     PriceIsUnknown = "price unknown", "价格未知";
