@@ -459,6 +459,37 @@ fn server_that_cannot_be_reached_is_said_in_plain_words() {
 }
 
 #[test]
+fn value_of_a_variable_is_a_secret_only_if_it_is_called_like_one() {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = listener
+        .local_addr()
+        .expect("an address")
+        .port()
+        .to_string();
+    drop(listener);
+    let model = Model::start([Answer::text("Hello.")]);
+    let house = house(&model);
+    servers(
+        &house,
+        &json!({"plain": {"url": "http://127.0.0.1:${WEB_PORT}/mcp"},
+            "secret": {"url": "http://127.0.0.1:${WEB_PORT}/${WEB_TOKEN}",
+                "headers": {"X-Token": "${WEB_TOKEN}"}}}),
+    );
+    for name in ["plain", "secret"] {
+        let mut command = house.command(&["mcp", "test", name]);
+        let tested = tests::program::run(
+            command
+                .env("WEB_PORT", &port)
+                .env("WEB_TOKEN", "one-of-the-users"),
+        );
+        let tested = tested.expect_code(1);
+        let address = format!("127.0.0.1:{port}/");
+        assert!(tested.err.contains(&address), "{name}: {tested:?}");
+        assert!(!tested.err.contains("one-of-the-users"), "{tested:?}");
+    }
+}
+
+#[test]
 fn question_on_the_stream_of_a_call_belongs_to_that_call_whatever_other_sessions_did() {
     let (call, said) = (Mutex::new(Value::Null), Mutex::new(Value::Null));
     let (base, _) = serve_with(move |came, _| {

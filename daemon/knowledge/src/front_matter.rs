@@ -267,8 +267,8 @@ mod tests {
             }
         }
         for (before, after) in [
-            ("name: wide\nallowed-tools: read_file\n", ""),
-            ("allowed-tools: read_file\n", "name: wide\n"),
+            ("name: wide\nallowed-tools: looking\n", ""),
+            ("allowed-tools: looking\n", "name: wide\n"),
         ] {
             let text = format!(
                 "---\n{before}description: Use this when: the user wants\n  bash is not\n\n\tneeded\n{after}---\nBody"
@@ -277,7 +277,7 @@ mod tests {
             let read: Narrow = document.described_fields().expect("fields");
             let expected = Narrow {
                 name: Some("wide".to_owned()),
-                allowed_tools: Some("read_file".to_owned()),
+                allowed_tools: Some("looking".to_owned()),
                 description: Some("Use this when: the user wants bash is not needed".to_owned()),
             };
             assert_eq!(read, expected, "{text}");

@@ -144,10 +144,16 @@ fn repeats(parts: &[ResultPart], structured: &Value) -> bool {
     if structured.is_null() {
         return texts.any(|text| !text.trim().is_empty());
     }
+    // Some wrap what they return anyhow: `{"content": "…"}`.
+    let wrapped = match structured.as_object().map(|members| members.values()) {
+        Some(members) if members.len() == 1 => members.last(),
+        Some(_) | None => None,
+    };
     let compact = structured.to_string();
     texts.any(|text| {
-        let is_it = |value: Value| value == *structured;
-        text.contains(&compact) || serde_json::from_str(text).is_ok_and(is_it)
+        let is_it = |value: Value| value == *structured || Some(&value) == wrapped;
+        let is_text = wrapped.and_then(Value::as_str) == Some(text);
+        is_text || text.contains(&compact) || serde_json::from_str(text).is_ok_and(is_it)
     })
 }
 
@@ -268,6 +274,17 @@ mod tests {
                 is_error: false,
             };
             assert_eq!(outcome(&result, file).text, wanted);
+        }
+        for (said, structured) in [
+            ("a b", json!({"content": "a b"})),
+            ("[{\n \"name\": 1}]", json!({"entities": [{"name": 1}]})),
+        ] {
+            let result = ToolResult {
+                parts: vec![text(said)],
+                structured: Some(structured),
+                is_error: false,
+            };
+            assert_eq!(outcome(&result, file).text, said);
         }
         let nothing = ToolResult {
             parts: vec![text("done")],

@@ -315,22 +315,20 @@ impl Server {
     /// Why it does not answer, as a text for the user.
     pub async fn check(self: &Arc<Self>) -> Result<(), String> {
         let connection = self.connection().await?;
+        // Its task asks as well, and notes what it finds.
+        self.doubt();
         let answered = timeout(PROBE, connection.ping()).await;
         let is_unreachable = || matches!(self.state(), ServerState::Unreachable { .. });
         match answered {
             Ok(true) if is_unreachable() => {
                 let mut changed = self.changed.subscribe();
-                self.doubt();
                 let back = async { while is_unreachable() && changed.changed().await.is_ok() {} };
                 // Later than that, the state says more.
                 let _ = timeout(PROBE, back).await;
                 Ok(())
             }
             Ok(_) => Ok(()),
-            Err(_) => {
-                self.doubt();
-                Err(no_answer())
-            }
+            Err(_) => Err(no_answer()),
         }
     }
 

@@ -81,9 +81,10 @@ fn answer(query: &str, deferred: &[&ToolSpec]) -> Outcome {
         }
         return files::done_line(text, format!("{} tools", deferred.len()));
     }
+    let (found, more) = found.split_at(found.len().min(SHOWN_MAX));
     let names: Vec<&str> = found.iter().map(|spec| &*spec.name).collect();
     let mut text = String::new();
-    for spec in &found {
+    for spec in found {
         let tool = json!({
             "name": &*spec.name,
             "description": &*spec.description,
@@ -91,10 +92,18 @@ fn answer(query: &str, deferred: &[&ToolSpec]) -> Outcome {
         });
         let _ = writeln!(text, "{tool}");
     }
+    if query.trim().starts_with(SELECT) && !more.is_empty() {
+        let more: Vec<&str> = more.iter().map(|spec| &*spec.name).collect();
+        let more = more.join(",");
+        let _ = writeln!(
+            text,
+            "At most {SHOWN_MAX} at a time; the others: {SELECT}{more}"
+        );
+    }
     files::done_line(text, format!("found {}", names.join(", ")))
 }
 
-/// Those that fit best, at most five; those named after `select:`, whatever their number.
+/// Those that fit, best first; those named after `select:`. The first five are shown.
 fn find<'a>(query: &str, deferred: &[&'a ToolSpec]) -> Vec<&'a ToolSpec> {
     if let Some(names) = query.trim().strip_prefix(SELECT) {
         let names: Vec<&str> = names.split(',').map(str::trim).collect();
@@ -108,7 +117,6 @@ fn find<'a>(query: &str, deferred: &[&'a ToolSpec]) -> Vec<&'a ToolSpec> {
         .filter(|(score, _)| *score > 0)
         .collect();
     found.sort_by(|(a, one), (b, two)| b.cmp(a).then_with(|| one.name.cmp(&two.name)));
-    found.truncate(SHOWN_MAX);
     found.into_iter().map(|(_, spec)| spec).collect()
 }
 

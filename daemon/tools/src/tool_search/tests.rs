@@ -37,7 +37,7 @@ fn the_best_five_are_found_by_words() {
     assert_eq!(found("rename"), ["move_file"]);
     assert_eq!(found("apply_patch"), ["apply_patch"]);
     assert_eq!(found("delete files")[0], "delete_file");
-    assert_eq!(found("file").len(), 5);
+    assert_eq!(answer("file").text.lines().count(), 5);
     assert_eq!(found("unified diffs")[0], "apply_patch");
 }
 
@@ -45,6 +45,17 @@ fn the_best_five_are_found_by_words() {
 fn exact_names_are_found_and_nothing_else() {
     assert_eq!(found("select: zip_file,make_dir"), ["make_dir", "zip_file"]);
     assert_eq!(found("select:file"), [""; 0]);
+    let all: Vec<_> = deferred()
+        .iter()
+        .map(|spec| spec.name.to_string())
+        .collect();
+    let text = answer(&format!("select:{}", all.join(","))).text;
+    let last = text.lines().last().expect("a note");
+    assert_eq!(text.lines().count(), 6, "{text}");
+    let rest = last
+        .strip_prefix("At most 5 at a time; the others: ")
+        .expect("a note");
+    assert_eq!(found(rest).len(), all.len() - 5, "{text}");
 }
 
 #[test]

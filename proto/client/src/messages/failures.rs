@@ -335,6 +335,8 @@ crate::catalog! {
     NameNumber = "is a number, which looks like a pid", "是数字，看起来像会话号";
     NameSpace = "starts or ends with a space", "以空格开头或结尾";
     NoServerNamed = "No MCP server is named `{0}`.", "没有名为 `{0}` 的 MCP 服务器。";
+    ServerIsProgram = "The MCP server `{0}` is a program, and programs have no login.", "MCP 服务器 `{0}` 是一个程序，程序没有登录。";
+    ServerIsProgramHint = "Give it its keys with `env` in its entry, or log in with the program itself.", "请在其条目的 `env` 中提供密钥，或用该程序本身登录。";
     ServerChanged = "The MCP server `{0}` is not started: {1} has changed since it was trusted.", "MCP 服务器 `{0}` 未启动：{1} 在受信任之后已更改。";
     ServerUntrusted = "The MCP server `{0}` is not started: {1} is not trusted yet.", "MCP 服务器 `{0}` 未启动：{1} 尚未受信任。";
     ServerUntrustedHint = "`reasonix trust` shows what it runs, and trusts it.", "`reasonix trust` 显示其运行的内容并可信任它。";

@@ -61,7 +61,7 @@ pub async fn hello(
         }
     };
     // Only who may drive a session may bring it a key.
-    let credentials = if role == Role::Drive {
+    let mut credentials = if role == Role::Drive {
         params.credentials.clone()
     } else {
         Default::default()
@@ -76,11 +76,19 @@ pub async fn hello(
             .servers
             .servers;
         asked.mcp.bring_variables(&servers, &variables);
-        asked.mcp.wanted_variables(&servers)
+        let needed = servers.iter().flat_map(|server| server.needed_variables());
+        (asked.mcp.wanted_variables(&servers), needed.collect())
     });
     // A disk that does not answer keeps nobody out.
     let of_servers = tokio::time::timeout(SERVERS_MAX, of_servers).await;
-    let of_servers = of_servers.ok().and_then(Result::ok).unwrap_or_default();
+    let of_servers = of_servers.ok().and_then(Result::ok);
+    let (of_servers, needed): (_, BTreeSet<String>) = of_servers.unwrap_or_default();
+    let key_variables = daemon.key_variables();
+    let wanted = wanted_keys(&daemon);
+    // A key is blotted out of every text; what only servers need is a secret if it is called like one.
+    credentials.retain(|name, _| {
+        !needed.contains(name) || key_variables.contains(name) || wanted.contains(name)
+    });
     daemon.supervisor.offer(credentials).await;
     Ok(HelloOutput {
         daemon: daemon.info(),
@@ -88,7 +96,7 @@ pub async fn hello(
         capabilities: vec!["sessions".into(), "interactions".into(), "replay".into()],
         role,
         home: daemon.home.root().to_string_lossy().into_owned(),
-        key_variables: daemon.key_variables(),
+        key_variables,
         wanted_keys: wanted_keys(&daemon).into_iter().chain(of_servers).collect(),
         passed_variables: daemon.settings(None).settings.pass,
     })

@@ -203,9 +203,11 @@ pub(super) fn find(
     let configured = configured(daemon, params.cwd.as_deref());
     let (servers, untrusted) = (&configured.servers, &configured.untrusted);
     let known: Vec<_> = servers.servers.iter().map(|server| &*server.name).collect();
-    let hint = match known.as_slice() {
-        [] => "No server is configured here; `reasonix mcp add` adds one.".to_owned(),
-        known => format!("The servers are: {}.", known.join(", ")),
+    let hint = match (known.as_slice(), servers.problems.first()) {
+        // The file cannot be read: it may be there.
+        ([], Some(problem)) => problem.clone(),
+        ([], None) => "No server is configured here; `reasonix mcp add` adds one.".to_owned(),
+        (known, _) => format!("The servers are: {}.", known.join(", ")),
     };
     let found = servers
         .servers
