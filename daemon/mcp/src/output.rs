@@ -146,7 +146,7 @@ fn repeats(parts: &[ResultPart], structured: &Value) -> bool {
     }
     // Some wrap what they return anyhow: `{"content": "…"}`.
     let wrapped = match structured.as_object().map(|members| members.values()) {
-        Some(members) if members.len() == 1 => members.last(),
+        Some(mut members) if members.len() == 1 => members.next(),
         Some(_) | None => None,
     };
     let compact = structured.to_string();

@@ -272,7 +272,9 @@ impl Supervisor {
                 .is_ok_and(|known| known >= there.len() as u64)
             {
                 let marked = store::markers::list(&home).unwrap_or_default();
-                return store::session_dirs::sweep_uncreated(&home, marked.into_iter());
+                let unknown = marked.into_iter();
+                let unknown = unknown.filter(|session| matches!(catalog.get(*session), Ok(None)));
+                return store::session_dirs::sweep_uncreated(&home, unknown);
             }
             // Without a catalog, all of them are looked at.
             let known: HashSet<_> = catalog.ids().unwrap_or_default().into_iter().collect();
