@@ -468,9 +468,9 @@ fn a_pasted_address_does_as_well_and_a_logout_deletes_the_login() {
     let (head, _) = get(&sent_back(address.trim()));
     assert!(head.starts_with("HTTP/1.1 200 "), "{head}");
     let done = login.done().expect_code(0);
-    assert!(!done.err.contains("is ready as it is"), "{done:?}");
+    assert!(!done.err.contains("already works"), "{done:?}");
     let again = house.start(&["mcp", "login", "web"]);
-    let words = "`web` is ready as it is";
+    let words = "`web` already works";
     let _ = again.err_line("that it is ready", |line| line.contains(words));
 
     // What is removed takes its login along.

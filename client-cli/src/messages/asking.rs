@@ -4,7 +4,7 @@ client::catalog! {
     HookNotTrusted = "not trusted", "未受信任";
     HookLast = "{0} {1} ms", "{0}，{1} 毫秒";
     DoListen = "listen for the browser", "监听浏览器的返回";
-    McpLoginReady = "· `{0}` is ready as it is: log in only for another account or more rights (Ctrl-C ends this)", "· `{0}` 目前已就绪：仅在需要更换账号或更多权限时才需登录（按 Ctrl-C 结束）";
+    McpLoginReady = "· `{0}` already works: log in only for another account or more rights (Ctrl-C ends this)", "· `{0}` 目前已就绪：仅在需要更换账号或更多权限时才需登录（按 Ctrl-C 结束）";
     McpLoginOpened = "· your browser opens this address; log in there:\n{0}", "· 浏览器将打开以下地址，请在其中登录：\n{0}";
     McpLoginOpen = "· open this address in a browser and log in:\n{0}", "· 请在浏览器中打开以下地址并登录：\n{0}";
     McpLoginPaste = "· if the browser runs on another machine, paste the address that it ends at (it does not load there):", "· 如果浏览器在另一台机器上，请粘贴它最后停留的地址（该地址在那里打不开）：";

@@ -311,16 +311,15 @@ impl Feeder {
 
     fn round(&mut self, work: &mut Work) -> Result<(), IndexError> {
         let home = Arc::clone(&self.shared.home);
+        // Somebody has deleted it.
+        if !work.look && !home.history().exists() {
+            work.rebuild = true;
+            self.shared.lock().progress = IndexProgress::default();
+        }
         if work.rebuild {
             self.index = None;
             database::remove(&home)?;
             (work.rebuild, work.look) = (false, true);
-        }
-        // Somebody has deleted it: a new one has all to learn.
-        if !work.look && !home.history().exists() {
-            self.index = None;
-            self.shared.lock().progress = IndexProgress::default();
-            work.look = true;
         }
         let mut index = match self.index.take() {
             Some(index) => index,

@@ -130,7 +130,12 @@ impl<'a> Document<'a> {
             // The other lines keep their numbers.
             kept.push("");
         }
-        let value = values.first()?.join(" ");
+        let value = match &**values.first()? {
+            // The mark of a text of several lines.
+            ["|" | "|-" | "|+" | ">" | ">-" | ">+", rest @ ..] => rest,
+            value => value,
+        };
+        let value = value.join(" ");
         self.yaml = kept.join("\n");
         Some(unquoted(value.trim()).to_owned()).filter(|value| !value.is_empty())
     }

@@ -144,11 +144,13 @@ fn repeats(parts: &[ResultPart], structured: &Value) -> bool {
     if structured.is_null() {
         return texts.any(|text| !text.trim().is_empty());
     }
-    // Some wrap what they return anyhow: `{"content": "…"}`.
+    // Some put what they return into an object: `{"content": "…"}`. Of a number its name says what it is.
     let wrapped = match structured.as_object().map(|members| members.values()) {
         Some(mut members) if members.len() == 1 => members.next(),
         Some(_) | None => None,
     };
+    let wrapped =
+        wrapped.filter(|value| value.is_string() || value.is_array() || value.is_object());
     let compact = structured.to_string();
     texts.any(|text| {
         let is_it = |value: Value| value == *structured || Some(&value) == wrapped;

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use contract::tool::Cancel;
 use contract::{Secret, Tool};
 use proto::Pid;
+use proto::secret::{secret_name, secret_value};
 use sha2::{Digest as _, Sha256};
 
 use crate::admission::Admission;
@@ -386,7 +387,8 @@ impl Pool {
         for config in configs.iter().filter(|config| config.enabled) {
             for name in inner.missing_variables(config) {
                 if let Some(value) = values.get(&name) {
-                    let secret = is_secret(&name).then(|| Secret::new(value.clone()));
+                    let is_secret = is_secret(&name) || secret_value(value);
+                    let secret = is_secret.then(|| Secret::new(value.clone()));
                     let brought = Brought {
                         value: value.clone(),
                         _secret: secret,
@@ -524,7 +526,9 @@ fn secrets(config: &ServerConfig) -> Vec<Secret> {
         Transport::Stdio { env, .. } => env,
         Transport::Http { headers, .. } => headers,
     };
-    let secret = values.iter().filter(|(name, _)| is_secret(name));
+    let secret = values
+        .iter()
+        .filter(|(name, value)| is_secret(name) || secret_value(value));
     let client = config.oauth.iter().filter_map(|oauth| oauth.secret.clone());
     secret
         .map(|(_, value)| Secret::new(value.strip_prefix("Bearer ").unwrap_or(value).to_owned()))
@@ -534,16 +538,8 @@ fn secrets(config: &ServerConfig) -> Vec<Secret> {
 
 /// Whether a variable or header is called like a secret.
 fn is_secret(name: &str) -> bool {
-    const PARTS: [&str; 6] = [
-        "KEY",
-        "TOKEN",
-        "SECRET",
-        "PASSWORD",
-        "AUTHORIZATION",
-        "COOKIE",
-    ];
     let name = name.to_ascii_uppercase();
-    PARTS.iter().any(|part| name.contains(part))
+    secret_name(&name) || name.contains("AUTHORIZATION") || name.contains("COOKIE")
 }
 
 #[cfg(test)]

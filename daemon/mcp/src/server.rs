@@ -39,7 +39,7 @@ pub struct Server {
     /// Restart it.
     restart: Arc<Notify>,
     /// Look whether it answers.
-    doubt: Arc<Notify>,
+    probe_wanted: Arc<Notify>,
     /// Ends the task.
     end: watch::Sender<bool>,
     admission: Arc<dyn Admission>,
@@ -107,7 +107,7 @@ impl Server {
             changed: watch::Sender::new(0),
             wake: Arc::default(),
             restart: Arc::default(),
-            doubt: Arc::default(),
+            probe_wanted: Arc::default(),
             end: watch::Sender::new(false),
         });
         server.spawn_owner(plan, runtime);
@@ -126,7 +126,7 @@ impl Server {
             server: Arc::downgrade(self),
             wake: Arc::clone(&self.wake),
             restart: Arc::clone(&self.restart),
-            doubt: Arc::clone(&self.doubt),
+            probe_wanted: Arc::clone(&self.probe_wanted),
             connect: plan.connect,
             request,
             listings: plan.listings,
@@ -316,25 +316,28 @@ impl Server {
     pub async fn check(self: &Arc<Self>) -> Result<(), String> {
         let connection = self.connection().await?;
         // Its task asks as well, and notes what it finds.
-        self.doubt();
+        self.request_probe();
         let answered = timeout(PROBE, connection.ping()).await;
         let is_unreachable = || matches!(self.state(), ServerState::Unreachable { .. });
         match answered {
             Ok(true) if is_unreachable() => {
                 let mut changed = self.changed.subscribe();
                 let back = async { while is_unreachable() && changed.changed().await.is_ok() {} };
-                // Later than that, the state says more.
+                // If it takes longer, the state says why.
                 let _ = timeout(PROBE, back).await;
                 Ok(())
             }
-            Ok(_) => Ok(()),
+            Ok(true) => Ok(()),
+            Ok(false) => {
+                Err("its connection broke when it was asked whether it is there".to_owned())
+            }
             Err(_) => Err(no_answer()),
         }
     }
 
     /// A call got no answer in time, or one after all: its state may be another one now.
-    pub fn doubt(&self) {
-        self.doubt.notify_one();
+    pub fn request_probe(&self) {
+        self.probe_wanted.notify_one();
     }
 
     /// Ends its process, if there is one, and starts another.

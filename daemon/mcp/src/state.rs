@@ -27,7 +27,7 @@ pub enum ServerState {
     Starting { since: Instant },
     /// It answers.
     Ready,
-    /// It answered once, and its address does not now: it is asked again and again.
+    /// It answered once, and does not now: it is asked again and again.
     Unreachable { reason: String },
     /// It failed, and is started again after this wait.
     BackingOff { reason: String, wait: Duration },

@@ -129,7 +129,7 @@ impl ServerTool {
             };
             self.server.touch();
             if result.is_err() {
-                self.server.doubt();
+                self.server.request_probe();
             }
             return match result {
                 Ok(Ok(result)) => rendered(result, file).await,
@@ -154,9 +154,10 @@ impl ServerTool {
         let called = connection.call(request).await;
         self.server.touch();
         let is_silent = matches!(called, Err(CallError::TimedOut));
-        let is_back = called.is_ok() && self.server.state() != ServerState::Ready;
+        let answered = matches!(called, Ok(_) | Err(CallError::Refused(_)));
+        let is_back = answered && self.server.state() != ServerState::Ready;
         if is_silent || is_back {
-            self.server.doubt();
+            self.server.request_probe();
         }
         match called {
             Ok(result) => rendered(result, file).await,

@@ -67,26 +67,32 @@ pub fn remove_dir(dir: &Path) -> Result<(), DiskError> {
 #[derive(Debug, Default)]
 pub struct SweptSessions {
     /// The leftovers of crashes, renamed to unique names.
-    pub left: Vec<PathBuf>,
+    pub leftovers: Vec<PathBuf>,
     /// The sessions that have a directory.
-    pub there: Vec<SessionId>,
+    pub sessions: Vec<SessionId>,
 }
 
 /// Renames the leftovers of crashes to unique names, so that `remove_dir` can delete them in the
 /// background. Call it only while no session is being created or deleted.
 ///
 /// # Errors
-/// The directory cannot be read, or an entry cannot be renamed.
+/// The directory cannot be read. A leftover that cannot be renamed is reported, and stays.
 pub fn sweep(home: &Home) -> Result<SweptSessions, DiskError> {
     let move_away = |from: PathBuf| {
         let to = home.sessions().join(format!("{DELETED}{}", Uuid::new_v4()));
-        rename(&from, &to).at("set aside", &from).map(|()| to)
+        let moved = rename(&from, &to).at("set aside", &from);
+        moved
+            .inspect_err(|error| tracing::warn!(%error, "the rest of a session that is gone stays"))
+            .map(|()| to)
+            .ok()
     };
     let entries = entries(&home.sessions())?;
-    let there = ids_of(&entries);
-    let left = leftovers(entries).map(move_away);
-    let left = left.collect::<Result<_, _>>()?;
-    Ok(SweptSessions { left, there })
+    let sessions = ids_of(&entries);
+    let leftovers = leftovers(entries).filter_map(move_away).collect();
+    Ok(SweptSessions {
+        leftovers,
+        sessions,
+    })
 }
 
 /// Whether the session of a directory was ever created.

@@ -26,7 +26,7 @@ pub(super) struct Owner {
     pub server: Weak<Server>,
     pub wake: Arc<Notify>,
     pub restart: Arc<Notify>,
-    pub doubt: Arc<Notify>,
+    pub probe_wanted: Arc<Notify>,
     pub connect: Arc<dyn Connect>,
     pub request: ConnectRequest,
     pub listings: PathBuf,
@@ -45,8 +45,10 @@ impl Drop for Life {
 enum News {
     /// Its address does not answer, for this cause, or does again.
     Reach(Option<String>),
-    /// It is time to look whether it answers: it did not, or a call got no answer.
+    /// It is time to look whether it answers again.
     ProbeDue,
+    /// A call or a user wants to know whether it answers.
+    ProbeWanted,
     ListChanged,
 }
 
@@ -292,7 +294,7 @@ impl Owner {
                 end = self.end_of(connection) => return Some(end),
                 cause = connection.reach_changed(cause) => News::Reach(cause),
                 () = until(probe) => News::ProbeDue,
-                () = self.doubt.notified() => News::ProbeDue,
+                () = self.probe_wanted.notified() => News::ProbeWanted,
                 () = connection.list_changed() => News::ListChanged,
             };
             let doing = async {
@@ -301,7 +303,14 @@ impl Owner {
                         let found = cause.map(Absence::new);
                         self.note_reach(connection, &mut absence, found).await
                     }
-                    News::ProbeDue => self.probe(connection, &mut absence).await,
+                    News::ProbeDue => {
+                        let done = self.probe(connection, &mut absence).await;
+                        if let Some(absence) = &mut absence {
+                            absence.wait_longer();
+                        }
+                        done
+                    }
+                    News::ProbeWanted => self.probe(connection, &mut absence).await,
                     News::ListChanged => {
                         sleep(pause.wait(Instant::now())).await;
                         self.list_again(connection).await
@@ -338,12 +347,8 @@ impl Owner {
                 let silent = Some(Absence::silent());
                 self.note_reach(connection, absence, silent).await
             }
-            (Ok(_) | Err(_), Some(known)) => {
-                known.wait_longer();
-                Some(())
-            }
             // What else failed is seen by `reach_changed`.
-            (Ok(_), None) => Some(()),
+            (Ok(_) | Err(_), _) => Some(()),
         }
     }
 

@@ -235,7 +235,10 @@ impl Supervisor {
     pub(crate) async fn sweep_gone(&self) -> Vec<SessionId> {
         let home = Arc::clone(&self.services.home);
         let found = blocking(move || store::session_dirs::sweep(&home)).await;
-        let SweptSessions { left, there } = match found {
+        let SweptSessions {
+            leftovers,
+            sessions,
+        } = match found {
             Ok(Ok(found)) => found,
             Ok(Err(error)) => {
                 tracing::warn!(%error, "the sessions cannot be listed");
@@ -246,16 +249,16 @@ impl Supervisor {
                 return Vec::new();
             }
         };
-        if !left.is_empty() {
+        if !leftovers.is_empty() {
             tokio::task::spawn_blocking(move || {
-                for dir in left {
+                for dir in leftovers {
                     if let Err(error) = store::session_dirs::remove_dir(&dir) {
                         tracing::warn!(%error, "the rest of a session that is gone stays");
                     }
                 }
             });
         }
-        there
+        sessions
     }
 }
 

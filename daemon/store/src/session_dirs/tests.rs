@@ -38,7 +38,7 @@ fn an_unpublished_session_is_not_listed_and_is_swept() {
         assert_eq!(left_in(&home), [move_away]);
     }
     assert_eq!(unpublish(&home, session).unwrap(), None);
-    for left in sweep(&home).unwrap().left {
+    for left in sweep(&home).unwrap().leftovers {
         // A session with the same id may be created before this is removed.
         assert!(!left.to_string_lossy().contains(&session.to_string()));
         remove_dir(&left).unwrap();
@@ -107,7 +107,7 @@ fn what_a_crash_left_of_a_session_without_records_is_removed() {
     made.extend([(lost, true), (known, true)]);
     markers::mark(&home, lost).unwrap();
     markers::mark(&home, known).unwrap();
-    let there = sweep(&home).unwrap().there.into_iter();
+    let there = sweep(&home).unwrap().sessions.into_iter();
     sweep_uncreated(&home, there.filter(|session| *session != known));
     for (session, stays) in made {
         assert_eq!(home.session_dir(session).exists(), stays);

@@ -207,6 +207,8 @@ fn plan_with(messages: &[ConversationMessage], terms: &CompactionTerms) -> Compa
         return all.done(&shortened, &[], None, before);
     }
     let lands = |after: u64| after * 100 < terms.lands_under_percent();
+    // The summary is of what was to be folded before it was written: its own length changes nothing of that.
+    let unwritten = terms.unwritten_summary_tokens();
     let mut best = None;
     for tail in TAILS {
         let sketch = sketch(tail);
@@ -214,11 +216,14 @@ fn plan_with(messages: &[ConversationMessage], terms: &CompactionTerms) -> Compa
         if fold.is_empty() {
             continue;
         }
+        let expected = sketch
+            .without(sketch.bytes_of(&fold))
+            .saturating_add(unwritten);
         let after = sketch.after_folding(&fold);
-        if best.is_none() || lands(after) {
+        if best.is_none() || lands(expected) {
             best = Some((sketch, fold, after));
         }
-        if lands(after) && (terms.trigger != Trigger::Auto || freed(after)) {
+        if lands(expected) && (terms.trigger != Trigger::Auto || freed(expected)) {
             break;
         }
     }
@@ -277,7 +282,7 @@ impl CompactionTerms {
 
     /// This percentage of the tokens that a compacted context has left beside what stays whatever it takes (`fixed`).
     /// Without a limit in a large window.
-    fn share_of_left(&self, fixed: u64, percent: u64) -> u64 {
+    fn share_of_free_tokens(&self, fixed: u64, percent: u64) -> u64 {
         if self.window >= USER_TOKENS * USER_PART {
             return u64::MAX;
         }
@@ -372,14 +377,21 @@ impl CompactionTerms {
 
     /// Tokens of the summary, including the restated state after it.
     fn summary_tokens(&self) -> u64 {
-        let text = self.summary.as_deref().unwrap_or_default();
-        let whole = summary::wrapped(text, &self.restated, self.mechanical);
-        let whole = self.measure.tokens(whole.len() as u64);
-        match text.trim().is_empty() {
-            // Not written yet: add an estimate.
-            true => whole.saturating_add(self.summary_limit()),
-            false => whole,
+        match self.summary.as_deref().map(str::trim) {
+            None | Some("") => self.unwritten_summary_tokens(),
+            Some(text) => self.tokens_of_summary(text),
         }
+    }
+
+    /// The same as long as it is not written: an estimate.
+    fn unwritten_summary_tokens(&self) -> u64 {
+        self.tokens_of_summary("")
+            .saturating_add(self.summary_limit())
+    }
+
+    fn tokens_of_summary(&self, text: &str) -> u64 {
+        let whole = summary::wrapped(text, &self.restated, self.mechanical);
+        self.measure.tokens(whole.len() as u64)
     }
 
     /// Tokens of the conversation before the compaction.
@@ -453,10 +465,12 @@ fn summaries_that_stay(
     let tokens = |unit: &std::ops::Range<usize>| unit_tokens(messages, terms, unit);
     let pinned = units.iter().filter(|unit| has_pin(messages, terms, unit));
     let pinned = pinned.map(tokens).fold(0, u64::saturating_add);
-    let mut room = terms.share_of_left(pinned, SUMMARIES_SHARE);
+    let mut room = terms.share_of_free_tokens(pinned, SUMMARIES_SHARE);
     let summaries = units.iter().rev().filter(|unit| {
         let mut members = messages[(*unit).clone()].iter();
-        members.any(|member| matches!(&member.item, Item::User(user) if summary::is_summary(user)))
+        let has_summary = members
+            .any(|member| matches!(&member.item, Item::User(user) if summary::is_summary(user)));
+        has_summary && !has_pin(messages, terms, unit)
     });
     let fitting = summaries.take_while(|unit| match room.checked_sub(tokens(unit)) {
         Some(left) => {
@@ -488,9 +502,9 @@ fn verbatim(
         units.map(tokens).fold(0, u64::saturating_add)
     };
     let pinned = sum(&mut units.iter().filter(|unit| has_pin(messages, terms, unit)));
-    let earlier = units.iter().filter(|unit| summaries.contains(&unit.start));
-    let earlier = sum(&mut { earlier });
-    let room = terms.share_of_left(pinned, USER_SHARE);
+    let mut earlier = units.iter().filter(|unit| summaries.contains(&unit.start));
+    let earlier = sum(&mut earlier);
+    let room = terms.share_of_free_tokens(pinned, USER_SHARE);
     let mut room = room.saturating_sub(earlier);
     let mut stays = vec![false; tail];
     let (fixed, others): (Vec<_>, Vec<_>) = units

@@ -20,6 +20,8 @@ const STATE: &str = "<state>\nThe state of the work when older messages were fol
 const STATE_END: &str = "\n</state>";
 /// Marks a summary that was built without the model.
 const MECHANICAL: &str = "(No summary could be written; this is only a list.)\n";
+/// Maximum bytes of an earlier summary in a mechanical one.
+const EARLIER_MAX: usize = 2_000;
 /// Maximum entries of each list in a mechanical summary.
 const LISTED: usize = 40;
 
@@ -75,7 +77,7 @@ pub fn demand(
         matches!(message, Some(Item::User(user)) if is_summary(user))
     };
     if fold.iter().any(is_earlier) {
-        text.push_str("\nEarlier summaries go as well: keep what still counts of them.");
+        text.push_str("\nEarlier summaries will be removed too: keep what still counts of them.");
     }
     if !instructions.trim().is_empty() {
         // Writing to a string cannot fail.
@@ -94,6 +96,14 @@ pub(super) fn item_id(number: u64) -> ItemId {
 pub fn is_summary(message: &UserMessage) -> bool {
     let heads = [HEAD, HEAD_FIRST];
     message.voice == Voice::Daemon && heads.iter().any(|head| message.text.starts_with(head))
+}
+
+/// What a summary message says, without its first lines and its end.
+fn content(text: &str) -> &str {
+    let heads = [HEAD, HEAD_FIRST];
+    let inside = heads.iter().find_map(|head| text.strip_prefix(head));
+    let inside = inside.unwrap_or(text);
+    inside.strip_suffix(END).unwrap_or(inside)
 }
 
 /// The text of a summary message, as the model sees it.
@@ -168,17 +178,18 @@ fn restate(text: &mut String, restated: &RestatedState) {
     }
 }
 
-/// Builds a summary without the model: first lines of user messages, tools used, first lines of the newest answers.
+/// Builds a summary without the model: the newest earlier summary among the folded messages, first lines of user messages, tools used, first lines of the newest answers.
 #[must_use]
 pub fn mechanical(messages: &[ConversationMessage], fold: &[usize]) -> String {
     let folded = || fold.iter().filter_map(|at| messages.get(*at));
     let mut tools: BTreeMap<&str, u64> = BTreeMap::new();
-    let (mut topics, mut said) = (Vec::new(), Vec::new());
+    let (mut topics, mut said, mut earlier) = (Vec::new(), Vec::new(), Vec::new());
     for message in folded() {
         match &message.item {
             Item::User(user) if user.voice.is_user() => {
                 topics.push(first_line(&user.text));
             }
+            Item::User(user) if is_summary(user) => earlier.push(content(&user.text)),
             Item::User(_) => {}
             Item::Assistant(answer) => {
                 if !answer.text.trim().is_empty() {
@@ -192,6 +203,14 @@ pub fn mechanical(messages: &[ConversationMessage], fold: &[usize]) -> String {
         }
     }
     let mut text = String::new();
+    // The newest says most of what counts now.
+    if let Some(newest) = earlier.last() {
+        let _ = write!(
+            text,
+            "\n## An earlier summary\n{}\n",
+            cut(newest, EARLIER_MAX)
+        );
+    }
     list(&mut text, "The user's longer messages began", &topics);
     let used = tools
         .iter()

@@ -85,7 +85,7 @@ pub async fn hello(
     let (of_servers, needed): (_, BTreeSet<String>) = of_servers.unwrap_or_default();
     let key_variables = daemon.key_variables();
     let wanted = wanted_keys(&daemon);
-    // A key is blotted out of every text; what only servers need is a secret if it is called like one.
+    // A key is blotted out of every text. A variable that only servers need is one if its name or value says so.
     credentials.retain(|name, _| {
         !needed.contains(name) || key_variables.contains(name) || wanted.contains(name)
     });

@@ -225,7 +225,7 @@ fn fixed<'a>(
 }
 
 /// Whether a message must stay unchanged if all that the user wrote has room.
-fn is_spoken(message: &ConversationMessage, window: u64) -> bool {
+fn is_short_user_message(message: &ConversationMessage, window: u64) -> bool {
     let limit = 4_000.min(window / 8);
     is_from_user(&message.item) && MEASURE.tokens(message.bytes) <= limit
 }
@@ -255,7 +255,7 @@ fn user_room(messages: &[ConversationMessage], window: u64, pins: &BTreeSet<Item
         return u64::MAX;
     };
     let earlier = fixed(messages, window, pins).into_iter();
-    let earlier = earlier.filter(|message| has_summary(message));
+    let earlier = earlier.filter(|message| has_summary(message) && !is_pinned(id(message), pins));
     let earlier: u64 = earlier.map(|message| MEASURE.tokens(message.bytes)).sum();
     (left * 75 / 100).saturating_sub(earlier)
 }
@@ -337,7 +337,7 @@ proptest! {
         }
         let spoken: Vec<_> = messages
             .iter()
-            .filter(|message| is_spoken(message, window) && !fixed.contains(message))
+            .filter(|message| is_short_user_message(message, window) && !fixed.contains(message))
             .collect();
         let tokens = |message: &&&ConversationMessage| MEASURE.tokens(message.bytes);
         if spoken.iter().map(|message| tokens(&message)).sum::<u64>() <= user_room(&messages, window, &terms.pins) {
@@ -391,20 +391,20 @@ proptest! {
         }
     }
 
-    /// The plan before the summary is written folds the same messages as the one after, if the summary has the
-    /// estimated length.
+    /// The plan before the summary is written folds the same messages as the one after, however long the summary is.
     #[test]
     fn summary_covers_exactly_the_folded_messages(
         bits in prop::collection::vec(bit(), 0..30),
         trigger in trigger(),
         window in 1_500_u64..120_000,
+        tenths in 1_u64..40,
     ) {
         let messages = talk(&bits);
         let asks = CompactionTerms { summary: None, ..terms(trigger, window) };
         if let CompactionPlan::Ask { fold } = plan(&messages, &asks) {
             let room = window * 80 / 100 - 1_000;
             let limit = 1_500.min(window / 10).min(room / 4);
-            let text = "d".repeat(usize::try_from(limit * 4).expect("small"));
+            let text = "d".repeat(usize::try_from(limit * 4 * tenths / 10 + 1).expect("small"));
             let written = CompactionTerms { summary: Some(text), ..asks };
             match plan(&messages, &written) {
                 CompactionPlan::Done { done, .. } => prop_assert_eq!(done.folded, fold.len() as u64),
@@ -829,6 +829,10 @@ fn without_the_model_a_list_is_made() {
     for said in ["Fix the door", "read: 2 times", "I look at it.", "Done."] {
         assert!(list.contains(said), "{said}: {list}");
     }
+    let earlier = summary::wrapped("The port is 7.", &RestatedState::default(), false);
+    talk.user(Voice::Daemon, earlier);
+    let list = summary::mechanical(&talk.messages, &[talk.messages.len() - 1]);
+    assert_eq!(list, "\n## An earlier summary\nThe port is 7.\n");
 }
 
 #[test]
