@@ -206,7 +206,12 @@ fn plan_with(messages: &[ConversationMessage], terms: &CompactionTerms) -> Compa
     {
         return all.done(&shortened, &[], None, before);
     }
+    let by_itself = terms.trigger != Trigger::Manual;
     let lands = |after: u64| after * 100 < terms.lands_under_percent();
+    // A request that does not fit is worth more than the room that a compaction usually leaves: a newest message that takes
+    // much of a small window must stay.
+    let is_over = terms.trigger == Trigger::TooLong || before * 100 >= window * ALL_OF_WINDOW;
+    let fits = |after: u64| is_over && after < before && after * 100 < window * FILLS;
     // The summary is of what was to be folded before it was written: its own length changes nothing of that.
     let unwritten = terms.unwritten_summary_tokens();
     let mut best = None;
@@ -220,14 +225,14 @@ fn plan_with(messages: &[ConversationMessage], terms: &CompactionTerms) -> Compa
             .without(sketch.bytes_of(&fold))
             .saturating_add(unwritten);
         let after = sketch.after_folding(&fold);
-        if best.is_none() || lands(expected) {
+        // By hand the longest tail stays. Else, if none lands, the one that leaves the least is taken.
+        if best.is_none() || by_itself || lands(expected) {
             best = Some((sketch, fold, after));
         }
         if lands(expected) && (terms.trigger != Trigger::Auto || freed(expected)) {
             break;
         }
     }
-    let by_itself = terms.trigger != Trigger::Manual;
     // If only the newest messages are too large, they can be folded later: unless the request was refused, it is sent.
     let newest = Sketch::new(messages, terms, &units, 0);
     let stuck = terms.trigger == Trigger::TooLong || !lands(newest.after_all());
@@ -237,13 +242,13 @@ fn plan_with(messages: &[ConversationMessage], terms: &CompactionTerms) -> Compa
             false => CompactionPlan::Nothing(NothingToCompact::NothingToFold),
         };
     };
-    if by_itself && !lands(after) {
+    if by_itself && !lands(after) && !fits(after) {
         return match stuck {
             true => CompactionPlan::Full(terms.full(after, sketch.tokens_of(&fold))),
             false => CompactionPlan::Nothing(NothingToCompact::TooLittle),
         };
     }
-    if terms.trigger == Trigger::Auto && !freed(after) {
+    if terms.trigger == Trigger::Auto && !freed(after) && !fits(after) {
         return CompactionPlan::Nothing(NothingToCompact::TooLittle);
     }
     let written = terms.summary.as_deref().unwrap_or_default();

@@ -371,11 +371,12 @@ proptest! {
         if trigger != Trigger::Manual {
             let room = (window * 80 / 100).saturating_sub(1_000);
             let most = (window * 60).max(100_000 + room * 50);
-            prop_assert!(done.tokens_after * 100 < most);
+            let is_over = trigger == Trigger::TooLong || before * 100 >= window * 95;
+            prop_assert!(done.tokens_after * 100 < most || is_over);
             // It is not compacted again at once.
             prop_assert!(done.tokens_after < window * 80 / 100);
         }
-        if trigger == Trigger::Auto {
+        if trigger == Trigger::Auto && before * 100 < window * 95 {
             prop_assert!((before - done.tokens_after) * 100 >= least(window, window));
         }
         // The reported size matches the remaining messages.
@@ -652,6 +653,28 @@ fn small_windows_are_compacted_any_number_of_times() {
             });
             assert!(newest, "the newest summary is there");
         }
+    }
+}
+
+/// A newest prompt that takes a quarter of a small window: the rest is folded all the same once the request does not fit.
+#[test]
+fn what_does_not_fit_is_compacted_also_if_the_newest_message_is_large() {
+    let mut conversation = Talk::default();
+    for _ in 0..3 {
+        conversation.user(Voice::Prompt, "u".repeat(7_600));
+        conversation.says("It is done.".into(), &[]);
+    }
+    conversation.user(Voice::Prompt, "u".repeat(7_600));
+    for trigger in [Trigger::Auto, Trigger::TooLong] {
+        let terms = CompactionTerms {
+            prefix_bytes: 11_600,
+            ..terms(trigger, 8_000)
+        };
+        let planned = plan(&conversation.messages, &terms);
+        let CompactionPlan::Done { done, .. } = planned else {
+            panic!("{trigger:?}: {planned:?}");
+        };
+        assert!(done.tokens_after < 6_400, "{done:?}");
     }
 }
 
