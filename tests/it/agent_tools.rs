@@ -75,7 +75,8 @@ fn agent_without_a_shell_gets_none_by_servers_skills_or_other_agents() {
         .filter(|log| log.created().agent.is_some())
         .collect();
     below.sort_by_key(|log| log.pid());
-    assert_eq!(below.len(), 3, "the agent and two below it");
+    let results: Vec<_> = logs.iter().map(tests::log::Log::results).collect();
+    assert_eq!(below.len(), 3, "the agent and two below it: {results:#?}");
     let names = |log: &tests::log::Log| log.created().tools;
     assert_eq!(names(below[0]), ["read_file", "skill", "task"]);
     for log in &below {
