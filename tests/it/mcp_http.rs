@@ -473,14 +473,16 @@ fn value_of_a_variable_is_a_secret_only_if_it_is_called_like_one() {
         &house,
         &json!({"plain": {"url": "http://127.0.0.1:${WEB_PORT}/mcp"},
             "secret": {"url": "http://127.0.0.1:${WEB_PORT}/${WEB_TOKEN}",
-                "headers": {"X-Token": "${WEB_TOKEN}"}}}),
+                "headers": {"X-Token": "${WEB_TOKEN}"}},
+            "pat": {"url": "http://127.0.0.1:${WEB_PORT}/${WEB_PAT}"}}),
     );
-    for name in ["plain", "secret"] {
+    for name in ["plain", "secret", "pat"] {
         let mut command = house.command(&["mcp", "test", name]);
         let tested = tests::program::run(
             command
                 .env("WEB_PORT", &port)
-                .env("WEB_TOKEN", "one-of-the-users"),
+                .env("WEB_TOKEN", "one-of-the-users")
+                .env("WEB_PAT", "one-of-the-users-too"),
         );
         let tested = tested.expect_code(1);
         let address = format!("127.0.0.1:{port}/");

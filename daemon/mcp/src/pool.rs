@@ -536,10 +536,12 @@ fn secrets(config: &ServerConfig) -> Vec<Secret> {
         .collect()
 }
 
-/// Whether a variable or header is called like a secret.
+/// Whether a variable or header is called like a secret, such as a personal access token (`GITHUB_PAT`).
 fn is_secret(name: &str) -> bool {
     let name = name.to_ascii_uppercase();
-    secret_name(&name) || name.contains("AUTHORIZATION") || name.contains("COOKIE")
+    let is_access_token = name.split(['_', '-']).any(|part| part == "PAT");
+    let is_of_request = name.contains("AUTHORIZATION") || name.contains("COOKIE");
+    secret_name(&name) || is_access_token || is_of_request
 }
 
 #[cfg(test)]
