@@ -52,14 +52,12 @@ pub fn start(arguments: Vec<OsString>) -> u8 {
 fn dispatch(command: Option<Command>, bare: commands::bare::Args, verbose: bool) -> Done {
     match command {
         None => Box::pin(commands::bare::run(bare)),
-        Some(_) if !bare.is_empty() => Box::pin(std::future::ready(Err(misplaced()))),
+        Some(_) if !bare.is_empty() => {
+            let refused = commands::bare::before_command(&bare);
+            Box::pin(std::future::ready(Err(refused)))
+        }
         Some(command) => command.run(verbose),
     }
-}
-
-/// Options of the interface before the name of a command.
-fn misplaced() -> Error {
-    Error::usage(say!(Msg::OptionsMisplaced), say!(Msg::OptionsMisplacedHint))
 }
 
 /// Prints help and version on standard output, and everything else as a usage error.

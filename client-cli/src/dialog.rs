@@ -115,8 +115,12 @@ impl Dialog {
                     Some(_) => say!(Msg::KeyEdit),
                     None => "",
                 };
+                let rest = match decision.others {
+                    0 => String::new(),
+                    others => say!(Msg::KeyRest, others),
+                };
                 let (yes, no) = (translated(decision.yes.line), translated(decision.no.line));
-                say!(Msg::PromptDecision, yes, format!("{more}{edit}"), no)
+                say!(Msg::PromptDecision, yes, format!("{more}{edit}{rest}"), no)
             }
             Shape::Fields(fields) => {
                 let next = self.replies.next(&fields.questions);
@@ -240,6 +244,7 @@ fn read(line: &str) -> Option<(ApprovalDecision, Option<String>)> {
         "s" | "S" if note.is_none() => ApprovalDecision::AllowSession,
         "a" | "A" if note.is_none() => ApprovalDecision::AllowAlways,
         "n" | "N" | "no" => ApprovalDecision::Deny,
+        "r" | "R" => ApprovalDecision::DenyRest,
         _ => return None,
     };
     Some((decision, note))
@@ -309,6 +314,8 @@ pub fn pieces(id: &InteractionId, form: &Form<'_>) -> Vec<Piece> {
             .map(|line| translated(line).into_owned()),
     );
     lines.extend(form.decision().into_iter().flat_map(scope_lines));
+    let others = form.decision().map_or(0, |decision| decision.others);
+    lines.extend((others > 0).then(|| say!(Msg::OthersWait, others)));
     let pieces = lines
         .into_iter()
         .flat_map(|text| block(Tone::Approval, text));

@@ -72,6 +72,22 @@ pub struct Fresh {
     pub options: SessionOptions,
 }
 
+impl Fresh {
+    /// The parameters of a new session in this directory.
+    pub async fn params(self, client: &Client, cwd: String) -> CreateParams {
+        let options = SessionOptions {
+            kind: Some(Kind::Interactive),
+            ..self.options
+        };
+        CreateParams {
+            prompt: self.prompt,
+            preset: self.preset,
+            profile: self.profile,
+            ..client.new_session(cwd, options).await
+        }
+    }
+}
+
 /// Runs it; returns the exit code. Before a new session it is looked whether anything could answer it.
 pub async fn run(
     client: Client,
@@ -85,16 +101,7 @@ pub async fn run(
     }
     let cwd = reach::cwd(None)?;
     let hello = client.hello().await;
-    let options = SessionOptions {
-        kind: Some(Kind::Interactive),
-        ..fresh.options
-    };
-    let template = CreateParams {
-        prompt: fresh.prompt,
-        preset: fresh.preset,
-        profile: fresh.profile,
-        ..client.new_session(reach::utf8(&cwd)?, options).await
-    };
+    let template = fresh.params(&client, reach::utf8(&cwd)?).await;
     let options = Options {
         // A process of the daemon's own gets less than it asks for.
         role: hello.role.min(role),

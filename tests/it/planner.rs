@@ -337,6 +337,11 @@ fn kill_during_planning_loses_nothing_and_asks_nothing_twice() {
     for at in [0, 1] {
         let (pair, gate, executor) = detached(at);
         pair.reached(&gate);
+        // A request need not wait until the results that it carries are written.
+        until("the results so far in the log", || {
+            let planners = pair.planners(Pid(1));
+            (planners.first()?.results().len() == at).then_some(())
+        });
         pair.house.kill_daemon();
         pair.house.wait_for_daemon();
         gate.open();

@@ -19,7 +19,7 @@ use proto::{Body, Seq, SessionOptions};
 use tokio::time::Instant;
 
 use crate::agent_dialogs::{AgentChanges, AgentDialogs};
-use crate::commands::setup;
+use crate::commands::{bare, setup};
 use crate::dialog::Dialog;
 use crate::exit::{self, Error};
 use crate::interface::{self, Fresh, Look};
@@ -74,19 +74,35 @@ pub struct Args {
     look: Look,
     /// Session: pid, id, or name [default: the most recent one of this directory, or a new one].
     session: Option<String>,
+    /// What else a new session gets, and the prompt of either.
+    #[arg(skip)]
+    fresh: Fresh,
 }
 
 impl Args {
-    /// Line by line in this session, in a new one with this model, or in the last one of this directory.
-    pub fn lines(session: Option<String>, new: bool, model: Option<String>) -> Self {
+    /// Line by line in this session, in a new one, or in the last one of this directory.
+    pub fn lines(session: Option<String>, new: bool, fresh: Fresh) -> Self {
         Self {
             plain: false,
             role: None,
             read_only: false,
             new,
-            model,
+            model: fresh.options.model.clone(),
             look: Look::default(),
             session,
+            fresh,
+        }
+    }
+
+    /// What a new session gets.
+    fn fresh(&mut self) -> Fresh {
+        let fresh = std::mem::take(&mut self.fresh);
+        Fresh {
+            options: SessionOptions {
+                model: self.model.take(),
+                ..fresh.options
+            },
+            ..fresh
         }
     }
 
@@ -99,7 +115,7 @@ impl Args {
 }
 
 /// Attaches, until `/quit`, the end of the input and of its prompts, or Ctrl-C with nothing running.
-pub async fn run(args: Args) -> Result<u8, Error> {
+pub async fn run(mut args: Args) -> Result<u8, Error> {
     let role = args.role();
     if args.new && role != Role::Drive {
         return Err(Error::usage(
@@ -121,10 +137,15 @@ pub async fn run(args: Args) -> Result<u8, Error> {
     .await?;
     // A process of the daemon's own gets less than it asks for.
     let role = client.hello().await.role.min(role);
-    let session = match args.session {
-        Some(session) => session,
-        None => here(&client, args.new, role, args.model).await?,
+    let fresh = args.fresh();
+    let prompt = fresh.prompt.clone();
+    let (session, is_new) = match args.session {
+        Some(session) => (session, false),
+        None => here(&client, args.new, role, fresh).await?,
     };
+    if let (Some(prompt), false) = (prompt, is_new) {
+        bare::prompt(&client, &session, &prompt).await?;
+    }
     let mut follow = client
         .follow(&session, From::Snapshot { backlog: BACKLOG }, true)
         .await?;
@@ -153,10 +174,11 @@ pub async fn run(args: Args) -> Result<u8, Error> {
 }
 
 /// The same in the terminal interface.
-async fn whole(args: Args, role: Role) -> Result<u8, Error> {
+async fn whole(mut args: Args, role: Role) -> Result<u8, Error> {
     let otherwise = say!(Msg::AttachPlain);
     let client = interface::connect("reasonix attach", role, otherwise).await?;
     let cwd = reach::utf8(&reach::cwd(None)?)?;
+    let fresh = args.fresh();
     let open = match args.session {
         Some(session) => interface::named(&client, session).await?,
         None if args.new => Open::New,
@@ -164,13 +186,6 @@ async fn whole(args: Args, role: Role) -> Result<u8, Error> {
             Some(session) => Open::Session(session),
             None => Open::New,
         },
-    };
-    let fresh = Fresh {
-        options: SessionOptions {
-            model: args.model,
-            ..SessionOptions::default()
-        },
-        ..Fresh::default()
     };
     interface::run(client, role, open, fresh, &args.look).await
 }
@@ -185,25 +200,20 @@ async fn last(client: &Client, cwd: &str, role: Role) -> Result<Option<String>, 
     }
 }
 
-/// A session of this directory: the one that was active last, or a new one.
+/// A session of this directory: the one that was active last, or a new one with its prompt. Whether it is new.
 async fn here(
     client: &Client,
     new: bool,
     role: Role,
-    model: Option<String>,
-) -> Result<String, Error> {
+    fresh: Fresh,
+) -> Result<(String, bool), Error> {
     let cwd = reach::utf8(&reach::cwd(None)?)?;
     if !new && let Some(session) = last(client, &cwd, role).await? {
-        return Ok(session);
+        return Ok((session, false));
     }
-    let options = SessionOptions {
-        model,
-        kind: Some(Kind::Interactive),
-        ..SessionOptions::default()
-    };
-    let params = client.new_session(cwd, options).await;
+    let params = fresh.params(client, cwd).await;
     let created = setup::created(client, params, terminal::is_interactive()).await?;
-    Ok(created.session.to_string())
+    Ok((created.session.to_string(), true))
 }
 
 /// A session that somebody is attached to.

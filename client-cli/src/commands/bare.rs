@@ -6,9 +6,12 @@ use clap::error::ErrorKind;
 use client::Client;
 use client_tui::Open;
 use proto::hello::Role;
+use proto::params::session::{PromptParams, When};
+use proto::state::Kind;
 
 use crate::exit::Error;
 use crate::interface::{self, Fresh, Look};
+use crate::messages::common::Msg as Common;
 use crate::messages::talk::Msg;
 use crate::session_options::SessionArgs;
 use crate::terminal::{self, Screen};
@@ -20,8 +23,8 @@ use crate::{near, other_agents, reach, text};
 /// `reasonix attach` opens it again. Without a terminal use `reasonix run`.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct Args {
-    /// First prompt, in quotes.
-    #[arg(value_name = "PROMPT", conflicts_with_all = ["last", "resume"])]
+    /// First prompt, in quotes; with `-c` and `-r SESSION`: the next one.
+    #[arg(value_name = "PROMPT")]
     prompt: Option<String>,
     /// What other agents call `run`.
     #[arg(short = 'p', long = "print", hide = true, num_args = 0..=1, value_name = "PROMPT")]
@@ -51,37 +54,65 @@ impl Args {
 }
 
 pub async fn run(args: Args) -> Result<u8, Error> {
-    if args.print.is_some() {
-        return Err(Error::usage(say!(Msg::DashP), say!(Msg::DashPHint)));
+    if let Some(print) = args.print {
+        let prompt = print.or(args.prompt);
+        return Err(dash_p(prompt.as_deref()));
     }
     if let Some(word) = args.prompt.as_deref().filter(|prompt| is_word(prompt)) {
         return Err(misspelt(word));
     }
-    if terminal::screen() == Screen::Lines && args.prompt.is_none() {
-        return super::attach::run(line_by_line(args)).await;
+    let picks = args.resume.as_deref() == Some("");
+    if picks && args.prompt.is_some() {
+        return Err(Error::usage(say!(Msg::PromptNeedsSession), say!(Msg::LsShowsSessions)));
     }
-    let otherwise = say!(Msg::WithoutTerminal);
-    let client = interface::connect("reasonix chat", Role::Drive, otherwise).await?;
-    let open = opened(&client, &args).await?;
     let fresh = Fresh {
         prompt: args.prompt.clone(),
         profile: args.options.profile()?,
         preset: args.options.preset(),
         options: args.options.options(),
     };
+    if terminal::screen() == Screen::Lines {
+        if picks {
+            return Err(Error::usage(say!(Msg::LinesCannotPick), say!(Msg::LsShowsSessions)));
+        }
+        let new = !args.last && args.resume.is_none();
+        return super::attach::run(super::attach::Args::lines(args.resume, new, fresh)).await;
+    }
+    let otherwise = say!(Msg::WithoutTerminal);
+    let client = interface::connect("reasonix chat", Role::Drive, otherwise).await?;
+    let open = opened(&client, &args).await?;
+    if let (Open::Session(session), Some(text)) = (&open, &args.prompt) {
+        prompt(&client, session, text).await?;
+    }
     interface::run(client, Role::Drive, open, fresh, &args.look).await
 }
 
-/// The same on a terminal that shows lines alone.
-fn line_by_line(args: Args) -> super::attach::Args {
-    let named = args.resume.filter(|session| !session.is_empty());
-    let new = !args.last && named.is_none();
-    super::attach::Args::lines(named, new, args.options.options().model)
+/// Gives a session the next prompt of whoever opens it; a run's session is theirs from then on.
+pub async fn prompt(client: &Client, session: &str, text: &str) -> Result<(), Error> {
+    if client.session(session).await?.kind == Kind::Headless {
+        client.take_over(session).await?;
+    }
+    let params = PromptParams {
+        session: session.to_owned(),
+        text: text.to_owned(),
+        when: When::Queue,
+        ..PromptParams::default()
+    };
+    client.prompt(params, true).await?;
+    Ok(())
 }
 
-/// Whether it is one word: then it is not a prompt but the misspelt name of a command.
+/// The error for `-p`, with the command that runs this prompt.
+fn dash_p(prompt: Option<&str>) -> Error {
+    let example = prompt.unwrap_or(say!(Msg::ExamplePrompt));
+    let hint = say!(Msg::DashPHint, text::line(example));
+    Error::usage(say!(Msg::DashP), hint)
+}
+
+/// Whether it is one word of the letters of commands: then it is not a prompt but the misspelt name of one. Some scripts
+/// write whole sentences without blanks.
 fn is_word(prompt: &str) -> bool {
-    !prompt.trim().contains(char::is_whitespace)
+    prompt.is_ascii() && !prompt.trim().contains(char::is_whitespace)
 }
 
 /// The error for words behind the one prompt that `reasonix` takes: the first is the misspelt name of a command, or
@@ -92,20 +123,33 @@ pub fn refused(error: &clap::Error, arguments: &[OsString]) -> Option<Error> {
         .skip(1)
         .filter_map(|word| word.to_str())
         .collect();
-    let first = words.first().filter(|word| !word.starts_with('-'))?;
+    let first = words.first()?;
+    if matches!(*first, "-p" | "--print") {
+        let prompt = words[1..].iter().find(|word| !word.starts_with('-'));
+        return Some(dash_p(prompt.copied()));
+    }
     let is_command = crate::command().find_subcommand(first).is_some();
     let is_unknown = matches!(
         error.kind(),
         ErrorKind::UnknownArgument | ErrorKind::InvalidSubcommand
     );
-    if is_command || !is_unknown {
+    if first.starts_with('-') || is_command {
         return None;
     }
-    if words.iter().any(|word| word.starts_with('-')) {
-        return Some(misspelt(first));
+    // The error may be one of a command that follows it.
+    if !is_unknown || words.iter().any(|word| word.starts_with('-')) {
+        return is_word(first).then(|| misspelt(first));
     }
     let quoted = text::line(&words.join(" "));
     Some(unknown(first, &say!(Msg::QuotePrompt, quoted)))
+}
+
+/// The error for options or words before the name of a command.
+pub fn before_command(args: &Args) -> Error {
+    match args.prompt.as_deref() {
+        Some(word) if is_word(word) => misspelt(word),
+        _ => Error::usage(say!(Common::OptionsMisplaced), say!(Common::OptionsMisplacedHint)),
+    }
 }
 
 fn misspelt(word: &str) -> Error {

@@ -92,6 +92,9 @@ enum Verb {
         /// Note to the model, taken literally even if it looks like a question number.
         #[arg(long, conflicts_with = "words")]
         note: Option<String>,
+        /// Also deny all other calls of the same answer that would be asked about.
+        #[arg(long)]
+        rest: bool,
     },
     /// Answer a question from the model.
     Answer {
@@ -154,8 +157,17 @@ pub async fn run(args: Args) -> Result<u8, Error> {
             };
             (id, decision, None, rule)
         }
-        Some(Verb::Deny { id, words, note }) => {
-            (id, ApprovalDecision::Deny, note.or(joined(&words)?), None)
+        Some(Verb::Deny {
+            id,
+            words,
+            note,
+            rest,
+        }) => {
+            let decision = match rest {
+                true => ApprovalDecision::DenyRest,
+                false => ApprovalDecision::Deny,
+            };
+            (id, decision, note.or(joined(&words)?), None)
         }
     };
     decide(&client, id, decision, note, rule).await?;
@@ -424,7 +436,7 @@ async fn decide(
     }
     let words = match shape {
         Some(shape) => (shape.sent)(decision),
-        None if declines && decision == ApprovalDecision::Deny => {
+        None if declines && decision.denies() => {
             ElicitationDecision::Decline.called()
         }
         None => form::untyped_decision_words(decision),

@@ -72,6 +72,10 @@ client::catalog! {
     UseExport = "/export FILE (a `.jsonl` file gets the events)", "/export 文件（`.jsonl` 文件写入事件）";
     UseRewind = "/rewind N, /rewind N chat, or /rewind N files", "/rewind N、/rewind N chat 或 /rewind N files";
     NoQuestion = "no question is open", "没有待回答的问题";
+    /// 0: how many.
+    OthersWait = "{0} more calls of the same answer have no result yet", "同一回答中还有 {0} 个调用没有结果";
+    /// Below a call that waits.
+    RestToo = "`r` denies it and all others of that answer that would be asked about", "`r` 拒绝此项以及该回答中其余需要询问的调用";
     NoOpenQuestion = "there is no open question", "没有待回答的问题";
     NoSuchQuestion = "no open question `{0}`", "没有待回答的问题 `{0}`";
     ShownNow = "it is shown now: repeat the command", "现已显示：请重复该命令";
@@ -87,7 +91,12 @@ client::catalog! {
     AnswerHere = "you can answer questions here, but not send prompts", "你在这里可以回答问题，但不能发送提示词";
     QueuedRow = "{0}. {1}{2}, by {3}", "{0}. {1}{2}，来自 {3}";
     DashP = "`-p` is an option of `reasonix run`", "`-p` 是 `reasonix run` 的选项";
-    DashPHint = "use `reasonix run \"fix the failing test\"`: it runs one turn and prints the answer", "请用 `reasonix run \"修复失败的测试\"`：它执行一个回合并打印回答";
+    /// 0: a prompt.
+    DashPHint = "use `reasonix run \"{0}\"`: it runs one turn and prints the answer", "请用 `reasonix run \"{0}\"`：它执行一个回合并打印回答";
+    ExamplePrompt = "fix the failing test", "修复失败的测试";
+    PromptNeedsSession = "a prompt needs a session to go to: `reasonix -r SESSION \"PROMPT\"`", "提示词需要指定会话：`reasonix -r SESSION \"PROMPT\"`";
+    LinesCannotPick = "this terminal is too simple to pick a session: `reasonix -r SESSION`", "这个终端功能有限，无法选择会话：`reasonix -r SESSION`";
+    LsShowsSessions = "`reasonix ls` shows the sessions of this directory", "`reasonix ls` 显示此目录的会话";
     WithoutTerminal = "without a terminal use `reasonix run PROMPT` or `reasonix attach --plain`", "没有终端时请用 `reasonix run PROMPT` 或 `reasonix attach --plain`";
     HelpLists = "`reasonix help` lists the commands; for a prompt of one word: `reasonix run WORD`", "`reasonix help` 列出命令；只有一个词的提示词：`reasonix run WORD`";
     QuotePrompt = "A prompt needs quotes: `reasonix \"{0}\"`", "提示词需要加引号：`reasonix \"{0}\"`";
@@ -99,6 +108,8 @@ client::catalog! {
     ChangeNeedsCommand = "type the command: `/change [ID] COMMAND`", "请输入命令：`/change [ID] COMMAND`";
     NoCallWaits = "no call is waiting for approval", "没有等待批准的调用";
     KeyEdit = " · e COMMAND run this instead", " · e COMMAND 改为运行此命令";
+    /// 0: how many others.
+    KeyRest = " · r no to this and the {0} others", " · r 拒绝此项及其余 {0} 个";
     NoCommandToChange = "this has no command that can be changed: y or n", "这里没有可更改的命令：请用 y 或 n";
     CommandAfterE = "type the command after `e`: `e COMMAND`", "请在 `e` 后输入命令：`e COMMAND`";
     PromptDecision = "? y {0}{1} · n [words to the model] {2}: ", "? y {0}{1} · n [给模型的话] {2}：";

@@ -224,6 +224,7 @@ fn decide(model: &mut Model, action: Action) -> Vec<Effect> {
             dialog.part = InputFocus::Words(Input::default());
             return Vec::new();
         }
+        Action::DenyRest if shape.others > 0 => ApprovalDecision::DenyRest,
         Action::EditCommand => {
             command::begin(dialog, now);
             return Vec::new();
@@ -235,7 +236,11 @@ fn decide(model: &mut Model, action: Action) -> Vec<Effect> {
         _ => return Vec::new(),
     };
     let scope = shape.scope(decision, dialog.scope).cloned();
-    if scope.is_none() && decision != ApprovalDecision::AllowOnce {
+    let needs_scope = matches!(
+        decision,
+        ApprovalDecision::AllowSession | ApprovalDecision::AllowAlways
+    );
+    if needs_scope && scope.is_none() {
         return Vec::new();
     }
     let answer = form.decide(decision, scope, None);

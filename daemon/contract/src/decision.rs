@@ -33,6 +33,8 @@ impl Decision {
     pub const SKILL_LAYER: &'static str = "skill";
     /// The layer of decisions that the reviewer of risky calls made.
     pub const REVIEWER_LAYER: &'static str = "reviewer";
+    /// The layer of denials that the user's answer about another call of the same answer brought with it.
+    pub const ANSWER_LAYER: &'static str = "answer";
 }
 
 /// What kind of reason decided.

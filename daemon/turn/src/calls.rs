@@ -267,6 +267,11 @@ impl Step<'_> {
                 self.close_denied(calls, call);
                 false
             }
+            Unattended::Wait if self.denied_with_rest(call) => {
+                self.log_decision(call, &decided.clone().denied_with_rest(), None, None);
+                self.close_denied(calls, call);
+                false
+            }
             Unattended::Wait => {
                 self.log_decision(call, decided, None, None);
                 // Later readers may still run; a later writer waits anyway.
@@ -297,8 +302,16 @@ impl Step<'_> {
         }
     }
 
+    /// Whether the user denied another call of the same answer together with every further question.
+    fn denied_with_rest(&self, call: &ToolCall) -> bool {
+        self.open_call(&call.id)
+            .is_some_and(|open| open.denied_with_rest)
+    }
+
     fn ask_approval(&mut self, call: &ToolCall, decided: &Decided) {
         let mut approval = decided.approval.clone();
+        let turn = self.facts.open.as_ref();
+        approval.following = turn.map_or(0, |turn| turn.others_without_result(&call.id));
         let again = decided.again_hash.as_ref();
         let again = again.filter(|_| self.approved_once(call, decided));
         let hash = again.unwrap_or(&decided.shown_hash).clone();

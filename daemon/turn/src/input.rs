@@ -12,7 +12,7 @@ use proto::params::session::When;
 use proto::record::{
     CallEdit, CheckpointCreated, ChildExited, ChildSpawned, GoalChanged, GoalStarted,
     PlannerFinished, PromptEdited, PromptMoved, PromptQueued, Purpose, SessionRewound, SessionSet,
-    Usage,
+    Usage, Verdict,
 };
 use proto::{CallId, InteractionId, ItemId, PromptId, Record, RequestId, Seq, Stamp};
 
@@ -293,6 +293,17 @@ pub struct Decided {
     pub effective_permissions: EffectivePermissions,
     /// The checkpoint of the files that the call may change, if it is the first of its turn to change them.
     pub checkpoint: Option<CheckpointCreated>,
+}
+
+impl Decided {
+    /// The denial of a call that would be asked about after the user has denied all such calls of the answer.
+    #[must_use]
+    pub fn denied_with_rest(mut self) -> Self {
+        self.decision.verdict = Verdict::Deny;
+        "denied with another call".clone_into(&mut self.decision.rule);
+        Decision::ANSWER_LAYER.clone_into(&mut self.decision.layer);
+        self
+    }
 }
 
 /// How to handle an approval request.

@@ -6,6 +6,7 @@ mod chance;
 mod checker;
 mod checkpoints;
 mod compacting;
+mod denied_rest;
 mod edited;
 mod elicitation;
 mod ending;

@@ -124,6 +124,8 @@ pub struct Decision<'a> {
     pub command: Option<&'a str>,
     /// Set if a yes counts only once.
     pub once_only: Option<OnceOnly>,
+    /// How many other calls of the same answer have no result yet: one answer can deny them too.
+    pub others: u32,
     /// Whether a line with only `y` or `n` answers it.
     pub takes_one_word: bool,
     pub yes: Label,
@@ -284,7 +286,9 @@ impl<'a> Decision<'a> {
             ApprovalDecision::AllowAlways => selected
                 .filter(|scope| scope.always)
                 .or_else(|| self.scopes.iter().find(|scope| scope.always)),
-            ApprovalDecision::AllowOnce | ApprovalDecision::Deny => None,
+            ApprovalDecision::AllowOnce | ApprovalDecision::Deny | ApprovalDecision::DenyRest => {
+                None
+            }
         }
     }
 
@@ -293,6 +297,8 @@ impl<'a> Decision<'a> {
     pub fn refusal(&self, decision: ApprovalDecision) -> Option<&'static str> {
         match (decision, self.once_only) {
             (ApprovalDecision::AllowOnce | ApprovalDecision::Deny, _) => None,
+            (ApprovalDecision::DenyRest, _) if self.others > 0 => None,
+            (ApprovalDecision::DenyRest, _) => Some("no other call of that answer waits: n denies this one"),
             (_, Some(once)) => Some(once.typed),
             (ApprovalDecision::AllowAlways, None) if self.scope(decision, 0).is_none() => {
                 Some("this cannot always be allowed: allow it once or for the session")

@@ -102,6 +102,14 @@ pub struct Approval {
     /// nor for what is put back.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub editable: bool,
+    /// How many further calls of the same answer have no result yet: `deny_rest` answers for them too.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub following: u32,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks by reference")]
+fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 /// The review of a call that the user decides about.
@@ -150,7 +158,9 @@ impl Scope {
         let fits = |scope: &&Self| match decision {
             ApprovalDecision::AllowSession => true,
             ApprovalDecision::AllowAlways => scope.always,
-            ApprovalDecision::AllowOnce | ApprovalDecision::Deny => false,
+            ApprovalDecision::AllowOnce | ApprovalDecision::Deny | ApprovalDecision::DenyRest => {
+                false
+            }
         };
         let named = |scope: &&Self| named.is_none_or(|named| named.rule == scope.rule);
         offered.iter().filter(fits).find(named)
@@ -189,7 +199,7 @@ pub enum InteractionAnswer {
         /// rules file of the workspace, on disk before the record.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         scope: Option<Scope>,
-        /// With `deny`: words to the model.
+        /// With `deny` and `deny_rest`: words to the model.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         note: Option<String>,
         /// With `allow_once`, if the request is `editable`: the command to run instead of the shown one. It is judged
@@ -241,10 +251,21 @@ words! {
         /// From now on, in every session of this workspace.
         AllowAlways = "allow_always",
         Deny = "deny",
+        /// This call, and every other one of the same answer that would be asked about.
+        DenyRest = "deny_rest",
     }
 }
 
 impl ApprovalDecision {
+    /// Whether the call does not run.
+    #[must_use]
+    pub fn denies(self) -> bool {
+        match self {
+            Self::Deny | Self::DenyRest => true,
+            Self::AllowOnce | Self::AllowSession | Self::AllowAlways => false,
+        }
+    }
+
     /// The decision in words.
     #[must_use]
     pub fn called(self) -> &'static str {
@@ -253,6 +274,7 @@ impl ApprovalDecision {
             Self::AllowSession => "allowed for the session",
             Self::AllowAlways => "always allowed",
             Self::Deny => "denied",
+            Self::DenyRest => "denied with all further calls of its answer",
         }
     }
 }

@@ -12,6 +12,11 @@ use crate::messages::talk::Msg;
 use crate::messages::translated;
 use crate::output;
 
+/// Whether one answer can deny other calls too.
+fn has_others(asked: &Dialog) -> bool {
+    asked.form().decision().is_some_and(|form| form.others > 0)
+}
+
 impl Attached {
     fn first(&self, is: fn(&Dialog) -> bool) -> Option<&Dialog> {
         self.open.iter().find(|open| is(open))
@@ -29,6 +34,7 @@ impl Attached {
         match line.trim().to_ascii_lowercase().as_str() {
             "y" | "yes" => Some(ApprovalDecision::AllowOnce),
             "n" | "no" => Some(ApprovalDecision::Deny),
+            "r" if self.first(has_others).is_some() => Some(ApprovalDecision::DenyRest),
             _ => None,
         }
     }
@@ -46,7 +52,11 @@ impl Attached {
         if self.role < Role::Approve {
             return Ok(());
         }
-        self.note(&translated(asked.form().lines.how_to))
+        self.note(&translated(asked.form().lines.how_to))?;
+        match has_others(asked) {
+            true => self.note(say!(Msg::RestToo)),
+            false => Ok(()),
+        }
     }
 
     /// The question of the model that is meant, and the rest of the words: a first word that is the id of an open one

@@ -149,6 +149,7 @@ pub fn approval(number: u64, command: &str) -> Interaction {
             scope("this command", "Bash(cargo test --all)"),
             scope("any `cargo test …`", "Bash(cargo test:*)"),
         ],
+        following: 0,
         editable: true,
     };
     interaction(number, InteractionRequest::Approval(approval))

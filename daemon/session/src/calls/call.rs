@@ -301,6 +301,7 @@ impl CallEnvironment {
                 again: false,
                 scopes: judged.explanation.decision.scopes.clone(),
                 // The other questions about a command are not about its text.
+                following: 0,
                 editable: judged.is_command
                     && standpoint.outside.is_none()
                     && standpoint.quarantined.is_empty(),

@@ -136,7 +136,9 @@ impl Step<'_> {
         let has_question =
             decided.approval.escape.is_some() || !decided.approval.quarantined.is_empty();
         let asks = decided.decision.verdict == Verdict::Ask && has_question;
-        if !asks {
+        if asks && !approved && self.denied_with_rest(call) {
+            self.log_decision(call, &decided.denied_with_rest(), None, None);
+        } else if !asks {
             decided.decision.verdict = Verdict::Deny;
             self.log_decision(call, &decided, None, None);
         } else if approved {

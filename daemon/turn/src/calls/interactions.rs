@@ -3,7 +3,9 @@
 
 use contract::Outcome;
 use proto::item::{CallStatus, Display, ToolCall};
-use proto::params::interaction::{Interaction, InteractionKind, InteractionRequest, Question};
+use proto::params::interaction::{
+    ApprovalDecision, Interaction, InteractionAnswer, InteractionKind, InteractionRequest, Question,
+};
 use proto::record::InteractionResolved;
 use proto::state::{Mode, State};
 use proto::{Body, CallId, InteractionId};
@@ -124,11 +126,37 @@ impl Step<'_> {
             unattended: resolution.unattended,
             request_id: resolution.request_id,
         };
-        self.append(Body::InteractionResolved(record));
+        self.append(Body::InteractionResolved(record.clone()));
+        self.deny_other_approvals(record);
         self.pass_answer_on(&mut calls, &open, answer.as_ref());
         self.update_state_after_answer(&by);
         self.close_what_cannot_run(&mut calls);
         self.proceed(calls)
+    }
+
+    /// If an answer denies all calls of the model's answer that need an approval, the open questions about others have
+    /// the same answer.
+    fn deny_other_approvals(&mut self, resolved: InteractionResolved) {
+        let Some(InteractionAnswer::Approval {
+            decision: ApprovalDecision::DenyRest,
+            ..
+        }) = resolved.answer
+        else {
+            return;
+        };
+        let open = self.facts.interactions.values();
+        let others: Vec<_> = open
+            .filter(|open| open.request.kind() == InteractionKind::Approval)
+            .map(|open| (open.interaction_id.clone(), open.call.clone()))
+            .collect();
+        for (interaction_id, call) in others {
+            self.append(Body::InteractionResolved(InteractionResolved {
+                interaction_id,
+                call,
+                request_id: None,
+                ..resolved.clone()
+            }));
+        }
     }
 
     /// Updates the session's state after an answer: it runs again, or waits for the next answer.

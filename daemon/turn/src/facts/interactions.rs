@@ -87,12 +87,13 @@ fn edit_refusal(
             "This call has no command that can be changed.",
             "Allow it as it is, or deny it and say what to do instead.",
         ),
-        ApprovalDecision::Deny | ApprovalDecision::AllowSession | ApprovalDecision::AllowAlways => {
-            (
-                "A changed command can only be allowed once.",
-                "Send it with `allow_once`.",
-            )
-        }
+        ApprovalDecision::Deny
+        | ApprovalDecision::DenyRest
+        | ApprovalDecision::AllowSession
+        | ApprovalDecision::AllowAlways => (
+            "A changed command can only be allowed once.",
+            "Send it with `allow_once`.",
+        ),
         ApprovalDecision::AllowOnce if command.trim().is_empty() => (
             "The changed command is empty.",
             "Write a command, or deny the call.",
@@ -117,7 +118,7 @@ fn scope_refusal(
     match decision {
         ApprovalDecision::AllowSession => (!chosen).then_some(NOT_OFFERED),
         ApprovalDecision::AllowAlways => (!chosen).then_some("This call cannot always be allowed."),
-        ApprovalDecision::AllowOnce | ApprovalDecision::Deny => {
+        ApprovalDecision::AllowOnce | ApprovalDecision::Deny | ApprovalDecision::DenyRest => {
             let known = |named: &Scope| offered.iter().any(|scope| scope.rule == named.rule);
             (!named.is_none_or(known)).then_some(NOT_OFFERED)
         }
@@ -171,9 +172,10 @@ pub fn persisted_rule<'a>(
         ApprovalDecision::AllowAlways => {
             Scope::chosen(scopes, decision, scope).map(|scope| scope.rule.as_str())
         }
-        ApprovalDecision::AllowOnce | ApprovalDecision::AllowSession | ApprovalDecision::Deny => {
-            None
-        }
+        ApprovalDecision::AllowOnce
+        | ApprovalDecision::AllowSession
+        | ApprovalDecision::Deny
+        | ApprovalDecision::DenyRest => None,
     }
 }
 
@@ -391,8 +393,13 @@ impl Facts {
             let why = note.unwrap_or_default();
             self.note_unattended_denial(&open.call, &approval.subject, why);
         }
+        if decision == ApprovalDecision::DenyRest
+            && let Some(turn) = &mut self.open
+        {
+            turn.deny_rest();
+        }
         match decision {
-            ApprovalDecision::Deny if blocked => {
+            ApprovalDecision::Deny | ApprovalDecision::DenyRest if blocked => {
                 let note = note.unwrap_or_default().trim();
                 let words = match self.quarantined(&open.call) {
                     [] => words::kept_inside(resolved, note),
@@ -400,7 +407,7 @@ impl Facts {
                 };
                 self.keep_inside(&open.call, Some(words));
             }
-            ApprovalDecision::Deny => {
+            ApprovalDecision::Deny | ApprovalDecision::DenyRest => {
                 self.supervision.denied |= !resolved.unattended;
                 self.deny(&open.call, words::denied_by_answer(resolved, note));
             }

@@ -108,6 +108,8 @@ pub struct OpenCall {
     pub edit: Option<Box<UserEdit>>,
     /// It claims that the goal is complete, and runs this check of it.
     pub check: Option<GoalCheck>,
+    /// The user denied another call of its answer, and with that one every further question about a call.
+    pub denied_with_rest: bool,
 }
 
 /// A user's change of a call.
@@ -152,6 +154,7 @@ impl OpenCall {
             duration_ms: 0,
             edit: None,
             check: None,
+            denied_with_rest: false,
         }
     }
 }
@@ -265,6 +268,23 @@ impl OpenTurn {
             other.stage = CallStage::Open;
         }
         self.stage(call, stage);
+    }
+
+    /// The user is asked about no further call of the newest answer: those that would need it are denied.
+    pub(super) fn deny_rest(&mut self) {
+        for open in &mut self.calls {
+            open.denied_with_rest = true;
+        }
+    }
+
+    /// How many calls of the newest answer other than this one have no result yet.
+    #[must_use]
+    pub fn others_without_result(&self, call: &CallId) -> u32 {
+        let others = self
+            .calls
+            .iter()
+            .filter(|open| open.stage != CallStage::Closed && open.call.id != *call);
+        u32::try_from(others.count()).unwrap_or(u32::MAX)
     }
 
     /// How many times in a row a call gives the same result, if this is its result. 0: it does not count.

@@ -31,6 +31,8 @@ pub struct RestartHistory {
     due: Option<Stamp>,
     /// The newest restart.
     pub newest: Option<SessionRestarted>,
+    /// The prompts of restarts that waited at the newest one: users may move them behind others.
+    prompts: Vec<RestartPrompt>,
     /// That the session gave up after its newest turn.
     pub gave_up: Option<SessionGaveUp>,
     /// A turn has ended, and neither a restart nor the giving up is logged yet.
@@ -71,8 +73,8 @@ impl RestartHistory {
 impl Facts {
     /// Whether this prompt is that of a restart, with its own text.
     pub(crate) fn is_restart(&self, prompt: &QueuedPrompt) -> bool {
-        let restart = self.supervision.prompt();
-        restart.is_some_and(|own| own.prompt_id == prompt.prompt_id && own.text == prompt.text)
+        let mut prompts = self.supervision.prompts.iter();
+        prompts.any(|own| own.prompt_id == prompt.prompt_id && own.text == prompt.text)
     }
 
     /// The prompt goes before those that wait: the work that failed continues first.
@@ -88,6 +90,10 @@ impl Facts {
         let wait_ms = i64::try_from(restarted.wait_ms).unwrap_or(i64::MAX);
         history.due = Some(Stamp(at.0.saturating_add(wait_ms)));
         history.newest = Some(restarted.clone());
+        let queue = &self.queue;
+        let waits = |id| queue.iter().any(|queued| queued.prompt_id == id);
+        history.prompts.retain(|prompt| waits(prompt.prompt_id));
+        history.prompts.extend(restarted.prompt.clone());
         if let Some(prompt) = &restarted.prompt {
             self.queue.push_front(QueuedPrompt {
                 untyped: Vec::new(),

@@ -1,5 +1,6 @@
 use proptest::prelude::*;
 use proto::outcome::{Denied, UsageTotals};
+use proto::params::session::QueuedPrompt;
 use proto::record::TurnStarted;
 use proto::{CallId, Failure, PromptId, Record};
 
@@ -44,6 +45,26 @@ fn restart(number: u64) -> Body {
             on_ask: None,
         }),
     })
+}
+
+#[test]
+fn prompt_of_a_restart_that_was_moved_is_still_the_daemons_after_the_next_restart() {
+    let mut facts = Facts::default();
+    apply(&mut facts, 0, restart(1));
+    let waits = facts.queue.front().expect("it waits").clone();
+    let mut of_goal = restart(2);
+    if let Body::SessionRestarted(restarted) = &mut of_goal {
+        restarted.prompt = None;
+    }
+    apply(&mut facts, 1, of_goal);
+    assert!(facts.is_restart(&waits));
+    apply(&mut facts, 2, restart(3));
+    assert!(facts.is_restart(&waits));
+    let edited = QueuedPrompt {
+        text: "Try this".into(),
+        ..waits
+    };
+    assert!(!facts.is_restart(&edited), "those are a user's words");
 }
 
 fn any_outcome() -> impl Strategy<Value = (OutcomeKind, Option<Reason>)> {

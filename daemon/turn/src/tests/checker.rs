@@ -76,8 +76,8 @@ pub struct Checker {
     pub shown: ShownConversation,
     /// The prompt of the goal's newest turn but its first.
     continued: Option<PromptId>,
-    /// The prompt of the newest restart, with its own text.
-    restarted: Option<(PromptId, String)>,
+    /// The prompts of restarts, with their own texts.
+    restarted: Vec<(PromptId, String)>,
     /// Queued prompts, in their order, and all prompts ever accepted.
     pub queued: Vec<Queued>,
     /// The session is paused: nothing may start.
@@ -162,6 +162,8 @@ pub struct Open {
     blocked: HashMap<CallId, ToolBlocked>,
     outside: HashSet<CallId>,
     kept_inside: HashSet<CallId>,
+    /// The user wants no further question about a call of the newest answer.
+    denied_rest: bool,
     pub summing_up: bool,
     /// The turn sums up because the model repeated its calls.
     pub stuck: bool,
@@ -302,7 +304,7 @@ impl Checker {
             }
             Body::SessionRestarted(restarted) => {
                 if let Some(prompt) = &restarted.prompt {
-                    self.restarted = Some((prompt.prompt_id, prompt.text.clone()));
+                    self.restarted.push((prompt.prompt_id, prompt.text.clone()));
                     let queued = Queued {
                         id: prompt.prompt_id,
                         text: prompt.text.clone(),
@@ -453,7 +455,10 @@ impl Checker {
         );
         assert!(!interaction.shown_hash.is_empty(), "I24: it has a hash");
         match &interaction.request {
-            InteractionRequest::Approval(approval) => self.may_ask_approval(call, approval),
+            InteractionRequest::Approval(approval) => {
+                assert!(!open.denied_rest, "no question after a no to all of them");
+                self.may_ask_approval(call, approval);
+            }
             InteractionRequest::Questions { .. } => self.may_ask_instead_of_running(call),
             InteractionRequest::Plan { .. } => {
                 assert_eq!(self.mode, Mode::Plan, "plans are made in plan mode");
@@ -508,6 +513,9 @@ impl Checker {
             open.approved.remove(&asked.call);
             open.edited.insert(asked.call, edit.clone());
             return;
+        }
+        if let Some(InteractionAnswer::Approval { decision, .. }) = &resolved.answer {
+            open.denied_rest |= *decision == ApprovalDecision::DenyRest;
         }
         match (asked.request, &resolved.answer) {
             (
@@ -595,8 +603,8 @@ impl Checker {
         }
         let restart = self
             .restarted
-            .as_ref()
-            .is_some_and(|(id, text)| Some(*id) == message.prompt_id && *text == message.text);
+            .iter()
+            .any(|(id, text)| Some(*id) == message.prompt_id && *text == message.text);
         assert_eq!(
             message.prompt_id.is_none() || self.continued == message.prompt_id || added || restart,
             message.voice == Voice::Daemon,
@@ -659,6 +667,7 @@ impl Checker {
             open.unanswered.is_empty(),
             "I2: every call has its result before the next answer"
         );
+        open.denied_rest = false;
         open.unanswered = message.calls.iter().map(|call| call.id.clone()).collect();
         open.cut = message
             .calls

@@ -180,6 +180,7 @@ pub fn judgement(
         left_out: Vec::new(),
         again: false,
         scopes: vec![scope],
+        following: 0,
         editable: true,
     };
     Judgement::Decided(Decided {

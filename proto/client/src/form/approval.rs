@@ -59,6 +59,7 @@ pub(super) fn form(approval: &Approval) -> Form<'_> {
         reason: Some(&approval.rule),
         command: approval.editable.then_some(subject),
         once_only: None,
+        others: approval.following,
         takes_one_word: true,
         yes: Label {
             line: "once",
@@ -199,7 +200,9 @@ pub(super) fn put_back_settlement(
         _ => (ApprovalDecision::Deny, resolved.reason.as_deref()),
     };
     let (mark, message) = match decision {
-        ApprovalDecision::Deny => (SettlementMark::Denied, Transcript::ResolvedLeft),
+        ApprovalDecision::Deny | ApprovalDecision::DenyRest => {
+            (SettlementMark::Denied, Transcript::ResolvedLeft)
+        }
         ApprovalDecision::AllowOnce
         | ApprovalDecision::AllowSession
         | ApprovalDecision::AllowAlways => (SettlementMark::Allowed, Transcript::ResolvedPutBack),
@@ -299,9 +302,10 @@ pub fn untyped_edit(command: String) -> InteractionAnswer {
 pub fn untyped_decision_words(decision: ApprovalDecision) -> &'static str {
     match decision {
         ApprovalDecision::AllowAlways => "always allowed in this workspace",
-        ApprovalDecision::AllowOnce | ApprovalDecision::AllowSession | ApprovalDecision::Deny => {
-            decision.called()
-        }
+        ApprovalDecision::AllowOnce
+        | ApprovalDecision::AllowSession
+        | ApprovalDecision::Deny
+        | ApprovalDecision::DenyRest => decision.called(),
     }
 }
 
@@ -338,6 +342,7 @@ pub(super) fn settlement(
     let (message, values) = match decision {
         ApprovalDecision::Deny if resolved.unattended => (Transcript::ResolvedAlone, [call, ""]),
         ApprovalDecision::Deny => (Transcript::ResolvedDenied, [&by, call]),
+        ApprovalDecision::DenyRest => (Transcript::ResolvedDeniedRest, [&by, call]),
         ApprovalDecision::AllowOnce | ApprovalDecision::AllowSession => {
             (Transcript::ResolvedSession, [&by, rule])
         }
@@ -346,7 +351,7 @@ pub(super) fn settlement(
     let words = with_note(language.fill(message, &values), note);
     Settlement {
         mark: match decision {
-            ApprovalDecision::Deny => SettlementMark::Denied,
+            ApprovalDecision::Deny | ApprovalDecision::DenyRest => SettlementMark::Denied,
             ApprovalDecision::AllowOnce
             | ApprovalDecision::AllowSession
             | ApprovalDecision::AllowAlways => SettlementMark::Allowed,

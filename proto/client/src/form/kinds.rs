@@ -113,6 +113,7 @@ crate::catalog! {
     AllowedSession = "allowed for this session", "本会话内允许";
     AllowedAlways = "always allowed", "始终允许";
     Denied = "denied", "拒绝";
+    DeniedRest = "denied, with all others of its answer", "拒绝，连同该回答的其余调用";
 }
 
 /// How one of a kind is called, and how several are.
@@ -165,6 +166,7 @@ impl<'a> Form<'a> {
                     typed: "",
                     command: Some("is a plan: it can only be approved once, for its turn"),
                 }),
+                others: 0,
                 takes_one_word: false,
                 yes: Label {
                     line: "approve it",
@@ -178,14 +180,16 @@ impl<'a> Form<'a> {
                 },
                 note_title: Msg::PlanNoteTitle,
                 sent: |decision| match decision {
-                    ApprovalDecision::Deny => "rejected",
+                    ApprovalDecision::Deny | ApprovalDecision::DenyRest => "rejected",
                     ApprovalDecision::AllowOnce
                     | ApprovalDecision::AllowSession
                     | ApprovalDecision::AllowAlways => "approved, for its turn",
                 },
                 answer: |decision, _, note| InteractionAnswer::Plan {
                     decision: match decision {
-                        ApprovalDecision::Deny => PlanDecision::Reject,
+                        ApprovalDecision::Deny | ApprovalDecision::DenyRest => {
+                            PlanDecision::Reject
+                        }
                         ApprovalDecision::AllowOnce
                         | ApprovalDecision::AllowSession
                         | ApprovalDecision::AllowAlways => PlanDecision::Approve,
@@ -347,7 +351,7 @@ impl Asked {
             (
                 Self::Approval { .. },
                 Some(InteractionAnswer::Approval {
-                    decision: ApprovalDecision::Deny,
+                    decision: ApprovalDecision::Deny | ApprovalDecision::DenyRest,
                     ..
                 })
                 | None,
@@ -430,6 +434,7 @@ impl Asked {
                 ApprovalDecision::AllowSession => Msg::AllowedSession,
                 ApprovalDecision::AllowAlways => Msg::AllowedAlways,
                 ApprovalDecision::Deny => Msg::Denied,
+                ApprovalDecision::DenyRest => Msg::DeniedRest,
             },
             (_, Some(InteractionAnswer::Plan { decision, .. })) => match decision {
                 PlanDecision::Approve => Msg::PlanApproved,

@@ -49,6 +49,7 @@ fn approval(escape: Option<&str>, scopes: &[Scope]) -> InteractionRequest {
         again: false,
         review: None,
         scopes: scopes.to_vec(),
+        following: 0,
         editable: escape.is_none(),
     })
 }
@@ -232,6 +233,7 @@ fn list_shows_the_arguments_of_a_call_without_a_subject() {
         preview: Display::Line {
             text: r#"{"a":2}"#.to_owned(),
         },
+        following: 0,
         editable: false,
         ..asked
     }));

@@ -36,6 +36,7 @@ crate::catalog! {
     RestartWaits = "a restart waits", "等待重启";
     RestartStopped = "the restart was stopped", "重启已取消";
     ResultDeniedNote = "Denied by the user ({0}): {1}", "用户（{0}）已拒绝：{1}";
+    ResultDeniedWithRest = "Denied: the user said no to an earlier call of that answer and to all others that they would have been asked about.", "已拒绝：用户拒绝了该回答中较早的一个调用，以及其余所有需要询问的调用。";
     ResultDeniedBefore = "Denied: the same call was denied before in this turn, and stays denied.", "已拒绝：同样的调用在本回合中已被拒绝，仍然拒绝。";
     ResultPlanMode = "Not run: the session is in plan mode, and this call may change something.", "未执行：会话处于计划模式，而此调用可能改动内容。";
     ResultReadOnly = "Not run: this session only reads, and this call may change something.", "未执行：会话只读，而此调用可能改动内容。";
@@ -382,6 +383,7 @@ crate::catalog! {
     AnsweredBeforeAt = "{0} already answered it: {1} at {2}", "{0} 已经作答：{1}，时间 {2}";
     AnsweredBefore = "{0} already answered it: {1}", "{0} 已经作答：{1}";
     AllowedOnce = "allowed once", "允许一次";
+    WasDeniedRest = "denied with all further calls of its answer", "已拒绝，连同该回答的其余调用";
     AllowedEdited = "allowed with a changed command", "改动命令后允许";
     AllowedSession = "allowed for the session", "在本会话内允许";
     AllowedAlways = "always allowed", "始终允许";

@@ -146,6 +146,7 @@ impl Log {
                 },
                 rule: String::new(),
                 scopes: Vec::new(),
+                following: 0,
                 editable: false,
             }),
         }))

@@ -201,7 +201,7 @@ fn edit(command: &str) -> CallEdit {
     }
 }
 
-/// `yes|always|no|approves|rejects 7.1 [NOTE]`, `edits 7.1 COMMAND`, `says 7.1 LABEL`; or `leaves 7.1 [WHY]` if no client is attached.
+/// `yes|always|no|rest|approves|rejects 7.1 [NOTE]`, `edits 7.1 COMMAND`, `says 7.1 LABEL`; or `leaves 7.1 [WHY]` if no client is attached.
 pub fn answer(what: &str) -> Input {
     let mut words = what.splitn(3, ' ');
     let says = words.next().expect("ANSWER ID");
@@ -228,6 +228,7 @@ pub fn answer(what: &str) -> Input {
         "yes" => Some(decide(ApprovalDecision::AllowOnce)),
         "always" => Some(decide(ApprovalDecision::AllowSession)),
         "no" => Some(decide(ApprovalDecision::Deny)),
+        "rest" => Some(decide(ApprovalDecision::DenyRest)),
         "approves" => Some(settle(PlanDecision::Approve)),
         "rejects" => Some(settle(PlanDecision::Reject)),
         "says" => Some(InteractionAnswer::Questions {

@@ -621,7 +621,12 @@ impl Simulation {
             true => ApprovalDecision::AllowOnce,
             false => self.chance.one_of(&choices),
         };
-        let denied = decision == ApprovalDecision::Deny;
+        let denied = decision.denies();
+        // Half of the denials are of all further calls too. No chance is used up: equal seeds stay equal simulations.
+        let decision = match denied && self.log.len().is_multiple_of(2) {
+            true => ApprovalDecision::DenyRest,
+            false => decision,
+        };
         let answer = InteractionAnswer::Approval {
             decision,
             scope: None,
