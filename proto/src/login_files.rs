@@ -2,6 +2,8 @@
 //! manager. A change of one runs something later, so only a person may make it. Beside [`crate::startup`], which has
 //! those of shells and git.
 
+use std::path::Path;
+
 /// Their paths, in lower case, wherever they lie. With `/` at the end: everything below, and the directory itself.
 pub const LOGIN_FILES: [&str; 83] = [
     ".zlogout",
@@ -103,9 +105,72 @@ pub fn begins_login_file<'a>(names: impl Iterator<Item = &'a str> + Clone) -> bo
     })
 }
 
+/// The login files of a directory because of where it lies, relative to it: `fish/` in `~/.config`. An empty name: all
+/// that is in it, as in `~/.config/fish`.
+#[must_use]
+pub fn of_directory(directory: &Path) -> Vec<&'static str> {
+    let names: Vec<_> = directory
+        .components()
+        .map(|part| part.as_os_str().to_string_lossy())
+        .collect();
+    let named = |at: usize| names[at..].iter().map(|name| &**name);
+    if (0..names.len()).any(|at| begins_login_file(named(at))) {
+        return vec![""];
+    }
+    let rest = |known: &'static str| {
+        let mut slashes = known.match_indices('/').map(|(at, _)| at);
+        slashes.find_map(|at| {
+            let (led, rest) = (&known[..at], &known[at + 1..]);
+            let count = led.split('/').count();
+            let last = named(names.len().checked_sub(count)?);
+            let same = led.split('/').zip(last);
+            let is_there = same
+                .into_iter()
+                .all(|(one, other)| one.eq_ignore_ascii_case(other));
+            (is_there && !rest.is_empty()).then_some(rest)
+        })
+    };
+    LOGIN_FILES.into_iter().filter_map(rest).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn directories_that_lead_to_login_files_hold_the_rest_of_their_names() {
+        let of = |directory| of_directory(Path::new(directory));
+        assert!(of("/home/ann/.config").contains(&"systemd/"));
+        assert!(of("/home/ann/.Config").contains(&"fish/"));
+        assert_eq!(
+            of("/home/ann/.local"),
+            [
+                "share/systemd/",
+                "share/applications/",
+                "share/dbus-1/",
+                "bin/"
+            ]
+        );
+        assert_eq!(
+            of("/home/ann/.local/share"),
+            ["systemd/", "applications/", "dbus-1/"]
+        );
+        for all in [
+            "/home/ann/.config/fish",
+            "/home/ann/.local/bin/tools",
+            "/home/ann/.ssh",
+        ] {
+            assert_eq!(of(all), [""], "{all}");
+        }
+        for none in [
+            "/",
+            "/home/ann",
+            "/home/ann/config",
+            "/home/ann/.config/app",
+        ] {
+            assert!(of(none).is_empty(), "{none}");
+        }
+    }
 
     #[test]
     fn files_are_meant_by_themselves_and_directories_with_all_that_is_in_them() {

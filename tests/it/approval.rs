@@ -14,6 +14,7 @@ use proto::state::{ApprovalMode, Mode, State, WaitingFor};
 use proto::{Body, ErrorName, Pid};
 use serde_json::json;
 use testkit::Script;
+use testkit::model::{Answer, Model};
 use tests::follow::{durable, from_the_start, to_rest};
 use tests::interactions::{
     allow_once, answer, answer_with, approval, decide, first_opened, list, next_opened,
@@ -533,4 +534,46 @@ fn a_command_that_was_started_by_a_tool_can_look_but_not_answer() {
     let _ = house.reasonix(&["inbox", "deny", &id]).expect_code(0);
     let _ = waiting.done();
     assert_eq!(house.logs().len(), 2, "and it made no session");
+}
+
+#[tokio::test]
+async fn three_hundred_questions_of_one_answer_take_one_no() {
+    let command = |number: u32| json!({"command": format!("touch made-{number}")});
+    let first = Answer::call("bash", command(0));
+    let calls = (1..300).fold(first, |calls, number| {
+        calls.and_call("bash", command(number))
+    });
+    let model = Model::start([calls, Answer::text("Nothing is made.")]);
+    let house = House::new();
+    house.provider(&model.entry("model", None));
+    house.daemon();
+    let client = house.client("one", Role::Drive).await;
+    let create = house.create("make them");
+    let created = client.call::<SessionCreate>(&create).await;
+    let pid = created.expect("create").pid;
+    let open = first_opened(&client, pid).await;
+    assert_eq!(approval(&open).following, 299);
+    let id = &open.interaction_id.0;
+    let denied = house
+        .reasonix(&["inbox", "deny", id, "--rest", "not now"])
+        .expect_code(0);
+    let shown = "299 more calls of the same answer have no result yet";
+    assert!(denied.err.contains(shown), "{denied:?}");
+    let mut follow = from_the_start(&client, pid).await;
+    to_rest(&mut follow).await;
+    let log = house.log(pid);
+    let results = log.check().results();
+    assert_eq!((log.count("interaction.opened"), results.len()), (1, 300));
+    for result in &results {
+        assert_eq!(result.status, CallStatus::Denied, "{}", result.text);
+    }
+    assert!(
+        results[0].text.ends_with(": not now"),
+        "{}",
+        results[0].text
+    );
+    let rest = "Denied: the user said no to an earlier call of that answer";
+    assert!(results[299].text.starts_with(rest), "{}", results[299].text);
+    let is_there = |number: u32| house.project().join(format!("made-{number}")).exists();
+    assert!(!(0..300).any(is_there));
 }

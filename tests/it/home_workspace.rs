@@ -91,3 +91,37 @@ async fn a_file_that_starts_at_a_login_is_asked_about_wherever_it_lies() {
         assert_eq!(approval(&open).subject, name);
     }
 }
+
+#[tokio::test]
+async fn a_workspace_within_a_directory_of_login_files_is_asked_about_them_too() {
+    for (root, name) in [
+        (".config", "systemd/user/x.service"),
+        (".config/fish", "config.fish"),
+        (".local", "bin/ls"),
+    ] {
+        let house = House::playing(
+            &Script::new()
+                .calls("write_file", &json!({"path": name, "content": "x"}))
+                .says("Done."),
+        );
+        let root = house.user_home().join(root);
+        std::fs::create_dir_all(&root).unwrap();
+        house.daemon();
+        let client = house.client("ann", Role::Drive).await;
+        let create = house.create("go");
+        let options = SessionOptions {
+            approval_mode: Some(ApprovalMode::Yolo),
+            ..create.options.clone()
+        };
+        let cwd = root.to_str().unwrap().to_owned();
+        let create = CreateParams {
+            options,
+            cwd,
+            ..create
+        };
+        let made = client.call::<SessionCreate>(&create).await.expect("create");
+        let open = first_opened(&client, made.pid).await;
+        assert_eq!(approval(&open).subject, name);
+        assert!(!root.join(name).exists());
+    }
+}

@@ -63,7 +63,10 @@ pub async fn run(args: Args) -> Result<u8, Error> {
     }
     let picks = args.resume.as_deref() == Some("");
     if picks && args.prompt.is_some() {
-        return Err(Error::usage(say!(Msg::PromptNeedsSession), say!(Msg::LsShowsSessions)));
+        return Err(Error::usage(
+            say!(Msg::PromptNeedsSession),
+            say!(Msg::LsShowsSessions),
+        ));
     }
     let fresh = Fresh {
         prompt: args.prompt.clone(),
@@ -73,7 +76,10 @@ pub async fn run(args: Args) -> Result<u8, Error> {
     };
     if terminal::screen() == Screen::Lines {
         if picks {
-            return Err(Error::usage(say!(Msg::LinesCannotPick), say!(Msg::LsShowsSessions)));
+            return Err(Error::usage(
+                say!(Msg::LinesCannotPick),
+                say!(Msg::LsShowsSessions),
+            ));
         }
         let new = !args.last && args.resume.is_none();
         return super::attach::run(super::attach::Args::lines(args.resume, new, fresh)).await;
@@ -148,7 +154,10 @@ pub fn refused(error: &clap::Error, arguments: &[OsString]) -> Option<Error> {
 pub fn before_command(args: &Args) -> Error {
     match args.prompt.as_deref() {
         Some(word) if is_word(word) => misspelt(word),
-        _ => Error::usage(say!(Common::OptionsMisplaced), say!(Common::OptionsMisplacedHint)),
+        _ => Error::usage(
+            say!(Common::OptionsMisplaced),
+            say!(Common::OptionsMisplacedHint),
+        ),
     }
 }
 

@@ -436,9 +436,7 @@ async fn decide(
     }
     let words = match shape {
         Some(shape) => (shape.sent)(decision),
-        None if declines && decision.denies() => {
-            ElicitationDecision::Decline.called()
-        }
+        None if declines && decision.denies() => ElicitationDecision::Decline.called(),
         None => form::untyped_decision_words(decision),
     };
     // The daemon says what kind it is if no decision answers it.

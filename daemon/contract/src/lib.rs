@@ -36,7 +36,7 @@ pub use memory::{ExternalChanges, KnownState, MemorySnapshot, ToolMemory};
 pub use prompt_signals::{has_phrase, listed_items, weight};
 pub use proto::record::Quarantined;
 pub use provider::{Ground, Part, Permit, Provider, ProviderError, Request, Unbounded};
-pub use sandbox_spec::{SandboxSpec, SandboxStrength};
+pub use sandbox_spec::{KnownRepositories, SandboxSpec, SandboxStrength};
 pub use scrub::scrub;
 pub use secret::Secret;
 pub use spawn::{Child, ChildEvent, ChildExit, Command, STDIN_MAX, Spawn, SpawnError, Stdin};

@@ -1,6 +1,7 @@
 //! The sandbox of a command, as data: the session defines it, and `procs` has the kernel enforce
 //! it.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
@@ -18,6 +19,8 @@ pub struct SandboxSpec {
     /// Those of them that git obeys because a config file names them. A missing one is moved away at
     /// once when it comes, also while the command is waited for.
     pub obeyed: Vec<PathBuf>,
+    /// The repositories in the roots before the command: new ones are judged when it has ended.
+    pub repositories: Vec<KnownRepositories>,
     /// Directories and files that appear empty and cannot be changed. A missing one needs nothing.
     pub masked: Vec<PathBuf>,
     /// Directories below masked ones that are still readable, if they exist.
@@ -30,6 +33,16 @@ pub struct SandboxSpec {
     /// Unix sockets, and directories with such, that may be reached besides those in the temporary
     /// directory and those of name services.
     pub sockets: Vec<PathBuf>,
+}
+
+/// The repositories of a writable root when a command starts.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KnownRepositories {
+    pub root: PathBuf,
+    /// Directories below it that git takes for a repository.
+    pub places: BTreeSet<PathBuf>,
+    /// Whether the search was complete.
+    pub whole: bool,
 }
 
 /// How strong the sandbox is on this machine.

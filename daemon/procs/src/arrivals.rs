@@ -15,9 +15,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
-use contract::{ChildEvent, Quarantined};
+use contract::{ChildEvent, KnownRepositories, Quarantined};
 use proto::Pid;
-use sandbox::{AbsentName, Moved, Quarantine};
+use sandbox::{AbsentName, Arrival, Moved, Quarantine};
 use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc;
 use tokio::time::sleep;
@@ -55,6 +55,8 @@ pub(crate) struct ArrivalWatch {
     quarantine: Quarantine,
     /// Locked during a look.
     names: Mutex<Vec<AbsentName>>,
+    /// What was there before: repositories that came since are looked for at the end.
+    repositories: Vec<KnownRepositories>,
     /// What came and was not reported yet.
     came: Mutex<Vec<Quarantined>>,
     /// How many came so far.
@@ -74,6 +76,8 @@ enum When {
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Record {
     absent: Vec<AbsentName>,
+    #[serde(default)]
+    repositories: Vec<KnownRepositories>,
     /// What came and could not be reported.
     came: Vec<Quarantined>,
 }
@@ -96,9 +100,19 @@ impl Arrivals {
         &self,
         (session, in_background): (Pid, bool),
         absent: Vec<AbsentName>,
+        mut repositories: Vec<KnownRepositories>,
     ) -> io::Result<Option<Arc<ArrivalWatch>>> {
-        if absent.is_empty() {
+        if absent.is_empty() && repositories.is_empty() {
             return Ok(None);
+        }
+        // What a command in the background has made is not known before it was judged.
+        for watch in lock(&self.running).iter().filter_map(Weak::upgrade) {
+            for known in &mut repositories {
+                let same = |other: &&KnownRepositories| other.root == known.root;
+                if let Some(before) = watch.repositories.iter().find(same) {
+                    known.places.retain(|place| before.places.contains(place));
+                }
+            }
         }
         let changes = DirectoryChanges::open();
         changes.add(&directories(&absent));
@@ -106,8 +120,9 @@ impl Arrivals {
             session,
             in_background,
             quarantine: Quarantine::new(self.dir.clone()),
-            record: self.write_record(session, &absent)?,
+            record: self.write_record(session, &absent, &repositories)?,
             names: Mutex::new(absent),
+            repositories,
             came: Mutex::default(),
             count: AtomicU64::new(0),
             changes,
@@ -118,10 +133,16 @@ impl Arrivals {
         Ok(Some(watch))
     }
 
-    fn write_record(&self, session: Pid, absent: &[AbsentName]) -> io::Result<PathBuf> {
+    fn write_record(
+        &self,
+        session: Pid,
+        absent: &[AbsentName],
+        repositories: &[KnownRepositories],
+    ) -> io::Result<PathBuf> {
         let records = self.dir.join(RECORDS);
         let line = serde_json::to_vec(&Record {
             absent: absent.to_vec(),
+            repositories: repositories.to_vec(),
             came: Vec::new(),
         })?;
         loop {
@@ -180,6 +201,7 @@ impl Arrivals {
             came.extend(record.came);
             let quarantine = Quarantine::new(self.dir.clone());
             came.extend(look(&quarantine, session, &mut record.absent.clone(), true));
+            came.extend(search(&quarantine, session, &record.repositories));
             let _ = fs::remove_file(&path);
         }
         came
@@ -224,8 +246,11 @@ impl ArrivalWatch {
             let came = std::mem::take(&mut *lock(&self.came));
             let _ = fs::remove_file(&self.record);
             if !came.is_empty() {
-                let absent = Vec::new();
-                let line = serde_json::to_vec(&Record { absent, came }).unwrap_or_default();
+                let record = Record {
+                    came,
+                    ..Record::default()
+                };
+                let line = serde_json::to_vec(&record).unwrap_or_default();
                 if let Err(error) = write_new(&self.record, &line) {
                     tracing::error!(%error, "what a command made cannot be noted");
                 }
@@ -242,7 +267,11 @@ impl ArrivalWatch {
             // New directories first: what comes into one after this look wakes the next.
             watch.changes.add(&directories(&names));
             let all = when == When::Ended || watch.in_background;
-            let came = look(&watch.quarantine, watch.session, &mut names, all);
+            let mut came = look(&watch.quarantine, watch.session, &mut names, all);
+            if when == When::Ended {
+                let found = search(&watch.quarantine, watch.session, &watch.repositories);
+                came.extend(found);
+            }
             watch.count.fetch_add(came.len() as u64, Ordering::Relaxed);
             lock(&watch.came).extend(came);
         });
@@ -270,36 +299,62 @@ fn look(
     all: bool,
 ) -> Vec<Quarantined> {
     let mut came = Vec::new();
-    names.retain(|name| {
-        let mut report = |path: &Path, kept: Option<PathBuf>, problem: Option<String>| {
-            came.push(Quarantined {
-                path: path.to_string_lossy().into_owned(),
-                kept: kept.map(|kept| kept.to_string_lossy().into_owned()),
-                problem,
-            });
-        };
-        match name.arrival() {
-            Ok(None) => true,
-            Ok(Some(arrival)) if !all && !arrival.at_once => true,
-            Err(_) if !all && !name.at_once => true,
-            Ok(Some(arrival)) => match quarantine.take(&session.0.to_string(), &arrival) {
-                Ok(Moved::To(kept)) => {
-                    report(&arrival.path, Some(kept), None);
-                    true
-                }
-                Ok(Moved::Gone) => true,
-                Err(error) => {
-                    report(&arrival.path, None, Some(error.to_string()));
-                    false
-                }
-            },
-            Err(error) => {
-                report(&name.path, None, Some(error.to_string()));
-                false
-            }
+    names.retain(|name| match name.arrival() {
+        Ok(None) => true,
+        Ok(Some(arrival)) if !all && !arrival.at_once => true,
+        Err(_) if !all && !name.at_once => true,
+        Ok(Some(arrival)) => {
+            let moved = take(quarantine, session, &arrival);
+            let is_moved = moved.as_ref().is_none_or(|moved| moved.problem.is_none());
+            came.extend(moved);
+            is_moved
+        }
+        Err(error) => {
+            came.push(stuck(&name.path, &error));
+            false
         }
     });
     came
+}
+
+/// Moves away what may run something of the repositories that came, wherever they are.
+fn search(
+    quarantine: &Quarantine,
+    session: Pid,
+    repositories: &[KnownRepositories],
+) -> Vec<Quarantined> {
+    let mut came = Vec::new();
+    for known in repositories {
+        let (arrivals, searched) = sandbox::new_repositories(known);
+        let moved = arrivals
+            .iter()
+            .filter_map(|one| take(quarantine, session, one));
+        came.extend(moved);
+        came.extend(searched.err().map(|error| stuck(&known.root, &error)));
+    }
+    came
+}
+
+/// Moves one thing away. `None`: it was gone.
+fn take(quarantine: &Quarantine, session: Pid, arrival: &Arrival) -> Option<Quarantined> {
+    match quarantine.take(&session.0.to_string(), arrival) {
+        Ok(Moved::To(kept)) => Some(Quarantined {
+            path: arrival.path.to_string_lossy().into_owned(),
+            kept: Some(kept.to_string_lossy().into_owned()),
+            problem: None,
+        }),
+        Ok(Moved::Gone) => None,
+        Err(error) => Some(stuck(&arrival.path, &error)),
+    }
+}
+
+/// What is still in its place.
+fn stuck(path: &Path, error: &io::Error) -> Quarantined {
+    Quarantined {
+        path: path.to_string_lossy().into_owned(),
+        kept: None,
+        problem: Some(error.to_string()),
+    }
 }
 
 fn directories(names: &[AbsentName]) -> BTreeSet<PathBuf> {

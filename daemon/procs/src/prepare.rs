@@ -47,7 +47,7 @@ pub(crate) async fn prepare(
                         &HostFileSystem,
                         brokered,
                     )),
-                    watch: watched(&arrivals, (session, in_background), absent)?,
+                    watch: watched(&arrivals, (session, in_background), absent, &sandbox)?,
                     ..PreparedCommand::default()
                 })
             })
@@ -84,8 +84,10 @@ fn watched(
     arrivals: &Arrivals,
     command: (Pid, bool),
     absent: Vec<AbsentName>,
+    sandbox: &SandboxSpec,
 ) -> Result<Option<Arc<ArrivalWatch>>, String> {
-    arrivals.begin(command, absent).map_err(|error| {
+    let known = sandbox.repositories.clone();
+    arrivals.begin(command, absent, known).map_err(|error| {
         format!(
             "the sandbox: the list of protected names that do not exist cannot be stored: {error}"
         )
@@ -107,7 +109,7 @@ fn mounts(
             plan: Some(plan),
             session: None,
         },
-        watch: watched(arrivals, command, absent)?,
+        watch: watched(arrivals, command, absent, sandbox)?,
         ..PreparedCommand::default()
     })
 }

@@ -39,6 +39,18 @@ pub struct Arrival {
     pub(crate) name: OsString,
 }
 
+impl Arrival {
+    /// A name in an open directory that may run something at any moment.
+    pub(crate) fn new(path: PathBuf, parent: OwnedFd, name: &str) -> Self {
+        Self {
+            path,
+            at_once: true,
+            parent,
+            name: name.into(),
+        }
+    }
+}
+
 /// Names in a git directory that configure or run something.
 const OBEYED_BY_GIT: [&str; 6] = [
     "commondir",

@@ -27,6 +27,7 @@ mod network_namespace;
 mod new_repository;
 mod plan;
 mod quarantine;
+mod repositories;
 mod restrictions;
 mod sockets;
 #[cfg(target_os = "linux")]
@@ -43,5 +44,6 @@ pub use join::join_on_start;
 pub use network_namespace::{NetworkNamespace, enter_on_start};
 pub use plan::{MountPlan, MountStep, PlanError};
 pub use quarantine::{Moved, Quarantine};
+pub use repositories::{FoundRepositories, new_repositories};
 pub use restrictions::ProcessRestrictions;
 pub use sockets::SocketRules;

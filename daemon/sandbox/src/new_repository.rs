@@ -40,7 +40,7 @@ const PLAIN: [(&str, &[&str]); 4] = [
 ];
 /// Settings that a clone makes besides. They run nothing, but say where a push goes.
 const OF_A_CLONE: [(&str, &[&str]); 2] = [
-    ("remote", &["url", "fetch"]),
+    ("remote", &["url", "fetch", "mirror"]),
     ("branch", &["remote", "merge"]),
 ];
 
@@ -58,18 +58,32 @@ pub(crate) enum NewRepository {
 /// Looks at the git directory of this name. Follows no link.
 pub(crate) fn look(parent: &OwnedFd, name: &std::ffi::OsStr) -> NewRepository {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let Ok(git) = openat(parent, name, flags, Mode::empty()) else {
-        return NewRepository::Runs;
-    };
+    match openat(parent, name, flags, Mode::empty()) {
+        Ok(git) => look_into(&git, GitDirectoryKind::OfWorkTree),
+        Err(_) => NewRepository::Runs,
+    }
+}
+
+/// Where a git directory lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum GitDirectoryKind {
+    /// In a work tree, as its `.git`.
+    OfWorkTree,
+    /// Elsewhere: it may be bare.
+    Alone,
+}
+
+/// Looks at an open git directory.
+pub(crate) fn look_into(git: &OwnedFd, kind: GitDirectoryKind) -> NewRepository {
     let is_missing = |name: &&str| {
-        let found = statat(&git, *name, AtFlags::SYMLINK_NOFOLLOW);
+        let found = statat(git, *name, AtFlags::SYMLINK_NOFOLLOW);
         found.err() == Some(Errno::NOENT)
     };
-    if !LEADING.iter().all(is_missing) || !has_samples_only(&git) {
+    if !LEADING.iter().all(is_missing) || !has_samples_only(git) {
         return NewRepository::Runs;
     }
-    match config(&git) {
-        Ok(Some(text)) => judge_config(&text),
+    match config(git) {
+        Ok(Some(text)) => judge_config(&text, kind),
         Ok(None) => NewRepository::Plain,
         Err(()) => NewRepository::Runs,
     }
@@ -111,7 +125,7 @@ fn config(git: &impl AsFd) -> Result<Option<String>, ()> {
     (read as u64 <= CONFIG_MAX).then_some(Some(text)).ok_or(())
 }
 
-fn judge_config(text: &str) -> NewRepository {
+fn judge_config(text: &str, kind: GitDirectoryKind) -> NewRepository {
     let mut section = "";
     let mut worst = NewRepository::Plain;
     for line in text.lines().map(str::trim) {
@@ -129,12 +143,12 @@ fn judge_config(text: &str) -> NewRepository {
             section = inside;
             continue;
         }
-        worst = worst.max(judge_setting(section, line));
+        worst = worst.max(judge_setting(section, line, kind));
     }
     worst
 }
 
-fn judge_setting(section: &str, line: &str) -> NewRepository {
+fn judge_setting(section: &str, line: &str, kind: GitDirectoryKind) -> NewRepository {
     let Some((key, value)) = line.split_once('=') else {
         return NewRepository::Runs;
     };
@@ -149,6 +163,7 @@ fn judge_setting(section: &str, line: &str) -> NewRepository {
     };
     if among(&PLAIN, section) {
         let is_fit = match (section, key.as_str()) {
+            ("core", "bare") if kind == GitDirectoryKind::Alone => true,
             ("core", "bare") | ("commit", _) => value == "false",
             ("extensions", _) => value.chars().all(char::is_alphanumeric),
             _ => true,

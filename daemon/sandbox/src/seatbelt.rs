@@ -101,6 +101,7 @@ mod tests {
         let spec = SandboxSpec {
             write: vec!["/p".into(), "/p/.r/auto".into()],
             protected: vec!["/p/.git/hooks".into(), "/p/.r".into()],
+            repositories: Vec::new(),
             obeyed: Vec::new(),
             masked: vec!["/h".into(), "/p/.env".into()],
             readable: vec!["/h/shown".into()],

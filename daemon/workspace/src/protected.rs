@@ -8,8 +8,10 @@
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
-use proto::login_files::{LOGIN_FILES, begins_login_file};
+use contract::KnownRepositories;
+use proto::login_files::{self, LOGIN_FILES, begins_login_file};
 use proto::startup::{AGENT_SETTINGS, STARTUP_FILES};
+use sandbox::FoundRepositories;
 
 use crate::denied_paths::may_be_opened;
 use crate::repository::GitDirs;
@@ -56,6 +58,17 @@ pub fn is_protected(path: &Path) -> bool {
     (0..names.len()).any(|index| is_named(&names[index..]))
 }
 
+/// Whether an absolute path is that of a login file, wherever its workspace begins: one may lie in `~/.config`.
+pub(crate) fn is_login_file(path: &Path) -> bool {
+    let above = path.parent();
+    above.is_some_and(|above| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let known = login_files::of_directory(above);
+        let is_name = |known: &&str| known.trim_end_matches('/').eq_ignore_ascii_case(&name);
+        known.iter().any(|known| known.is_empty() || is_name(known))
+    })
+}
+
 /// Whether a list of path components begins with a protected name.
 fn is_named(names: &[Cow<'_, str>]) -> bool {
     if begin(names, ".git") {
@@ -91,12 +104,8 @@ fn is_editors_workspace(name: &str) -> bool {
     name.to_ascii_lowercase().ends_with(".code-workspace")
 }
 
-/// Limits of the search for nested repositories: names checked, and repositories protected. More
-/// would delay each command, so exceeding a limit is reported.
-const LOOKED_MAX: usize = 100_000;
+/// How many nested repositories are protected. More would delay each command, so that exceeding it is reported.
 const REPOSITORIES_MAX: usize = 64;
-/// Directories with downloaded or generated files: repositories in them are not protected.
-const PASSED_BY: [&str; 3] = ["node_modules", "target", ".venv"];
 
 /// Paths in a writable root that commands may not change or create without approval, and other paths that
 /// they need to write.
@@ -109,6 +118,8 @@ pub struct GuardedPaths {
     pub written: Vec<PathBuf>,
     /// Work trees of repositories in it. What their config names is protected too.
     pub trees: Vec<PathBuf>,
+    /// All repositories in it.
+    pub repositories: KnownRepositories,
     /// Whether the search was complete, so that no repository is missing.
     pub whole: bool,
 }
@@ -131,11 +142,18 @@ pub fn guarded(root: &Path) -> GuardedPaths {
     if root.join(".git").symlink_metadata().is_err() {
         guarded.places.push(root.join(".git"));
     }
-    let (trees, all) = within(root);
-    guarded.whole &= all;
-    for tree in trees {
-        guarded.repository(&tree);
+    let found = FoundRepositories::below(root);
+    // A command can restore the permissions of a closed directory if it is ours.
+    let is_hidden = found.closed.iter().any(|closed| may_be_opened(closed));
+    guarded.whole &= found.whole && !is_hidden && found.trees.len() <= REPOSITORIES_MAX;
+    for tree in found.trees.iter().take(REPOSITORIES_MAX) {
+        guarded.repository(tree);
     }
+    guarded.repositories = KnownRepositories {
+        root: root.to_path_buf(),
+        places: found.trees.into_iter().chain(found.bare).collect(),
+        whole: found.whole,
+    };
     guarded
         .places
         .extend(OF_OTHERS.iter().map(|(name, _)| root.join(name)));
@@ -146,8 +164,13 @@ pub fn guarded(root: &Path) -> GuardedPaths {
         is_editors_workspace(&name) || is_of_a_home(&name)
     });
     guarded.places.extend(there.map(|entry| entry.path()));
-    let known = STARTUP_FILES.iter().chain(&LOGIN_FILES);
-    let known = known.map(|name| root.join(name.trim_end_matches('/')));
+    let of_root = login_files::of_directory(root);
+    let known = STARTUP_FILES.iter().chain(&LOGIN_FILES).chain(&of_root);
+    // An empty name is the root itself.
+    let known = known.map(|name| match name.trim_end_matches('/') {
+        "" => root.to_path_buf(),
+        name => root.join(name),
+    });
     let known = known.filter(|place| !guarded.places.contains(place));
     let known: Vec<_> = known.collect();
     guarded.places.extend(known);
@@ -176,46 +199,6 @@ impl GuardedPaths {
         self.whole &= all;
         self.written.extend(found.written());
     }
-}
-
-/// Directories below a root that have a `.git`, nearest first. Also returns whether the list is
-/// complete.
-fn within(root: &Path) -> (Vec<PathBuf>, bool) {
-    let mut found = Vec::new();
-    let mut looked = 0;
-    let mut all = true;
-    let mut open = std::collections::VecDeque::from([root.to_path_buf()]);
-    while let Some(directory) = open.pop_front() {
-        let Ok(entries) = std::fs::read_dir(&directory) else {
-            // A command can restore its permissions if it is ours.
-            all &= !may_be_opened(&directory);
-            continue;
-        };
-        for entry in entries {
-            looked += 1;
-            let Ok(entry) = entry else {
-                all = false;
-                continue;
-            };
-            if looked > LOOKED_MAX {
-                return (found, false);
-            }
-            let name = entry.file_name();
-            if name == ".git" {
-                if directory != root {
-                    if found.len() >= REPOSITORIES_MAX {
-                        return (found, false);
-                    }
-                    found.push(directory.clone());
-                }
-            } else if entry.file_type().is_ok_and(|kind| kind.is_dir())
-                && !PASSED_BY.iter().any(|passed| name == *passed)
-            {
-                open.push_back(entry.path());
-            }
-        }
-    }
-    (found, all)
 }
 
 #[cfg(test)]

@@ -228,6 +228,7 @@ impl Workspace {
     pub(crate) fn is_protected(&self, path: &Path) -> bool {
         let root = self.root_of(path);
         self.is_git_named(path)
+            || protected::is_login_file(path)
             || protected::is_protected(
                 root.map_or(path, |root| path.strip_prefix(root).unwrap_or(path)),
             )

@@ -298,7 +298,9 @@ impl<'a> Decision<'a> {
         match (decision, self.once_only) {
             (ApprovalDecision::AllowOnce | ApprovalDecision::Deny, _) => None,
             (ApprovalDecision::DenyRest, _) if self.others > 0 => None,
-            (ApprovalDecision::DenyRest, _) => Some("no other call of that answer waits: n denies this one"),
+            (ApprovalDecision::DenyRest, _) => {
+                Some("no other call of that answer waits: n denies this one")
+            }
             (_, Some(once)) => Some(once.typed),
             (ApprovalDecision::AllowAlways, None) if self.scope(decision, 0).is_none() => {
                 Some("this cannot always be allowed: allow it once or for the session")

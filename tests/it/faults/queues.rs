@@ -231,3 +231,32 @@ fn subscriptions_that_nobody_reads_cost_bounded_memory_and_catch_up() {
         (status["sessions"]["running"] == 0).then_some(())
     });
 }
+
+#[test]
+fn exports_that_nobody_reads_are_made_once_and_go_with_their_clients() {
+    const DEAF: usize = 8;
+    let house = House::playing(&Script::new().says("Done."));
+    house.daemon();
+    large_record(&house, 900_000);
+    let mut others = house.raw_as(Role::Watch);
+    let daemon = house.daemon_pid().expect("a daemon");
+    let before = resident(daemon);
+    let whole = json!({"session": "1", "format": "jsonl", "offset": 0});
+    let mut deaf: Vec<Deaf> = (0..DEAF)
+        .map(|_| Deaf::new(&house, 300, "session.export", &whole))
+        .collect();
+    let bound = before + 160 * MIB;
+    let most = send_all(daemon, &mut deaf, &mut others, bound);
+    assert!(
+        most < bound,
+        "{} MiB, and then {} MiB",
+        before / MIB,
+        most / MIB
+    );
+    drop(deaf);
+    until("them to be forgotten", || {
+        let status = others.call("daemon.status", &json!({})).expect("status");
+        (status["clients"].as_array().map(Vec::len) == Some(1)).then_some(())
+    });
+    given_back(daemon, before + 48 * MIB);
+}

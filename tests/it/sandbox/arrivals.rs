@@ -155,3 +155,31 @@ fn what_came_under_a_killed_daemon_is_found_at_the_next_start_of_the_session() {
         });
     }
 }
+
+#[test]
+fn new_repository_below_the_root_that_runs_something_is_moved_away() {
+    for place in SandboxHouse::all() {
+        let house = &place.house;
+        let nested = house.project().join("a/nested/.git");
+        let bare = house.project().join("src/config");
+        let command = place.script(
+            "nested",
+            "mkdir -p a src/refs src/objects && git init -q a/plain && git init -q a/nested && d=hoo && mkdir -p a/nested/.git/${d}ks
+             printf '#!/bin/sh\\n' > a/nested/.git/${d}ks/pre-commit && chmod +x a/nested/.git/${d}ks/pre-commit
+             echo 'ref: refs/heads/main' > src/HEAD && printf '[core]\\n\\tfsmonitor = touch x\\n' > src/config\n",
+        );
+        let script = Script::new().runs(&command).says("Done.");
+        house.block_on(async {
+            let client = house.client("ann", Role::Drive).await;
+            let pid = begun(&place, &client, &script).await;
+            let names = [nested.clone(), bare.clone()];
+            let open = asked(&client, pid, &names).await;
+            assert!(names.iter().all(|name| !name.exists()), "{}", place.layer);
+            let no = decide(&open, ApprovalDecision::Deny);
+            answer(&client, &no).await.expect("an answer");
+            to_rest(&mut from_the_start(&client, pid).await).await;
+            assert!(names.iter().all(|name| !name.exists()), "{}", place.layer);
+            assert!(house.project().join("a/plain/.git/HEAD").exists());
+        });
+    }
+}

@@ -64,8 +64,12 @@ pub(super) fn rows(
     answers.push(of(Action::Deny, look.language.say(no)));
     if shape.others > 0 {
         let words = match size {
-            Size::Full => look.language.fill(Msg::KeyRest, &[&shape.others.to_string()]),
-            Size::Short => look.language.fill(Msg::KeyRestShort, &[&shape.others.to_string()]),
+            Size::Full => look
+                .language
+                .fill(Msg::KeyRest, &[&shape.others.to_string()]),
+            Size::Short => look
+                .language
+                .fill(Msg::KeyRestShort, &[&shape.others.to_string()]),
         };
         answers.push(of(Action::DenyRest, &words));
     }

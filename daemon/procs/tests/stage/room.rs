@@ -71,6 +71,7 @@ impl SandboxRoom {
         let sandbox = SandboxSpec {
             write: vec![at("ws")],
             protected: protected.map(|name| at("ws").join(name)).into(),
+            repositories: Vec::new(),
             obeyed: vec![at("ws/.husky")],
             masked: vec![at("secrets"), at("ws/.env")],
             readable: Vec::new(),

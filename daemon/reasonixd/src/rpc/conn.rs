@@ -110,8 +110,8 @@ pub async fn serve(
     } else {
         let _here = Here::new(&daemon.clients, &peer);
         let methods = &methods;
-        let conversation = Conversation::new(&peer, methods, &ends);
-        conversation.run(socket, life.hello).await;
+        let conversation = Conversation::new(&peer, methods, &ends, &socket);
+        conversation.run(life.hello).await;
     }
     peer.end();
     let trusted = peer.end_trust();
@@ -169,30 +169,36 @@ struct Conversation<'a> {
     peer: &'a Arc<Peer>,
     methods: &'a Methods,
     ends: &'a Ends,
+    socket: &'a Socket,
     /// How much of each kind may go on.
     calls_max: Arc<Semaphore>,
     waits_max: Arc<Semaphore>,
+    /// Those that change something: they are carried out whoever hears of it.
     calls: JoinSet<()>,
+    /// Those that only read, and those that wait: dropped if nobody is left to hear of it.
+    reads: JoinSet<()>,
     waits: JoinSet<()>,
 }
 
 impl<'a> Conversation<'a> {
-    fn new(peer: &'a Arc<Peer>, methods: &'a Methods, ends: &'a Ends) -> Self {
+    fn new(peer: &'a Arc<Peer>, methods: &'a Methods, ends: &'a Ends, socket: &'a Socket) -> Self {
         Self {
             peer,
             methods,
             ends,
+            socket,
             calls_max: Arc::new(Semaphore::new(frame::CALLS_MAX)),
             waits_max: Arc::new(Semaphore::new(WAITS_MAX)),
             calls: JoinSet::new(),
+            reads: JoinSet::new(),
             waits: JoinSet::new(),
         }
     }
 
     /// Takes calls to the end of input, and sees those out that have begun.
-    async fn run(mut self, socket: Socket, hello: Duration) {
+    async fn run(mut self, hello: Duration) {
         let (frames, mut incoming) = mpsc::channel(1);
-        let reader = tokio::spawn(read_frames(socket.clone(), frames));
+        let reader = tokio::spawn(read_frames(self.socket.clone(), frames));
         let hello_due = tokio::time::sleep(hello);
         tokio::pin!(hello_due);
         loop {
@@ -205,6 +211,7 @@ impl<'a> Conversation<'a> {
                 }
                 frame = incoming.recv() => frame,
                 Some(_) = self.calls.join_next() => continue,
+                Some(_) = self.reads.join_next() => continue,
                 Some(_) = self.waits.join_next() => continue,
             };
             match frame {
@@ -220,7 +227,7 @@ impl<'a> Conversation<'a> {
                     break;
                 }
                 Some(Frame::End) | None => {
-                    self.see_out(&socket).await;
+                    self.see_out().await;
                     break;
                 }
             }
@@ -230,24 +237,32 @@ impl<'a> Conversation<'a> {
             // Calls that are nearly done are answered before the door closes.
             let _ = tokio::time::timeout(LAST_WORDS, async {
                 while self.calls.join_next().await.is_some() {}
+                while self.reads.join_next().await.is_some() {}
             })
             .await;
         }
     }
 
     /// The client says no more: its calls are carried out and answered. A client that does not read any more is not waited for.
-    async fn see_out(&mut self, socket: &Socket) {
+    async fn see_out(&mut self) {
         let mut looks = tokio::time::interval(LISTENS);
-        while !self.calls.is_empty() || !self.waits.is_empty() {
+        while !self.calls.is_empty() || !self.reads.is_empty() || !self.waits.is_empty() {
             tokio::select! {
                 () = self.ends.any() => return,
                 Some(_) = self.calls.join_next() => {}
+                Some(_) = self.reads.join_next() => {}
                 Some(_) = self.waits.join_next() => {}
-                _ = looks.tick() => if socket.is_closed() {
-                    self.waits.abort_all();
+                _ = looks.tick() => if self.socket.is_closed() {
+                    self.drop_unheard();
                 },
             }
         }
+    }
+
+    /// Nobody is left to hear of what these calls would say, and they change nothing.
+    fn drop_unheard(&mut self) {
+        self.reads.abort_all();
+        self.waits.abort_all();
     }
 
     /// Takes a frame: answers at once what can be, starts the rest. Calls are begun in the order they came.
@@ -260,6 +275,9 @@ impl<'a> Conversation<'a> {
         };
         if kind == CallKind::Waits {
             return self.wait(call, id).await;
+        }
+        if kind == CallKind::Reads && self.socket.is_closed() {
+            return self.drop_unheard();
         }
         // Who does not read its answers has no more calls begun.
         let share = tokio::select! {
@@ -276,7 +294,11 @@ impl<'a> Conversation<'a> {
             return;
         };
         let peer = Arc::clone(peer);
-        self.calls.spawn(async move {
+        let begun = match kind {
+            CallKind::Reads => &mut self.reads,
+            CallKind::Changes | CallKind::Waits => &mut self.calls,
+        };
+        begun.spawn(async move {
             let text = call.await;
             reply(&peer, text, share).await;
             drop(permit);
@@ -369,7 +391,7 @@ impl Writer {
                     return;
                 }
                 Err(WriteError::Closed) => {
-                    // Calls it made before it left are carried out all the same.
+                    // Changes that it asked for before it left are carried out all the same.
                     if let Some(peer) = self.peer.upgrade() {
                         peer.end();
                     }

@@ -70,6 +70,7 @@ fn spec(write: &[&str], protected: &[&str], masked: &[&str]) -> SandboxSpec {
     SandboxSpec {
         write: paths(write),
         protected: paths(protected),
+        repositories: Vec::new(),
         obeyed: Vec::new(),
         masked: paths(masked),
         readable: Vec::new(),

@@ -76,8 +76,10 @@ pub fn around(about: &SandboxContext<'_>, rules: &RuleSet) -> CommandSandbox {
     let mut protected = Vec::new();
     let mut all_guarded = true;
     let mut trees = about.workspace.work_trees_above(about.workspace.root());
+    let mut repositories = Vec::new();
     for guarded in roots.iter().map(|root| workspace::guarded(root)) {
         all_guarded &= guarded.whole;
+        repositories.push(guarded.repositories);
         protected.extend(guarded.places);
         trees.extend(guarded.trees);
         // The agent's own directories may also belong to this work tree, and are not git's.
@@ -128,6 +130,7 @@ pub fn around(about: &SandboxContext<'_>, rules: &RuleSet) -> CommandSandbox {
             write,
             protected,
             obeyed,
+            repositories,
             masked,
             readable,
             temp,
@@ -148,6 +151,7 @@ pub fn read_only(sandbox: &SandboxSpec) -> Arc<SandboxSpec> {
     Arc::new(SandboxSpec {
         write: Vec::new(),
         protected: Vec::new(),
+        repositories: Vec::new(),
         readable,
         ..sandbox.clone()
     })

@@ -22,30 +22,40 @@ const KEPT: Duration = Duration::from_secs(60);
 
 /// The text that was written out last, so that its later pieces need not be made again.
 #[derive(Clone, Default)]
-pub(crate) struct Exported(Arc<Mutex<Option<CachedExport>>>);
+pub(crate) struct Exported {
+    kept: Arc<Mutex<Option<CachedExport>>>,
+    /// One text is made at a time, whoever asks: it is as large as a log.
+    making: Arc<tokio::sync::Mutex<()>>,
+}
 
 struct CachedExport {
     session: SessionId,
     format: ExportFormat,
+    /// Bytes of the log that it was made from.
+    log_len: u64,
     text: Arc<str>,
 }
 
 impl Exported {
-    fn get(&self, session: SessionId, format: ExportFormat) -> Option<Arc<str>> {
-        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+    /// The text that was kept. `log_len`: only if it was made from a log of this length.
+    fn get(
+        &self,
+        session: SessionId,
+        format: ExportFormat,
+        log_len: Option<u64>,
+    ) -> Option<Arc<str>> {
+        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let kept = kept.as_ref()?;
-        (kept.session == session && kept.format == format).then(|| Arc::clone(&kept.text))
+        let is_it = kept.session == session && kept.format == format;
+        let is_new = log_len.is_none_or(|len| len == kept.log_len);
+        (is_it && is_new).then(|| Arc::clone(&kept.text))
     }
 
     /// Keeps a text for a while, in the place of the one before.
-    fn put(&self, session: SessionId, format: ExportFormat, text: &Arc<str>) {
-        let kept = CachedExport {
-            session,
-            format,
-            text: Arc::clone(text),
-        };
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(kept);
-        let (me, text) = (self.clone(), Arc::clone(text));
+    fn put(&self, kept: CachedExport) {
+        let text = Arc::clone(&kept.text);
+        *self.kept.lock().unwrap_or_else(PoisonError::into_inner) = Some(kept);
+        let me = self.clone();
         tokio::spawn(async move {
             tokio::time::sleep(KEPT).await;
             me.forget(&text);
@@ -53,7 +63,7 @@ impl Exported {
     }
 
     fn forget(&self, text: &Arc<str>) {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         if kept
             .as_ref()
             .is_some_and(|kept| Arc::ptr_eq(&kept.text, text))
@@ -71,16 +81,30 @@ impl Supervisor {
     pub async fn export(&self, params: &ExportParams) -> Result<PieceOutput, Failure> {
         let log = self.log_of(&params.session).await?;
         let (session, format, offset) = (log.session, params.format, params.offset);
-        let before = (offset > 0).then(|| self.exported.get(session, format));
-        let text = match before.flatten() {
+        let later = (offset > 0).then(|| self.exported.get(session, format, None));
+        if let Some(text) = later.flatten() {
+            let part = piece(&text, offset)?;
+            if part.next.is_none() {
+                self.exported.forget(&text);
+            }
+            return Ok(part);
+        }
+        let _one_at_a_time = self.exported.making.lock().await;
+        let path = log.home.session_dir(session).join(store::log::LOG_NAME);
+        let log_len = std::fs::metadata(&path).map_or(0, |found| found.len());
+        // Somebody else may have asked for the same meanwhile.
+        let text = match self.exported.get(session, format, Some(log_len)) {
             Some(text) => text,
             None => blocking(move || written_out(&log, format)).await??.into(),
         };
         let part = piece(&text, offset)?;
-        if part.next.is_none() {
-            self.exported.forget(&text);
-        } else if offset == 0 {
-            self.exported.put(session, format, &text);
+        if part.next.is_some() {
+            self.exported.put(CachedExport {
+                session,
+                format,
+                log_len,
+                text,
+            });
         }
         Ok(part)
     }

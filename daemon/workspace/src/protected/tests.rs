@@ -28,6 +28,30 @@ fn files_that_run_something_later_are_protected() {
     }
 }
 
+#[test]
+fn login_files_are_protected_also_where_the_workspace_lies_in_their_directory() {
+    for path in [
+        "/home/ann/.config/systemd",
+        "/home/ann/.config/systemd/user/x.service",
+        "/home/ann/.config/git/config",
+        "/home/ann/.local/bin/ls",
+        "/home/ann/.local/share/applications/a.desktop",
+    ] {
+        assert!(is_login_file(Path::new(path)), "{path}");
+    }
+    assert!(!is_login_file(Path::new("/home/ann/.config/app/settings")));
+    let home = tempfile::tempdir().unwrap();
+    let root = home.path().join(".config");
+    std::fs::create_dir_all(&root).unwrap();
+    let places = guarded(&root).places;
+    for name in ["systemd", "git", "autostart"] {
+        assert!(places.contains(&root.join(name)), "{name}");
+    }
+    let whole = root.join("fish");
+    std::fs::create_dir_all(&whole).unwrap();
+    assert!(guarded(&whole).places.contains(&whole));
+}
+
 /// The list as it was when files and commands had one each. Neither may lose an entry.
 fn was_protected(path: &Path) -> bool {
     let names: Vec<String> = path

@@ -187,9 +187,7 @@ impl<'a> Form<'a> {
                 },
                 answer: |decision, _, note| InteractionAnswer::Plan {
                     decision: match decision {
-                        ApprovalDecision::Deny | ApprovalDecision::DenyRest => {
-                            PlanDecision::Reject
-                        }
+                        ApprovalDecision::Deny | ApprovalDecision::DenyRest => PlanDecision::Reject,
                         ApprovalDecision::AllowOnce
                         | ApprovalDecision::AllowSession
                         | ApprovalDecision::AllowAlways => PlanDecision::Approve,

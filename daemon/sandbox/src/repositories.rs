@@ -1,0 +1,184 @@
+//! Repositories below a writable root: those that are there when a command starts, and those that it made.
+//!
+//! Git takes a directory for a repository if it has a `.git`, or if it is a git directory itself. Whoever works there
+//! later runs what the config and the hooks of such a repository name. So one that a command made is judged when the
+//! command has ended. Links are not followed.
+
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+
+use contract::KnownRepositories;
+use rustix::fs::{Mode, OFlags, openat};
+
+use crate::absent::Arrival;
+use crate::file_system::open_directory;
+use crate::new_repository::{self, GitDirectoryKind, NewRepository};
+
+/// How many names a search looks at. More would delay each command.
+const LOOKED_MAX: usize = 100_000;
+/// Directories with downloaded or generated files: repositories in them are not looked for.
+const PASSED_BY: [&str; 3] = ["node_modules", "target", ".venv"];
+/// What makes a directory one of git's.
+const GIT_DIRECTORY: [&str; 3] = ["HEAD", "objects", "refs"];
+/// Names in a git directory that may run something, or lead to what may.
+const RUNNING: [&str; 5] = ["commondir", "config", "config.worktree", "hooks", "modules"];
+/// Bytes of a `.git` file.
+const FILE_MAX: u64 = 4096;
+
+/// What a search of a root found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FoundRepositories {
+    /// Directories with a `.git`, nearest first, without the root.
+    pub trees: Vec<PathBuf>,
+    /// Git directories with another name, nearest first.
+    pub bare: Vec<PathBuf>,
+    /// Directories that cannot be listed.
+    pub closed: Vec<PathBuf>,
+    /// Nothing was left out but what is in the closed ones.
+    pub whole: bool,
+}
+
+impl FoundRepositories {
+    /// Searches a root, nearest directories first.
+    #[must_use]
+    pub fn below(root: &Path) -> Self {
+        let mut found = Self {
+            whole: true,
+            ..Self::default()
+        };
+        let mut looked = 0;
+        let mut open = VecDeque::from([root.to_path_buf()]);
+        while let Some(directory) = open.pop_front() {
+            let Ok(entries) = std::fs::read_dir(&directory) else {
+                found.closed.push(directory);
+                continue;
+            };
+            let mut of_git = 0;
+            for entry in entries {
+                looked += 1;
+                let Ok(entry) = entry else {
+                    found.whole = false;
+                    continue;
+                };
+                if looked > LOOKED_MAX {
+                    found.whole = false;
+                    return found;
+                }
+                let name = entry.file_name();
+                if name == ".git" {
+                    if directory != root {
+                        found.trees.push(directory.clone());
+                    }
+                    continue;
+                }
+                of_git += usize::from(GIT_DIRECTORY.iter().any(|known| name == *known));
+                if entry.file_type().is_ok_and(|kind| kind.is_dir())
+                    && !PASSED_BY.iter().any(|passed| name == *passed)
+                {
+                    open.push_back(entry.path());
+                }
+            }
+            if of_git == GIT_DIRECTORY.len() {
+                found.bare.push(directory);
+            }
+        }
+        found
+    }
+}
+
+/// What of the repositories that came since may run something.
+///
+/// The error: the root could be searched before, and now there is too much in it.
+#[must_use]
+pub fn new_repositories(known: &KnownRepositories) -> (Vec<Arrival>, io::Result<()>) {
+    let found = FoundRepositories::below(&known.root);
+    let is_new = |place: &&PathBuf| !known.places.contains(*place);
+    let trees = found.trees.iter().filter(is_new);
+    let trees = trees.filter_map(|tree| of_tree(known, tree));
+    let bare = found.bare.iter().filter(is_new);
+    let bare = bare.flat_map(|bare| of_git_directory(bare));
+    let arrivals = trees.chain(bare).collect();
+    let searched = match found.whole || !known.whole {
+        true => Ok(()),
+        false => Err(io::Error::other(format!(
+            "it has more than {LOOKED_MAX} names now, so not all new repositories are known"
+        ))),
+    };
+    (arrivals, searched)
+}
+
+/// The `.git` of a new work tree, if it may run something.
+fn of_tree(known: &KnownRepositories, tree: &Path) -> Option<Arrival> {
+    let parent = open_directory(tree).ok()?;
+    let path = tree.join(".git");
+    let found = path.symlink_metadata().ok()?;
+    let is_harmless = match found.is_file() {
+        true => leads_to_known(known, tree, &path),
+        false => new_repository::look(&parent, ".git".as_ref()) != NewRepository::Runs,
+    };
+    (!is_harmless).then(|| Arrival::new(path, parent, ".git"))
+}
+
+/// Whether a `.git` file leads to where it can do no harm: out of the root, to a work tree of a repository that was
+/// there, or to one that runs nothing.
+fn leads_to_known(known: &KnownRepositories, tree: &Path, file: &Path) -> bool {
+    let read = |path: &Path| {
+        let mut text = String::new();
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let opened = openat(rustix::fs::CWD, path, flags, Mode::empty()).ok()?;
+        let file = File::from(opened);
+        file.metadata().ok().filter(std::fs::Metadata::is_file)?;
+        file.take(FILE_MAX).read_to_string(&mut text).ok()?;
+        Some(text.trim_end_matches(['\r', '\n']).to_owned())
+    };
+    let Some(text) = read(file) else {
+        return false;
+    };
+    let Some(led) = text.strip_prefix("gitdir: ") else {
+        // Git takes it for an error.
+        return true;
+    };
+    let Ok(own) = tree.join(led).canonicalize() else {
+        return true;
+    };
+    if !own.starts_with(&known.root) {
+        return true;
+    }
+    if let Some(common) = read(&own.join("commondir")) {
+        let Ok(common) = own.join(common).canonicalize() else {
+            return false;
+        };
+        let places = known.places.iter().chain([&known.root]);
+        let is_known = places
+            .flat_map(|place| [place.join(".git"), place.clone()])
+            .filter_map(|place| place.canonicalize().ok())
+            .any(|place| place == common);
+        return is_known && own.join("config.worktree").symlink_metadata().is_err();
+    }
+    open_directory(&own).is_ok_and(|opened| {
+        new_repository::look_into(&opened, GitDirectoryKind::Alone) != NewRepository::Runs
+    })
+}
+
+/// What of a git directory may run something: nothing if it is harmless as a whole.
+fn of_git_directory(directory: &Path) -> Vec<Arrival> {
+    let opened = open_directory(directory);
+    if opened.is_ok_and(|opened| {
+        new_repository::look_into(&opened, GitDirectoryKind::Alone) != NewRepository::Runs
+    }) {
+        return Vec::new();
+    }
+    let there = RUNNING.iter().filter_map(|name| {
+        let path = directory.join(name);
+        path.symlink_metadata().ok()?;
+        let parent: OwnedFd = open_directory(directory).ok()?;
+        Some(Arrival::new(path, parent, name))
+    });
+    there.collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,123 @@
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::process::Command;
+
+use super::*;
+
+fn git(at: &Path, arguments: &[&str]) {
+    let done = Command::new("git")
+        .current_dir(at)
+        .args(["-c", "user.name=a", "-c", "user.email=b"])
+        .args(arguments)
+        .env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .output()
+        .unwrap();
+    assert!(done.status.success(), "{arguments:?}: {done:?}");
+}
+
+/// A root with a repository and one nested in it, both from before.
+fn root() -> (tempfile::TempDir, KnownRepositories) {
+    let top = tempfile::tempdir().unwrap();
+    let root = top.path().canonicalize().unwrap();
+    git(&root, &["init", "-q"]);
+    git(&root, &["commit", "-q", "--allow-empty", "-m", "x"]);
+    fs::create_dir_all(root.join("old")).unwrap();
+    git(&root.join("old"), &["init", "-q"]);
+    let found = FoundRepositories::below(&root);
+    assert_eq!(found.trees, [root.join("old")]);
+    let known = KnownRepositories {
+        places: found.trees.into_iter().chain(found.bare).collect(),
+        root,
+        whole: found.whole,
+    };
+    (top, known)
+}
+
+/// What came, relative to the root.
+fn came(known: &KnownRepositories) -> Vec<String> {
+    let (arrivals, searched) = new_repositories(known);
+    searched.unwrap();
+    let relative = |arrival: &Arrival| arrival.path.strip_prefix(&known.root).unwrap().to_owned();
+    let paths = arrivals.iter().map(relative);
+    paths.map(|path| path.display().to_string()).collect()
+}
+
+fn hook(git_directory: &Path) {
+    let hook = git_directory.join("hooks/pre-commit");
+    fs::create_dir_all(hook.parent().unwrap()).unwrap();
+    fs::write(&hook, "#!/bin/sh\n").unwrap();
+    fs::set_permissions(&hook, fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+#[test]
+fn new_repositories_that_run_nothing_stay() {
+    let (_top, known) = root();
+    let at = |name: &str| known.root.join(name);
+    git(&known.root, &["init", "-q", "a/b"]);
+    git(&known.root, &["init", "-q", "--bare", "bare.git"]);
+    git(&known.root, &["clone", "-q", "old", "clone"]);
+    git(
+        &known.root,
+        &["clone", "-q", "--mirror", "old", "mirror.git"],
+    );
+    git(&known.root, &["worktree", "add", "-q", "beside"]);
+    git(
+        &at("a"),
+        &["init", "-q", "--separate-git-dir=../kept.git", "c"],
+    );
+    // A directory that only looks like one of git's.
+    fs::create_dir_all(at("like/refs")).unwrap();
+    fs::write(at("like/config"), "[core]\n\tfsmonitor = x\n").unwrap();
+    assert_eq!(came(&known), Vec::<String>::new());
+}
+
+#[test]
+fn what_runs_something_of_a_new_repository_came() {
+    for (name, make) in [
+        (
+            "a/b/.git",
+            (|root| {
+                git(root, &["init", "-q", "a/b"]);
+                hook(&root.join("a/b/.git"));
+            }) as fn(&Path),
+        ),
+        ("a/.git", |root| {
+            git(root, &["init", "-q", "a"]);
+            git(&root.join("a"), &["config", "core.fsmonitor", "touch x"]);
+        }),
+        ("src/config", |root| {
+            git(root, &["init", "-q", "--bare", "src"]);
+            git(&root.join("src"), &["config", "core.fsmonitor", "touch x"]);
+        }),
+        ("src.git/hooks", |root| {
+            git(root, &["init", "-q", "--bare", "--template=", "src.git"]);
+            hook(&root.join("src.git"));
+            fs::remove_file(root.join("src.git/config")).unwrap();
+        }),
+        ("a/.git", |root| {
+            git(root, &["init", "-q", "--separate-git-dir=kept.git", "a"]);
+            hook(&root.join("kept.git"));
+        }),
+        ("a/.git", |root| {
+            git(root, &["worktree", "add", "-q", "a"]);
+            let own = root.join(".git/worktrees/a");
+            fs::write(own.join("config.worktree"), "[core]\n\tfsmonitor = x\n").unwrap();
+        }),
+        ("a/.git", |root| {
+            fs::create_dir_all(root.join("a")).unwrap();
+            std::os::unix::fs::symlink("../old/.git", root.join("a/.git")).unwrap();
+        }),
+    ] {
+        let (_top, known) = root();
+        make(&known.root);
+        let came = came(&known);
+        assert!(came.iter().any(|path| path == name), "{name}: {came:?}");
+    }
+}
+
+#[test]
+fn repositories_from_before_are_the_users_own() {
+    let (_top, known) = root();
+    hook(&known.root.join("old/.git"));
+    assert_eq!(came(&known), Vec::<String>::new());
+}
