@@ -35,7 +35,10 @@ class Connection:
 
     def __init__(self, path):
         stream = socket.socket(socket.AF_UNIX)
-        stream.connect(path)
+        try:
+            stream.connect(path)
+        except OSError as error:
+            raise SystemExit(f"no daemon at {path} ({error}): run `reasonix daemon start`")
         self.incoming = stream.makefile("r", encoding="utf-8", newline="\n")
         self.outgoing = stream.makefile("w", encoding="utf-8", newline="\n")
         self.calls = 0
@@ -94,9 +97,10 @@ def main(prompt):
     keys = {name: os.environ[name] for name in daemon.hello["key_variables"] if name in os.environ}
     session = str(uuid.uuid4())
     daemon.call("session.create", session=session, cwd=os.getcwd(), credentials=keys,
-                env={"PATH": os.environ["PATH"]}, prompt=prompt)
-    # After record 0: all that has happened, then what happens.
+                env={"PATH": os.environ["PATH"]})
+    # Before the prompt: what is streamed before a client attaches comes only whole, in `message.assistant`.
     daemon.call("session.attach", session=session, subscription="mine", after_seq=0, ephemeral=True)
+    daemon.call("session.prompt", session=session, text=prompt)
     for event in daemon.follow():
         kind, data = event["kind"], event["data"]
         if kind == "delta.text":

@@ -43,3 +43,17 @@ fn it_prints_the_answer_and_answers_a_question() {
     }
     assert!(house.project().join("made").exists());
 }
+
+#[test]
+fn it_prints_an_answer_that_comes_at_once_and_says_where_no_daemon_is() {
+    let house = House::playing(&Script::new().says("Hello, friend."));
+    house.unheld();
+    let gone = Running::start(&mut client(&house, "hello")).done();
+    assert!(!gone.status.success());
+    assert!(gone.err.contains("run `reasonix daemon start`"), "{gone:?}");
+    house.daemon();
+    let done = Running::start(&mut client(&house, "hello"))
+        .done()
+        .expect_code(0);
+    assert!(done.out.contains("Hello, friend."), "{done:?}");
+}

@@ -35,6 +35,8 @@ pub enum StartedKind {
     ProjectFile {
         upward: bool,
     },
+    /// Python looks for its modules in the directory that it is started in first: whatever lies there may be imported.
+    ImportedModules,
 }
 
 /// A setting that the line may have changed before a command.
@@ -66,7 +68,9 @@ pub fn started_programs(line: &str) -> Vec<StartedProgram> {
         let program = started(&script, part, &changes);
         let scripts = scripts_of(&script, part, &changes);
         let of_project = project::files_of(&script, part, &changes);
-        for started in program.into_iter().chain(scripts).chain(of_project) {
+        let imported = modules_of(&script, part, &changes);
+        let files = scripts.into_iter().chain(of_project).chain(imported);
+        for started in program.into_iter().chain(files) {
             if !found.contains(&started) {
                 found.push(started);
             }
@@ -205,6 +209,48 @@ fn script_words(part: &Part) -> Option<Vec<Word>> {
         ..file.clone()
     };
     Some(vec![word])
+}
+
+/// The modules beside which Python is started with code of the line or a module: there it looks for imports first. With
+/// a script it looks beside that, and with `-I` and `-P` only among its own.
+fn modules_of(script: &Script, part: &Part, changes: &Changes) -> Option<StartedProgram> {
+    let name = part.program().map(base)?;
+    if !name.starts_with("python") && !name.starts_with("pypy") {
+        return None;
+    }
+    let arguments = part.words.get(1..).unwrap_or_default();
+    let options: Vec<_> = arguments
+        .iter()
+        .take_while(|word| word.text.starts_with('-') && word.text.len() > 1)
+        .collect();
+    let short = |letters: &[char]| {
+        let mut short = options.iter().filter(|word| !word.text.starts_with("--"));
+        short.any(|word| word.text.contains(letters))
+    };
+    let is_code = short(&['c', 'm']) || options.len() == arguments.len();
+    if !is_code
+        || short(&['I', 'P'])
+        || arguments
+            .iter()
+            .any(|word| word.text.starts_with("--version"))
+    {
+        return None;
+    }
+    let word = Word {
+        text: "./*.py".to_owned(),
+        glob: false,
+        tilde: false,
+        ..part.words.first()?.clone()
+    };
+    let alone = Part {
+        words: vec![word],
+        ..part.clone()
+    };
+    let started = started(script, &alone, changes)?;
+    Some(StartedProgram {
+        kind: StartedKind::ImportedModules,
+        ..started
+    })
 }
 
 /// Where Python looks first for a module: in the directory that it is started in.

@@ -32,6 +32,9 @@ const TAIL: Duration = Duration::from_secs(10);
 /// How long to wait for the end of a body after its last event, so that its connection can be
 /// reused.
 const DRAIN: Duration = Duration::from_millis(20);
+/// Maximum bytes of a body for each byte that the answer may have: the frame of an event is far longer than its words,
+/// and what has no words has an end too.
+const WIRE_FACTOR: usize = 32;
 /// Maximum bytes to take at once, if available, before parts are passed on.
 const GULP: usize = 256 << 10;
 
@@ -89,6 +92,8 @@ struct AnswerReader<C> {
     started: Instant,
     /// When the last bytes of the body arrived.
     heard: Option<Instant>,
+    /// Bytes of the body so far.
+    received: usize,
     /// When content last arrived.
     progress: Instant,
     /// The last reported usage that was passed on.
@@ -146,6 +151,7 @@ impl<C: Collect> AnswerReader<C> {
             site,
             started: now,
             heard: None,
+            received: 0,
             progress: now,
             last_usage: None,
         }
@@ -313,6 +319,10 @@ impl<C: Collect> AnswerReader<C> {
 
     /// Handles bytes of the body.
     fn take(&mut self, mut bytes: &[u8], batch: &mut PartBatch) -> Result<Flow, ProviderError> {
+        self.received = self.received.saturating_add(bytes.len());
+        if self.received > self.site.entry.answer_max.saturating_mul(WIRE_FACTOR) {
+            return Err(self.site.too_long());
+        }
         if matches!(self.form, AnswerFormat::Unknown) {
             // Blank lines keep a connection alive, before either format.
             bytes = bytes.trim_ascii_start();

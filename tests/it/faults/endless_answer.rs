@@ -48,9 +48,14 @@ fn event(text: &str) -> String {
 impl Endless {
     /// Answers with these words, again and again. The port.
     fn start(self: &Arc<Self>, words: &str) -> u16 {
+        self.start_with(event(&words.repeat(4_000)))
+    }
+
+    /// Sends these lines, again and again. The port.
+    fn start_with(self: &Arc<Self>, event: String) -> u16 {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let port = listener.local_addr().expect("its address").port();
-        let (endless, event) = (Arc::clone(self), event(&words.repeat(4_000)));
+        let endless = Arc::clone(self);
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 let (endless, event) = (Arc::clone(&endless), event.clone());
@@ -80,8 +85,13 @@ impl Endless {
 
 /// A run against an endpoint that repeats these words without end: it fails for that reason, and the next one works.
 fn ends(words: &str) {
+    ends_with(event(&words.repeat(4_000)));
+}
+
+/// The same with lines of a stream.
+fn ends_with(lines: String) {
     let endless = Arc::new(Endless::default());
-    let port = endless.start(words);
+    let port = endless.start_with(lines);
     let house = House::new();
     house.settings(&format!(
         "{}\n",
@@ -123,9 +133,14 @@ fn characters_that_a_record_writes_as_six_count_as_six() {
 }
 
 #[test]
+fn keep_alives_without_end_are_ended_too() {
+    ends_with(format!(": {}\n\n", "k".repeat(16_000)));
+}
+
+#[test]
 fn an_endless_answer_does_not_outlast_the_timeout_of_a_run() {
     let endless = Arc::new(Endless::default());
-    // Keep-alives in place of content: no bound on bytes ends it.
+    // Events without content: the bound on bytes is far.
     let port = endless.start("");
     let house = House::new();
     house.settings(HASTE);

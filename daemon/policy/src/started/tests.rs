@@ -9,7 +9,12 @@ fn check(line: &str, expected: &[&str]) {
     };
     let found: Vec<String> = started_programs(line)
         .iter()
-        .filter(|one| !matches!(one.kind, StartedKind::ProjectFile { .. }))
+        .filter(|one| {
+            !matches!(
+                one.kind,
+                StartedKind::ProjectFile { .. } | StartedKind::ImportedModules
+            )
+        })
         .map(|one| {
             format!(
                 "{}{}{}",
@@ -68,6 +73,35 @@ fn files_that_interpreters_read_count_as_programs() {
     check("perl -pe s/x/y/ f", &["perl"]);
     check("echo x | sh; sh -; bash --version", &["sh", "bash"]);
     check("sh $x; sh *.sh", &["sh"]);
+}
+
+#[test]
+fn python_may_import_what_lies_where_it_is_started_with_code_or_a_module() {
+    let imports = |line: &str| {
+        let programs = started_programs(line);
+        let mut modules = programs.into_iter();
+        modules.find(|one| one.kind == StartedKind::ImportedModules)
+    };
+    for line in [
+        "python3 -c 'import json'",
+        "python3 -uc pass",
+        "python -m json.tool x",
+        "echo x | python3.12",
+        "env X=1 pypy3 -c x",
+    ] {
+        assert!(imports(line).is_some(), "{line}");
+    }
+    let elsewhere = imports("cd sub && python3 -c x").unwrap();
+    assert_eq!(elsewhere.dir, Setting::To("sub".into()));
+    for line in [
+        "python3 x.py -c",
+        "python3 -I -c x",
+        "python3 -Pm json.tool",
+        "python3 --version",
+        "ruby -e x",
+    ] {
+        assert!(imports(line).is_none(), "{line}");
+    }
 }
 
 #[test]

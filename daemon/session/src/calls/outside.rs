@@ -52,7 +52,10 @@ impl ProgramSearch<'_> {
             let Some(program) = look.program(&started) else {
                 continue;
             };
-            let is_obeyed = matches!(started.kind, StartedKind::ProjectFile { .. });
+            let is_obeyed = matches!(
+                started.kind,
+                StartedKind::ProjectFile { .. } | StartedKind::ImportedModules
+            );
             if program.own && !is_obeyed && own_program.is_none() {
                 own_program = Some(program.clone());
             }
@@ -163,6 +166,7 @@ impl Look<'_> {
             StartedKind::Script | StartedKind::ProjectFile { upward: false } => {
                 self.dirs.find_script(&name_at, &cwd, path)?
             }
+            StartedKind::ImportedModules => return self.modules(name, &cwd),
             StartedKind::ProjectFile { upward: true } => {
                 let mut dirs = cwd.ancestors();
                 dirs.find_map(|dir| self.dirs.find_script(&name_at, dir, path))?
@@ -171,6 +175,29 @@ impl Look<'_> {
         Some(NamedProgram {
             name: name.clone(),
             path: Some(found.path.to_string_lossy().into_owned()),
+            own: found.own,
+        })
+    }
+
+    /// The modules in a directory, if there are any, as one program.
+    fn modules(&self, name: &str, dir: &Path) -> Option<NamedProgram> {
+        let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
+        let is_module = |path: &PathBuf| {
+            path.extension()
+                .is_some_and(|extension| extension == "py" || extension == "so")
+                || path.join("__init__.py").exists()
+        };
+        let mut modules = entries.map(|entry| entry.path()).filter(is_module);
+        let found = modules.find_map(|module| {
+            let name = module.to_str()?;
+            self.dirs.find_script(name, dir, None).or_else(|| {
+                self.dirs
+                    .find_script(&format!("{name}/__init__.py"), dir, None)
+            })
+        })?;
+        Some(NamedProgram {
+            name: name.to_owned(),
+            path: Some(dir.to_string_lossy().into_owned()),
             own: found.own,
         })
     }

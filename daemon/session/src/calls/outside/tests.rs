@@ -194,3 +194,20 @@ fn without_a_program_of_its_own_nothing_is_looked_for_where_the_session_may_writ
     let found = scene.look("curl x");
     assert_eq!((found.path, found.left_out), (None, Vec::new()));
 }
+
+#[test]
+fn modules_that_python_may_import_are_shown_as_one_program() {
+    let scene = Scene::new();
+    program(&scene.top.join("sys/python3"));
+    let line = "python3 -c 'import json'";
+    assert_eq!(scene.shown(line), ["sys/python3"]);
+    fs::write(scene.top.join("ws/json.py"), "").unwrap();
+    assert_eq!(scene.shown(line), ["!ws", "sys/python3"]);
+    assert!(scene.look(line).runs_own_files());
+    assert_eq!(scene.shown("python3 -I -c x"), ["sys/python3"]);
+    // A package, in another directory.
+    fs::create_dir_all(scene.top.join("ws/sub/json")).unwrap();
+    fs::write(scene.top.join("ws/sub/json/__init__.py"), "").unwrap();
+    let line = "cd sub && python3 -m json.tool";
+    assert!(scene.shown(line).contains(&"!ws/sub".to_owned()));
+}
