@@ -19,7 +19,7 @@ const COMMANDS: &[(&str, &str)] = &[
     ("sessions", "reasonix ls"),
     ("auth", "reasonix login"),
     ("logout", "reasonix login PROVIDER --forget"),
-    ("init", "reasonix setup"),
+    ("init", "reasonix run /init"),
     ("providers", "reasonix models"),
     ("usage", "reasonix stats"),
     ("cost", "reasonix stats"),
@@ -44,25 +44,48 @@ const OPTIONS: &[(&str, &str)] = &[
     ),
     ("--full-auto", "--approval-mode auto"),
     ("--auto", "--approval-mode auto"),
-    ("--permission-mode", "--approval-mode MODE"),
     ("--ask-for-approval", "--approval-mode MODE"),
     ("-a", "--approval-mode MODE"),
-    ("--sandbox", "--read-only"),
     ("--last", "reasonix -c"),
+    ("--resume", "--session"),
+    ("--profile", "--preset"),
+    ("--oss", "--model PROVIDER/MODEL"),
     ("--allowedTools", "--allow"),
     ("--allowed-tools", "--allow"),
     ("--disallowedTools", "--deny"),
     ("--disallowed-tools", "--deny"),
     ("--max-turns", "--max-steps N"),
-    ("--cd", "--cwd"),
-    ("-C", "--cwd"),
     ("--output-schema", "--json-schema FILE"),
     ("--fork-session", "--fork"),
     ("--background", "--detach"),
 ];
 
+/// Their options that nothing here stands for by its name alone.
+const EXPLAINED: &[(&str, Msg)] = &[
+    ("--permission-mode", Msg::ForPermissionMode),
+    ("--sandbox", Msg::ForSandbox),
+    ("--cd", Msg::ForDirectory),
+    ("-C", Msg::ForDirectory),
+    ("--output-last-message", Msg::ForLastMessage),
+    ("-o", Msg::ForLastMessage),
+    ("--skip-git-repo-check", Msg::ForNoRepository),
+];
+
+/// What shows the config elsewhere: here the command alone does.
+const SHOWS_CONFIG: [&str; 2] = ["list", "show"];
+
+/// Formats of results as other agents name them, behind this option.
+const FORMATS: (&str, [&str; 2]) = ("--output-format", ["stream-json", "streaming-json"]);
+
 /// The error that names what does it here; `None`: nothing of the arguments is known.
 pub fn error(error: &clap::Error, arguments: &[OsString]) -> Option<Error> {
+    let words: Vec<_> = arguments.iter().filter_map(|word| word.to_str()).collect();
+    if error.kind() == ErrorKind::InvalidValue {
+        let format = words.iter().find(|word| FORMATS.1.contains(word))?;
+        let what = say!(Msg::UnknownFormat, format);
+        let ours = format!("{} jsonl", FORMATS.0);
+        return Some(Error::usage(what, say!(Msg::UseInstead, ours)));
+    }
     if !matches!(
         error.kind(),
         ErrorKind::UnknownArgument | ErrorKind::InvalidSubcommand
@@ -75,10 +98,21 @@ pub fn error(error: &clap::Error, arguments: &[OsString]) -> Option<Error> {
             let what = say!(Msg::UnknownOption, text::line(name));
             return Some(Error::usage(what, say!(Msg::UseInstead, ours)));
         }
+        if let Some((_, hint)) = EXPLAINED.iter().find(|row| row.0 == name) {
+            let what = say!(Msg::UnknownOption, text::line(name));
+            return Some(Error::usage(what, say!(*hint)));
+        }
     }
-    let command = arguments.get(1)?.to_str()?;
+    let command = words.get(1)?;
+    if let (&"config", Some(shows)) = (
+        command,
+        words.get(2).filter(|word| SHOWS_CONFIG.contains(word)),
+    ) {
+        let what = say!(Msg::UnknownWord, shows);
+        return Some(Error::usage(what, say!(Msg::UseInstead, "reasonix config")));
+    }
     let ours = command_here(command)?;
-    let what = say!(Msg::UnknownWord, command);
+    let what = say!(Msg::UnknownWord, text::line(command));
     Some(Error::usage(what, say!(Msg::UseInstead, ours)))
 }
 

@@ -2,7 +2,7 @@
 //! the programs that see it.
 
 /// Their names. A name that ends with `*` means all that begin so; one that begins with it, all that end so.
-const NAMES: [&str; 84] = [
+const NAMES: [&str; 88] = [
     "*PAGER",
     "*_ASKPASS",
     "*_COMMAND",
@@ -10,6 +10,7 @@ const NAMES: [&str; 84] = [
     "AS",
     "AWKLIBPATH",
     "AWKPATH",
+    "AWS_CONFIG_FILE",
     "BASHOPTS",
     "BASH_*",
     "BAT_CONFIG_PATH",
@@ -22,6 +23,7 @@ const NAMES: [&str; 84] = [
     "COMPILER_PATH",
     "CVS_RSH",
     "CXX",
+    "DOCKER_CONFIG",
     "DYLD_*",
     "EDITOR",
     "ENV",
@@ -41,6 +43,7 @@ const NAMES: [&str; 84] = [
     "INPUTRC",
     "JAVA_TOOL_OPTIONS",
     "JDK_JAVA_OPTIONS",
+    "KUBECONFIG",
     "LD",
     "LD_*",
     "LESS",
@@ -64,6 +67,7 @@ const NAMES: [&str; 84] = [
     "PERL5LIB",
     "PERL5OPT",
     "PERLLIB",
+    "PIP_*",
     "PROMPT_COMMAND",
     "PS0",
     "PS1",
@@ -132,6 +136,8 @@ mod tests {
     #[test]
     fn what_names_a_program_is_known_and_what_does_not_is_left() {
         for name in [
+            "KUBECONFIG",
+            "PIP_INDEX_URL",
             "GIT_EXTERNAL_DIFF",
             "GIT_CONFIG_COUNT",
             "GIT_CONFIG_KEY_0",

@@ -19,7 +19,7 @@ use crate::{near, other_agents, reach, text};
 
 /// Open a session in the terminal, a new or an existing one.
 ///
-/// Offers running and waiting sessions of this directory first. Closing the terminal does not end the session:
+/// If sessions run or wait in this directory, it offers them first. Closing the terminal does not end the session:
 /// `reasonix attach` opens it again. Without a terminal use `reasonix run`.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct Args {

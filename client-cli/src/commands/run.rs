@@ -40,6 +40,10 @@ pub use report::RunResult;
 ///
 /// Options given with `--session` or `--continue` also apply to later turns of that session. With `--plan` and no
 /// client to approve the plan, `run` prints the plan and exits with code 3.
+///
+/// Exit codes: 0 completed; 1 failed; 2 a budget, the step limit or the context is used up; 3 blocked: nobody could
+/// approve a call, or a hook refused; 64 wrong arguments; 69 no daemon; 75 waits for an answer (`--on-ask park`); 77 not
+/// permitted; 78 wrong config; 124 timeout; 130, 137, 143 interrupted, killed, ended.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Prompt; `-` reads standard input.

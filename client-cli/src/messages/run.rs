@@ -94,9 +94,9 @@ client::catalog! {
     StdinUtf8Hint = "convert it, or name the file in the prompt", "请转换编码，或在提示词中写明文件名";
     DoWaitStdin = "wait for standard input", "等待标准输入";
     NoInput = "\n· no input here any more: answer with `reasonix inbox`", "\n· 这里不再有输入：请用 `reasonix inbox` 作答";
-    Spent = "· {0} sent, {1} received; cost: {2}", "· 发送 {0}，收到 {1}；费用：{2}";
+    Spent = "· {0} tokens sent, {1} received; cost: {2}", "· 发送 {0} 词元，收到 {1}；费用：{2}";
     /// The cost is that of all; the tokens are those of the session alone.
-    SpentWithAgents = "· {0} sent, {1} received; cost: {2} (with sub-agents)", "· 发送 {0}，收到 {1}；费用：{2}（含子代理）";
+    SpentWithAgents = "· {0} tokens sent, {1} received; cost: {2} (with sub-agents)", "· 发送 {0} 词元，收到 {1}；费用：{2}（含子代理）";
     SendPrompt = "give a prompt: `reasonix send SESSION \"now the tests\"`", "请给出提示词：`reasonix send SESSION \"接着做测试\"`";
     Joins = "it joins the running turn after its next tool results", "将在下一批工具结果之后加入正在进行的回合";
     IsNext = "it runs next", "接下来就执行它";

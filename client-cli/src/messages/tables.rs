@@ -40,7 +40,7 @@ client::catalog! {
     Hit = "HIT", "命中";
     Hook = "HOOK", "钩子";
     Id = "ID", "编号";
-    Key = "KEY", "密钥";
+    Key = "KEY", "设置项";
     Kind = "KIND", "类型";
     Labels = "LABELS", "标签";
     Title = "TITLE", "标题";

@@ -101,6 +101,12 @@ client::catalog! {
     HelpLists = "`reasonix help` lists the commands; for a prompt of one word: `reasonix run WORD`", "`reasonix help` 列出命令；只有一个词的提示词：`reasonix run WORD`";
     QuotePrompt = "A prompt needs quotes: `reasonix \"{0}\"`", "提示词需要加引号：`reasonix \"{0}\"`";
     UnknownOption = "unknown option `{0}`", "未知选项 `{0}`";
+    UnknownFormat = "unknown output format `{0}`", "未知输出格式 `{0}`";
+    ForPermissionMode = "use `--approval-mode MODE`, or `--plan` to change nothing until you approve a plan", "请用 `--approval-mode MODE`；`--plan` 在你批准计划之前不做任何改动";
+    ForSandbox = "leave it out: commands run in a sandbox and may write in the workspace only; `--read-only` forbids all changes", "请去掉它：命令在沙箱中运行，只能写入工作区；`--read-only` 禁止一切改动";
+    ForDirectory = "change the directory first: `cd DIR && reasonix`; `reasonix run` has `--cwd DIR`", "请先切换目录：`cd DIR && reasonix`；`reasonix run` 有 `--cwd DIR`";
+    ForLastMessage = "leave it out: `reasonix run` prints the answer alone on standard output: `reasonix run PROMPT > FILE`", "请去掉它：`reasonix run` 只把回答写到标准输出：`reasonix run PROMPT > FILE`";
+    ForNoRepository = "leave it out: no git repository is needed", "请去掉它：不需要 git 仓库";
     UseInstead = "use `{0}`", "请用 `{0}`";
     UnknownWord = "Unknown command `{0}`.", "未知命令 `{0}`。";
     KeyAlways = " · a always", " · a 始终";

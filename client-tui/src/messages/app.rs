@@ -16,7 +16,7 @@ super::catalog! {
     ShellAgain = "another command of yours is running; Ctrl-C stops it", "另一条命令正在运行；Ctrl-C 可停止它";
     StoppingCommand = "stopping the command; press Ctrl-C again to quit now (the session stays)", "正在停止该命令；再按一次 Ctrl-C 立即退出（会话保留）";
     Unknown = "unknown command /{0}; `/help` lists all commands", "未知命令 /{0}；用 `/help` 查看全部命令";
-    UnknownHere = "unknown command /{0}; here it is {1}", "未知命令 /{0}；这里用 {1}";
+    UnknownHere = "no /{0} here: use {1}", "未知命令 /{0}；这里用 {1}";
     NoParent = "this session is not a sub-agent; /agents lists its sub-agents", "本会话不是子代理；/agents 列出它的子代理";
     /// How it ended.
     GoalDone = "reasonix: {0}", "reasonix：{0}";
@@ -28,6 +28,8 @@ super::catalog! {
     Needs = "usage: /{0} {1} ({2})", "用法：/{0} {1}（{2}）";
     Alone = "/{0} takes no arguments", "/{0} 不接受参数";
     Interrupting = "interrupting the turn; press Ctrl-C again to quit now (the session stays)", "正在中断回合；再按一次 Ctrl-C 立即退出（会话保留）";
+    /// When leaving, above a text.
+    Unsent = "not sent:", "未发送：";
     AgainLeaves = "press Ctrl-C again to quit (the session stays)", "再按一次 Ctrl-C 退出（会话保留）";
     AgainRewinds = "press Esc again to rewind to an earlier turn", "再按一次 Esc 可回退到之前的回合";
     TakenBack = "interrupted; queued prompts are back in the prompt line", "已中断；排队的提示词已放回输入行";
@@ -85,12 +87,12 @@ super::catalog! {
     TrustWhat = "These settings in {0} have no effect until you trust them:", "{0} 中的以下设置在你信任之前不会生效：";
     TrustInstructions = "The model reads the project's instructions all the same ({0}); they permit nothing.", "模型仍会读取项目的指令（{0}）；它们不授予任何权限。";
     TrustSure = "Trust these settings?", "信任这些设置？";
-    Context = "context: {0} tokens{1} · {2} messages of {3} · prefix {4}", "上下文：{0} 词元{1} · {2} 条消息，共 {3} · 前缀 {4}";
+    Context = "context: {0} tokens{1} · {2} messages of {3} · system prompt and tools {4}", "上下文：{0} 词元{1} · {2} 条消息，共 {3} · 系统提示与工具 {4}";
     OfWindow = " of {0} ({1} %)", " / {0}（{1} %）";
     CacheSaved = "cache: {0} % of {1} prompt tokens came from the provider's cache", "缓存：{1} 个输入词元中有 {0} % 命中";
     Cost = "{0} requests · {1} tokens in, {2} out · {3}", "{0} 次请求 · 输入 {1}、输出 {2} 词元 · {3}";
     Budget = "{0} {1}: {2} · tokens {3} · steps {4}", "{0} {1}：{2} · 词元 {3} · 步数 {4}";
-    BudgetMinutes = "{0} · minutes {1}", "{0} · 分钟 {1}";
+    BudgetMinutes = "{0} · {1} minutes", "{0} · {1} 分钟";
     BudgetDay = "day", "当日";
     BudgetProject = "project", "项目";
     BudgetSession = "session", "会话";

@@ -49,6 +49,8 @@ pub struct Composer {
     pub vim: Option<vim::Vim>,
     /// Drafts of sessions that were left; `None`: of one that is still to be made.
     drafts: HashMap<Option<SessionId>, history::Draft>,
+    /// What was cleared last, if nothing was sent since.
+    cleared: Option<String>,
 }
 
 impl Composer {
@@ -75,7 +77,28 @@ impl Composer {
         let drafts = self.drafts.values().map(|draft| draft.text.as_str());
         let texts = self.history.texts().chain(killed).chain(drafts);
         self.chips.retain(texts);
+        self.cleared = None;
         text
+    }
+
+    /// Clears the text. It is in the history, and [`Self::unsent`].
+    pub fn clear(&mut self) {
+        let text = self.take();
+        self.cleared = Some(text);
+    }
+
+    /// Texts that were written and not sent: the present one, or else what was cleared last, and the drafts of sessions
+    /// that were left.
+    #[must_use]
+    pub fn unsent(&self) -> Vec<String> {
+        let here = match self.is_empty() {
+            true => self.cleared.clone(),
+            false => Some(self.text()),
+        };
+        let drafts = self.drafts.values();
+        let drafts = drafts.map(|draft| self.chips.expand(&draft.text));
+        let texts = here.into_iter().chain(drafts);
+        texts.filter(|text| !text.trim().is_empty()).collect()
     }
 
     /// Stores the draft until its session is shown again; `None`: the session is not created yet.

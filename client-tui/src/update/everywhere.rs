@@ -131,8 +131,7 @@ pub fn interrupt(model: &mut Model) -> Vec<Effect> {
         return vec![call];
     }
     if model.dialog.is_none() && !model.composer.is_empty() {
-        // The cleared text is in the history.
-        model.composer.take();
+        model.composer.clear();
     }
     model.toast(Tone::Info, language.say(Msg::AgainLeaves));
     Vec::new()
@@ -176,12 +175,14 @@ fn stop(model: &Model) -> Option<Effect> {
     })
 }
 
-/// Leaves; the session stays.
+/// Leaves; the session stays. What was written and not sent is printed, so that it is not lost.
 pub fn leave(model: &Model, code: u8) -> Effect {
-    Effect::Leave(ExitReport {
-        code,
-        words: status::summary(model),
-    })
+    let mut words = status::summary(model);
+    for text in model.composer.unsent() {
+        words.push(model.look.language.say(Msg::Unsent).to_owned());
+        words.extend(text.lines().map(client::text::line));
+    }
+    Effect::Leave(ExitReport { code, words })
 }
 
 /// Sets it; before `yolo` it is asked whether that is meant.

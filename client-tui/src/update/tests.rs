@@ -898,6 +898,24 @@ fn a_key_in_between_makes_the_second_ctrl_c_a_first() {
 }
 
 #[test]
+fn what_was_not_sent_is_printed_when_leaving() {
+    let words = |model: &mut Model| {
+        press(model, &["ctrl-c"]);
+        match &press(model, &["ctrl-c"])[..] {
+            [Effect::Leave(report)] => report.words.join("\n"),
+            other => panic!("it leaves, and not {other:?}"),
+        }
+    };
+    let mut model = attached();
+    model.composer.set("a draft\nof two lines");
+    assert!(words(&mut model).ends_with("not sent:\na draft\nof two lines"));
+    let mut model = attached();
+    model.composer.set("an older one");
+    press(&mut model, &["ctrl-c", "x", "enter"]);
+    assert!(!words(&mut model).contains("not sent"));
+}
+
+#[test]
 fn an_unknown_command_stays_in_the_composer_and_is_reported() {
     let mut model = attached();
     model.composer.menu.commands_came(Vec::new(), Role::Drive);

@@ -15,7 +15,7 @@ pub fn in_home(decision: Decision) -> Decision {
     Decision {
         verdict: Verdict::Ask,
         basis: Basis::AlwaysAsked,
-        rule: "always asked: the workspace is your home directory, or holds it".to_owned(),
+        rule: "always asked: the workspace is your home directory or contains it".to_owned(),
         layer: Layer::BuiltIn.to_string(),
         scopes: Vec::new(),
         confinement_suffices: false,

@@ -382,9 +382,29 @@ pub(crate) async fn client(route: ClientRoute) -> Result<Client, String> {
 pub(crate) fn reason(error: reqwest::Error) -> String {
     let error = error.without_url();
     let chain = std::iter::successors(Some(&error as &dyn Error), |&error| error.source());
+    if chain.clone().any(is_no_tls) {
+        return "it does not speak TLS: its address may begin with `http://`".to_owned();
+    }
+    if chain
+        .clone()
+        .any(|error| io_kind(error) == Some(std::io::ErrorKind::ConnectionRefused))
+    {
+        return "connection refused: nothing listens there".to_owned();
+    }
     let mut causes: Vec<String> = chain.map(ToString::to_string).collect();
     causes.dedup();
     causes.split_off(causes.len().saturating_sub(2)).join(": ")
+}
+
+fn io_kind(error: &(dyn Error + 'static)) -> Option<std::io::ErrorKind> {
+    error
+        .downcast_ref::<std::io::Error>()
+        .map(std::io::Error::kind)
+}
+
+/// Whether the other side answered a TLS greeting with something else, as a server without TLS does.
+fn is_no_tls(error: &(dyn Error + 'static)) -> bool {
+    error.to_string().contains("InvalidContentType")
 }
 
 #[cfg(test)]

@@ -394,7 +394,8 @@ fn nothing_comes_up_while_the_past_is_replayed_and_all_goes_with_the_session() {
 /// A key, pressed in a question that is longer than the screen, and what must be so then.
 fn does(action: Action, name: &str) {
     let long = (0..40).map(|n| format!("echo {n}\n")).collect::<String>();
-    let mut scene = Scene::of(vec![approval(1, &long)], Vec::new());
+    let open = approval_with(1, &long, |approval| approval.following = 299);
+    let mut scene = Scene::of(vec![open], Vec::new());
     let row = |scene: &Scene| match &scene.model.dialog {
         Some(Dialog::Interaction(dialog)) => dialog.scroll.unwrap_or_default(),
         other => panic!("no approval: {other:?}"),
@@ -414,6 +415,7 @@ fn does(action: Action, name: &str) {
         Action::AllowSession => sent(&effects).decision == ApprovalDecision::AllowSession,
         Action::AllowAlways => sent(&effects).decision == ApprovalDecision::AllowAlways,
         Action::Deny => matches!(part(&scene), InputFocus::Words(_)),
+        Action::DenyRest => sent(&effects).decision == ApprovalDecision::DenyRest,
         Action::EditCommand => matches!(part(&scene), InputFocus::Command(_)),
         Action::EditScope => matches!(part(&scene), InputFocus::Scopes(_)),
         Action::ScrollUp => row(&scene) + 1 == before,
@@ -425,6 +427,24 @@ fn does(action: Action, name: &str) {
         other => panic!("{other:?} has a key in approvals, and no script"),
     };
     assert!(done, "`{name}`: {effects:?}");
+}
+
+#[test]
+fn one_no_for_all_calls_of_an_answer_is_offered_where_there_are_others() {
+    let with = |following| {
+        let open = approval_with(1, "touch x", |approval| approval.following = following);
+        Scene::of(vec![open], Vec::new())
+    };
+    let mut scene = with(299);
+    assert!(
+        scene
+            .text(80, 24)
+            .contains("r no to this and to the 299 others of this answer")
+    );
+    assert!(scene.text(40, 10).contains("299 others"));
+    let mut alone = with(0);
+    assert!(!alone.text(80, 24).contains("others"));
+    assert!(alone.press(&["r"]).is_empty() && alone.model.dialog.is_some());
 }
 
 #[test]

@@ -108,7 +108,7 @@ pub fn unknown(configured: &[ProviderEntry], shipped: &[ProviderEntry], wanted: 
     Failure::new(ErrorName::NotFound, text, hint).with("nearest", near)
 }
 
-/// The nearest names: as they are written, or without their provider.
+/// The nearest names: as they are written, without their provider, or the models of a provider of nearly that name.
 fn like<'a>(wanted: &str, names: impl Iterator<Item = &'a String> + Clone) -> Vec<String> {
     let whole = nearest(wanted, names.clone().map(String::as_str));
     let model = wanted.rsplit('/').next().unwrap_or(wanted);
@@ -118,6 +118,16 @@ fn like<'a>(wanted: &str, names: impl Iterator<Item = &'a String> + Clone) -> Ve
         let names = names.clone();
         names.filter(move |name| bare(name) == *part)
     });
+    let provider = |name: &'a str| name.split_once('/').map_or(name, |(provider, _)| provider);
+    let provider_like = nearest(
+        wanted.split('/').next().unwrap_or(wanted),
+        names.clone().map(|name| provider(name)),
+    );
+    let of_providers = provider_like.iter().flat_map(|near| {
+        let names = names.clone();
+        names.filter(move |name| provider(name) == *near)
+    });
+    let of_parts = of_parts.chain(of_providers);
     let mut near: Vec<String> = Vec::new();
     for name in whole.into_iter().chain(of_parts.map(String::as_str)) {
         if near.len() < NAMES_MAX && !near.iter().any(|known| known == name) {

@@ -1,5 +1,6 @@
 //! A session in short, from its facts.
 
+use contract::first_line;
 use proto::Pid;
 use proto::budget::Spent;
 use proto::params::session::SessionSummary;
@@ -21,7 +22,7 @@ fn activity(facts: &Facts) -> String {
         return String::new();
     };
     let words = format!("{} {}", open.tool, open.subject);
-    contract::first_line(words.trim())
+    first_line(words.trim())
 }
 
 /// What it used with its sub-agents that have ended. `None`: there were none.
@@ -69,7 +70,10 @@ pub fn of(facts: &Facts, attached: u64, read_only: Option<String>) -> Option<Ses
         context_window: facts.wire.context_window,
         created_at: facts.created_at,
         active_at: facts.active_at,
-        last_line: facts.last_line.clone(),
+        last_line: match facts.queue.front() {
+            Some(first) if facts.last_line.is_empty() => first_line(&first.text),
+            Some(_) | None => facts.last_line.clone(),
+        },
         queued: facts.queue.len() as u64,
         goal: facts.goal_line().map(Box::new),
         pending_interactions: facts.interactions.len() as u64,

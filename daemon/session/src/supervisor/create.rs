@@ -403,7 +403,7 @@ fn check_home(
     Err(Failure::new(
         ErrorName::InvalidParams,
         format!(
-            "The workspace `{}` is your home directory, or holds it.",
+            "The workspace `{}` is your home directory or contains it.",
             root.display()
         ),
         "Run it in a project's directory. To work there all the same, add `--in-home`.",

@@ -40,9 +40,8 @@ impl Facts {
         if let Some(added) = prompt.added {
             self.added.insert(prompt.prompt_id, added);
         }
-        self.last_line = first_line(&prompt.text);
         if self.first_line.is_empty() && prompt.from.is_none() {
-            self.first_line.clone_from(&self.last_line);
+            self.first_line = first_line(&prompt.text);
         }
         self.remember(
             prompt.request_id,
@@ -96,9 +95,6 @@ impl Facts {
             .iter_mut()
             .find(|queued| queued.prompt_id == edited.prompt_id);
         if let Some(queued) = waiting {
-            if self.last_line == first_line(&queued.text) {
-                self.last_line = first_line(&edited.text);
-            }
             if self.turns == 0 && self.first_line == first_line(&queued.text) {
                 self.first_line = first_line(&edited.text);
             }

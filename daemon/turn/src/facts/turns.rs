@@ -108,6 +108,9 @@ impl Facts {
         if message.voice == Voice::Prompt {
             self.mark_prompt(&message.text);
         }
+        if message.voice != Voice::Daemon {
+            self.last_line = first_line(&message.text);
+        }
         let skill = message.prompt_id.and_then(|id| self.skills.remove(&id));
         if let Some(id) = message.prompt_id {
             self.drop_queued(id);

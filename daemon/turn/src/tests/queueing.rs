@@ -287,5 +287,5 @@ fn a_repeated_change_is_known_by_its_request_id() {
     for (number, content) in (1..).zip(contents) {
         assert_eq!(done[&id(number)].content, content);
     }
-    assert_eq!(machine.facts().last_line, "two", "lists show the new words");
+    assert_eq!(machine.facts().queue[0].text, "two");
 }

@@ -218,7 +218,7 @@ crate::catalog! {
     RuleExamples = "Fix the rule. Examples: `Bash(cargo test:*)`, `Edit(docs/**)`, or only a tool's name.", "请修正规则。例如：`Bash(cargo test:*)`、`Edit(docs/**)`，或只写工具名。";
     ProviderNoKey = "The provider `{0}` has no key: `{1}` is not set.", "服务商 `{0}` 没有密钥：未设置 `{1}`。";
     ProviderNoKeyHint = "Set `{0}` in the environment, or store the key with `reasonix login {1}`.", "请在环境中设置 `{0}`，或用 `reasonix login {1}` 保存密钥。";
-    HomeWorkspace = "The workspace `{0}` is your home directory, or holds it.", "工作区 `{0}` 是你的主目录，或包含它。";
+    HomeWorkspace = "The workspace `{0}` is your home directory or contains it.", "工作区 `{0}` 是你的主目录，或包含它。";
     HomeWorkspaceHint = "Run it in a project's directory. To work there all the same, add `--in-home`.", "请在项目目录中运行；若仍要在那里工作，请加上 `--in-home`。";
     DirectoryMissing = "The directory `{0}` does not exist.", "目录 `{0}` 不存在。";
     SessionReadOnly = "The session is read-only: {0}", "会话只读：{0}";

@@ -80,3 +80,19 @@ fn the_failure_names_three_models_and_counts_the_others() {
     let failure = unknown(&[entry("one", &["slow"], None)], &[], "one/slw");
     assert_eq!(failure.hint, "Did you mean `one/slow`?");
 }
+
+#[test]
+fn models_of_a_provider_of_nearly_that_name_are_near() {
+    let providers = [
+        entry("fake", &["m"], None),
+        entry("keyed", &["m"], None),
+        entry("slow", &["m"], None),
+    ];
+    let nearest = |wanted| {
+        let hint = unknown(&providers, &[], wanted).hint;
+        hint.split('?').next().unwrap_or_default().to_owned()
+    };
+    assert_eq!(nearest("slw"), "Did you mean `slow/m`");
+    assert_eq!(nearest("keyd"), "Did you mean `keyed/m`");
+    assert!(nearest("keyd/m").starts_with("Did you mean `keyed/m`"));
+}
