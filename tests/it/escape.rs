@@ -498,3 +498,69 @@ async fn a_run_that_loses_its_person_goes_on_without() {
     assert!(text.contains("Nobody was there to let it run"), "{text}");
     assert!(!place.path().join("made").exists());
 }
+
+#[tokio::test]
+async fn work_tree_made_outside_becomes_a_directory_of_the_session() {
+    if is_not_held() {
+        return;
+    }
+    let place = outside();
+    let tree = place.path().canonicalize().expect("a path").join("tree");
+    let at = |name: &str| tree.join(name).display().to_string();
+    let writes = |name: &str| json!({"path": at(name), "content": "x"});
+    let script = Script::new()
+        .runs(&format!("git worktree add -q {}", tree.display()))
+        .calls("write_file", &writes("by-tool"))
+        .runs(&format!("echo x > {}", at("by-command")))
+        .says("Done.")
+        .calls("write_file", &writes("later"))
+        .says("Done again.");
+    let house = House::playing(&script);
+    house.files("//- file\nx");
+    for arguments in [
+        &["init", "-q"][..],
+        &["add", "."],
+        &[
+            "-c",
+            "user.name=a",
+            "-c",
+            "user.email=b",
+            "commit",
+            "-qm",
+            "x",
+        ],
+    ] {
+        let git = std::process::Command::new("git")
+            .args(arguments)
+            .current_dir(house.project())
+            .status();
+        assert!(git.expect("git").success());
+    }
+    house.daemon();
+    let client = house.client("ann", Role::Drive).await;
+    let pid = begun(&house, &client).await;
+    let open = offered(&client, pid).await;
+    let adds = approval(&open).adds_dir.as_deref();
+    assert_eq!(adds, tree.to_str());
+    answer(&client, &allow_once(&open)).await.expect("a yes");
+    rest(&client, pid).await;
+    let log = house.log(pid);
+    let results = log.check().results();
+    assert!(
+        results[0].text.contains("may write in"),
+        "{}",
+        results[0].text
+    );
+    for (result, name) in results[1..].iter().zip(["by-tool", "by-command"]) {
+        assert_eq!(result.status, CallStatus::Ok, "{}", result.text);
+        assert!(tree.join(name).exists(), "{name}");
+    }
+    // Once, and only the making of the tree was outside.
+    assert_eq!(log.count("interaction.opened"), 1);
+    house.kill_daemon();
+    house.wait_for_daemon();
+    let again = house.reasonix(&["send", &pid.to_string(), "go on"]);
+    let _ = again.expect_code(0);
+    let _ = house.reasonix(&["wait", &pid.to_string()]);
+    assert!(tree.join("later").exists());
+}

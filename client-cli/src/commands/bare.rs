@@ -131,7 +131,10 @@ pub fn refused(error: &clap::Error, arguments: &[OsString]) -> Option<Error> {
         .collect();
     let first = words.first()?;
     if matches!(*first, "-p" | "--print") {
-        let prompt = words[1..].iter().find(|word| !word.starts_with('-'));
+        // Words behind options may be their values: a prompt has blanks, or comes last.
+        let mut others = words[1..].iter().filter(|word| !word.starts_with('-'));
+        let prompt = others.clone().find(|word| !is_word(word));
+        let prompt = prompt.or_else(|| others.next_back());
         return Some(dash_p(prompt.copied()));
     }
     let is_command = crate::command().find_subcommand(first).is_some();

@@ -283,7 +283,7 @@ fn at_a_terminal_it_asks_for_provider_key_and_model_and_shows_no_key() {
     typist.say("API key (not shown): ", "sk-wrong");
     typist
         .screen
-        .wait_for("a prompt of one token is sent and billed");
+        .wait_for("a prompt of one token is sent, which may cost a little");
     typist.screen.wait_for("rejected: 401 no");
     typist.say("API key (not shown): ", KEY);
     typist.say("Model (number or name) [deep-large]: ", "3");

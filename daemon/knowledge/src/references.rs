@@ -295,7 +295,7 @@ impl Reader<'_> {
 
     /// Whether the path as written is in the workspace, and what it leads to is not.
     fn leads_out(&self, written: &str, at: &ResolvedPath) -> bool {
-        let mut roots = self.workspace.writable_roots().iter();
+        let mut roots = self.workspace.writable_roots();
         let is_inside = roots.any(|root| at.path().starts_with(root));
         !is_inside && self.workspace.is_written_inside(written)
     }

@@ -60,6 +60,7 @@ pub use shell::{
 pub use skill_limits::under_skills;
 pub use started::{Setting, StartedKind, StartedProgram, started_programs};
 pub use unattended::{Unattended, unasked, unattended};
+pub use work_tree::added_work_tree;
 
 #[cfg(any(test, fuzzing))]
 pub mod fuzz;
@@ -67,3 +68,4 @@ pub mod fuzz;
 extern crate self as policy;
 #[cfg(test)]
 mod tests;
+mod work_tree;

@@ -182,6 +182,8 @@ pub struct Facts {
     /// Every call id of the conversation: ids are unique in a session, even if the provider's are not.
     pub call_ids: HashSet<CallId>,
     pub last_line: String,
+    /// Directories that the session may write in since a call has made them.
+    pub added_dirs: Vec<String>,
     /// The first line of the first prompt: the session's title if it has no name.
     pub first_line: String,
     /// The result of each `request_id`.

@@ -225,6 +225,14 @@ pub fn denied_by_answer(resolved: &InteractionResolved, note: Option<&str>) -> S
     }
 }
 
+/// The result of a call that made a directory in which the session may write from now on.
+pub fn with_added_dir(text: &str, dir: &str) -> String {
+    format!(
+        "{}\nThe session may write in `{dir}` from now on, with file tools and sandboxed commands.\n",
+        text.trim_end_matches('\n')
+    )
+}
+
 fn denied_by_person(by: &str, note: Option<&str>) -> String {
     match note {
         Some(note) if !note.trim().is_empty() => format!("Denied by the user ({by}): {note}"),

@@ -102,7 +102,7 @@ impl Workspace {
     }
 
     fn is_below_root(&self, path: &Path) -> bool {
-        self.root_of(path).is_some() && !self.roots.iter().any(|root| root.starts_with(path))
+        self.root_of(path).is_some() && !self.writable_roots().any(|root| root.starts_with(path))
     }
 
     /// The directories on the way to a path, and itself, that have a `.git`.

@@ -33,7 +33,7 @@ impl Workspace {
     /// What the session may write: its roots, and these directories beside them.
     #[must_use]
     pub fn writable_dirs(&self, beside: &[PathBuf]) -> WritableDirs {
-        let roots = self.writable_roots().iter().chain(beside);
+        let roots = self.writable_roots().chain(beside);
         WritableDirs(roots.cloned().collect())
     }
 }

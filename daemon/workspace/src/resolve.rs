@@ -247,10 +247,7 @@ impl Workspace {
                 path: path(),
                 pattern: pattern.to_owned(),
             }),
-            (Access::Write, _) if !at.writable => Err(PathError::Outside {
-                path: path(),
-                roots: self.roots.clone(),
-            }),
+            (Access::Write, _) if !at.writable => Err(self.outside(path())),
             (Access::Read | Access::Write, _) => Ok(()),
         }
     }

@@ -49,10 +49,7 @@ impl Workspace {
         if self.is_masked(path) {
             return Err(PathError::Masked(path.to_owned()).into());
         }
-        let outside = || PathError::Outside {
-            path: path.to_owned(),
-            roots: self.roots.clone(),
-        };
+        let outside = || self.outside(path.to_owned());
         // A root itself is never removed.
         let root = self.root_of(path).filter(|root| *root != path);
         root.ok_or_else(outside)?;

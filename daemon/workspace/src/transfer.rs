@@ -250,8 +250,8 @@ impl Workspace {
     }
 
     fn no_root(&self, path: &Path) -> Result<(), FileError> {
-        let held = self.roots.iter().chain([&self.cwd]);
-        if held.into_iter().any(|root| root.starts_with(path)) {
+        let mut held = self.writable_roots().chain([&self.cwd]);
+        if held.any(|root| root.starts_with(path)) {
             return Err(FileError::Root(path.to_owned()));
         }
         Ok(())

@@ -4,12 +4,13 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::RwLock;
+use std::sync::{OnceLock, RwLock};
 
 use globset::GlobBuilder;
 use rustix::fd::OwnedFd;
 
 use crate::deny_read::{self, DenyRead};
+use crate::home::holds_home;
 use crate::resolve::PathError;
 use crate::unasked_reads::UnaskedReads;
 use crate::{handle, resolve};
@@ -36,11 +37,16 @@ pub struct WorkspaceOptions {
     pub user_home: PathBuf,
 }
 
+/// How many directories may be added while a session runs.
+const ADDED_MAX: usize = 16;
+
 /// The files that a session works on.
 #[derive(Debug)]
 pub struct Workspace {
     /// Resolved. The workspace root comes first.
-    pub(crate) roots: Vec<PathBuf>,
+    roots: Vec<PathBuf>,
+    /// Directories that the user has added since. Each stays.
+    added: [OnceLock<PathBuf>; ADDED_MAX],
     pub(crate) cwd: PathBuf,
     pub(crate) user_home: PathBuf,
     masked: Vec<PathBuf>,
@@ -102,6 +108,7 @@ impl Workspace {
             unasked: UnaskedReads::default(),
             git_named: RwLock::default(),
             roots,
+            added: Default::default(),
             slash,
         })
     }
@@ -125,9 +132,42 @@ impl Workspace {
     }
 
     /// All writable directories, the workspace root first.
+    pub fn writable_roots(&self) -> impl Iterator<Item = &PathBuf> {
+        let added = self.added.iter().filter_map(OnceLock::get);
+        self.roots.iter().chain(added)
+    }
+
+    /// Lets the session write in a further directory, given by a path without links. False if there are too many.
+    pub fn add_root(&self, directory: PathBuf) -> bool {
+        if self
+            .writable_roots()
+            .any(|root| directory.starts_with(root))
+        {
+            return true;
+        }
+        self.added
+            .iter()
+            .any(|free| free.set(directory.clone()).is_ok())
+    }
+
+    /// The path without links of a directory outside the roots that could be added to them, there or not: not the user's
+    /// home, what holds it, or what no tool may touch.
     #[must_use]
-    pub fn writable_roots(&self) -> &[PathBuf] {
-        &self.roots
+    pub fn addable(&self, cwd: &Path, named: &Path) -> Option<PathBuf> {
+        let named = path_clean::clean(cwd.join(named));
+        let around = named.parent()?.canonicalize().ok()?;
+        let directory = around.join(named.file_name()?);
+        let is_inside = self.root_of(&directory).is_some();
+        let is_closed = self.is_masked(&directory) || holds_home(&directory, &self.user_home);
+        (!is_inside && !is_closed).then_some(directory)
+    }
+
+    /// The error of a path that is in none of them.
+    pub(crate) fn outside(&self, path: PathBuf) -> PathError {
+        PathError::Outside {
+            path,
+            roots: self.writable_roots().cloned().collect(),
+        }
     }
 
     /// The session's temporary directory, resolved.
@@ -162,7 +202,7 @@ impl Workspace {
 
     /// The innermost writable root that contains a resolved path.
     pub(crate) fn root_of(&self, path: &Path) -> Option<&Path> {
-        let holding = self.roots.iter().filter(|root| path.starts_with(root));
+        let holding = self.writable_roots().filter(|root| path.starts_with(root));
         holding
             .max_by_key(|root| root.as_os_str().len())
             .map(PathBuf::as_path)

@@ -310,6 +310,10 @@ pub enum Status {
         mode: Mode,
         by: Option<String>,
     },
+    /// The session may write in a further directory.
+    AddedDir {
+        dir: String,
+    },
     OnlyReads {
         only: bool,
         by: Option<String>,

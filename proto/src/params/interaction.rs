@@ -102,6 +102,10 @@ pub struct Approval {
     /// nor for what is put back.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub editable: bool,
+    /// If the call runs outside the sandbox and makes a work tree: the directory that the session may write in from then
+    /// on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub adds_dir: Option<String>,
     /// How many further calls of the same answer have no result yet: `deny_rest` answers for them too.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub following: u32,

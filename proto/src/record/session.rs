@@ -117,6 +117,9 @@ pub struct SessionSet {
     /// Rule of this session that the user revoked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub revoked: Option<String>,
+    /// A directory that the session may write in from now on. Absolute, without links.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub added_dir: Option<String>,
     /// Name of the requesting client.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,

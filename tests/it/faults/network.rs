@@ -41,7 +41,7 @@ fn f83_each_layer_that_fails_is_named() {
     house.daemon();
     let message = fails(&house);
     assert!(
-        message.contains("has no connection") && message.contains("corrupt message"),
+        message.contains("has no connection") && message.contains("does not speak TLS"),
         "{message}"
     );
 

@@ -267,6 +267,39 @@ fn set_up_offers_the_address_at_which_the_api_is_found() {
     assert!(config.contains(&format!("\"{whole}\"")), "{config}");
 }
 
+#[test]
+fn set_up_asks_for_another_address_where_nothing_answers() {
+    let model = Model::start([]);
+    model.list(&["model-1"]);
+    let house = House::new();
+    house.daemon();
+    let right = model.base_url();
+    let nobody = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = nobody.local_addr().expect("its address").port();
+    drop(nobody);
+    let wrong = format!("http://127.0.0.1:{port}/v1");
+    let mut terminal = Terminal::reasonix(&house, &["setup"], 100, 60);
+    for (question, answer) in [
+        ("Provider (number or name)", "new"),
+        ("Name of the provider", "mine"),
+        ("URL, for example", wrong.as_str()),
+        ("Does it need a key?", "n"),
+        ("Keep it anyway?", "n"),
+        (&format!("[{wrong}]"), right.as_str()),
+        ("Model (number or name) [model-1]:", ""),
+    ] {
+        terminal.wait_text(question);
+        say(&terminal, answer);
+    }
+    terminal.wait_text("new sessions now use mine/model-1");
+    assert!(
+        terminal
+            .screen()
+            .contains(&format!("{wrong}: no connection: connection refused"))
+    );
+    assert_eq!(terminal.exit_code(), 0);
+}
+
 /// Both languages at the usual and at a narrow width.
 fn looks() -> impl Iterator<Item = TerminalSetup> {
     let sizes = [(80, 24), (40, 12)].into_iter();

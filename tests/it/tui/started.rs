@@ -55,7 +55,58 @@ fn words_behind_no_command_are_a_misspelt_command_or_need_quotes() {
             "unknown option `--last`",
             "`reasonix -c`",
         ),
-        (&["run", "-C", "/", "hi"], "unknown option `-C`", "`--cwd`"),
+        (
+            &["run", "-C", "/", "hi"],
+            "unknown option `-C`",
+            "`--cwd DIR`",
+        ),
+        (
+            &["-C", "/", "hi"],
+            "unknown option `-C`",
+            "`cd DIR && reasonix`",
+        ),
+        (&["foo", "ls"], "Unknown command `foo`", "`reasonix help`"),
+        (
+            &["please", "search"],
+            "Unknown command `please`",
+            "`reasonix help`",
+        ),
+        (
+            &["-p", "--output-format", "json", "hello"],
+            "`-p` is an option of `reasonix run`",
+            "`reasonix run \"hello\"`",
+        ),
+        (&["init"], "Unknown command `init`", "`reasonix run /init`"),
+        (
+            &["run", "--resume", "3", "hi"],
+            "unknown option `--resume`",
+            "`--session`",
+        ),
+        (
+            &["run", "--permission-mode", "plan", "hi"],
+            "unknown option `--permission-mode`",
+            "`--plan`",
+        ),
+        (
+            &["run", "--sandbox", "workspace-write", "hi"],
+            "unknown option `--sandbox`",
+            "leave it out",
+        ),
+        (
+            &["run", "--output-format", "stream-json", "hi"],
+            "unknown output format `stream-json`",
+            "`--output-format jsonl`",
+        ),
+        (
+            &["config", "list"],
+            "Unknown command `list`",
+            "`reasonix config`",
+        ),
+        (
+            &["-r", "", "hi"],
+            "a prompt needs a session",
+            "`reasonix ls`",
+        ),
         (
             &["run", "-a", "never"],
             "unknown option `-a`",
@@ -94,5 +145,54 @@ fn a_dumb_terminal_gets_the_lines() {
             "no escape: {}",
             terminal.scrollback()
         );
+    }
+}
+
+#[test]
+fn a_dumb_terminal_takes_prompt_and_options_as_any_other() {
+    let house = House::playing(&Script::new().runs("touch made").says("It may not."));
+    let mut command = house.command(&["--read-only", "--approval-mode", "auto", "make it"]);
+    command.env("TERM", "dumb");
+    let mut terminal = Terminal::start(command, 80, 24);
+    terminal.wait_scrolled("It may not.");
+    terminal.type_text("/quit\n");
+    assert_eq!(terminal.exit_code(), 0);
+    assert!(!house.project().join("made").exists());
+    let log = house.log(proto::Pid(1));
+    assert_eq!(
+        log.check().results()[0].status,
+        proto::item::CallStatus::Denied
+    );
+    assert_eq!(log.count("interaction.opened"), 0);
+    // It shows no list to pick from.
+    let mut command = house.command(&["-r"]);
+    command.env("TERM", "dumb");
+    let mut terminal = Terminal::start(command, 80, 24);
+    terminal.wait_scrolled("too simple to pick a session");
+    assert_eq!(terminal.exit_code(), 64);
+}
+
+#[test]
+fn a_sentence_in_a_script_without_blanks_is_a_prompt() {
+    let house = House::playing(&Script::new().says("修好了。"));
+    let terminal = interface(
+        &house,
+        &["修复登录页面的错误，并运行测试"],
+        TerminalSetup::USUAL,
+    );
+    terminal.wait_text("修好了。");
+}
+
+#[test]
+fn the_last_session_goes_on_with_a_prompt_behind_its_option() {
+    let house = House::playing(&Script::new().says("Once.").says("Twice.").says("Thrice."));
+    let _ = house.reasonix(&["run", "hello"]).expect_code(0);
+    for (arguments, words) in [
+        (&["-c", "and again"][..], "Twice."),
+        (&["-r", "1", "and again"], "Thrice."),
+    ] {
+        let terminal = interface(&house, arguments, TerminalSetup::USUAL);
+        terminal.wait_text(words);
+        assert_eq!(house.logs().len(), 1);
     }
 }

@@ -6,6 +6,7 @@ use client::Client;
 use proto::methods::ProviderProbe;
 use proto::params::config::{KeyState, ProviderProbeOutput, ProviderProbeParams, ProviderStatus};
 
+use super::pick;
 use crate::exit::Error;
 use crate::messages::setup::Msg;
 use crate::messages::translated;
@@ -104,7 +105,10 @@ impl Search<'_> {
                 }
                 (KeyState::Wrong | KeyState::Missing, true) => answer(&probed),
                 (_, false) => {
-                    self.unreachable(&probed, person).await?;
+                    if let Some(other) = self.unreachable(&probed, address, person).await? {
+                        base_url = Some(other);
+                        continue;
+                    }
                     return Ok(Key {
                         new,
                         probed: Some(probed),
@@ -234,13 +238,17 @@ impl Search<'_> {
         }
     }
 
-    /// Nothing answers: a person may keep it all the same.
+    /// Nothing answers: a person may keep it all the same, or give another address, which is returned.
     async fn unreachable(
         &self,
         probed: &ProviderProbeOutput,
+        address: Option<&str>,
         person: &mut Option<Person>,
-    ) -> Result<(), Error> {
-        let words = answer(probed);
+    ) -> Result<Option<String>, Error> {
+        let words = match address {
+            Some(address) => format!("{}: {}", text::line(address), answer(probed)),
+            None => answer(probed),
+        };
         let Some(person) = person else {
             return Err(Error::Failed {
                 what: words,
@@ -255,7 +263,10 @@ impl Search<'_> {
             output::progress(&format!("  {}", text::line(&translated(&probed.hint))));
         }
         if person.agrees(say!(Msg::KeepAnyway), false).await? {
-            return Ok(());
+            return Ok(None);
+        }
+        if let Some(address) = address.filter(|_| self.may_move) {
+            return Ok(Some(pick::url(person, address).await?));
         }
         Err(Error::Failed {
             what: say!(Msg::NothingChanged).to_owned(),

@@ -150,6 +150,7 @@ pub fn approval(number: u64, command: &str) -> Interaction {
             scope("any `cargo test …`", "Bash(cargo test:*)"),
         ],
         following: 0,
+        adds_dir: None,
         editable: true,
     };
     interaction(number, InteractionRequest::Approval(approval))

@@ -1,6 +1,7 @@
 //! One function an effect: what the machine wants done, done.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -87,6 +88,12 @@ impl Actor {
         }
         if let Body::SessionExited(exited) = &record.body {
             self.stop_children_of(exited);
+        }
+        if let Body::SessionSet(set) = &record.body
+            && let Some(dir) = &set.added_dir
+        {
+            let workspace = &self.calls.call_environment().workspace;
+            workspace.add_root(PathBuf::from(dir));
         }
         self.charge(record);
         self.keep_research_state(record);

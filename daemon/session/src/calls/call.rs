@@ -2,7 +2,7 @@
 //! asked is made. Module `judgement` judges it, module `run` runs it.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use contract::tool::{Cancel, Progress, Shells, SkillLibrary};
@@ -188,6 +188,13 @@ impl CallEnvironment {
         self.context(call, Arc::new(Quiet), Arc::new(()), Arc::new(Never))
     }
 
+    /// The directory of a work tree that a command makes outside the roots, if it may become one of them.
+    fn added_work_tree(&self, command: &str, cwd: &Path) -> Option<String> {
+        let named = policy::added_work_tree(command)?;
+        let directory = self.workspace.addable(cwd, Path::new(&named))?;
+        directory.into_os_string().into_string().ok()
+    }
+
     /// The tool that a call leads to, with its parsed arguments.
     fn found(&self, call: &ToolCall) -> Result<ResolvedCall<'_>, Unfit> {
         let surroundings = self.surroundings();
@@ -235,6 +242,7 @@ impl CallEnvironment {
     ) -> Result<(Judgement, Ready), Outcome> {
         let found = self.found(call)?;
         let position = self.shell_position(&**found.tool, Some(&call.id));
+        let cwd = position.cwd.clone();
         let mut judged = self.surroundings().judge(&found, position, standpoint);
         if call.found {
             asked_always(&mut judged.explanation.decision);
@@ -299,6 +307,10 @@ impl CallEnvironment {
                     None => Vec::new(),
                 },
                 again: false,
+                adds_dir: standpoint
+                    .outside
+                    .as_ref()
+                    .and_then(|_| self.added_work_tree(&judged.subject, &cwd)),
                 scopes: judged.explanation.decision.scopes.clone(),
                 // The other questions about a command are not about its text.
                 following: 0,

@@ -69,8 +69,14 @@ pub fn around(about: &SandboxContext<'_>, rules: &RuleSet) -> CommandSandbox {
         .workspace
         .paths_denied_to_edit(rules.denied_paths(Access::Edit));
     let whole_family = rules.denies_all(Access::Read) || rules.denies_all(Access::Edit);
-    let roots = about.workspace.writable_roots();
-    let mut write: Vec<PathBuf> = roots.iter().filter(|root| root.is_dir()).cloned().collect();
+    let roots: Vec<_> = about.workspace.writable_roots().collect();
+    let is_there = |root: &PathBuf| root.is_dir();
+    let mut write: Vec<PathBuf> = roots
+        .iter()
+        .copied()
+        .filter(|root| is_there(root))
+        .cloned()
+        .collect();
     write.extend(confine.caches.iter().filter(|dir| dir.is_dir()).cloned());
     write.retain(|root| *root != temp);
     let mut protected = Vec::new();

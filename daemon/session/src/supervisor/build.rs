@@ -82,7 +82,8 @@ pub fn build(
         (None, true) => parts.created.epoch,
         (None, false) => parts.log.facts.epoch(),
     };
-    let (workspace, lost) = workspace_of(services, &parts, &dir, is_new)?;
+    let (workspace, lost) =
+        workspace_of(services, &parts, &dir, &parts.log.facts.added_dirs, is_new)?;
     let Parts {
         created,
         log,
@@ -265,6 +266,7 @@ fn workspace_of(
     services: &SessionServices,
     parts: &Parts,
     dir: &Path,
+    added_dirs: &[String],
     is_new: bool,
 ) -> Result<(Arc<Workspace>, Option<String>), Failure> {
     let temp = temp_of(services, parts.created.pid);
@@ -289,6 +291,9 @@ fn workspace_of(
         }
         Err(failure) => return Err(failure),
     };
+    for dir in added_dirs {
+        workspace.add_root(PathBuf::from(dir));
+    }
     Ok((Arc::new(workspace), lost))
 }
 

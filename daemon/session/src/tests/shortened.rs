@@ -7,6 +7,7 @@ use proto::params::session::AttachParams;
 use proto::{Body, ErrorName, Seq};
 
 use super::fixtures;
+use super::house::until;
 use super::world::World;
 use crate::{Attach, SessionHandle};
 
@@ -81,12 +82,14 @@ async fn a_log_that_was_cut_at_a_line_is_noticed_and_old_cursors_are_refused() {
     let epoch = handle.epoch();
     assert!(epoch > 1);
     assert_eq!(follow(&handle, 2, epoch).await, Ok(()));
+    until("the session to say so", || {
+        let records = fixtures::records(path.parent().unwrap());
+        records.iter().any(
+            |record| matches!(&record.body, Body::Notice(notice) if notice.text.contains("backup")),
+        )
+    })
+    .await;
     assert_eq!(losses(&world), [left + 3]);
-    let records = fixtures::records(path.parent().unwrap());
-    let is_told = records.iter().any(
-        |record| matches!(&record.body, Body::Notice(notice) if notice.text.contains("backup")),
-    );
-    assert!(is_told, "the session says so");
 
     // It goes on, and nothing more is said in its next lives, in which the epoch stays.
     world.prompt(&session, "three").await.unwrap();
@@ -119,7 +122,7 @@ async fn a_log_restored_from_a_backup_is_noticed_also_after_a_rebuild_of_the_ind
     world.supervisor.rebuild().await.unwrap();
     let handle = world.supervisor.find(&session).await.unwrap();
     assert_eq!(follow(&handle, 2, 1).await, Err(ErrorName::CursorStale));
-    assert_eq!(losses(&world), [known.0]);
+    until("the loss in the log", || losses(&world) == [known.0]).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

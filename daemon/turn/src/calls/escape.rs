@@ -155,6 +155,13 @@ impl Step<'_> {
         self.close_what_cannot_run(calls);
     }
 
+    /// The directory that an unsandboxed run has made, and that the session may write in from now on.
+    pub(super) fn added_dir(&self, call: &ToolCall, outcome: &Outcome) -> Option<String> {
+        let open = self.open_call(&call.id)?;
+        let made = open.is_outside() && outcome.status == CallStatus::Ok;
+        open.adds_dir.clone().filter(|_| made)
+    }
+
     /// Merges the outcome of a previously blocked call with that of its sandboxed run. Returns the outcome of the run
     /// that counts; an unsandboxed run's outcome also says why the call was blocked before.
     pub(super) fn merge_blocked_outcome(

@@ -2,7 +2,7 @@
 
 use contract::Outcome;
 use proto::item::{CallStatus, Display, Image, ToolCall, ToolMessage};
-use proto::record::ToolFinished;
+use proto::record::{SessionSet, ToolFinished};
 use proto::{Body, CallId};
 
 use crate::facts::CallStage;
@@ -54,7 +54,11 @@ impl Step<'_> {
         outcome: Outcome,
         duration_ms: u64,
     ) {
-        let (outcome, duration_ms) = self.merge_blocked_outcome(call, outcome, duration_ms);
+        let added = self.added_dir(call, &outcome);
+        let (mut outcome, duration_ms) = self.merge_blocked_outcome(call, outcome, duration_ms);
+        if let Some(dir) = &added {
+            outcome.text = words::with_added_dir(&outcome.text, dir);
+        }
         let Outcome {
             status,
             text,
@@ -83,6 +87,12 @@ impl Step<'_> {
             skill,
             agent,
         }));
+        if let Some(dir) = added {
+            self.append(Body::SessionSet(SessionSet {
+                added_dir: Some(dir),
+                ..SessionSet::default()
+            }));
+        }
         calls.ready.push(PendingResult {
             call: call.id.clone(),
             status,

@@ -15,6 +15,14 @@ impl OpenCall {
 }
 
 impl Facts {
+    /// The user let a call make a directory that the session may write in.
+    pub(super) fn note_added_dir(&mut self, call: &CallId, adds_dir: Option<&String>) {
+        let mut calls = self.open.iter_mut().flat_map(|open| &mut open.calls);
+        if let Some(open) = calls.find(|open| open.call.id == *call) {
+            open.adds_dir = adds_dir.cloned();
+        }
+    }
+
     /// Why the sandbox blocked a call that has no result yet. If such a call runs again, it runs unsandboxed.
     #[must_use]
     pub fn blocked(&self, call: &CallId) -> Option<&str> {

@@ -416,6 +416,7 @@ impl Facts {
             | ApprovalDecision::AllowAlways => {
                 let granted = decision == ApprovalDecision::AllowSession;
                 self.grants.extend(scope.filter(|_| granted).cloned());
+                self.note_added_dir(&open.call, approval.adds_dir.as_ref());
                 self.allow(open, resolved, blocked);
             }
         }

@@ -110,6 +110,8 @@ pub struct OpenCall {
     pub check: Option<GoalCheck>,
     /// The user denied another call of its answer, and with that one every further question about a call.
     pub denied_with_rest: bool,
+    /// The directory that the session may write in once the call has made it.
+    pub adds_dir: Option<String>,
 }
 
 /// A user's change of a call.
@@ -155,6 +157,7 @@ impl OpenCall {
             edit: None,
             check: None,
             denied_with_rest: false,
+            adds_dir: None,
         }
     }
 }

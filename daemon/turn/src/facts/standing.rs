@@ -46,6 +46,7 @@ impl Facts {
         if let Some(paused) = set.paused {
             self.set_paused(paused, set.tree == Some(true));
         }
+        self.added_dirs.extend(set.added_dir.clone());
         if let Some(revoked) = &set.revoked {
             self.grants.retain(|scope| scope.rule != *revoked);
         }

@@ -181,6 +181,7 @@ pub fn judgement(
         again: false,
         scopes: vec![scope],
         following: 0,
+        adds_dir: None,
         editable: true,
     };
     Judgement::Decided(Decided {

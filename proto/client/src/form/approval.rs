@@ -92,7 +92,7 @@ pub(super) fn form(approval: &Approval) -> Form<'_> {
     let form = match &approval.escape {
         None if approval.quarantined.is_empty() => form,
         None => put_back(form, &approval.quarantined),
-        Some(reason) => unsandboxed(form, reason),
+        Some(reason) => unsandboxed(form, reason, approval.adds_dir.as_deref()),
     };
     match approval.programs.is_empty() && approval.left_out.is_empty() {
         true => form,
@@ -224,15 +224,22 @@ fn with_note(mut words: String, note: Option<&str>) -> String {
 }
 
 /// The approval of a call that the sandbox stopped: it may run once more, outside.
-fn unsandboxed<'a>(mut form: Form<'a>, reason: &'a str) -> Form<'a> {
+fn unsandboxed<'a>(mut form: Form<'a>, reason: &'a str, adds_dir: Option<&'a str>) -> Form<'a> {
     let tool = form.tool.unwrap_or_default();
     form.title = Msg::TitleOutside;
     let stopped = Note::new(Msg::StoppedBecause, Some(reason)).with_tone(NoteTone::Warning);
     form.notes = vec![stopped, Note::new(Msg::OutsideMeans, None)];
+    let added =
+        adds_dir.map(|dir| Note::new(Msg::OutsideAdds, Some(dir)).with_tone(NoteTone::Warning));
+    form.notes.extend(added);
     form.lines.heading = format!(
         "the sandbox may have blocked it: {reason} — run `{tool}` once outside the sandbox, with all your rights?"
     );
-    form.lines.note = None;
+    form.lines.note = adds_dir.map(|dir| {
+        Cow::Owned(format!(
+            "the session may then also write in `{dir}`, from now on"
+        ))
+    });
     form.lines.name_suffix = " outside the sandbox";
     if let Shape::Decision(decision) = &mut form.shape {
         decision.yes = Label {

@@ -83,6 +83,7 @@ crate::catalog! {
     /// 0: why.
     StoppedBecause = "the sandbox may have blocked it: {0}", "似乎被沙箱阻止：{0}";
     OutsideMeans = "Outside the sandbox, it can do everything that you can: change any of your files and use the network. It already ran inside the sandbox until it was blocked.", "在沙箱外，它可以做你能做的一切：修改你的任何文件、使用网络。它已在沙箱内运行过一次，直到被阻止为止。";
+    OutsideAdds = "This session may then also write in {0}, from now on.", "此后本会话也可以写入 {0}。";
     PutBackMeans = "Such a file can configure or run something, so it was moved away. It was made while the command ran, perhaps by you. If you deny, it stays where it was moved to.", "这类文件可以更改配置或运行程序，因此已移走。它是在命令运行期间创建的，也可能出自你本人。拒绝则留在移到的位置。";
     KeyPutBack = "put it back", "放回原处";
     KeyLeave = "leave it moved away", "不放回";

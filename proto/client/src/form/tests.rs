@@ -50,6 +50,7 @@ fn approval(escape: Option<&str>, scopes: &[Scope]) -> InteractionRequest {
         review: None,
         scopes: scopes.to_vec(),
         following: 0,
+        adds_dir: None,
         editable: escape.is_none(),
     })
 }
@@ -234,6 +235,7 @@ fn list_shows_the_arguments_of_a_call_without_a_subject() {
             text: r#"{"a":2}"#.to_owned(),
         },
         following: 0,
+        adds_dir: None,
         editable: false,
         ..asked
     }));

@@ -92,6 +92,7 @@ crate::catalog! {
     PlanModeBy = "plan mode (by {0}): changes are refused until a plan is approved", "{0} 已进入计划模式：在计划获批之前，任何改动都会被拒绝";
     PlanModeEnded = "plan mode ended", "计划模式已结束";
     PlanModeEndedBy = "{0} ended plan mode", "{0} 已结束计划模式";
+    AddedDir = "the session may also write in {0} from now on", "从现在起会话也可以写入 {0}";
     OnlyReads = "read-only from now on: changes are refused", "从现在起只读：任何改动都会被拒绝";
     OnlyReadsBy = "{0} made the session read-only: changes are refused", "{0} 已设为只读：任何改动都会被拒绝";
     ChangesAgain = "changes are allowed again", "已重新允许改动";

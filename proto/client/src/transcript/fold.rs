@@ -317,6 +317,9 @@ impl<T: AnswerText> Transcript<T> {
         if let Some(mode) = set.options.mode {
             self.tell(at, Status::Mode { mode, by: by() });
         }
+        if let Some(dir) = set.added_dir.clone() {
+            self.tell(at, Status::AddedDir { dir });
+        }
         if let Some(only) = set.options.read_only {
             self.tell(at, Status::OnlyReads { only, by: by() });
         }

@@ -297,6 +297,7 @@ pub fn status(language: Language, status: &Status) -> String {
             Mode::Plan => by(name, Msg::PlanMode, Msg::PlanModeBy),
             Mode::Normal => by(name, Msg::PlanModeEnded, Msg::PlanModeEndedBy),
         },
+        Status::AddedDir { dir } => fill(Msg::AddedDir, &[dir]),
         Status::OnlyReads { only, by: name } => match only {
             true => by(name, Msg::OnlyReads, Msg::OnlyReadsBy),
             false => by(name, Msg::ChangesAgain, Msg::ChangesAgainBy),

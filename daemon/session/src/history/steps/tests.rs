@@ -147,6 +147,7 @@ impl Log {
                 rule: String::new(),
                 scopes: Vec::new(),
                 following: 0,
+                adds_dir: None,
                 editable: false,
             }),
         }))
