@@ -92,7 +92,6 @@ impl FoundRepositories {
 /// What of the repositories that came since may run something.
 ///
 /// The error: the root could be searched before, and now there is too much in it.
-#[must_use]
 pub fn new_repositories(known: &KnownRepositories) -> (Vec<Arrival>, io::Result<()>) {
     let found = FoundRepositories::below(&known.root);
     let is_new = |place: &&PathBuf| !known.places.contains(*place);
