@@ -81,7 +81,15 @@ const FORMATS: (&str, [&str; 2]) = ("--output-format", ["stream-json", "streamin
 pub fn error(error: &clap::Error, arguments: &[OsString]) -> Option<Error> {
     let words: Vec<_> = arguments.iter().filter_map(|word| word.to_str()).collect();
     if error.kind() == ErrorKind::InvalidValue {
-        let format = words.iter().find(|word| FORMATS.1.contains(word))?;
+        let value = |kind| match error.get(kind) {
+            Some(ContextValue::String(text)) => Some(text.as_str()),
+            _ => None,
+        };
+        let is_format = value(ContextKind::InvalidArg)?.starts_with(FORMATS.0);
+        let format = value(ContextKind::InvalidValue)?;
+        if !is_format || !FORMATS.1.contains(&format) {
+            return None;
+        }
         let what = say!(Msg::UnknownFormat, format);
         let ours = format!("{} jsonl", FORMATS.0);
         return Some(Error::usage(what, say!(Msg::UseInstead, ours)));

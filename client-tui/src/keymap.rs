@@ -90,7 +90,7 @@ catalog! {
     AllowSession = "yes, for this session", "本会话内允许";
     AllowAlways = "always allow in this workspace", "在此工作区始终允许";
     Deny = "no, with an optional note", "拒绝，可附说明";
-    DenyRest = "no, also to the other calls of that answer", "拒绝，连同该回答的其余调用";
+    DenyRest = "no, and to all others of that answer that need approval", "拒绝，连同该回答中其余需要批准的调用";
     EditCommand = "edit the command first", "先修改命令";
     EditScope = "choose the scope of the approval", "选择允许的范围";
     ReadAll = "read all of it in the pager", "在分页器中阅读全部内容";

@@ -572,7 +572,7 @@ async fn three_hundred_questions_of_one_answer_take_one_no() {
         "{}",
         results[0].text
     );
-    let rest = "Denied: the user said no to an earlier call of that answer";
+    let rest = "Denied: the user denied every call of that answer";
     assert!(results[299].text.starts_with(rest), "{}", results[299].text);
     let is_there = |number: u32| house.project().join(format!("made-{number}")).exists();
     assert!(!(0..300).any(is_there));

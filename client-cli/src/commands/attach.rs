@@ -77,19 +77,35 @@ pub struct Args {
     /// What else a new session gets, and the prompt of either.
     #[arg(skip)]
     fresh: Fresh,
+    /// Make no new session where there is none.
+    #[arg(skip)]
+    only_last: bool,
+}
+
+/// The session to open.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Which {
+    Named(String),
+    New,
+    /// The most recent one of this directory.
+    Last,
 }
 
 impl Args {
-    /// Line by line in this session, in a new one, or in the last one of this directory.
-    pub fn lines(session: Option<String>, new: bool, fresh: Fresh) -> Self {
+    /// Line by line.
+    pub fn lines(which: Which, fresh: Fresh) -> Self {
         Self {
             plain: false,
             role: None,
             read_only: false,
-            new,
+            new: which == Which::New,
+            only_last: which == Which::Last,
             model: fresh.options.model.clone(),
             look: Look::default(),
-            session,
+            session: match which {
+                Which::Named(session) => Some(session),
+                Which::New | Which::Last => None,
+            },
             fresh,
         }
     }
@@ -141,6 +157,11 @@ pub async fn run(mut args: Args) -> Result<u8, Error> {
     let prompt = fresh.prompt.clone();
     let (session, is_new) = match args.session {
         Some(session) => (session, false),
+        None if args.only_last => {
+            let cwd = reach::utf8(&reach::cwd(None)?)?;
+            let last = reach::last_session(&client, &cwd).await?;
+            (last.session.to_string(), false)
+        }
         None => here(&client, args.new, role, fresh).await?,
     };
     if let (Some(prompt), false) = (prompt, is_new) {

@@ -81,8 +81,12 @@ pub async fn run(args: Args) -> Result<u8, Error> {
                 say!(Msg::LsShowsSessions),
             ));
         }
-        let new = !args.last && args.resume.is_none();
-        return super::attach::run(super::attach::Args::lines(args.resume, new, fresh)).await;
+        let which = match (args.resume, args.last) {
+            (Some(session), _) => super::attach::Which::Named(session),
+            (None, true) => super::attach::Which::Last,
+            (None, false) => super::attach::Which::New,
+        };
+        return super::attach::run(super::attach::Args::lines(which, fresh)).await;
     }
     let otherwise = say!(Msg::WithoutTerminal);
     let client = interface::connect("reasonix chat", Role::Drive, otherwise).await?;

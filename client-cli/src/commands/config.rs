@@ -153,7 +153,7 @@ fn print(values: &[&Value], json: bool) -> Result<(), Error> {
             ]
         })
         .collect();
-    output::table([Head::Key, Head::Value, Head::From], &rows)
+    output::table([Head::Setting, Head::Value, Head::From], &rows)
 }
 
 /// Where a value is from, for people.

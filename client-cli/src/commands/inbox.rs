@@ -92,7 +92,7 @@ enum Verb {
         /// Note to the model, taken literally even if it looks like a question number.
         #[arg(long, conflicts_with = "words")]
         note: Option<String>,
-        /// Also deny all other calls of the same answer that would be asked about.
+        /// Also deny all other calls of the same answer that need approval.
         #[arg(long)]
         rest: bool,
     },

@@ -43,7 +43,7 @@ pub use report::RunResult;
 ///
 /// Exit codes: 0 completed; 1 failed; 2 a budget, the step limit or the context is used up; 3 blocked: nobody could
 /// approve a call, or a hook refused; 64 wrong arguments; 69 no daemon; 75 waits for an answer (`--on-ask park`); 77 not
-/// permitted; 78 wrong config; 124 timeout; 130, 137, 143 interrupted, killed, ended.
+/// permitted; 78 wrong config; 124 timeout; 130 interrupted; 137 killed; 143 terminated.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Prompt; `-` reads standard input.

@@ -40,7 +40,9 @@ client::catalog! {
     Hit = "HIT", "命中";
     Hook = "HOOK", "钩子";
     Id = "ID", "编号";
-    Key = "KEY", "设置项";
+    Key = "KEY", "密钥";
+    /// Of the table of settings.
+    Setting = "KEY", "设置项";
     Kind = "KIND", "类型";
     Labels = "LABELS", "标签";
     Title = "TITLE", "标题";

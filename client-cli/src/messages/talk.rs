@@ -75,7 +75,7 @@ client::catalog! {
     /// 0: how many.
     OthersWait = "{0} more calls of the same answer have no result yet", "同一回答中还有 {0} 个调用没有结果";
     /// Below a call that waits.
-    RestToo = "`r` denies it and all others of that answer that would be asked about", "`r` 拒绝此项以及该回答中其余需要询问的调用";
+    RestToo = "`r` denies it and all others of that answer that need approval", "`r` 拒绝此项以及该回答中其余需要批准的调用";
     NoOpenQuestion = "there is no open question", "没有待回答的问题";
     NoSuchQuestion = "no open question `{0}`", "没有待回答的问题 `{0}`";
     ShownNow = "it is shown now: repeat the command", "现已显示：请重复该命令";
@@ -94,7 +94,7 @@ client::catalog! {
     /// 0: a prompt.
     DashPHint = "use `reasonix run \"{0}\"`: it runs one turn and prints the answer", "请用 `reasonix run \"{0}\"`：它执行一个回合并打印回答";
     ExamplePrompt = "fix the failing test", "修复失败的测试";
-    PromptNeedsSession = "a prompt needs a session to go to: `reasonix -r SESSION \"PROMPT\"`", "提示词需要指定会话：`reasonix -r SESSION \"PROMPT\"`";
+    PromptNeedsSession = "name the session for this prompt: `reasonix -r SESSION \"PROMPT\"`", "提示词需要指定会话：`reasonix -r SESSION \"PROMPT\"`";
     LinesCannotPick = "this terminal is too simple to pick a session: `reasonix -r SESSION`", "这个终端功能有限，无法选择会话：`reasonix -r SESSION`";
     LsShowsSessions = "`reasonix ls` shows the sessions of this directory", "`reasonix ls` 显示此目录的会话";
     WithoutTerminal = "without a terminal use `reasonix run PROMPT` or `reasonix attach --plain`", "没有终端时请用 `reasonix run PROMPT` 或 `reasonix attach --plain`";
@@ -115,7 +115,7 @@ client::catalog! {
     NoCallWaits = "no call is waiting for approval", "没有等待批准的调用";
     KeyEdit = " · e COMMAND run this instead", " · e COMMAND 改为运行此命令";
     /// 0: how many others.
-    KeyRest = " · r no to this and the {0} others", " · r 拒绝此项及其余 {0} 个";
+    KeyRest = " · r no, and to the {0} others that need approval", " · r 拒绝此项及其余 {0} 个中需要批准的";
     NoCommandToChange = "this has no command that can be changed: y or n", "这里没有可更改的命令：请用 y 或 n";
     CommandAfterE = "type the command after `e`: `e COMMAND`", "请在 `e` 后输入命令：`e COMMAND`";
     PromptDecision = "? y {0}{1} · n [words to the model] {2}: ", "? y {0}{1} · n [给模型的话] {2}：";

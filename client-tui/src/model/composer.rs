@@ -77,14 +77,19 @@ impl Composer {
         let drafts = self.drafts.values().map(|draft| draft.text.as_str());
         let texts = self.history.texts().chain(killed).chain(drafts);
         self.chips.retain(texts);
-        self.cleared = None;
+        // A command of the client sends nothing.
+        if !text.starts_with('/') {
+            self.cleared = None;
+        }
         text
     }
 
-    /// Clears the text. It is in the history, and [`Self::unsent`].
+    /// Clears the text. It is in the history, and [`Self::unsent`], unless it is an earlier prompt that was only shown.
     pub fn clear(&mut self) {
-        let text = self.take();
-        self.cleared = Some(text);
+        let draft = self.written().text;
+        let draft = self.chips.expand(&draft);
+        self.take();
+        self.cleared = Some(draft);
     }
 
     /// Texts that were written and not sent: the present one, or else what was cleared last, and the drafts of sessions

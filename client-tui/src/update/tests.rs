@@ -913,6 +913,12 @@ fn what_was_not_sent_is_printed_when_leaving() {
     model.composer.set("an older one");
     press(&mut model, &["ctrl-c", "x", "enter"]);
     assert!(!words(&mut model).contains("not sent"));
+    // An earlier prompt that is only looked at.
+    let mut model = attached();
+    say(&mut model, "sent before");
+    press(&mut model, &["up"]);
+    assert_eq!(model.composer.text(), "sent before");
+    assert!(!words(&mut model).contains("not sent"));
 }
 
 #[test]

@@ -41,8 +41,12 @@ pub struct KnownRepositories {
     pub root: PathBuf,
     /// Directories below it that git takes for a repository.
     pub places: BTreeSet<PathBuf>,
-    /// Whether the search was complete.
+    /// Directories below it that could not be listed.
+    pub closed: BTreeSet<PathBuf>,
+    /// Whether the search was complete, but for these.
     pub whole: bool,
+    /// What the session may write, the root among it.
+    pub writable: Vec<PathBuf>,
 }
 
 /// How strong the sandbox is on this machine.

@@ -38,6 +38,7 @@ mod textrules;
 mod unattended;
 mod variables;
 mod wildcards;
+mod work_tree;
 
 pub use call::{Access, Call, Subject, Subjects, subjects};
 pub use context::{Context, ResolvedPath};
@@ -68,4 +69,3 @@ pub mod fuzz;
 extern crate self as policy;
 #[cfg(test)]
 mod tests;
-mod work_tree;

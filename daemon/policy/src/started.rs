@@ -218,22 +218,7 @@ fn modules_of(script: &Script, part: &Part, changes: &Changes) -> Option<Started
     if !name.starts_with("python") && !name.starts_with("pypy") {
         return None;
     }
-    let arguments = part.words.get(1..).unwrap_or_default();
-    let options: Vec<_> = arguments
-        .iter()
-        .take_while(|word| word.text.starts_with('-') && word.text.len() > 1)
-        .collect();
-    let short = |letters: &[char]| {
-        let mut short = options.iter().filter(|word| !word.text.starts_with("--"));
-        short.any(|word| word.text.contains(letters))
-    };
-    let is_code = short(&['c', 'm']) || options.len() == arguments.len();
-    if !is_code
-        || short(&['I', 'P'])
-        || arguments
-            .iter()
-            .any(|word| word.text.starts_with("--version"))
-    {
+    if !imports_beside(part.words.get(1..).unwrap_or_default()) {
         return None;
     }
     let word = Word {
@@ -251,6 +236,39 @@ fn modules_of(script: &Script, part: &Part, changes: &Changes) -> Option<Started
         kind: StartedKind::ImportedModules,
         ..started
     })
+}
+
+/// Whether Python with these arguments imports from the directory that it is started in.
+fn imports_beside(arguments: &[Word]) -> bool {
+    let mut arguments = arguments.iter();
+    while let Some(word) = arguments.next() {
+        let Some(letters) = word.text.strip_prefix('-').filter(|rest| !rest.is_empty()) else {
+            // A script, which has its modules beside it; or standard input.
+            return word.text == "-";
+        };
+        if letters.starts_with('-') {
+            if matches!(letters, "-version" | "-help") {
+                return false;
+            }
+            continue;
+        }
+        for (at, letter) in letters.char_indices() {
+            match letter {
+                'c' | 'm' => return true,
+                'I' | 'P' | 'V' | 'h' => return false,
+                // Its value follows.
+                'W' | 'X' => {
+                    if at + 1 == letters.len() {
+                        arguments.next();
+                    }
+                    break;
+                }
+                _ => {}
+            }
+        }
+    }
+    // Standard input.
+    true
 }
 
 /// Where Python looks first for a module: in the directory that it is started in.

@@ -11,9 +11,24 @@ const WITH_VALUE: [&str; 6] = ["-c", "-b", "-B", "--reason", "--git-dir", "--wor
 #[must_use]
 pub fn added_work_tree(line: &str) -> Option<String> {
     let script = shell::read(line);
-    let mut found = script.parts.iter().filter_map(named);
-    let first = found.next()?;
-    found.next().is_none().then_some(first)
+    let mut found = script
+        .parts
+        .iter()
+        .enumerate()
+        .filter_map(|(at, part)| Some((at, named(part)?)));
+    let (at, first) = found.next()?;
+    let is_alone = found.next().is_none();
+    // Before it the line stays where it is: there is nothing that changes the directory, and no shell of its own.
+    let stays = script.parts[..at].iter().all(|part| !moves(part));
+    let part = &script.parts[at];
+    let is_plain = part.via.is_empty() && part.parent.is_none();
+    (is_alone && stays && is_plain).then_some(first)
+}
+
+/// Whether a command may change the directory of those after it.
+fn moves(part: &Part) -> bool {
+    let name = part.program();
+    name.is_none_or(|name| matches!(name, "cd" | "pushd" | "popd" | "eval" | "source" | "."))
 }
 
 fn named(part: &Part) -> Option<String> {
@@ -53,7 +68,7 @@ mod tests {
             "git worktree add ../x",
             "git worktree add -b fix ../x main",
             "git -c core.x=y worktree add --detach ../x && cd ../x && ls",
-            "cd . && git worktree add -q --reason 'for now' ../x HEAD~2",
+            "git status && git worktree add -q --reason 'for now' ../x HEAD~2",
         ] {
             assert_eq!(added_work_tree(line).as_deref(), Some("../x"), "{line}");
         }
@@ -61,6 +76,10 @@ mod tests {
             "git worktree list",
             "git worktree add",
             "git -C sub worktree add ../x",
+            "cd sub && git worktree add ../x",
+            "(cd sub; git worktree add ../x)",
+            "sh -c 'git worktree add ../x'",
+            "env -C sub git worktree add ../x",
             "git worktree add $DIR",
             "git worktree add ~/x",
             "echo git worktree add ../x",

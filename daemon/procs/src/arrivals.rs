@@ -56,7 +56,7 @@ pub(crate) struct ArrivalWatch {
     /// Locked during a look.
     names: Mutex<Vec<AbsentName>>,
     /// What was there before: repositories that came since are looked for at the end.
-    repositories: Vec<KnownRepositories>,
+    repositories: Mutex<Vec<KnownRepositories>>,
     /// What came and was not reported yet.
     came: Mutex<Vec<Quarantined>>,
     /// How many came so far.
@@ -107,9 +107,10 @@ impl Arrivals {
         }
         // What a command in the background has made is not known before it was judged.
         for watch in lock(&self.running).iter().filter_map(Weak::upgrade) {
+            let before = lock(&watch.repositories);
             for known in &mut repositories {
                 let same = |other: &&KnownRepositories| other.root == known.root;
-                if let Some(before) = watch.repositories.iter().find(same) {
+                if let Some(before) = before.iter().find(same) {
                     known.places.retain(|place| before.places.contains(place));
                 }
             }
@@ -122,7 +123,7 @@ impl Arrivals {
             quarantine: Quarantine::new(self.dir.clone()),
             record: self.write_record(session, &absent, &repositories)?,
             names: Mutex::new(absent),
-            repositories,
+            repositories: Mutex::new(repositories),
             came: Mutex::default(),
             count: AtomicU64::new(0),
             changes,
@@ -173,6 +174,12 @@ impl Arrivals {
         for watch in watches {
             let mut names = lock(&watch.names);
             names.retain(|name| !paths.iter().any(|path| name.holds(path)));
+            drop(names);
+            for known in &mut *lock(&watch.repositories) {
+                // The repository that it belongs to.
+                let around = paths.iter().filter_map(|path| path.parent());
+                known.places.extend(around.map(Path::to_path_buf));
+            }
         }
     }
 
@@ -268,9 +275,10 @@ impl ArrivalWatch {
             watch.changes.add(&directories(&names));
             let all = when == When::Ended || watch.in_background;
             let mut came = look(&watch.quarantine, watch.session, &mut names, all);
+            drop(names);
             if when == When::Ended {
-                let found = search(&watch.quarantine, watch.session, &watch.repositories);
-                came.extend(found);
+                let known = lock(&watch.repositories).clone();
+                came.extend(search(&watch.quarantine, watch.session, &known));
             }
             watch.count.fetch_add(came.len() as u64, Ordering::Relaxed);
             lock(&watch.came).extend(came);

@@ -383,7 +383,7 @@ pub(crate) fn reason(error: reqwest::Error) -> String {
     let error = error.without_url();
     let chain = std::iter::successors(Some(&error as &dyn Error), |&error| error.source());
     if chain.clone().any(is_no_tls) {
-        return "it does not speak TLS: its address may begin with `http://`".to_owned();
+        return "the server does not speak TLS: try `http://` in `base_url`".to_owned();
     }
     if chain
         .clone()

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use contract::KnownRepositories;
 use rustix::fs::{Mode, OFlags, openat};
 
-use crate::absent::Arrival;
+use crate::absent::{Arrival, opened_up};
 use crate::file_system::open_directory;
 use crate::new_repository::{self, GitDirectoryKind, NewRepository};
 
@@ -21,7 +21,7 @@ use crate::new_repository::{self, GitDirectoryKind, NewRepository};
 const LOOKED_MAX: usize = 100_000;
 /// Directories with downloaded or generated files: repositories in them are not looked for.
 const PASSED_BY: [&str; 3] = ["node_modules", "target", ".venv"];
-/// What makes a directory one of git's.
+/// What makes a directory one of git's: all of these, or the first with a `commondir`.
 const GIT_DIRECTORY: [&str; 3] = ["HEAD", "objects", "refs"];
 /// Names in a git directory that may run something, or lead to what may.
 const RUNNING: [&str; 5] = ["commondir", "config", "config.worktree", "hooks", "modules"];
@@ -41,10 +41,36 @@ pub struct FoundRepositories {
     pub whole: bool,
 }
 
+impl From<FoundRepositories> for KnownRepositories {
+    fn from(found: FoundRepositories) -> Self {
+        Self {
+            places: found.trees.into_iter().chain(found.bare).collect(),
+            closed: found.closed.into_iter().collect(),
+            whole: found.whole,
+            ..Self::default()
+        }
+    }
+}
+
 impl FoundRepositories {
     /// Searches a root, nearest directories first.
     #[must_use]
     pub fn below(root: &Path) -> Self {
+        Self::search(root, |_| false)
+    }
+
+    /// The same. A directory of ours that cannot be listed gets its permissions back if `opens` says so.
+    fn search(root: &Path, opens: impl Fn(&Path) -> bool) -> Self {
+        let listed = |directory: &Path| {
+            std::fs::read_dir(directory).or_else(|error| {
+                let may = opens(directory) && opened_up(&open_directory(directory)?);
+                if may {
+                    std::fs::read_dir(directory)
+                } else {
+                    Err(error)
+                }
+            })
+        };
         let mut found = Self {
             whole: true,
             ..Self::default()
@@ -52,11 +78,11 @@ impl FoundRepositories {
         let mut looked = 0;
         let mut open = VecDeque::from([root.to_path_buf()]);
         while let Some(directory) = open.pop_front() {
-            let Ok(entries) = std::fs::read_dir(&directory) else {
+            let Ok(entries) = listed(&directory) else {
                 found.closed.push(directory);
                 continue;
             };
-            let mut of_git = 0;
+            let (mut of_git, mut leads) = (0, false);
             for entry in entries {
                 looked += 1;
                 let Ok(entry) = entry else {
@@ -74,14 +100,17 @@ impl FoundRepositories {
                     }
                     continue;
                 }
-                of_git += usize::from(GIT_DIRECTORY.iter().any(|known| name == *known));
+                if let Some(at) = GIT_DIRECTORY.iter().position(|known| name == *known) {
+                    of_git |= 1 << at;
+                }
+                leads |= name == "commondir";
                 if entry.file_type().is_ok_and(|kind| kind.is_dir())
                     && !PASSED_BY.iter().any(|passed| name == *passed)
                 {
                     open.push_back(entry.path());
                 }
             }
-            if of_git == GIT_DIRECTORY.len() {
+            if of_git == 0b111 || (leads && of_git & 1 == 1) {
                 found.bare.push(directory);
             }
         }
@@ -89,21 +118,31 @@ impl FoundRepositories {
     }
 }
 
-/// What of the repositories that came since may run something.
+/// Finds what may run something in the repositories that came since. Nothing is judged where the first search was not
+/// complete: what it left out would be taken for new.
 ///
-/// The error: the root could be searched before, and now there is too much in it.
+/// The error: the root could be searched before, and now it cannot.
 pub fn new_repositories(known: &KnownRepositories) -> (Vec<Arrival>, io::Result<()>) {
-    let found = FoundRepositories::below(&known.root);
+    if !known.whole {
+        return (Vec::new(), Ok(()));
+    }
+    let found = FoundRepositories::search(&known.root, |closed| !known.closed.contains(closed));
     let is_new = |place: &&PathBuf| !known.places.contains(*place);
     let trees = found.trees.iter().filter(is_new);
     let trees = trees.filter_map(|tree| of_tree(known, tree));
     let bare = found.bare.iter().filter(is_new);
     let bare = bare.flat_map(|bare| of_git_directory(bare));
     let arrivals = trees.chain(bare).collect();
-    let searched = match found.whole || !known.whole {
-        true => Ok(()),
-        false => Err(io::Error::other(format!(
-            "it has more than {LOOKED_MAX} names now, so not all new repositories are known"
+    let mut closed = found.closed.iter();
+    let hidden = closed.find(|closed| !known.closed.contains(*closed));
+    let searched = match (hidden, found.whole) {
+        (None, true) => Ok(()),
+        (Some(hidden), _) => Err(io::Error::other(format!(
+            "`{}` cannot be searched for new repositories",
+            hidden.display()
+        ))),
+        (None, false) => Err(io::Error::other(format!(
+            "not all of it was searched for new repositories ({LOOKED_MAX} names at most)"
         ))),
     };
     (arrivals, searched)
@@ -121,40 +160,57 @@ fn of_tree(known: &KnownRepositories, tree: &Path) -> Option<Arrival> {
     (!is_harmless).then(|| Arrival::new(path, parent, ".git"))
 }
 
-/// Whether a `.git` file leads to where it can do no harm: out of the root, to a work tree of a repository that was
-/// there, or to one that runs nothing.
-fn leads_to_known(known: &KnownRepositories, tree: &Path, file: &Path) -> bool {
-    let read = |path: &Path| {
-        let mut text = String::new();
-        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let opened = openat(rustix::fs::CWD, path, flags, Mode::empty()).ok()?;
-        let file = File::from(opened);
-        file.metadata().ok().filter(std::fs::Metadata::is_file)?;
-        file.take(FILE_MAX).read_to_string(&mut text).ok()?;
-        Some(text.trim_end_matches(['\r', '\n']).to_owned())
+/// The text of a small file.
+fn small_file(path: &Path) -> Option<String> {
+    let mut text = String::new();
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let opened = openat(rustix::fs::CWD, path, flags, Mode::empty()).ok()?;
+    let file = File::from(opened);
+    file.metadata().ok().filter(std::fs::Metadata::is_file)?;
+    file.take(FILE_MAX).read_to_string(&mut text).ok()?;
+    Some(text.trim_end_matches(['\r', '\n']).to_owned())
+}
+
+/// The git directory that the `.git` of a work tree is or leads to, without links; and the one that it shares with others.
+fn git_directories(tree: &Path) -> Option<(PathBuf, PathBuf)> {
+    let dot_git = tree.join(".git");
+    let own = match small_file(&dot_git) {
+        Some(text) => tree.join(text.strip_prefix("gitdir: ")?),
+        None => dot_git,
     };
-    let Some(text) = read(file) else {
+    let own = own.canonicalize().ok()?;
+    let common = match small_file(&own.join("commondir")) {
+        Some(common) => own.join(common).canonicalize().ok()?,
+        None => own.clone(),
+    };
+    Some((own, common))
+}
+
+/// Whether a `.git` file leads to where it can do no harm: to what the session cannot write, to a work tree of a
+/// repository that was there, or to one that runs nothing.
+fn leads_to_known(known: &KnownRepositories, tree: &Path, file: &Path) -> bool {
+    let Some(text) = small_file(file) else {
         return false;
     };
-    let Some(led) = text.strip_prefix("gitdir: ") else {
+    // Git reads to the zero byte.
+    if text.contains('\0') {
+        return false;
+    }
+    if !text.starts_with("gitdir: ") {
         // Git takes it for an error.
         return true;
-    };
-    let Ok(own) = tree.join(led).canonicalize() else {
+    }
+    let Some((own, common)) = git_directories(tree) else {
         return true;
     };
-    if !own.starts_with(&known.root) {
+    if !known.writable.iter().any(|root| own.starts_with(root)) {
         return true;
     }
-    if let Some(common) = read(&own.join("commondir")) {
-        let Ok(common) = own.join(common).canonicalize() else {
-            return false;
-        };
-        let places = known.places.iter().chain([&known.root]);
-        let is_known = places
-            .flat_map(|place| [place.join(".git"), place.clone()])
-            .filter_map(|place| place.canonicalize().ok())
-            .any(|place| place == common);
+    if own != common {
+        let mut places = known.places.iter().chain([&known.root]);
+        let is_known = places.any(|place| {
+            *place == common || git_directories(place).is_some_and(|(_, shared)| shared == common)
+        });
         return is_known && own.join("config.worktree").symlink_metadata().is_err();
     }
     open_directory(&own).is_ok_and(|opened| {
@@ -162,7 +218,7 @@ fn leads_to_known(known: &KnownRepositories, tree: &Path, file: &Path) -> bool {
     })
 }
 
-/// What of a git directory may run something: nothing if it is harmless as a whole.
+/// The parts of a git directory that may run something; none if it is harmless as a whole.
 fn of_git_directory(directory: &Path) -> Vec<Arrival> {
     let opened = open_directory(directory);
     if opened.is_ok_and(|opened| {

@@ -46,7 +46,7 @@ pub const STUCK: &str = "The same calls gave the same results again and again, s
 pub const CUT_CALL: &str = "Not run: your answer broke off inside this call.\nMake a smaller call: write large files in several parts with `append`.";
 pub const DENIED_BEFORE: &str = "Denied: the same call was denied before in this turn, and stays denied.\nDo not try to get the same \
                                  effect with another tool or another spelling: do something else, or explain what you need.";
-const DENIED_WITH_REST: &str = "Denied: the user said no to an earlier call of that answer and to all others that they would have been asked about.\nDo something else, or explain what you need.";
+const DENIED_WITH_REST: &str = "Denied: the user denied every call of that answer that needs approval.\nDo something else, or explain what you need.";
 pub const NO_PLAN_MODE: &str = "Not proposed: the session is not in plan mode, and no plan has to be approved.\nGo on with the work; say in words what you are about to do.";
 const PLAN_STOPPED: &str =
     "Not answered: the turn was stopped before anybody read the plan. Plan mode is still on.";

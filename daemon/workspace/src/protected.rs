@@ -104,6 +104,9 @@ fn is_editors_workspace(name: &str) -> bool {
     name.to_ascii_lowercase().ends_with(".code-workspace")
 }
 
+/// What git obeys in a git directory.
+const OF_BARE: [&str; 5] = ["config", "config.worktree", "commondir", "hooks", "modules"];
+
 /// How many nested repositories are protected. More would delay each command, so that exceeding it is reported.
 const REPOSITORIES_MAX: usize = 64;
 
@@ -149,10 +152,15 @@ pub fn guarded(root: &Path) -> GuardedPaths {
     for tree in found.trees.iter().take(REPOSITORIES_MAX) {
         guarded.repository(tree);
     }
+    // A git directory with another name is obeyed by who works in it.
+    guarded.whole &= found.bare.len() <= REPOSITORIES_MAX;
+    for bare in found.bare.iter().take(REPOSITORIES_MAX) {
+        let names = OF_BARE.iter().map(|name| bare.join(name));
+        guarded.places.extend(names);
+    }
     guarded.repositories = KnownRepositories {
         root: root.to_path_buf(),
-        places: found.trees.into_iter().chain(found.bare).collect(),
-        whole: found.whole,
+        ..found.into()
     };
     guarded
         .places

@@ -150,8 +150,8 @@ impl Workspace {
             .any(|free| free.set(directory.clone()).is_ok())
     }
 
-    /// The path without links of a directory outside the roots that could be added to them, there or not: not the user's
-    /// home, what holds it, or what no tool may touch.
+    /// The path without links of a missing directory outside the roots that can be added to them: not the user's home, what
+    /// holds it, or what no tool may touch.
     #[must_use]
     pub fn addable(&self, cwd: &Path, named: &Path) -> Option<PathBuf> {
         let named = path_clean::clean(cwd.join(named));
@@ -159,7 +159,9 @@ impl Workspace {
         let directory = around.join(named.file_name()?);
         let is_inside = self.root_of(&directory).is_some();
         let is_closed = self.is_masked(&directory) || holds_home(&directory, &self.user_home);
-        (!is_inside && !is_closed).then_some(directory)
+        let is_there = directory.symlink_metadata().is_ok();
+        let has_room = self.added.iter().any(|added| added.get().is_none());
+        (!is_inside && !is_closed && !is_there && has_room).then_some(directory)
     }
 
     /// The error of a path that is in none of them.

@@ -299,7 +299,7 @@ impl<'a> Decision<'a> {
             (ApprovalDecision::AllowOnce | ApprovalDecision::Deny, _) => None,
             (ApprovalDecision::DenyRest, _) if self.others > 0 => None,
             (ApprovalDecision::DenyRest, _) => {
-                Some("no other call of that answer waits: n denies this one")
+                Some("no other call of that answer waits: deny this one alone")
             }
             (_, Some(once)) => Some(once.typed),
             (ApprovalDecision::AllowAlways, None) if self.scope(decision, 0).is_none() => {

@@ -278,7 +278,7 @@ impl ApprovalDecision {
             Self::AllowSession => "allowed for the session",
             Self::AllowAlways => "always allowed",
             Self::Deny => "denied",
-            Self::DenyRest => "denied with all further calls of its answer",
+            Self::DenyRest => "denied, with all calls of its answer that need approval",
         }
     }
 }

@@ -104,7 +104,7 @@ fn words_behind_no_command_are_a_misspelt_command_or_need_quotes() {
         ),
         (
             &["-r", "", "hi"],
-            "a prompt needs a session",
+            "name the session for this prompt",
             "`reasonix ls`",
         ),
         (

@@ -152,7 +152,7 @@ rows! {
     "`jsonl` prints events as `--output-format jsonl` does, and a line for each line of input: `accepted` or `error`. The run ends when the input has ended and its prompts are done" => "`jsonl` 像 `--output-format jsonl` 一样输出事件，并对每行输入输出一行：`accepted` 或 `error`。输入结束且提示词都完成后，运行结束";
     "Deny a call, or reject a plan, with an optional note to the model" => "拒绝一次调用或退回一个计划，可附言给模型";
     "Note to the model. Must not start with the number of another question" => "给模型的附言。不得以另一个问题的编号开头";
-    "Also deny all other calls of the same answer that would be asked about" => "同时拒绝同一回答中其余需要询问的所有调用";
+    "Also deny all other calls of the same answer that need approval" => "同时拒绝同一回答中其余需要批准的所有调用";
     "Note to the model, taken literally even if it looks like a question number" => "给模型的附言，即使看起来像问题编号也按原文";
     "Answer a question from the model" => "回答模型的提问";
     "One answer per question: the number of an option (`2`), several (`1,3`), an option with a comment (`2: and why`), or your own text. Without answers, the question is shown" => "每个问题一个回答：选项的编号（`2`）、多个（`1,3`）、选项加说明（`2: 理由`），或自己的文字。不带回答时显示问题";
@@ -308,7 +308,7 @@ rows! {
     "Run one prompt without a terminal and print the answer" => "不用终端执行一条提示词并输出回答";
     "Progress goes to standard error. Standard input is added to the prompt if it is a pipe or a file, or if `-` is given" => "进度写到标准错误。标准输入是管道或文件，或给出 `-` 时，会加到提示词中";
     "Options given with `--session` or `--continue` also apply to later turns of that session. With `--plan` and no client to approve the plan, `run` prints the plan and exits with code 3" => "与 `--session` 或 `--continue` 一起给出的选项也适用于该会话之后的回合。使用 `--plan` 而没有客户端同意计划时，`run` 输出计划并以退出码 3 结束";
-    "Exit codes: 0 completed; 1 failed; 2 a budget, the step limit or the context is used up; 3 blocked: nobody could approve a call, or a hook refused; 64 wrong arguments; 69 no daemon; 75 waits for an answer (`--on-ask park`); 77 not permitted; 78 wrong config; 124 timeout; 130, 137, 143 interrupted, killed, ended" => "退出码：0 完成；1 失败；2 预算、步数上限或上下文用尽；3 受阻：无人能批准某个调用，或钩子拒绝；64 参数错误；69 没有守护进程；75 等待回答（`--on-ask park`）；77 无权限；78 配置错误；124 超时；130、137、143 被中断、强制终止、结束";
+    "Exit codes: 0 completed; 1 failed; 2 a budget, the step limit or the context is used up; 3 blocked: nobody could approve a call, or a hook refused; 64 wrong arguments; 69 no daemon; 75 waits for an answer (`--on-ask park`); 77 not permitted; 78 wrong config; 124 timeout; 130 interrupted; 137 killed; 143 terminated" => "退出码：0 完成；1 失败；2 预算、步数上限或上下文用尽；3 受阻：无人能批准某个调用，或钩子拒绝；64 参数错误；69 没有守护进程；75 等待回答（`--on-ask park`）；77 无权限；78 配置错误；124 超时；130 被中断；137 被强制终止；143 被要求结束";
     "A prompt that starts with `/` runs a custom command: `reasonix run \"/review\"`; `reasonix commands` lists them" => "以 `/` 开头的提示词运行自定义命令：`reasonix run \"/review\"`；`reasonix commands` 列出这些命令";
     "Prompt; `-` reads standard input" => "提示词；`-` 读取标准输入";
     "Prompt, as an option; it comes before PROMPT arguments" => "以选项给出的提示词；排在 PROMPT 参数之前";

@@ -439,7 +439,7 @@ fn one_no_for_all_calls_of_an_answer_is_offered_where_there_are_others() {
     assert!(
         scene
             .text(80, 24)
-            .contains("r no to this and to the 299 others of this answer")
+            .contains("r no, and to all of the 299 others that need approval")
     );
     assert!(scene.text(40, 10).contains("299 others"));
     let mut alone = with(0);

@@ -88,6 +88,10 @@ fn python_may_import_what_lies_where_it_is_started_with_code_or_a_module() {
         "python -m json.tool x",
         "echo x | python3.12",
         "env X=1 pypy3 -c x",
+        "python3 -mPIL",
+        "python3 -c'import P' --version",
+        "python3 -W ignore -Xdev -c x",
+        "python3 - <<E\nimport json\nE",
     ] {
         assert!(imports(line).is_some(), "{line}");
     }
@@ -98,6 +102,7 @@ fn python_may_import_what_lies_where_it_is_started_with_code_or_a_module() {
         "python3 -I -c x",
         "python3 -Pm json.tool",
         "python3 --version",
+        "python3 -W ignore x.py -c",
         "ruby -e x",
     ] {
         assert!(imports(line).is_none(), "{line}");

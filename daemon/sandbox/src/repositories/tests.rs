@@ -26,9 +26,9 @@ fn root() -> (tempfile::TempDir, KnownRepositories) {
     let found = FoundRepositories::below(&root);
     assert_eq!(found.trees, [root.join("old")]);
     let known = KnownRepositories {
-        places: found.trees.into_iter().chain(found.bare).collect(),
+        writable: vec![root.clone()],
         root,
-        whole: found.whole,
+        ..found.into()
     };
     (top, known)
 }
@@ -103,6 +103,25 @@ fn what_runs_something_of_a_new_repository_came() {
             let own = root.join(".git/worktrees/a");
             fs::write(own.join("config.worktree"), "[core]\n\tfsmonitor = x\n").unwrap();
         }),
+        // Nobody may list the directory around it, but git works in it.
+        ("a/b/.git", |root| {
+            git(root, &["init", "-q", "a/b"]);
+            hook(&root.join("a/b/.git"));
+            fs::set_permissions(root.join("a"), fs::Permissions::from_mode(0o311)).unwrap();
+        }),
+        // A git directory that has its objects and its config elsewhere.
+        ("src/commondir", |root| {
+            git(root, &["init", "-q", "--bare", "elsewhere"]);
+            fs::create_dir_all(root.join("src")).unwrap();
+            fs::write(root.join("src/HEAD"), "ref: refs/heads/main\n").unwrap();
+            fs::write(root.join("src/commondir"), "../elsewhere\n").unwrap();
+        }),
+        ("a/.git", |root| {
+            git(root, &["init", "-q", "--bare", "kept"]);
+            hook(&root.join("kept"));
+            fs::create_dir_all(root.join("a")).unwrap();
+            fs::write(root.join("a/.git"), "gitdir: ../kept\0junk").unwrap();
+        }),
         ("a/.git", |root| {
             fs::create_dir_all(root.join("a")).unwrap();
             std::os::unix::fs::symlink("../old/.git", root.join("a/.git")).unwrap();
@@ -120,4 +139,17 @@ fn repositories_from_before_are_the_users_own() {
     let (_top, known) = root();
     hook(&known.root.join("old/.git"));
     assert_eq!(came(&known), Vec::<String>::new());
+}
+
+#[test]
+fn what_could_not_be_searched_is_said_or_leaves_all_alone() {
+    let (_top, known) = root();
+    git(&known.root, &["init", "-q", "a"]);
+    hook(&known.root.join("a/.git"));
+    let partly = KnownRepositories {
+        whole: false,
+        ..known.clone()
+    };
+    assert_eq!(came(&partly), Vec::<String>::new());
+    assert_eq!(came(&known), ["a/.git"]);
 }

@@ -70,13 +70,8 @@ pub fn around(about: &SandboxContext<'_>, rules: &RuleSet) -> CommandSandbox {
         .paths_denied_to_edit(rules.denied_paths(Access::Edit));
     let whole_family = rules.denies_all(Access::Read) || rules.denies_all(Access::Edit);
     let roots: Vec<_> = about.workspace.writable_roots().collect();
-    let is_there = |root: &PathBuf| root.is_dir();
-    let mut write: Vec<PathBuf> = roots
-        .iter()
-        .copied()
-        .filter(|root| is_there(root))
-        .cloned()
-        .collect();
+    let there = roots.iter().filter(|root| root.is_dir());
+    let mut write: Vec<PathBuf> = there.copied().cloned().collect();
     write.extend(confine.caches.iter().filter(|dir| dir.is_dir()).cloned());
     write.retain(|root| *root != temp);
     let mut protected = Vec::new();
@@ -110,6 +105,9 @@ pub fn around(about: &SandboxContext<'_>, rules: &RuleSet) -> CommandSandbox {
     // No command runs if nothing can be read.
     let everything = reading.places.iter().any(|place| place.parent().is_none());
     protected.retain(|place| !place.starts_with(&temp));
+    for known in &mut repositories {
+        known.writable = write.iter().chain([&temp]).cloned().collect();
+    }
     // Only what could be written needs it.
     let inside = |place: &PathBuf| write.iter().any(|root| place.starts_with(root));
     // Without mounts nothing is closed within what may be written.

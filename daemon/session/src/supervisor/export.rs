@@ -6,6 +6,7 @@ use std::time::Duration;
 use proto::params::history::{ExportFormat, ExportParams};
 use proto::params::session::PieceOutput;
 use proto::{ErrorName, Failure, Pid, Record, SessionId};
+use tokio::sync::Semaphore;
 use turn::Facts;
 
 use crate::supervisor::Supervisor;
@@ -24,8 +25,18 @@ const KEPT: Duration = Duration::from_secs(60);
 #[derive(Clone, Default)]
 pub(crate) struct Exported {
     kept: Arc<Mutex<Option<CachedExport>>>,
-    /// One text is made at a time, whoever asks: it is as large as a log.
-    making: Arc<tokio::sync::Mutex<()>>,
+    /// One text is made at a time, whoever asks and leaves meanwhile: it is as large as a log.
+    permits: ExportPermits,
+}
+
+/// One, for the text that is being made.
+#[derive(Clone)]
+struct ExportPermits(Arc<Semaphore>);
+
+impl Default for ExportPermits {
+    fn default() -> Self {
+        Self(Arc::new(Semaphore::new(1)))
+    }
 }
 
 struct CachedExport {
@@ -89,24 +100,39 @@ impl Supervisor {
             }
             return Ok(part);
         }
-        let _one_at_a_time = self.exported.making.lock().await;
-        let path = log.home.session_dir(session).join(store::log::LOG_NAME);
-        let log_len = std::fs::metadata(&path).map_or(0, |found| found.len());
-        // Somebody else may have asked for the same meanwhile.
-        let text = match self.exported.get(session, format, Some(log_len)) {
-            Some(text) => text,
-            None => blocking(move || written_out(&log, format)).await??.into(),
-        };
+        let permits = Arc::clone(&self.exported.permits.0);
+        let permit = permits.acquire_owned().await;
+        let exported = self.exported.clone();
+        // It goes on, and holds the permit, also if nobody waits for it any more.
+        let text = blocking(move || {
+            let _permit = permit;
+            exported.newest(&log, format)
+        });
+        let text = text.await??;
         let part = piece(&text, offset)?;
-        if part.next.is_some() {
-            self.exported.put(CachedExport {
-                session,
-                format,
-                log_len,
-                text,
-            });
+        if part.next.is_none() {
+            self.exported.forget(&text);
         }
         Ok(part)
+    }
+}
+
+impl Exported {
+    /// The text of the log as it is now: the kept one, if somebody else has just asked for the same. Blocks.
+    fn newest(&self, log: &Log, format: ExportFormat) -> Result<Arc<str>, Failure> {
+        let path = log.home.session_dir(log.session).join(store::log::LOG_NAME);
+        let log_len = std::fs::metadata(&path).map_or(0, |found| found.len());
+        if let Some(text) = self.get(log.session, format, Some(log_len)) {
+            return Ok(text);
+        }
+        let text: Arc<str> = written_out(log, format)?.into();
+        self.put(CachedExport {
+            session: log.session,
+            format,
+            log_len,
+            text: Arc::clone(&text),
+        });
+        Ok(text)
     }
 }
 

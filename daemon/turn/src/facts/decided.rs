@@ -1,6 +1,6 @@
 //! The policy's decisions about calls, and denied calls, as a fold.
 
-use contract::EffectivePermissions;
+use contract::{Decision, EffectivePermissions};
 use proto::CallId;
 use proto::outcome::{Denied, DeniedAgent};
 use proto::record::{AgentFinished, PolicyDecided, Unattended, Verdict};
@@ -22,6 +22,9 @@ impl Facts {
         if self.is_blocked(&decided.call) {
             if decided.unattended.is_some() || decided.verdict == Verdict::Deny {
                 let words = match self.quarantined(&decided.call) {
+                    _ if decided.layer == Decision::ANSWER_LAYER => {
+                        Some(words::denied_by_policy(decided))
+                    }
                     [] => words::kept_inside_by_policy(decided),
                     _ => Some(format!("It is not put back: {}.", decided.rule)),
                 };

@@ -17,7 +17,7 @@ fn one_no_denies_all_further_calls_that_would_be_asked_about() {
           result a denied: Denied by the user (ann) | judge b
         > policy b ask
           finished b denied |
-          result b denied: Denied: the user said no to an earlier call of that answer and to all others that they would have been asked about | judge c
+          result b denied: Denied: the user denied every call of that answer that needs approval | judge c
         > policy c allow
           started c | run c
         > ends c ok
@@ -67,7 +67,7 @@ fn after_a_crash_the_further_calls_stay_denied() {
           notice: The daemon was restarted | judge b
         > policy b ask
           finished b denied |
-          result b denied: Denied: the user said no to an earlier call of that answer and to all others that they would have been asked about | ask
+          result b denied: Denied: the user denied every call of that answer that needs approval | ask
     ",
     );
 }

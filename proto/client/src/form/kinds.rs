@@ -114,7 +114,7 @@ crate::catalog! {
     AllowedSession = "allowed for this session", "本会话内允许";
     AllowedAlways = "always allowed", "始终允许";
     Denied = "denied", "拒绝";
-    DeniedRest = "denied, with all others of its answer", "拒绝，连同该回答的其余调用";
+    DeniedRest = "denied, with all others of its answer that need approval", "拒绝，连同该回答中其余需要批准的调用";
 }
 
 /// How one of a kind is called, and how several are.

@@ -36,7 +36,7 @@ crate::catalog! {
     RestartWaits = "a restart waits", "等待重启";
     RestartStopped = "the restart was stopped", "重启已取消";
     ResultDeniedNote = "Denied by the user ({0}): {1}", "用户（{0}）已拒绝：{1}";
-    ResultDeniedWithRest = "Denied: the user said no to an earlier call of that answer and to all others that they would have been asked about.", "已拒绝：用户拒绝了该回答中较早的一个调用，以及其余所有需要询问的调用。";
+    ResultDeniedWithRest = "Denied: the user denied every call of that answer that needs approval.", "已拒绝：用户拒绝了该回答中所有需要批准的调用。";
     ResultDeniedBefore = "Denied: the same call was denied before in this turn, and stays denied.", "已拒绝：同样的调用在本回合中已被拒绝，仍然拒绝。";
     ResultPlanMode = "Not run: the session is in plan mode, and this call may change something.", "未执行：会话处于计划模式，而此调用可能改动内容。";
     ResultReadOnly = "Not run: this session only reads, and this call may change something.", "未执行：会话只读，而此调用可能改动内容。";
@@ -322,7 +322,7 @@ crate::catalog! {
     ProviderNoConnection = "`{0}` has no connection to {1}: {2}", "`{0}` 无法连接 {1}：{2}";
     ProviderLostConnection = "`{0}` lost its connection to {1}: {2}", "`{0}` 与 {1} 的连接断开：{2}";
     NothingListens = "connection refused: nothing listens there", "连接被拒绝：那里没有程序在监听";
-    NoTls = "it does not speak TLS: its address may begin with `http://`", "它不使用 TLS：其地址可能以 `http://` 开头";
+    NoTls = "the server does not speak TLS: try `http://` in `base_url`", "服务器不使用 TLS：请在 `base_url` 中改用 `http://`";
     TurnStopped = "the turn was stopped", "回合已停止";
     ProviderNoKey = "`{0}` has no key: `{1}` is not set", "`{0}` 没有密钥：未设置 `{1}`";
     NoReason = "no reason given", "没有给出原因";
@@ -388,7 +388,7 @@ crate::catalog! {
     AnsweredBeforeAt = "{0} already answered it: {1} at {2}", "{0} 已经作答：{1}，时间 {2}";
     AnsweredBefore = "{0} already answered it: {1}", "{0} 已经作答：{1}";
     AllowedOnce = "allowed once", "允许一次";
-    WasDeniedRest = "denied with all further calls of its answer", "已拒绝，连同该回答的其余调用";
+    WasDeniedRest = "denied, with all calls of its answer that need approval", "已拒绝，连同该回答中其余需要批准的调用";
     AllowedEdited = "allowed with a changed command", "改动命令后允许";
     AllowedSession = "allowed for the session", "在本会话内允许";
     AllowedAlways = "always allowed", "始终允许";

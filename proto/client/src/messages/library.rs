@@ -43,6 +43,7 @@ crate::catalog! {
     LineOnce = "once", "一次";
     LineNo = "no", "否";
     LineOutside = "once, outside the sandbox", "一次，在沙箱外";
+    NoOthers = "no other call of that answer waits: deny this one alone", "该回答没有其他调用在等待：请只拒绝此项";
     OutsideAddsDir = "the session may then also write in `{0}`, from now on", "此后会话也可以写入 `{0}`";
     OutsideOnly = "outside the sandbox a call can only be allowed once: y or n", "在沙箱外的调用只能允许一次：y 或 n";
     AskPlan = "the model proposes a plan", "模型提出了一个计划";

@@ -47,7 +47,7 @@ crate::catalog! {
     OutsideSandbox = "once outside the sandbox: {0}", "在沙箱外仅此一次：{0}";
     AllOfIt = "full output: {0}", "完整输出：{0}";
     ResolvedDenied = "{0} denied {1}", "{0} 拒绝了 {1}";
-    ResolvedDeniedRest = "{0} denied {1} and all others of that answer", "{0} 拒绝了 {1} 及该回答的其余调用";
+    ResolvedDeniedRest = "{0} denied {1} and all others of that answer that need approval", "{0} 拒绝了 {1} 及该回答中其余需要批准的调用";
     ResolvedAlone = "no client was attached to approve {0}", "没有可批准 {0} 的客户端";
     /// 0: who, 1: the call, 2: the new command.
     ResolvedEdited = "{0} changed {1} to: {2}", "{0} 把 {1} 改成了：{2}";
