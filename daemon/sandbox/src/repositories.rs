@@ -78,9 +78,14 @@ impl FoundRepositories {
         let mut looked = 0;
         let mut open = VecDeque::from([root.to_path_buf()]);
         while let Some(directory) = open.pop_front() {
-            let Ok(entries) = listed(&directory) else {
-                found.closed.push(directory);
-                continue;
+            let entries = match listed(&directory) {
+                Ok(entries) => entries,
+                // It is gone: nothing is in it.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                Err(_) => {
+                    found.closed.push(directory);
+                    continue;
+                }
             };
             let (mut of_git, mut leads) = (0, false);
             for entry in entries {
