@@ -47,7 +47,7 @@ const OPTIONS: &[(&str, &str)] = &[
     ("--ask-for-approval", "--approval-mode MODE"),
     ("-a", "--approval-mode MODE"),
     ("--last", "reasonix -c"),
-    ("--resume", "--session"),
+    ("--resume", "--session SESSION"),
     ("--profile", "--preset"),
     ("--oss", "--model PROVIDER/MODEL"),
     ("--allowedTools", "--allow"),
@@ -74,8 +74,9 @@ const EXPLAINED: &[(&str, Msg)] = &[
 /// What shows the config elsewhere: here the command alone does.
 const SHOWS_CONFIG: [&str; 2] = ["list", "show"];
 
-/// Formats of results as other agents name them, behind this option.
-const FORMATS: (&str, [&str; 2]) = ("--output-format", ["stream-json", "streaming-json"]);
+/// The options behind which a format stands, and formats as other agents name them.
+const FORMAT_OPTIONS: [&str; 2] = ["--output-format", "--input-format"];
+const FORMATS: [&str; 2] = ["stream-json", "streaming-json"];
 
 /// The error that names what does it here; `None`: nothing of the arguments is known.
 pub fn error(error: &clap::Error, arguments: &[OsString]) -> Option<Error> {
@@ -85,13 +86,15 @@ pub fn error(error: &clap::Error, arguments: &[OsString]) -> Option<Error> {
             Some(ContextValue::String(text)) => Some(text.as_str()),
             _ => None,
         };
-        let is_format = value(ContextKind::InvalidArg)?.starts_with(FORMATS.0);
+        let argument = value(ContextKind::InvalidArg)?;
+        let mut options = FORMAT_OPTIONS.into_iter();
+        let option = options.find(|option| argument.starts_with(option))?;
         let format = value(ContextKind::InvalidValue)?;
-        if !is_format || !FORMATS.1.contains(&format) {
+        if !FORMATS.contains(&format) {
             return None;
         }
         let what = say!(Msg::UnknownFormat, format);
-        let ours = format!("{} jsonl", FORMATS.0);
+        let ours = format!("{option} jsonl");
         return Some(Error::usage(what, say!(Msg::UseInstead, ours)));
     }
     if !matches!(

@@ -15,7 +15,7 @@ use proto::hello::Role;
 use proto::live::{Live, Snapshot, Sync};
 use proto::params::session::{Until, WaitParams};
 use proto::state::{Kind, WaitingFor};
-use proto::{Body, Seq, SessionOptions};
+use proto::{Body, Pid, Seq, SessionOptions};
 use tokio::time::Instant;
 
 use crate::agent_dialogs::{AgentChanges, AgentDialogs};
@@ -176,6 +176,7 @@ pub async fn run(mut args: Args) -> Result<u8, Error> {
     let colour = output::colour(&std::io::stdout());
     let attached = Attached {
         session: follow.attached().session.to_string(),
+        pid,
         client,
         role,
         open: Vec::new(),
@@ -242,6 +243,7 @@ struct Attached {
     client: Client,
     /// Its id for ever.
     session: String,
+    pid: Pid,
     role: Role,
     /// What a person is asked, oldest first.
     open: Vec<Dialog>,
@@ -324,6 +326,7 @@ impl Attached {
                     Said::Quit => return self.leave(0),
                     said => self.say(said).await?,
                 },
+                Next::Line(None) if terminal::is_interactive() => return self.leave(0),
                 Next::Line(None) => {
                     lines = None;
                     ending = Some(tokio::spawn(ended(
@@ -509,7 +512,11 @@ impl Attached {
         output::part(&self.painter.paint(&piece))
     }
 
+    /// Leaves; a person is told how to come back.
     fn leave(&mut self, code: u8) -> Result<u8, Error> {
+        if terminal::is_interactive() {
+            self.note(&say!(Msg::LeftSession, self.pid))?;
+        }
         output::part(&self.painter.close())?;
         Ok(code)
     }

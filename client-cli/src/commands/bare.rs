@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use client::Client;
 use client_tui::Open;
 use proto::hello::Role;
@@ -54,11 +54,14 @@ impl Args {
 }
 
 pub async fn run(args: Args) -> Result<u8, Error> {
-    if let Some(print) = args.print {
-        let prompt = print.or(args.prompt);
-        return Err(dash_p(prompt.as_deref()));
+    if args.print.is_some() {
+        let arguments: Vec<OsString> = std::env::args_os().collect();
+        return Err(dash_p(&words(&arguments)));
     }
-    if let Some(word) = args.prompt.as_deref().filter(|prompt| is_word(prompt)) {
+    // With `-c` and `-r` nobody names a command: one word is a prompt, too.
+    let is_next = args.last || args.resume.is_some();
+    let word = args.prompt.as_deref().filter(|prompt| is_word(prompt));
+    if let Some(word) = word.filter(|_| !is_next) {
         return Err(misspelt(word));
     }
     let picks = args.resume.as_deref() == Some("");
@@ -112,11 +115,38 @@ pub async fn prompt(client: &Client, session: &str, text: &str) -> Result<(), Er
     Ok(())
 }
 
-/// The error for `-p`, with the command that runs this prompt.
-fn dash_p(prompt: Option<&str>) -> Error {
-    let example = prompt.unwrap_or(say!(Msg::ExamplePrompt));
-    let hint = say!(Msg::DashPHint, text::line(example));
-    Error::usage(say!(Msg::DashP), hint)
+/// The arguments behind the program's name.
+fn words(arguments: &[OsString]) -> Vec<&str> {
+    let words = arguments.iter().skip(1);
+    words.filter_map(|word| word.to_str()).collect()
+}
+
+/// The error for `-p`, with the command that runs this prompt with the same options.
+fn dash_p(words: &[&str]) -> Error {
+    let is_print = |word: &str| matches!(word, "-p" | "--print");
+    let print = words.iter().find(|word| is_print(word));
+    let print = print.copied().unwrap_or("-p");
+    let mut rest: Vec<&str> = words
+        .iter()
+        .copied()
+        .filter(|word| !is_print(word))
+        .collect();
+    let is_prompt = |word: &&str| !word.starts_with('-');
+    if !rest.iter().any(is_prompt) {
+        rest.push(say!(Msg::ExamplePrompt));
+    }
+    let rest: Vec<String> = rest.iter().map(|word| quoted(word)).collect();
+    let hint = say!(Msg::DashPHint, rest.join(" "));
+    Error::usage(say!(Msg::DashP, print), hint)
+}
+
+/// A word as a shell takes it, in quotes where it has blanks.
+fn quoted(word: &str) -> String {
+    let shown = text::line(word);
+    match word.is_empty() || word.contains(char::is_whitespace) {
+        true => format!("\"{shown}\""),
+        false => shown,
+    }
 }
 
 /// Whether it is one word of the letters of commands: then it is not a prompt but the misspelt name of one. Some scripts
@@ -128,24 +158,19 @@ fn is_word(prompt: &str) -> bool {
 /// The error for words behind the one prompt that `reasonix` takes: the first is the misspelt name of a command, or
 /// the quotes are missing. `None`: the arguments are wrong in another way.
 pub fn refused(error: &clap::Error, arguments: &[OsString]) -> Option<Error> {
-    let words: Vec<&str> = arguments
-        .iter()
-        .skip(1)
-        .filter_map(|word| word.to_str())
-        .collect();
+    let words = words(arguments);
     let first = words.first()?;
     if matches!(*first, "-p" | "--print") {
-        // Words behind options may be their values: a prompt has blanks, or comes last.
-        let mut others = words[1..].iter().filter(|word| !word.starts_with('-'));
-        let prompt = others.clone().find(|word| !is_word(word));
-        let prompt = prompt.or_else(|| others.next_back());
-        return Some(dash_p(prompt.copied()));
+        return Some(dash_p(&words));
     }
     let is_command = crate::command().find_subcommand(first).is_some();
     let is_unknown = matches!(
         error.kind(),
         ErrorKind::UnknownArgument | ErrorKind::InvalidSubcommand
     );
+    if first.starts_with('-') && is_unknown {
+        return behind_options(error, &words);
+    }
     if first.starts_with('-') || is_command {
         return None;
     }
@@ -155,6 +180,28 @@ pub fn refused(error: &clap::Error, arguments: &[OsString]) -> Option<Error> {
     }
     let quoted = text::line(&words.join(" "));
     Some(unknown(first, &say!(Msg::QuotePrompt, quoted)))
+}
+
+/// The error for a prompt without quotes behind options: the word that was refused is its second one.
+fn behind_options(error: &clap::Error, words: &[&str]) -> Option<Error> {
+    let refused = [ContextKind::InvalidSubcommand, ContextKind::InvalidArg]
+        .into_iter()
+        .find_map(|kind| match error.get(kind) {
+            Some(ContextValue::String(word)) => Some(word.as_str()),
+            _ => None,
+        })?;
+    let second = words.iter().rposition(|word| *word == refused)?;
+    let (options, prompt) = words.split_at(second.checked_sub(1)?);
+    if prompt.iter().any(|word| word.starts_with('-')) {
+        return None;
+    }
+    let options: String = options
+        .iter()
+        .map(|word| format!("{} ", quoted(word)))
+        .collect();
+    let prompt = text::line(&prompt.join(" "));
+    let hint = say!(Msg::QuotePromptBehind, options, prompt);
+    Some(Error::usage(say!(Msg::PromptWithoutQuotes), hint))
 }
 
 /// The error for options or words before the name of a command.

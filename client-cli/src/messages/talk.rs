@@ -90,18 +90,23 @@ client::catalog! {
     WatchHere = "you can only watch here", "你在这里只能旁观";
     AnswerHere = "you can answer questions here, but not send prompts", "你在这里可以回答问题，但不能发送提示词";
     QueuedRow = "{0}. {1}{2}, by {3}", "{0}. {1}{2}，来自 {3}";
-    DashP = "`-p` is an option of `reasonix run`", "`-p` 是 `reasonix run` 的选项";
-    /// 0: a prompt.
-    DashPHint = "use `reasonix run \"{0}\"`: it runs one turn and prints the answer", "请用 `reasonix run \"{0}\"`：它执行一个回合并打印回答";
+    /// 0: the option.
+    DashP = "`{0}` is not needed with `reasonix run`", "用 `reasonix run` 时不需要 `{0}`";
+    /// 0: options and a prompt.
+    DashPHint = "use `reasonix run {0}`: it runs one turn and prints the answer", "请用 `reasonix run {0}`：它执行一个回合并打印回答";
     ExamplePrompt = "fix the failing test", "修复失败的测试";
+    LeftSession = "session {0} stays: `reasonix attach {0}` opens it again", "会话 {0} 保留：用 `reasonix attach {0}` 再次打开";
     PromptNeedsSession = "name the session for this prompt: `reasonix -r SESSION \"PROMPT\"`", "提示词需要指定会话：`reasonix -r SESSION \"PROMPT\"`";
     LinesCannotPick = "this terminal is too simple to pick a session: `reasonix -r SESSION`", "这个终端功能有限，无法选择会话：`reasonix -r SESSION`";
     LsShowsSessions = "`reasonix ls` shows the sessions of this directory", "`reasonix ls` 显示此目录的会话";
     WithoutTerminal = "without a terminal use `reasonix run PROMPT` or `reasonix attach --plain`", "没有终端时请用 `reasonix run PROMPT` 或 `reasonix attach --plain`";
     HelpLists = "`reasonix help` lists the commands; for a prompt of one word: `reasonix run WORD`", "`reasonix help` 列出命令；只有一个词的提示词：`reasonix run WORD`";
+    PromptWithoutQuotes = "a prompt of several words needs quotes", "多个词的提示词需要加引号";
+    /// 0: options, with a blank behind them. 1: a prompt.
+    QuotePromptBehind = "use `reasonix {0}\"{1}\"`", "请用 `reasonix {0}\"{1}\"`";
     QuotePrompt = "A prompt needs quotes: `reasonix \"{0}\"`", "提示词需要加引号：`reasonix \"{0}\"`";
     UnknownOption = "unknown option `{0}`", "未知选项 `{0}`";
-    UnknownFormat = "unknown output format `{0}`", "未知输出格式 `{0}`";
+    UnknownFormat = "unknown format `{0}`", "未知格式 `{0}`";
     ForPermissionMode = "use `--approval-mode MODE`, or `--plan` to change nothing until you approve a plan", "请用 `--approval-mode MODE`；`--plan` 在你批准计划之前不做任何改动";
     ForSandbox = "leave it out: commands run in a sandbox and may write in the workspace only; `--read-only` forbids all changes", "请去掉它：命令在沙箱中运行，只能写入工作区；`--read-only` 禁止一切改动";
     ForDirectory = "change the directory first: `cd DIR && reasonix`; `reasonix run` has `--cwd DIR`", "请先切换目录：`cd DIR && reasonix`；`reasonix run` 有 `--cwd DIR`";

@@ -31,6 +31,7 @@ super::catalog! {
     /// When leaving, above a text.
     Unsent = "not sent:", "未发送：";
     AgainLeaves = "press Ctrl-C again to quit (the session stays)", "再按一次 Ctrl-C 退出（会话保留）";
+    LeavesWhenEmpty = "Ctrl-D quits on an empty line; Ctrl-C empties it", "Ctrl-D 在空行时退出；Ctrl-C 清空输入行";
     AgainRewinds = "press Esc again to rewind to an earlier turn", "再按一次 Esc 可回退到之前的回合";
     TakenBack = "interrupted; queued prompts are back in the prompt line", "已中断；排队的提示词已放回输入行";
     NothingRuns = "no turn is running", "当前没有正在运行的回合";

@@ -12,9 +12,10 @@ use proto::params::symbol::SymbolInfo;
 
 use crate::effect::{Call, Effect};
 use crate::keymap::{self, Action, Context};
-use crate::model::Model;
+use crate::messages::app::Msg;
 use crate::model::composer::menu::{CommandChoice, MenuContext, Reads, written};
 use crate::model::composer::{self, Composer, vim};
+use crate::model::{Model, Tone};
 
 /// Takes a key; `None`: it means nothing here.
 pub fn key(model: &mut Model, key: &KeyEvent) -> Option<Vec<Effect>> {
@@ -156,7 +157,10 @@ fn act(model: &mut Model, action: Action) -> Option<Vec<Effect>> {
             }
         }
         Action::Leave if !empty => {
-            composer.buffer.edit(Action::DeleteForward);
+            if !composer.buffer.edit(Action::DeleteForward) {
+                let words = model.look.language.say(Msg::LeavesWhenEmpty);
+                model.toast(Tone::Info, words);
+            }
         }
         Action::Help
         | Action::Leave

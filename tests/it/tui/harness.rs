@@ -223,6 +223,20 @@ fn a_prompt_typed_in_a_terminal_is_answered_there_and_leaving_keeps_the_session(
 }
 
 #[test]
+fn the_end_of_typed_input_leaves_also_while_a_question_is_open() {
+    let scene = scenes::approval();
+    let pid = scene.pid.to_string();
+    let mut terminal = Terminal::reasonix(&scene.house, &["attach", "--plain", &pid], 80, 24);
+    terminal.wait_scrolled("+    let total: u32");
+    terminal.press("ctrl-d");
+    assert_eq!(terminal.exit_code(), 0, "{}", terminal.scrollback());
+    let said = terminal.scrollback();
+    assert!(said.contains(&format!("reasonix attach {pid}")), "{said}");
+    terminal.assert_restored();
+    scene.assert_alive();
+}
+
+#[test]
 fn a_daemon_that_never_says_a_word_holds_a_client_between_lost_and_found() {
     let scene = scenes::idle();
     let pid = scene.pid.to_string();

@@ -73,14 +73,34 @@ fn words_behind_no_command_are_a_misspelt_command_or_need_quotes() {
         ),
         (
             &["-p", "--output-format", "json", "hello"],
-            "`-p` is an option of `reasonix run`",
-            "`reasonix run \"hello\"`",
+            "`-p` is not needed with `reasonix run`",
+            "`reasonix run --output-format json hello`",
+        ),
+        (
+            &["--print", "fix it", "--model", "x"],
+            "`--print` is not needed",
+            "`reasonix run \"fix it\" --model x`",
+        ),
+        (
+            &["-r", "7", "fix", "it", "now"],
+            "a prompt of several words needs quotes",
+            "`reasonix -r 7 \"fix it now\"`",
+        ),
+        (
+            &["--resume=7", "fix", "it"],
+            "a prompt of several words needs quotes",
+            "`reasonix --resume=7 \"fix it\"`",
+        ),
+        (
+            &["run", "--input-format", "stream-json"],
+            "unknown format `stream-json`",
+            "`--input-format jsonl`",
         ),
         (&["init"], "Unknown command `init`", "`reasonix run /init`"),
         (
             &["run", "--resume", "3", "hi"],
             "unknown option `--resume`",
-            "`--session`",
+            "`--session SESSION`",
         ),
         (
             &["run", "--permission-mode", "plan", "hi"],
@@ -94,7 +114,7 @@ fn words_behind_no_command_are_a_misspelt_command_or_need_quotes() {
         ),
         (
             &["run", "--output-format", "stream-json", "hi"],
-            "unknown output format `stream-json`",
+            "unknown format `stream-json`",
             "`--output-format jsonl`",
         ),
         (
@@ -189,7 +209,7 @@ fn the_last_session_goes_on_with_a_prompt_behind_its_option() {
     let _ = house.reasonix(&["run", "hello"]).expect_code(0);
     for (arguments, words) in [
         (&["-c", "and again"][..], "Twice."),
-        (&["-r", "1", "and again"], "Thrice."),
+        (&["-r", "1", "again"], "Thrice."),
     ] {
         let terminal = interface(&house, arguments, TerminalSetup::USUAL);
         terminal.wait_text(words);
