@@ -47,7 +47,7 @@ const OPTIONS: &[(&str, &str)] = &[
     ("--ask-for-approval", "--approval-mode MODE"),
     ("-a", "--approval-mode MODE"),
     ("--last", "reasonix -c"),
-    ("--resume", "--session SESSION"),
+    ("--resume", "--session N"),
     ("--profile", "--preset"),
     ("--oss", "--model PROVIDER/MODEL"),
     ("--allowedTools", "--allow"),

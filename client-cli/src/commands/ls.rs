@@ -16,6 +16,10 @@ use crate::messages::stored::Msg;
 use crate::output;
 use crate::reach;
 use crate::session_options::one_of;
+use crate::terminal;
+
+/// On a terminal with fewer columns than this only what tells sessions apart is shown: the rest would hide their titles.
+const NARROW: usize = 70;
 
 /// List stored sessions, newest first. `-v` shows more columns.
 #[derive(Debug, clap::Args)]
@@ -93,7 +97,14 @@ pub fn print(sessions: &[SessionSummary], listing: &Listing, verbose: bool) -> R
             &rows,
         );
     }
-    let rows: Vec<_> = sessions.iter().map(row).collect();
+    let rows = sessions.iter().map(row);
+    if terminal::columns().is_some_and(|columns| columns < NARROW) {
+        let rows: Vec<_> = rows
+            .map(|[pid, state, _, _, _, active, _, title]| [pid, state, active, title])
+            .collect();
+        return output::table([Head::Pid, Head::State, Head::Active, Head::Title], &rows);
+    }
+    let rows: Vec<_> = rows.collect();
     output::table(
         [
             Head::Pid,

@@ -100,7 +100,7 @@ fn words_behind_no_command_are_a_misspelt_command_or_need_quotes() {
         (
             &["run", "--resume", "3", "hi"],
             "unknown option `--resume`",
-            "`--session SESSION`",
+            "`--session N`",
         ),
         (
             &["run", "--permission-mode", "plan", "hi"],
@@ -201,6 +201,19 @@ fn a_sentence_in_a_script_without_blanks_is_a_prompt() {
         TerminalSetup::USUAL,
     );
     terminal.wait_text("修好了。");
+}
+
+#[test]
+fn a_narrow_terminal_shows_the_titles_of_sessions() {
+    let house = House::playing(&Script::new().says("Done."));
+    let _ = house.reasonix(&["run", "mend the login"]).expect_code(0);
+    for (columns, model) in [(40, false), (120, true)] {
+        let mut terminal = Terminal::reasonix(&house, &["ls"], columns, 12);
+        assert_eq!(terminal.exit_code(), 0, "{}", terminal.scrollback());
+        let said = terminal.scrollback();
+        assert!(said.contains("mend the login"), "{columns}: {said}");
+        assert_eq!(said.contains("MODEL"), model, "{columns}: {said}");
+    }
 }
 
 #[test]
