@@ -13,10 +13,10 @@ use tests::{House, Raw, until};
 const STEPS: usize = 120;
 
 /// A small generator of numbers: the same seed, the same run.
-struct Dice(u64);
+pub struct Dice(pub u64);
 
 impl Dice {
-    fn roll(&mut self, sides: usize) -> usize {
+    pub fn roll(&mut self, sides: usize) -> usize {
         // SplitMix64.
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
