@@ -1,4 +1,4 @@
-//! A goal of thirty turns with two sub-agents, watched by two programs and an interface, while its question is answered
+//! A goal of thirty turns with two sub-agents, watched by two programs and two interfaces, while its question is answered
 //! from another terminal, the daemon is killed twice, and another build takes its place in a turn: all see the same,
 //! nothing runs twice, and the bill is right.
 
@@ -165,7 +165,9 @@ fn goal_of_thirty_turns_is_the_same_for_all_watchers_through_two_kills_and_an_up
     ];
     assert_eq!(house.reasonix(&arguments).expect_code(0).out, "1\n");
     let followers = [(); 2].map(|()| house.start(&["logs", "-f", "--json", "1"]));
-    let terminal = Terminal::reasonix(&house, &["attach", "1"], 100, 40);
+    let sizes = [(100, 40), (80, 24)];
+    let terminals =
+        sizes.map(|(columns, rows)| Terminal::reasonix(&house, &["attach", "1"], columns, rows));
     let question = || {
         until("the question", || {
             let listed = house.reasonix(&["inbox", "-q"]).expect_code(0).out;
@@ -198,16 +200,18 @@ fn goal_of_thirty_turns_is_the_same_for_all_watchers_through_two_kills_and_an_up
     let records: Vec<u64> = one.iter().map(|(seq, ..)| *seq).collect();
     let all: Vec<u64> = (1..=log.lines.len() as u64).collect();
     assert_eq!(records, all, "every record, once and in order");
-    terminal.wait_scrolled("End of turn 30.");
-    let shown = terminal.scrollback();
-    let ends = (1..=TURNS).map(|turn| format!("End of turn {turn}."));
-    let places: Vec<_> = ends
-        .map(|end| {
-            assert_eq!(shown.matches(&end).count(), 1, "{end} once in\n{shown}");
-            shown.find(&end)
-        })
-        .collect();
-    assert!(places.is_sorted(), "in order in\n{shown}");
+    for terminal in terminals {
+        terminal.wait_scrolled("End of turn 30.");
+        let shown = terminal.scrollback();
+        let ends = (1..=TURNS).map(|turn| format!("End of turn {turn}."));
+        let places: Vec<_> = ends
+            .map(|end| {
+                assert_eq!(shown.matches(&end).count(), 1, "{end} once in\n{shown}");
+                shown.find(&end)
+            })
+            .collect();
+        assert!(places.is_sorted(), "in order in\n{shown}");
+    }
 
     let ended = log.bodies().into_iter().find_map(|body| match body {
         Body::GoalEnded(ended) => Some(ended),
