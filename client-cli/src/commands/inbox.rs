@@ -127,26 +127,29 @@ pub async fn run(args: Args) -> Result<u8, Error> {
             }),
         };
     };
-    let (id, decision, note, rule) = match args.verb {
-        None => {
-            waits::list(&waits::gather(&client).await?, &args.listing)?;
-            return Ok(0);
-        }
-        Some(Verb::Answer { id, answers }) => {
-            reply_to(&client, id, &answers).await?;
-            return Ok(0);
-        }
-        Some(Verb::Allow {
+    match args.verb {
+        None => waits::list(&waits::gather(&client).await?, &args.listing)?,
+        Some(verb) => answer(&client, verb).await?,
+    }
+    Ok(0)
+}
+
+/// Answers one question.
+async fn answer(client: &Client, verb: Verb) -> Result<(), Error> {
+    match verb {
+        Verb::Answer { id, answers } => reply_to(client, id, &answers).await,
+        Verb::Allow {
+            id,
+            edit: Some(command),
+            ..
+        } => change(client, id, command).await,
+        Verb::Allow {
             id,
             session,
             always,
             rule,
-            edit,
-        }) => {
-            if let Some(command) = edit {
-                change(&client, id, command).await?;
-                return Ok(0);
-            }
+            edit: None,
+        } => {
             if rule.is_some() && !session && !always {
                 return Err(Error::usage(say!(Msg::RuleNeeds), say!(Msg::RuleNeedsHint)));
             }
@@ -155,23 +158,21 @@ pub async fn run(args: Args) -> Result<u8, Error> {
                 (true, false) => ApprovalDecision::AllowSession,
                 (false, false) => ApprovalDecision::AllowOnce,
             };
-            (id, decision, None, rule)
+            decide(client, id, decision, None, rule).await
         }
-        Some(Verb::Deny {
+        Verb::Deny {
             id,
             words,
             note,
             rest,
-        }) => {
+        } => {
             let decision = match rest {
                 true => ApprovalDecision::DenyRest,
                 false => ApprovalDecision::Deny,
             };
-            (id, decision, note.or(joined(&words)?), None)
+            decide(client, id, decision, note.or(joined(&words)?), None).await
         }
-    };
-    decide(&client, id, decision, note, rule).await?;
-    Ok(0)
+    }
 }
 
 /// The words of a note as one. A number of a question in front is a second question that was meant.

@@ -73,7 +73,7 @@ client::catalog! {
     UseRewind = "/rewind N, /rewind N chat, or /rewind N files", "/rewind N、/rewind N chat 或 /rewind N files";
     NoQuestion = "no question is open", "没有待回答的问题";
     /// 0: how many.
-    OthersWait = "{0} more calls of the same answer have no result yet", "同一回答中还有 {0} 个调用没有结果";
+    OthersWait = "calls of the same answer without a result yet: {0} more", "同一回答中还有 {0} 个调用没有结果";
     /// Below a call that waits.
     RestToo = "`r` denies it and all others of that answer that need approval", "`r` 拒绝此项以及该回答中其余需要批准的调用";
     NoOpenQuestion = "there is no open question", "没有待回答的问题";
@@ -120,7 +120,7 @@ client::catalog! {
     NoCallWaits = "no call is waiting for approval", "没有等待批准的调用";
     KeyEdit = " · e COMMAND run this instead", " · e COMMAND 改为运行此命令";
     /// 0: how many others.
-    KeyRest = " · r no, and to the {0} others that need approval", " · r 拒绝此项及其余 {0} 个中需要批准的";
+    KeyRest = " · r no, also to the others that need approval ({0} more)", " · r 拒绝此项及其余 {0} 个中需要批准的";
     NoCommandToChange = "this has no command that can be changed: y or n", "这里没有可更改的命令：请用 y 或 n";
     CommandAfterE = "type the command after `e`: `e COMMAND`", "请在 `e` 后输入命令：`e COMMAND`";
     PromptDecision = "? y {0}{1} · n [words to the model] {2}: ", "? y {0}{1} · n [给模型的话] {2}：";

@@ -439,9 +439,9 @@ fn one_no_for_all_calls_of_an_answer_is_offered_where_there_are_others() {
     assert!(
         scene
             .text(80, 24)
-            .contains("r no, and to all of the 299 others that need approval")
+            .contains("r no, also to the others that need approval (299 more)")
     );
-    assert!(scene.text(40, 10).contains("299 others"));
+    assert!(scene.text(40, 10).contains("299 more"));
     let mut alone = with(0);
     assert!(!alone.text(80, 24).contains("others"));
     assert!(alone.press(&["r"]).is_empty() && alone.model.dialog.is_some());
