@@ -1,5 +1,7 @@
 //! How a session is made: setup, prefix, pid, log, first records; and the answer to a repeated request.
 
+mod profile;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -19,7 +21,7 @@ use crate::actor::handle::SessionHandle;
 use crate::actor::start::FirstNotices;
 use crate::actor::{Actor, Inbox};
 use crate::assembly::options;
-use crate::assembly::setup::{Effort, ModelSetup, ProfileChoice, Setup};
+use crate::assembly::setup::{ModelSetup, ProfileChoice, Setup};
 use crate::calls::hooks as hooked;
 use crate::calls::references::{self, PromptText};
 use crate::context::first_message;
@@ -414,7 +416,7 @@ fn check_home(
 fn prepare(
     services: &SessionServices,
     params: &CreateParams,
-    profile: &ProfileChoice,
+    choice: &ProfileChoice,
     parent: Option<&Parent>,
 ) -> Result<Prepared, Failure> {
     check(params)?;
@@ -438,38 +440,9 @@ fn prepare(
     let bundle = preset
         .map(|name| services.assembly.preset(&cwd, name, None))
         .transpose()?;
-    let bundled = bundle.as_ref().and_then(|bundle| bundle.model.as_deref());
-    let model = params.options.model.as_deref().or(bundled);
-    let effort = match (&params.options.effort, &bundle) {
-        (Some(effort), _) => Effort::Exactly(Some(effort)),
-        // The preset says it, as soon as it is known which words the model has.
-        (None, Some(_)) => Effort::Exactly(None),
-        (None, None) => Effort::Configured,
-    };
-    let mut setup = services.assembly.create(&cwd, model, effort, &brought)?;
-    check_home(params, &setup, &services.assembly.user_home(), &cwd)?;
-    if let Some(own) = parent.and_then(|parent| parent.server_tools.clone()) {
-        let tools = setup.profile.tools.iter();
-        let others = tools.filter(|tool| !services.assembly.is_server_tool(tool.spec()));
-        setup.profile.tools = ToolSet::new(others.cloned().chain(own).collect());
-    }
-    let assembly = &*services.assembly;
-    match parent {
-        Some(parent) => parent
-            .narrow(profile, &setup.profile.tools)
-            .apply(&mut setup.profile, assembly)?,
-        None => profile
-            .or_enabled(&setup.enabled_tools, &setup.profile.tools)
-            .with_goal_tool(&setup.profile.tools)
-            .apply(&mut setup.profile, assembly)?,
-    }
-    let pace = bundle.as_ref().filter(|_| params.options.effort.is_none());
-    let effort = pace.map(|bundle| bundle.pace.of(&setup.profile.model.efforts));
-    if let Some(effort) = effort.filter(|effort| !effort.is_empty()) {
-        let model = setup.profile.model.full_name();
-        let effort = Effort::Exactly(Some(&effort));
-        setup.profile.model = services.assembly.switch(&cwd, &model, effort)?;
-    }
+    let mut setup = profile::begin(services, params, bundle.as_ref(), &cwd, &brought)?;
+    profile::narrow(services, &mut setup, choice, parent)?;
+    profile::pace(services, params, &mut setup, bundle.as_ref(), &cwd)?;
     let model = &setup.profile.model;
     let is_priced = model.price.is_some();
     let budget = parent.map_or(params.options.budget, |parent| parent.budget);
@@ -496,17 +469,7 @@ fn prepare(
     if let Some(parent) = parent {
         keys.fill_from(&parent.keys);
     }
-    let pid = services
-        .pids
-        .next()
-        .map_err(|error| storage(store::reason(&error)))?;
-    if params.ephemeral {
-        store::markers::mark_ephemeral(&services.home, params.session)
-            .map_err(|error| storage(store::reason(&error)))?;
-    }
-    let dir = services.home.session_dir(params.session);
-    let file = LogFile::create(&dir).map_err(|error| storage(store::reason(&error)))?;
-    let file = file.with_syncer(services.assembly.syncer());
+    let (pid, file) = new_log(services, params)?;
     // A client withholds the secrets it knows of; those that another client sends are held back here.
     let (env, mut held) = setup.environment_filter().split(&params.env);
     held.extend(params.env_held.iter().cloned());
@@ -542,6 +505,7 @@ fn prepare(
     };
     let (actor, inbox, handle) = build(services, parts).inspect_err(|_| {
         // Nobody was notified of it: an empty directory would only be in the way.
+        let dir = services.home.session_dir(params.session);
         if let Err(error) = std::fs::remove_dir_all(&dir) {
             tracing::warn!(%error, dir = %dir.display(), "the directory of a session that was not made stays");
         }
@@ -554,6 +518,18 @@ fn prepare(
         created,
         notices,
     })
+}
+
+/// The log of a session that is being made, and its pid.
+fn new_log(services: &SessionServices, params: &CreateParams) -> Result<(Pid, LogFile), Failure> {
+    let refused = |error| storage(store::reason(&error));
+    let pid = services.pids.next().map_err(refused)?;
+    if params.ephemeral {
+        store::markers::mark_ephemeral(&services.home, params.session).map_err(refused)?;
+    }
+    let dir = services.home.session_dir(params.session);
+    let file = LogFile::create(&dir).map_err(|error| storage(store::reason(&error)))?;
+    Ok((pid, file.with_syncer(services.assembly.syncer())))
 }
 
 fn output(handle: &SessionHandle, prompt_id: Option<PromptId>) -> CreateOutput {
