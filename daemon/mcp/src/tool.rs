@@ -11,7 +11,7 @@ use proto::item::{CallStatus, Display, ToolKind};
 use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
 
-use crate::client::{CallError, LinkDecision, ToolRequest, ToolResult};
+use crate::client::{CallError, Connection, LinkDecision, ToolRequest, ToolResult};
 use crate::config::{ConfigScope, ReadOnlyPolicy, Transport};
 use crate::definition::{self, KeptDefinition};
 use crate::listing::ListedTool;
@@ -101,46 +101,17 @@ impl ServerTool {
                 ));
             }
         };
-        let Some(hash) = self.hash_now() else {
-            return Outcome::failed(format!(
-                "The MCP server `{name}` has no tool `{}` any more. Nothing was called.",
-                self.listed.tool
-            ));
-        };
-        // Neither the model nor the user has seen what would run: nothing judged by the former definition gets there.
-        if hash != self.listed.hash {
-            return Outcome::failed(format!(
-                "The MCP server `{name}` has changed the definition of `{}` since this session started. Nothing was called. Sessions that start from now on have the new definition, as has this one after the user's `/reload`, and the user is asked about it.",
-                self.listed.tool
-            ));
+        if let Err(outcome) = self.check_definition() {
+            return outcome;
         }
-        self.approved
-            .approve(&self.key, KeptDefinition::new(&self.listed));
         // A call's id is the model's text.
         let number = hex::encode(Sha256::digest(context.call.to_string().as_bytes()));
         let file = format!("mcp-{}.txt", number.get(..16).unwrap_or_default());
         let file = context.spill_dir.join(file);
         if self.listed.of_resources {
-            let read = resources::call(&*connection, &arguments);
-            let limit = self.server.config.request_timeout;
-            let result = tokio::select! {
-                result = tokio::time::timeout(limit, read) => result,
-                () = context.cancel.cancelled() => return interrupted(),
-            };
-            self.server.touch();
-            if result.is_err() {
-                self.server.request_probe();
-            }
-            return match result {
-                Ok(Ok(result)) => rendered(result, file).await,
-                Ok(Err(reason)) => Outcome::failed(format!(
-                    "The MCP server `{name}` does not give it: {reason}"
-                )),
-                Err(_) => Outcome::failed(format!(
-                    "The MCP server `{name}` did not answer within {} s.",
-                    limit.as_secs()
-                )),
-            };
+            return self
+                .read_resource(&*connection, &arguments, context, file)
+                .await;
         }
         let request = ToolRequest {
             session: context.session,
@@ -161,11 +132,74 @@ impl ServerTool {
         }
         match called {
             Ok(result) => rendered(result, file).await,
-            Err(CallError::Cancelled) => interrupted(),
-            Err(CallError::Refused(reason)) => Outcome::failed(format!(
+            Err(error) => self.failed(error),
+        }
+    }
+
+    /// Takes the definition of the server as approved, if it is the one that was judged.
+    ///
+    /// # Errors
+    /// It is another one, or gone: what the model is told.
+    fn check_definition(&self) -> Result<(), Outcome> {
+        let name = &self.server.config.name;
+        let Some(hash) = self.hash_now() else {
+            return Err(Outcome::failed(format!(
+                "The MCP server `{name}` has no tool `{}` any more. Nothing was called.",
+                self.listed.tool
+            )));
+        };
+        // Neither the model nor the user has seen what would run: nothing judged by the former definition gets there.
+        if hash != self.listed.hash {
+            return Err(Outcome::failed(format!(
+                "The MCP server `{name}` has changed the definition of `{}` since this session started. Nothing was called. Sessions that start from now on have the new definition, as has this one after the user's `/reload`, and the user is asked about it.",
+                self.listed.tool
+            )));
+        }
+        self.approved
+            .approve(&self.key, KeptDefinition::new(&self.listed));
+        Ok(())
+    }
+
+    /// Reads resources; `file`: for what is too long to be shown.
+    async fn read_resource(
+        &self,
+        connection: &dyn Connection,
+        arguments: &Map<String, Value>,
+        context: CallContext,
+        file: PathBuf,
+    ) -> Outcome {
+        let name = &self.server.config.name;
+        let read = resources::call(connection, arguments);
+        let limit = self.server.config.request_timeout;
+        let result = tokio::select! {
+            result = tokio::time::timeout(limit, read) => result,
+            () = context.cancel.cancelled() => return interrupted(),
+        };
+        self.server.touch();
+        if result.is_err() {
+            self.server.request_probe();
+        }
+        match result {
+            Ok(Ok(result)) => rendered(result, file).await,
+            Ok(Err(reason)) => Outcome::failed(format!(
+                "The MCP server `{name}` does not give it: {reason}"
+            )),
+            Err(_) => Outcome::failed(format!(
+                "The MCP server `{name}` did not answer within {} s.",
+                limit.as_secs()
+            )),
+        }
+    }
+
+    /// What the model is told of a call without a result.
+    fn failed(&self, error: CallError) -> Outcome {
+        let name = &self.server.config.name;
+        match error {
+            CallError::Cancelled => interrupted(),
+            CallError::Refused(reason) => Outcome::failed(format!(
                 "The MCP server `{name}` refused the call: {reason}"
             )),
-            Err(CallError::Unreachable { reason, arrived }) => {
+            CallError::Unreachable { reason, arrived } => {
                 let effects = match arrived {
                     true => "The call is not repeated; it may have had effects.",
                     false => "The call had no effect.",
@@ -174,23 +208,23 @@ impl ServerTool {
                     "The MCP server `{name}` cannot be reached: {reason}. {effects}"
                 ))
             }
-            Err(CallError::TimedOut) => Outcome::with_status(
+            CallError::TimedOut => Outcome::with_status(
                 CallStatus::Failed,
                 format!(
                     "The MCP server `{name}` did not answer within {} s; the call was cancelled. It may have had effects.",
                     self.server.config.request_timeout.as_secs()
                 ),
             ),
-            Err(CallError::NeedsLogin) => {
+            CallError::NeedsLogin => {
                 self.server.ask_restart();
                 Outcome::failed(format!(
                     "The MCP server `{name}` does not accept the user's login for this call, which had no effect. The user can log in again with `reasonix mcp login {name}`; ask them to, and do not repeat the call before."
                 ))
             }
-            Err(CallError::NeedsLinks { links, decision }) => {
+            CallError::NeedsLinks { links, decision } => {
                 Outcome::failed(needs_links(name, &links, decision))
             }
-            Err(CallError::Lost) => Outcome::failed(lost(
+            CallError::Lost => Outcome::failed(lost(
                 name,
                 &self.server.config.transport,
                 &self.server.state(),
