@@ -434,22 +434,10 @@ fn read_document(stem: &str, mut document: Document<'_>) -> Result<Parsed, (u64,
     let fields: Fields = document
         .described_fields()
         .map_err(|error| (error.line, error.reason))?;
-    let worktree = match fields.isolation.as_deref() {
-        None | Some("none") => false,
-        Some("worktree") => true,
-        Some(other) => {
-            let reason = format!("`isolation: {other}` is not known: write `worktree` or `none`");
-            return Err((line_of(&["isolation"]), reason));
-        }
-    };
-    let mcp_servers = match fields.mcp_servers {
-        None => Vec::new(),
-        Some(ServerNames::Names(names)) => names.read(),
-        Some(ServerNames::Other(IgnoredAny)) => {
-            let reason = "`mcp_servers` must be a list of names of configured servers: write, for example, `mcp_servers: [github]`";
-            return Err((line_of(&["mcp_servers", "mcpServers"]), reason.to_owned()));
-        }
-    };
+    let worktree = wants_worktree(fields.isolation.as_deref())
+        .map_err(|reason| (line_of(&["isolation"]), reason))?;
+    let mcp_servers = server_names(fields.mcp_servers)
+        .map_err(|reason| (line_of(&["mcp_servers", "mcpServers"]), reason))?;
     let wrong = |names: &[&str], kind: &str, example: &str| {
         let written = names.iter().find(|name| document.line_of(name).is_some());
         let name = written.or(names.first()).copied().unwrap_or_default();
@@ -506,24 +494,7 @@ fn read_document(stem: &str, mut document: Document<'_>) -> Result<Parsed, (u64,
     let (plans, warning) = claude::permission_mode(mode);
     warnings.extend(warning.map(|text| (line_of(&["permissionMode"]), text)));
     let read_only = read_only || plans;
-    let known = |key: &str| {
-        KEYS.contains(&key)
-            || OTHER_KEYS.contains(&key)
-            || ["permissionMode", "hooks"].contains(&key)
-    };
-    let no_effect = |key: &str| format!("the key `{key}` has no effect");
-    let unknown = keys.iter().filter(|(_, key)| !known(key));
-    warnings.extend(unknown.map(|(line, key)| (*line, no_effect(key))));
-    if let Some(models) = &fields.models {
-        let lines = document.keys_below("models");
-        let line_below = |key: &str| {
-            let written = lines.iter().find(|(_, written)| written == key);
-            // In braces they are all on its line.
-            written.map_or_else(|| line_of(&["models"]), |(line, _)| *line)
-        };
-        let other = models.other.keys();
-        warnings.extend(other.map(|key| (line_below(key), no_effect(&format!("models.{key}")))));
-    }
+    warnings.extend(without_effect(&document, &keys, fields.models.as_ref()));
     warnings.sort();
     if fields.model.is_some() && fields.models.is_some() {
         let reason = "it has `model` and `models`: give one of them".to_owned();
@@ -553,6 +524,52 @@ fn read_document(stem: &str, mut document: Document<'_>) -> Result<Parsed, (u64,
         },
         warnings,
     })
+}
+
+/// Whether it works in a git worktree of its own.
+fn wants_worktree(isolation: Option<&str>) -> Result<bool, String> {
+    match isolation {
+        None | Some("none") => Ok(false),
+        Some("worktree") => Ok(true),
+        Some(other) => Err(format!(
+            "`isolation: {other}` is not known: write `worktree` or `none`"
+        )),
+    }
+}
+
+/// The configured servers that it brings.
+fn server_names(written: Option<ServerNames>) -> Result<Vec<String>, String> {
+    match written {
+        None => Ok(Vec::new()),
+        Some(ServerNames::Names(names)) => Ok(names.read()),
+        Some(ServerNames::Other(IgnoredAny)) => Err("`mcp_servers` must be a list of names of configured servers: write, for example, `mcp_servers: [github]`".to_owned()),
+    }
+}
+
+/// The keys that have no effect here, with their lines.
+fn without_effect(
+    document: &Document<'_>,
+    keys: &[(u64, String)],
+    models: Option<&Models>,
+) -> Vec<(u64, String)> {
+    let known = |key: &str| {
+        KEYS.contains(&key)
+            || OTHER_KEYS.contains(&key)
+            || ["permissionMode", "hooks"].contains(&key)
+    };
+    let no_effect = |key: &str| format!("the key `{key}` has no effect");
+    let unknown = keys.iter().filter(|(_, key)| !known(key));
+    let mut found: Vec<_> = unknown.map(|(line, key)| (*line, no_effect(key))).collect();
+    let other = models.into_iter().flat_map(|models| models.other.keys());
+    let lines = document.keys_below("models");
+    let line_below = |key: &str| {
+        let written = lines.iter().find(|(_, written)| written == key);
+        // In braces they are all on its line.
+        let written = written.or_else(|| keys.iter().find(|(_, key)| key == "models"));
+        written.map_or(1, |(line, _)| *line)
+    };
+    found.extend(other.map(|key| (line_below(key), no_effect(&format!("models.{key}")))));
+    found
 }
 
 impl Described for Fields {
