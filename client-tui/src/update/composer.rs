@@ -157,7 +157,9 @@ fn act(model: &mut Model, action: Action) -> Option<Vec<Effect>> {
             }
         }
         Action::Leave if !empty => {
-            if !composer.buffer.edit(Action::DeleteForward) {
+            if composer.buffer.caret() < composer.buffer.as_str().len() {
+                composer.buffer.edit(Action::DeleteForward);
+            } else {
                 let words = model.look.language.say(Msg::LeavesWhenEmpty);
                 model.toast(Tone::Info, words);
             }

@@ -53,6 +53,18 @@ fn write(model: &mut Model, text: &str) {
     refresh(model);
 }
 
+#[test]
+fn ctrl_d_behind_the_last_letter_says_how_to_leave() {
+    let mut model = model();
+    write(&mut model, "o|ne");
+    press(&mut model, "ctrl-d");
+    assert!(model.toast.is_none(), "it deletes");
+    write(&mut model, "one|");
+    assert!(press(&mut model, "ctrl-d").is_empty());
+    assert_eq!(shown(&model), "one|");
+    assert!(model.toast.is_some());
+}
+
 /// Each row of the table for editing: a text, a key, the text afterwards. Sent text is gone, or not here.
 const WRITING: &[(&str, &str, &str)] = &[
     ("hi|", "enter", "sent"),
