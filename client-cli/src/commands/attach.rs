@@ -13,13 +13,13 @@ use client::{CallError, Client, Content, DecodedEvent, Follow, Followed, From, H
 use client_tui::Open;
 use proto::hello::Role;
 use proto::live::{Live, Snapshot, Sync};
-use proto::params::session::{Until, WaitParams};
+use proto::params::session::{PromptParams, Until, WaitParams, When};
 use proto::state::{Kind, WaitingFor};
 use proto::{Body, Pid, Seq, SessionOptions};
 use tokio::time::Instant;
 
 use crate::agent_dialogs::{AgentChanges, AgentDialogs};
-use crate::commands::{bare, setup};
+use crate::commands::setup;
 use crate::dialog::Dialog;
 use crate::exit::{self, Error};
 use crate::interface::{self, Fresh, Look};
@@ -164,14 +164,15 @@ pub async fn run(mut args: Args) -> Result<u8, Error> {
         }
         None => here(&client, args.new, role, fresh).await?,
     };
-    if let (Some(prompt), false) = (prompt, is_new) {
-        bare::prompt(&client, &session, &prompt).await?;
-    }
     let mut follow = client
         .follow(&session, From::Snapshot { backlog: BACKLOG }, true)
         .await?;
     // A person may wait as long as they like.
     follow.bear(Duration::MAX);
+    // What happened before is known by now, and is not what this prompt begins.
+    if let (Some(text), false) = (prompt, is_new) {
+        prompt_next(&client, &session, &text).await?;
+    }
     let pid = follow.attached().pid;
     let colour = output::colour(&std::io::stdout());
     let attached = Attached {
@@ -193,6 +194,21 @@ pub async fn run(mut args: Args) -> Result<u8, Error> {
     };
     let served = attached.serve(follow).await;
     served.map_err(|error| error.of_session(pid))
+}
+
+/// Gives a session the next prompt of whoever opens it; a run's session is theirs from then on.
+async fn prompt_next(client: &Client, session: &str, text: &str) -> Result<(), Error> {
+    if client.session(session).await?.kind == Kind::Headless {
+        client.take_over(session).await?;
+    }
+    let params = PromptParams {
+        session: session.to_owned(),
+        text: text.to_owned(),
+        when: When::Queue,
+        ..PromptParams::default()
+    };
+    client.prompt(params, true).await?;
+    Ok(())
 }
 
 /// The same in the terminal interface.

@@ -6,8 +6,6 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use client::Client;
 use client_tui::Open;
 use proto::hello::Role;
-use proto::params::session::{PromptParams, When};
-use proto::state::Kind;
 
 use crate::exit::Error;
 use crate::interface::{self, Fresh, Look};
@@ -94,25 +92,7 @@ pub async fn run(args: Args) -> Result<u8, Error> {
     let otherwise = say!(Msg::WithoutTerminal);
     let client = interface::connect("reasonix chat", Role::Drive, otherwise).await?;
     let open = opened(&client, &args).await?;
-    if let (Open::Session(session), Some(text)) = (&open, &args.prompt) {
-        prompt(&client, session, text).await?;
-    }
     interface::run(client, Role::Drive, open, fresh, &args.look).await
-}
-
-/// Gives a session the next prompt of whoever opens it; a run's session is theirs from then on.
-pub async fn prompt(client: &Client, session: &str, text: &str) -> Result<(), Error> {
-    if client.session(session).await?.kind == Kind::Headless {
-        client.take_over(session).await?;
-    }
-    let params = PromptParams {
-        session: session.to_owned(),
-        text: text.to_owned(),
-        when: When::Queue,
-        ..PromptParams::default()
-    };
-    client.prompt(params, true).await?;
-    Ok(())
 }
 
 /// The arguments behind the program's name.

@@ -7,9 +7,10 @@ use client::transcript::words;
 use proto::Body;
 use proto::live::{Away, Live, Snapshot};
 use proto::outcome::OutcomeKind;
+use proto::params::session::When;
 use proto::state::WaitingFor;
 
-use super::interaction;
+use super::{interaction, submit};
 use crate::effect::{Effect, Trouble};
 use crate::event::SessionUpdate;
 use crate::messages::Language;
@@ -170,8 +171,21 @@ fn record(model: &mut Model, event: &DecodedEvent) -> Vec<Effect> {
         model
             .toast
             .take_if(|toast| apart.contains(&toast.words.as_str()));
+        return next_prompt(model);
     }
     keys(model)
+}
+
+/// What follows the replay; the prompt that was given on the command line for a session that is there is sent now. What
+/// happened while nobody was attached is known by then.
+fn next_prompt(model: &mut Model) -> Vec<Effect> {
+    let mut effects = keys(model);
+    if let Some(text) = model.place.template.prompt.take() {
+        model.composer.set(&text);
+        let prompt = model.composer.prompt();
+        effects.extend(submit::prompt(model, prompt, When::Queue));
+    }
+    effects
 }
 
 /// Notices to show below the replay, where the user looks first: why the session is read-only, and what happened

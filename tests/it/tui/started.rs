@@ -226,6 +226,8 @@ fn the_last_session_goes_on_with_a_prompt_behind_its_option() {
     ] {
         let terminal = interface(&house, arguments, TerminalSetup::USUAL);
         terminal.wait_text(words);
+        let screen = terminal.scrollback();
+        assert!(!screen.contains("while you were away"), "{screen}");
         assert_eq!(house.logs().len(), 1);
     }
 }
