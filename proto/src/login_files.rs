@@ -5,7 +5,7 @@
 use std::path::Path;
 
 /// Their paths, in lower case, wherever they lie. With `/` at the end: everything below, and the directory itself.
-pub const LOGIN_FILES: [&str; 83] = [
+pub const LOGIN_FILES: [&str; 94] = [
     ".zlogout",
     ".login",
     ".logout",
@@ -33,25 +33,33 @@ pub const LOGIN_FILES: [&str; 83] = [
     ".config/powershell/",
     ".config/nushell/",
     ".config/zsh/",
+    ".config/elvish/",
+    ".config/xonsh/",
     ".local/share/systemd/",
     ".local/share/applications/",
     ".local/share/dbus-1/",
+    ".local/share/bash-completion/",
+    ".local/lib/",
     ".local/bin/",
     ".vimrc",
     ".gvimrc",
     ".exrc",
     ".nvimrc",
     ".vim/",
+    ".config/vim/",
     ".config/nvim/",
     ".emacs",
     ".emacs.el",
     ".emacs.d/",
     ".config/emacs/",
     ".config/helix/",
+    ".config/zed/",
+    ".config/code/user/",
     ".tmux.conf",
     ".config/tmux/",
     ".screenrc",
     ".gdbinit",
+    ".config/gdb/",
     ".lldbinit",
     ".pythonrc",
     "usercustomize.py",
@@ -64,6 +72,9 @@ pub const LOGIN_FILES: [&str; 83] = [
     ".curlrc",
     ".wgetrc",
     ".config/openbox/",
+    ".config/river/",
+    ".config/labwc/",
+    ".config/lxsession/",
     ".config/sway/",
     ".config/i3/",
     ".i3/",
@@ -148,12 +159,14 @@ mod tests {
                 "share/systemd/",
                 "share/applications/",
                 "share/dbus-1/",
+                "share/bash-completion/",
+                "lib/",
                 "bin/"
             ]
         );
         assert_eq!(
             of("/home/ann/.local/share"),
-            ["systemd/", "applications/", "dbus-1/"]
+            ["systemd/", "applications/", "dbus-1/", "bash-completion/"]
         );
         for all in [
             "/home/ann/.config/fish",
@@ -188,6 +201,8 @@ mod tests {
             ".doom.d/init.el",
             ".ipython/profile_default/startup/00.py",
             ".psqlrc",
+            ".config/Code/User/tasks.json",
+            ".local/lib/python3.13/site-packages/x.pth",
         ] {
             assert!(found(path), "{path}");
         }

@@ -11,6 +11,7 @@ mod first_line;
 pub mod held_keys;
 pub mod history;
 pub mod image;
+pub mod lossless_paths;
 pub mod memory;
 mod prompt_signals;
 pub mod provider;

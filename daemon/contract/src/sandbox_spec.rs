@@ -6,6 +6,8 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use crate::lossless_paths;
+
 /// The sandbox of one command. All paths are absolute and free of links.
 ///
 /// The whole file system is readable except for masked paths. Only the listed directories are
@@ -40,8 +42,10 @@ pub struct SandboxSpec {
 pub struct KnownRepositories {
     pub root: PathBuf,
     /// Directories below it that git takes for a repository.
+    #[serde(with = "lossless_paths::many")]
     pub places: BTreeSet<PathBuf>,
     /// Directories below it that could not be listed.
+    #[serde(with = "lossless_paths::many")]
     pub closed: BTreeSet<PathBuf>,
     /// Whether the search was complete, but for these.
     pub whole: bool,

@@ -24,6 +24,7 @@ use crate::new_repository::{self, NewRepository};
 pub struct AbsentName {
     /// The writable root that contains it. The path below it has no links.
     pub root: PathBuf,
+    #[serde(with = "contract::lossless_paths::one")]
     pub path: PathBuf,
     /// The user's git may obey it at any moment, so it is moved away at once.
     pub at_once: bool,

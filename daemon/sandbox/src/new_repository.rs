@@ -20,8 +20,9 @@ const LEADING: [&str; 5] = [
     "modules",
     "worktrees",
 ];
-/// Settings that `git init` makes, and who commits.
-const PLAIN: [(&str, &[&str]); 4] = [
+/// Settings that `git init` and options of `git clone` make, who commits, and how git shows and joins things. None names a
+/// program, a file or an address.
+const PLAIN: [(&str, &[&str]); 13] = [
     (
         "core",
         &[
@@ -32,16 +33,45 @@ const PLAIN: [(&str, &[&str]); 4] = [
             "ignorecase",
             "precomposeunicode",
             "symlinks",
+            "autocrlf",
+            "eol",
+            "safecrlf",
+            "quotepath",
+            "sparsecheckout",
+            "sparsecheckoutcone",
         ],
     ),
-    ("extensions", &["objectformat", "refstorage"]),
+    (
+        "extensions",
+        &["objectformat", "refstorage", "partialclone"],
+    ),
     ("user", &["name", "email"]),
     ("commit", &["gpgsign"]),
+    ("pull", &["rebase", "ff"]),
+    ("push", &["default", "autosetupremote", "followtags"]),
+    ("fetch", &["prune"]),
+    ("merge", &["ff", "conflictstyle"]),
+    ("rebase", &["autosquash", "autostash"]),
+    ("init", &["defaultbranch"]),
+    ("color", &["ui"]),
+    ("diff", &["renames", "algorithm", "colormoved"]),
+    ("rerere", &["enabled"]),
 ];
 /// Settings that a clone makes besides. They run nothing, but say where a push goes.
 const OF_A_CLONE: [(&str, &[&str]); 2] = [
-    ("remote", &["url", "fetch", "mirror"]),
-    ("branch", &["remote", "merge"]),
+    (
+        "remote",
+        &[
+            "url",
+            "fetch",
+            "mirror",
+            "tagopt",
+            "prune",
+            "promisor",
+            "partialclonefilter",
+        ],
+    ),
+    ("branch", &["remote", "merge", "rebase"]),
 ];
 
 /// How much a new repository may do, least first.
@@ -161,6 +191,16 @@ fn judge_setting(section: &str, line: &str, kind: GitDirectoryKind) -> NewReposi
         let mut known = known.iter().filter(|(name, _)| *name == section);
         known.any(|(_, keys)| keys.contains(&key.as_str()))
     };
+    // A command of git under another name; `!` names a program, and options may configure one.
+    if section == "alias" {
+        let is_word = value
+            .chars()
+            .all(|letter| letter.is_ascii_lowercase() || letter == '-');
+        return match is_word && value.starts_with(|first: char| first != '-') {
+            true => NewRepository::Plain,
+            false => NewRepository::Runs,
+        };
+    }
     if among(&PLAIN, section) {
         let is_fit = match (section, key.as_str()) {
             ("core", "bare") if kind == GitDirectoryKind::Alone => true,

@@ -8,10 +8,11 @@ use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, Read as _};
 use std::os::fd::OwnedFd;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use contract::KnownRepositories;
 use rustix::fs::{Mode, OFlags, openat};
+use rustix::io::Errno;
 
 use crate::absent::{Arrival, opened_up};
 use crate::file_system::open_directory;
@@ -165,61 +166,112 @@ fn of_tree(known: &KnownRepositories, tree: &Path) -> Option<Arrival> {
     (!is_harmless).then(|| Arrival::new(path, parent, ".git"))
 }
 
-/// The text of a small file.
-fn small_file(path: &Path) -> Option<String> {
-    let mut text = String::new();
+/// The text of a small file, as git takes it; `None`: there is none.
+///
+/// The error: it is something else, or git would read more of it.
+fn small_file(path: &Path) -> io::Result<Option<String>> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let opened = openat(rustix::fs::CWD, path, flags, Mode::empty()).ok()?;
-    let file = File::from(opened);
-    file.metadata().ok().filter(std::fs::Metadata::is_file)?;
-    file.take(FILE_MAX).read_to_string(&mut text).ok()?;
-    Some(text.trim_end_matches(['\r', '\n']).to_owned())
+    let file = match openat(rustix::fs::CWD, path, flags, Mode::empty()) {
+        Ok(opened) => File::from(opened),
+        Err(Errno::NOENT | Errno::NOTDIR) => return Ok(None),
+        Err(error) => return Err(error.into()),
+    };
+    let mut text = String::new();
+    let is_file = file.metadata()?.is_file();
+    let length = file.take(FILE_MAX + 1).read_to_string(&mut text)?;
+    // Git reads to the zero byte.
+    if !is_file || length as u64 > FILE_MAX || text.contains('\0') {
+        return Err(io::ErrorKind::InvalidData.into());
+    }
+    Ok(Some(text.trim_end_matches(['\r', '\n']).to_owned()))
+}
+
+/// Where a path leads, seen from a directory without links. `None`: nowhere, or through a link in what may be written,
+/// which may lead elsewhere tomorrow.
+fn leads_to(directory: &Path, path: &str, writable: &[PathBuf]) -> Option<PathBuf> {
+    let mut at = directory.to_path_buf();
+    for part in Path::new(path).components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                at.pop();
+            }
+            Component::Prefix(_) | Component::RootDir => at = PathBuf::from("/"),
+            Component::Normal(name) => {
+                at.push(name);
+                if at.symlink_metadata().ok()?.is_symlink() {
+                    if is_within(&at, writable) {
+                        return None;
+                    }
+                    at = at.canonicalize().ok()?;
+                }
+            }
+        }
+    }
+    Some(at)
+}
+
+fn is_within(path: &Path, roots: &[PathBuf]) -> bool {
+    roots.iter().any(|root| path.starts_with(root))
 }
 
 /// The git directory that the `.git` of a work tree is or leads to, without links; and the one that it shares with others.
-fn git_directories(tree: &Path) -> Option<(PathBuf, PathBuf)> {
+/// `None`: it leads nowhere, or by a link in what may be written.
+fn git_directories(tree: &Path, writable: &[PathBuf]) -> Option<(PathBuf, PathBuf)> {
     let dot_git = tree.join(".git");
-    let own = match small_file(&dot_git) {
-        Some(text) => tree.join(text.strip_prefix("gitdir: ")?),
-        None => dot_git,
+    let own = match dot_git.is_dir() {
+        true => dot_git.canonicalize().ok()?,
+        false => {
+            let text = small_file(&dot_git).ok()??;
+            leads_to(tree, text.strip_prefix("gitdir: ")?, writable)?
+        }
     };
-    let own = own.canonicalize().ok()?;
-    let common = match small_file(&own.join("commondir")) {
-        Some(common) => own.join(common).canonicalize().ok()?,
+    let common = match small_file(&own.join("commondir")).ok()? {
+        Some(common) => leads_to(&own, &common, writable)?,
         None => own.clone(),
     };
     Some((own, common))
 }
 
-/// Whether a `.git` file leads to where it can do no harm: to what the session cannot write, to a work tree of a
-/// repository that was there, or to one that runs nothing.
+/// Whether a `.git` file leads to where it can do no harm, also later: to what the session cannot write, to a work tree of
+/// a repository that was there, or to one that runs nothing and is held from the next command on.
 fn leads_to_known(known: &KnownRepositories, tree: &Path, file: &Path) -> bool {
-    let Some(text) = small_file(file) else {
+    let Ok(Some(text)) = small_file(file) else {
         return false;
     };
-    // Git reads to the zero byte.
-    if text.contains('\0') {
-        return false;
-    }
     if !text.starts_with("gitdir: ") {
         // Git takes it for an error.
         return true;
     }
-    let Some((own, common)) = git_directories(tree) else {
-        return true;
+    // One that leads nowhere may lead somewhere later.
+    let Some((own, common)) = git_directories(tree, &known.writable) else {
+        return false;
     };
-    if !known.writable.iter().any(|root| own.starts_with(root)) {
+    if !is_within(&own, &known.writable) {
         return true;
     }
     if own != common {
         let mut places = known.places.iter().chain([&known.root]);
         let is_known = places.any(|place| {
-            *place == common || git_directories(place).is_some_and(|(_, shared)| shared == common)
+            *place == common
+                || git_directories(place, &[]).is_some_and(|(_, shared)| shared == common)
         });
-        return is_known && own.join("config.worktree").symlink_metadata().is_err();
+        return is_known
+            && own.parent() == Some(&common.join("worktrees"))
+            && own.join("config.worktree").symlink_metadata().is_err();
     }
-    open_directory(&own).is_ok_and(|opened| {
-        new_repository::look_into(&opened, GitDirectoryKind::Alone) != NewRepository::Runs
+    is_searched(known, &own)
+        && open_directory(&own).is_ok_and(|opened| {
+            new_repository::look_into(&opened, GitDirectoryKind::Alone) != NewRepository::Runs
+        })
+}
+
+/// Whether a git directory is found by searches of the root, and held from the next command on.
+fn is_searched(known: &KnownRepositories, directory: &Path) -> bool {
+    let below = directory.strip_prefix(&known.root);
+    below.is_ok_and(|below| {
+        let mut parts = below.components();
+        parts.all(|part| !PASSED_BY.iter().any(|passed| part.as_os_str() == *passed))
     })
 }
 

@@ -6,6 +6,7 @@
 //! list for words in command lines.
 
 use std::borrow::Cow;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use contract::KnownRepositories;
@@ -66,6 +67,25 @@ pub(crate) fn is_login_file(path: &Path) -> bool {
         let known = login_files::of_directory(above);
         let is_name = |known: &&str| known.trim_end_matches('/').eq_ignore_ascii_case(&name);
         known.iter().any(|known| known.is_empty() || is_name(known))
+    })
+}
+
+/// Whether an absolute path is one that git obeys in a git directory with any name, or makes a directory one. All that
+/// makes one needs a `HEAD`, so with that everything else is judged by it.
+pub(crate) fn is_of_git_directory(path: &Path) -> bool {
+    let is =
+        |name: &OsStr, known: &[&str]| known.iter().any(|known| name.eq_ignore_ascii_case(known));
+    if path.file_name().is_some_and(|name| is(name, &["HEAD"])) {
+        return true;
+    }
+    path.ancestors().any(|at| {
+        let is_part = at
+            .file_name()
+            .is_some_and(|name| is(name, &OF_BARE) || is(name, &["objects", "refs"]));
+        is_part
+            && at
+                .parent()
+                .is_some_and(|directory| directory.join("HEAD").is_file())
     })
 }
 

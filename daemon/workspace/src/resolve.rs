@@ -229,6 +229,7 @@ impl Workspace {
         let root = self.root_of(path);
         self.is_git_named(path)
             || protected::is_login_file(path)
+            || protected::is_of_git_directory(path)
             || protected::is_protected(
                 root.map_or(path, |root| path.strip_prefix(root).unwrap_or(path)),
             )

@@ -63,9 +63,39 @@ fn what_git_makes_runs_nothing() {
 }
 
 #[test]
+fn what_people_set_about_joining_and_showing_runs_nothing() {
+    let (top, _) = repository();
+    for (name, value) in [
+        ("pull.rebase", "true"),
+        ("core.autocrlf", "input"),
+        ("core.sparseCheckout", "true"),
+        ("alias.st", "status"),
+        ("push.autoSetupRemote", "true"),
+    ] {
+        git(top.path(), &["config", name, value]);
+        assert_eq!(judged(top.path()), NewRepository::Plain, "{name}");
+    }
+    git(
+        top.path(),
+        &["config", "remote.o.url", "https://example.org/x.git"],
+    );
+    git(top.path(), &["config", "remote.o.promisor", "true"]);
+    git(
+        top.path(),
+        &["config", "remote.o.partialclonefilter", "blob:none"],
+    );
+    git(top.path(), &["config", "branch.main.rebase", "true"]);
+    assert_eq!(judged(top.path()), NewRepository::Configured);
+}
+
+#[test]
 fn whatever_may_run_something_is_found() {
     for line in [
         "[core]\n\tfsmonitor = evil",
+        "[alias]\n\tst = !evil",
+        "[alias]\n\tst = -c core.fsmonitor=evil status",
+        "[pull]\n\ttwohead = evil",
+        "[diff]\n\texternal = evil",
         "[core]\n\thooksPath = .husky",
         "[core]\n\tbare = true",
         "[core] fsmonitor = evil",

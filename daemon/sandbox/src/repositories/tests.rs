@@ -126,6 +126,36 @@ fn what_runs_something_of_a_new_repository_came() {
             fs::create_dir_all(root.join("a")).unwrap();
             std::os::unix::fs::symlink("../old/.git", root.join("a/.git")).unwrap();
         }),
+        // Git reads all of a path that is longer than a small file.
+        ("a/.git", |root| {
+            git(root, &["worktree", "add", "-q", "a"]);
+            git(root, &["init", "-q", "--bare", "target/other"]);
+            let mut known = format!("{}/.git/", root.display());
+            known.push_str(&"/".repeat(4096 - known.len()));
+            let own = root.join(".git/worktrees/a");
+            fs::write(own.join("commondir"), known + "../target/other").unwrap();
+        }),
+        // What it leads to can come later, or change later without being held.
+        ("a/.git", |root| {
+            fs::create_dir_all(root.join("a")).unwrap();
+            fs::write(root.join("a/.git"), "gitdir: ../missing\n").unwrap();
+        }),
+        ("a/.git", |root| {
+            fs::create_dir(root.join("target")).unwrap();
+            git(root, &["init", "-q", "--separate-git-dir=target/kept", "a"]);
+        }),
+        ("a/.git", |root| {
+            git(root, &["init", "-q", "--separate-git-dir=kept", "a"]);
+            std::os::unix::fs::symlink("kept", root.join("link")).unwrap();
+            fs::write(root.join("a/.git"), "gitdir: ../link\n").unwrap();
+        }),
+        ("a/.git", |root| {
+            git(root, &["worktree", "add", "-q", "a"]);
+            let own = root.join(".git/worktrees/a");
+            fs::rename(own, root.join("moved")).unwrap();
+            fs::write(root.join("moved/commondir"), "../.git\n").unwrap();
+            fs::write(root.join("a/.git"), "gitdir: ../moved\n").unwrap();
+        }),
     ] {
         let (_top, known) = root();
         make(&known.root);

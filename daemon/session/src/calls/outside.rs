@@ -11,6 +11,9 @@ use workspace::{Workspace, WritableDirs};
 
 use crate::calls::judgement::ShellPosition;
 
+/// Endings of modules that an interpreter of Python imports by their name.
+const MODULES: [&str; 3] = ["py", "pyc", "so"];
+
 /// The programs of a command, and the directories searched for them when it runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OutsidePrograms {
@@ -184,7 +187,7 @@ impl Look<'_> {
         let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
         let is_module = |path: &PathBuf| {
             path.extension()
-                .is_some_and(|extension| extension == "py" || extension == "so")
+                .is_some_and(|extension| MODULES.iter().any(|known| extension == *known))
                 || path.join("__init__.py").exists()
         };
         let mut modules = entries.map(|entry| entry.path()).filter(is_module);

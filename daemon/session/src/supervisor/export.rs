@@ -64,12 +64,15 @@ impl Exported {
 
     /// Keeps a text for a while, in the place of the one before.
     fn put(&self, kept: CachedExport) {
-        let text = Arc::clone(&kept.text);
+        // Only what is kept holds the text: one that another has replaced is gone when its readers are.
+        let text = Arc::downgrade(&kept.text);
         *self.kept.lock().unwrap_or_else(PoisonError::into_inner) = Some(kept);
         let me = self.clone();
         tokio::spawn(async move {
             tokio::time::sleep(KEPT).await;
-            me.forget(&text);
+            if let Some(text) = text.upgrade() {
+                me.forget(&text);
+            }
         });
     }
 
@@ -184,5 +187,32 @@ fn written_out(log: &Log, format: ExportFormat) -> Result<String, Failure> {
             })?;
             Ok(text)
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_text_in_whose_place_another_came_is_gone_with_its_readers() {
+        let exported = Exported::default();
+        let put = |text: &str| {
+            let text: Arc<str> = text.into();
+            exported.put(CachedExport {
+                session: SessionId::new(),
+                format: ExportFormat::Markdown,
+                log_len: 0,
+                text: Arc::clone(&text),
+            });
+            text
+        };
+        let read = put("one");
+        let one = Arc::downgrade(&read);
+        put("two");
+        drop(read);
+        // The tasks that forget texts wait by now.
+        tokio::task::yield_now().await;
+        assert!(one.upgrade().is_none());
     }
 }

@@ -238,3 +238,35 @@ fn without_a_repository_none_can_be_created() {
     let guarded = guarded(top.path());
     assert!(guarded.places.contains(&top.path().join(".git")));
 }
+
+#[test]
+fn what_makes_or_configures_a_git_directory_of_any_name_is_protected() {
+    let top = tempfile::tempdir().unwrap();
+    let at = |name: &str| top.path().join(name);
+    let is = |name: &str| is_of_git_directory(&at(name));
+    assert!(
+        is("bare/HEAD") && is("bare/head"),
+        "without it there is none"
+    );
+    for part in [
+        "bare/config",
+        "bare/objects/x",
+        "bare/hooks/post-receive",
+        "config/a.toml",
+    ] {
+        assert!(!is(part), "{part}: nothing is there");
+    }
+    std::fs::create_dir(at("bare")).unwrap();
+    std::fs::write(at("bare/HEAD"), "ref: refs/heads/main\n").unwrap();
+    for part in [
+        "config",
+        "commondir",
+        "objects/x",
+        "refs/x",
+        "hooks/post-receive",
+        "HOOKS/x",
+    ] {
+        assert!(is(&format!("bare/{part}")), "{part}");
+    }
+    assert!(!is("bare/README.md") && !is("other/config"));
+}
