@@ -369,6 +369,24 @@ pub enum ToolKind {
 }
 
 impl ToolKind {
+    /// Whether a call of it may change files, or have other effects on the machine.
+    #[must_use]
+    pub fn may_change(self) -> bool {
+        matches!(
+            self,
+            Self::Command
+                | Self::Write
+                | Self::Edit
+                | Self::Patch
+                | Self::Delete
+                | Self::Move
+                | Self::Copy
+                | Self::CreateDirectory
+        )
+    }
+}
+
+impl ToolKind {
     /// Whether nothing is known of it. Such a kind is left out of records.
     #[must_use]
     pub fn is_other(&self) -> bool {

@@ -158,6 +158,37 @@ fn agent_in_a_worktree_leaves_the_checkout_alone_and_says_how_to_take_it_over() 
 }
 
 #[test]
+fn work_that_an_agent_left_on_another_branch_is_taken_over_too() {
+    for moved in ["git checkout -q -b side", "git checkout -q --detach"] {
+        let command = format!(
+            "{moved} && echo red > a.txt && git add a.txt && git commit -q -m second && echo x > made.txt"
+        );
+        let calls = vec![("bash", json!({"command": command}).to_string())];
+        let calls: Vec<_> = calls
+            .into_iter()
+            .map(|(tool, arguments)| (tool, &*arguments.leak()))
+            .collect();
+        let house = house(&with_calls(calls.leak()));
+        house.files(AGENT);
+        repository(&house);
+        run(&house, &[], "PARENT").expect(0, "completed");
+        let said = result(&house);
+        let (project, worktree) = (house.project(), worktrees(&house).remove(0));
+        let (project, at) = (project.display(), worktree.display());
+        let head = format!("git -C {project} merge \"$(git -C {at} rev-parse HEAD)\"");
+        assert!(said.contains(&head), "{moved}: {said}");
+        git(&worktree, &["add", "-A"]);
+        git(&worktree, &["commit", "-q", "-m", "third"]);
+        let status = Command::new("sh").args(["-c", &head]).status();
+        assert!(status.expect("run sh").success(), "{head}");
+        assert_eq!(
+            (house.read("a.txt"), house.read("made.txt")),
+            ("red\n".into(), "x\n".into())
+        );
+    }
+}
+
+#[test]
 fn worktree_without_changes_is_removed() {
     // What git ignores is no change.
     let model = with_calls(&[(

@@ -7,6 +7,7 @@ use client::Client;
 use client_tui::Open;
 use proto::hello::Role;
 
+use crate::commands::permissions;
 use crate::exit::Error;
 use crate::interface::{self, Fresh, Look};
 use crate::messages::common::Msg as Common;
@@ -111,8 +112,7 @@ fn dash_p(words: &[&str]) -> Error {
         .copied()
         .filter(|word| !is_print(word))
         .collect();
-    let is_prompt = |word: &&str| !word.starts_with('-');
-    if !rest.iter().any(is_prompt) {
+    if !has_prompt(&rest) {
         rest.push(say!(Msg::ExamplePrompt));
     }
     let rest: Vec<String> = rest.iter().map(|word| quoted(word)).collect();
@@ -120,12 +120,25 @@ fn dash_p(words: &[&str]) -> Error {
     Error::usage(say!(Msg::DashP, print), hint)
 }
 
-/// A word as a shell takes it, in quotes where it has blanks.
+/// Whether `reasonix run` finds a prompt in these words, or may find one: they are wrong for it in another way.
+fn has_prompt(words: &[&str]) -> bool {
+    let line = ["reasonix", "run"].into_iter().chain(words.iter().copied());
+    let parsed = crate::command().try_get_matches_from(line);
+    parsed.map_or(!words.is_empty(), |parsed| {
+        let run = parsed.subcommand_matches("run");
+        run.is_some_and(|run| run.contains_id("prompt") && run.get_raw("prompt").is_some())
+    })
+}
+
+/// A word as a shell takes it.
 fn quoted(word: &str) -> String {
     let shown = text::line(word);
-    match word.is_empty() || word.contains(char::is_whitespace) {
-        true => format!("\"{shown}\""),
-        false => shown,
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./:=,+@%^".contains(letter);
+    let is_told = |letter: char| "$`\"\\!".contains(letter);
+    // What people write, as long as the shell reads nothing else in it.
+    match !shown.is_empty() && (shown.chars().all(is_plain) || shown.contains(is_told)) {
+        true => permissions::quoted(&shown),
+        false => format!("\"{shown}\""),
     }
 }
 
@@ -158,8 +171,8 @@ pub fn refused(error: &clap::Error, arguments: &[OsString]) -> Option<Error> {
     if !is_unknown || words.iter().any(|word| word.starts_with('-')) {
         return is_word(first).then(|| misspelt(first));
     }
-    let quoted = text::line(&words.join(" "));
-    Some(unknown(first, &say!(Msg::QuotePrompt, quoted)))
+    let prompt = quoted(&words.join(" "));
+    Some(unknown(first, &say!(Msg::QuotePrompt, prompt)))
 }
 
 /// The error for a prompt without quotes behind options: the word that was refused is its second one.
@@ -179,7 +192,7 @@ fn behind_options(error: &clap::Error, words: &[&str]) -> Option<Error> {
         .iter()
         .map(|word| format!("{} ", quoted(word)))
         .collect();
-    let prompt = text::line(&prompt.join(" "));
+    let prompt = quoted(&prompt.join(" "));
     let hint = say!(Msg::QuotePromptBehind, options, prompt);
     Some(Error::usage(say!(Msg::PromptWithoutQuotes), hint))
 }

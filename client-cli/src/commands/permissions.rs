@@ -161,7 +161,7 @@ fn one_line(words: &[String]) -> String {
 }
 
 /// A word as a shell reads it back.
-fn quoted(word: &str) -> String {
+pub fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,+@%^".contains(c);
     // What our shell has passed on as an operator was meant as one only in quotes: it is a word.
     match !word.is_empty() && word.chars().all(plain) {

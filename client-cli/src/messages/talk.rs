@@ -103,8 +103,8 @@ client::catalog! {
     HelpLists = "`reasonix help` lists the commands; for a prompt of one word: `reasonix run WORD`", "`reasonix help` 列出命令；只有一个词的提示词：`reasonix run WORD`";
     PromptWithoutQuotes = "a prompt of several words needs quotes", "多个词的提示词需要加引号";
     /// 0: options, with a blank behind them. 1: a prompt.
-    QuotePromptBehind = "use `reasonix {0}\"{1}\"`", "请用 `reasonix {0}\"{1}\"`";
-    QuotePrompt = "A prompt needs quotes: `reasonix \"{0}\"`", "提示词需要加引号：`reasonix \"{0}\"`";
+    QuotePromptBehind = "use `reasonix {0}{1}`", "请用 `reasonix {0}{1}`";
+    QuotePrompt = "A prompt needs quotes: `reasonix {0}`", "提示词需要加引号：`reasonix {0}`";
     UnknownOption = "unknown option `{0}`", "未知选项 `{0}`";
     UnknownFormat = "unknown format `{0}`", "未知格式 `{0}`";
     ForPermissionMode = "use `--approval-mode MODE`, or `--plan` to change nothing until you approve a plan", "请用 `--approval-mode MODE`；`--plan` 在你批准计划之前不做任何改动";

@@ -82,6 +82,21 @@ fn words_behind_no_command_are_a_misspelt_command_or_need_quotes() {
             "`reasonix run \"fix it\" --model x`",
         ),
         (
+            &["-p", "say `id` and $HOME, don't"],
+            "`-p` is not needed",
+            r"`reasonix run 'say `id` and $HOME, don'\''t'`",
+        ),
+        (
+            &["-p", "--model", "m"],
+            "`-p` is not needed",
+            "`reasonix run --model m \"fix the failing test\"`",
+        ),
+        (
+            &["fix", "`date`", "it"],
+            "Unknown command `fix`",
+            "`reasonix 'fix `date` it'`",
+        ),
+        (
             &["-r", "7", "fix", "it", "now"],
             "a prompt of several words needs quotes",
             "`reasonix -r 7 \"fix it now\"`",

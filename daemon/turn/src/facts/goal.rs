@@ -17,6 +17,7 @@ use proto::{GoalId, PromptId, Record, Stamp};
 use super::content::{content_of_goal, content_of_goal_change, content_of_goal_stop};
 use super::{CallStage, Facts, OpenCall};
 use crate::goal::normalise;
+use crate::goal::words::{CHANGED_SINCE, OPEN_ITEMS};
 use crate::loop_detector;
 use contract::first_line;
 
@@ -80,6 +81,15 @@ pub struct GoalTurn {
     progressed: bool,
 }
 
+impl GoalTurn {
+    /// Takes an accepted claim of completion back, for this reason.
+    fn take_back(&mut self, missing: &str) {
+        if std::mem::take(&mut self.accepted) {
+            self.missing = vec![missing.to_owned()];
+        }
+    }
+}
+
 /// A goal that ended.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LastGoal {
@@ -133,6 +143,11 @@ impl Goal {
     #[must_use]
     pub fn next_prompt(&self) -> PromptId {
         self.id.prompt(self.turns + 1)
+    }
+
+    /// Whether the running turn has started under it.
+    pub(crate) fn is_under_way(&self) -> bool {
+        self.turn.open
     }
 
     /// Number of its newest turn, whoever started that; 0: it has had none.
@@ -326,7 +341,9 @@ impl Facts {
     }
 
     pub(super) fn apply_goal_reported(&mut self, reported: &GoalReported, at: Stamp) {
-        let Some(goal) = &mut self.goal else { return };
+        let Some(goal) = self.goal.as_mut().filter(|goal| goal.turn.open) else {
+            return;
+        };
         let complete = reported.report.status == ReportStatus::Complete;
         goal.turn.accepted = complete && reported.missing.is_empty() && !reported.checking;
         goal.turn.missing.clone_from(&reported.missing);
@@ -395,7 +412,10 @@ impl Facts {
         }
         let Some(goal) = &mut self.goal else { return };
         goal.undecided = true;
-        goal.turn.open = false;
+        // One that had begun before the goal is none of its turns.
+        if !std::mem::take(&mut goal.turn.open) {
+            return;
+        }
         goal.turns += 1;
         match goal.turn.progressed {
             true => (goal.stalled, goal.nudged) = (0, false),
@@ -428,6 +448,9 @@ impl Facts {
     pub(super) fn goal_todos(&mut self, todos: &[Todo]) {
         let Some(goal) = &mut self.goal else { return };
         let done = items_done(todos);
+        if done < todos.len() {
+            goal.turn.take_back(OPEN_ITEMS);
+        }
         if done > goal.items_done {
             goal.items_done = done;
             goal.turn.progressed = true;
@@ -461,6 +484,9 @@ impl Facts {
             call.kind,
             ToolKind::Todo | ToolKind::Goal | ToolKind::Ask | ToolKind::Plan
         );
+        if ran && goal.check.is_some() && call.kind.may_change() {
+            goal.turn.take_back(CHANGED_SINCE);
+        }
         if ran && works && call.stage.did_work() {
             goal.note_result(signature(call, &message.text));
         }

@@ -2,6 +2,7 @@
 
 use contract::Outcome;
 use proto::item::{ToolCall, Voice};
+use proto::outcome::{OutcomeKind, Reason, TurnEnded};
 use proto::record::{
     GoalContinued, GoalEnded, GoalOutcome, GoalReport, GoalReported, GoalStarted, PromptUnqueued,
     ReportStatus, SessionReopened, TodoStatus,
@@ -82,7 +83,7 @@ impl Step<'_> {
         request_id: Option<RequestId>,
     ) {
         let Some(goal) = &self.facts.goal else { return };
-        let (id, turns) = (goal.id, goal.turns + u64::from(self.facts.open.is_some()));
+        let (id, turns) = (goal.id, goal.turns + u64::from(goal.is_under_way()));
         let next = goal.continued.as_ref().map(|next| next.prompt_id);
         // A crash, or a pause, may have kept its next turn from starting.
         if let Some(prompt_id) = next.filter(|next| self.facts.is_queued(*next)) {
@@ -104,8 +105,10 @@ impl Step<'_> {
         let Some(goal) = goal.filter(|_| !self.facts.goal_is_paused()) else {
             return;
         };
-        if let GoalStep::End { outcome, reason } = next_after_turn(goal, self.facts.ended.as_ref())
-        {
+        // A turn that had begun before the goal says nothing of it, unless it was stopped.
+        let ended = self.facts.ended.as_ref();
+        let ended = ended.filter(|ended| goal.turns > 0 || is_stopped(ended));
+        if let GoalStep::End { outcome, reason } = next_after_turn(goal, ended) {
             // Before the end: clients that wait for that print it.
             self.report_goal_limit(outcome);
             self.end_goal(outcome, &reason, None, None);
@@ -167,6 +170,10 @@ impl Step<'_> {
             self.close(calls, call, Outcome::refused(words::NO_GOAL), 0);
             return;
         };
+        if !goal.is_under_way() {
+            self.close(calls, call, Outcome::refused(words::NOT_YET), 0);
+            return;
+        }
         let complete = report.status == ReportStatus::Complete;
         let missing = match complete {
             true => self.missing(&report),
@@ -200,4 +207,14 @@ impl Step<'_> {
         let lacks = lacks.into_iter().filter(|(lacks, _)| *lacks);
         lacks.map(|(_, what)| what.to_owned()).collect()
     }
+}
+
+/// Whether a person, or the end of the session, has ended it.
+fn is_stopped(ended: &TurnEnded) -> bool {
+    let by_itself = matches!(ended.reason, Some(Reason::Shutdown | Reason::Timeout));
+    let stopped = matches!(
+        ended.outcome,
+        OutcomeKind::Interrupted | OutcomeKind::Killed
+    );
+    stopped && !by_itself
 }

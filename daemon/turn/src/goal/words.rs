@@ -21,13 +21,16 @@ pub(super) const MODE_CHANGED: &str = "the mode was changed";
 
 // For the model.
 pub(super) const NO_GOAL: &str = "There is no goal in this session, so there is nothing to report. Go on with what the user asked.";
+pub(super) const NOT_YET: &str = "The goal of this session was given while this turn ran, and starts with the next one: there is nothing to report yet. Go on with what the user asked before.";
 const COMPLETE: &str =
     "The goal is complete. End the turn now with a few words about what was done.";
 const CHECKED: &str = "The checks passed: the goal is complete. End the turn now with a few words about what was done.";
 const REFUSED: &str = "Not complete yet. Missing: ";
 const CHECK_FAILED: &str = "Not complete yet: the check commands did not succeed. Fix what they report, then report again. Their result:";
 const NOTED: &str = "Noted.";
-pub(super) const OPEN_ITEMS: &str = "the todo list has open items";
+pub(crate) const CHANGED_SINCE: &str =
+    "checks after the last change: something was changed after they had passed";
+pub(crate) const OPEN_ITEMS: &str = "the todo list has open items";
 pub(super) const NO_EVIDENCE: &str = "`evidence` that shows that the goal is reached";
 const RULES: &str = "You work on this goal by yourself, turn after turn, until it is reached. Before a turn ends, call the tool that reports on the goal: `continue` with the next step, `complete` with evidence when all of it is done and checked, or `blocked` with the reason if nothing more can be done without the user. Do not ask whether to go on.";
 const RESEARCH: &str = "`plan.md` has the hypotheses and the next steps; keep it current. Append to `journal.md` after each experiment: hypothesis, experiment, result, decision; never change what is in it. `findings.md` has what is shown, each with its evidence. `brief.md` and `state.json` are not yours to change. Test one hypothesis at a time, and measure before and after. If two experiments in a row show nothing new, change the direction, and write down why.";

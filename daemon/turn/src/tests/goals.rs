@@ -100,6 +100,48 @@ fn prompts_of_people_go_before_the_next_turn_of_a_goal() {
 }
 
 #[test]
+fn turn_that_began_before_the_goal_is_none_of_its_turns() {
+    check(
+        "
+        > user look here
+          turn starts | running | prompt: look here | ask
+        > goal it works
+          goal: it works
+        > model calls read a
+          model calls a | judge a
+        > policy a reports complete all of it
+          finished a refused | result a refused: The goal of this session was given while this turn ran, and starts with the next one: there is nothing to report yet | ask
+        > model breaks permanent
+          turn ends failed: permanent | idle | goal turn 1: started | turn starts | running | prompt: it works | ask
+        > model says Begun.
+          model: Begun. | turn ends completed | idle |
+          goal turn 2: no_report | turn starts | running | daemon: continue | ask
+    ",
+    );
+}
+
+#[test]
+fn what_changes_after_an_accepted_claim_takes_it_back() {
+    check(
+        "
+        > goal it works
+          goal: it works | goal turn 1: started | turn starts | running | prompt: it works | ask
+        > model calls read a
+          model calls a | judge a
+        > policy a reports complete done
+          started a | reported complete | finished a ok | result a ok | ask
+        > model calls b:read b
+          model calls b | judge b
+        > policy b allow doing one
+          started b | to do: one | finished b ok | result b ok | ask
+        > model says Done.
+          model: Done. | turn ends completed | idle |
+          goal turn 2: refused | turn starts | running | daemon: continue | ask
+    ",
+    );
+}
+
+#[test]
 fn user_stops_a_goal_and_its_turn() {
     check(
         "

@@ -137,10 +137,12 @@ impl Supervisor {
         let own = format!("--branches={}*", worktree.branch);
         let added = ["rev-list", "--count", "HEAD", &own, "--not", base];
         let commits = git.line(&added).await?.parse();
+        let head = git.line(&["rev-parse", "--abbrev-ref", "HEAD"]).await?;
         Ok(WorktreeChanges {
             changed,
             commits: commits.map_err(|_| "git counted no commits")?,
             uncommitted,
+            elsewhere: head.trim() != worktree.branch,
         })
     }
 

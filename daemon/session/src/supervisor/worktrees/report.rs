@@ -18,6 +18,8 @@ pub(super) struct WorktreeChanges {
     pub commits: u64,
     /// Some changes are not committed.
     pub uncommitted: bool,
+    /// Its newest commit is not on the branch that it was made with.
+    pub elsewhere: bool,
 }
 
 impl WorktreeChanges {
@@ -59,6 +61,11 @@ pub(super) fn with_changes(
     }
     if !changes.is_empty() {
         take_over.push(format!("git -C {origin} merge {}", word(&bare.branch)));
+        if changes.elsewhere {
+            // Read when it is merged: what is not committed yet comes with it.
+            let head = format!("\"$(git -C {path} rev-parse HEAD)\"");
+            take_over.push(format!("git -C {origin} merge {head}"));
+        }
     }
     WorktreeReport {
         changed: changes.changed,
@@ -185,6 +192,7 @@ mod tests {
             changed: vec!["a".into()],
             commits: 0,
             uncommitted: true,
+            elsewhere: false,
         };
         let report = with_changes(&worktree(), WorktreeState::Kept, Pid(7), changes);
         let path = "'/home/ann/it'\\''s mine.worktrees/1a'";
@@ -210,6 +218,7 @@ mod tests {
             changed: vec!["a".into()],
             commits: 1,
             uncommitted: false,
+            elsewhere: false,
         };
         let report = with_changes(&nested, WorktreeState::Kept, Pid(7), changes);
         assert_eq!(report.origin, "/w/a.worktrees/1");
@@ -230,6 +239,7 @@ mod tests {
             changed: (0..250).map(|at| format!("f{at:03}")).collect(),
             commits: 2,
             uncommitted: false,
+            elsewhere: false,
         };
         let report = with_changes(&worktree(), WorktreeState::Kept, Pid(7), changes);
         assert_eq!(report.take_over.len(), 1, "{report:?}");
