@@ -163,12 +163,10 @@ fn work_that_an_agent_left_on_another_branch_is_taken_over_too() {
         let command = format!(
             "{moved} && echo red > a.txt && git add a.txt && git commit -q -m second && echo x > made.txt"
         );
-        let calls = vec![("bash", json!({"command": command}).to_string())];
-        let calls: Vec<_> = calls
-            .into_iter()
-            .map(|(tool, arguments)| (tool, &*arguments.leak()))
-            .collect();
-        let house = house(&with_calls(calls.leak()));
+        let arguments = json!({"command": command}).to_string();
+        let calls = vec![("bash", &*arguments.leak())];
+        let model = with_calls(calls.leak());
+        let house = house(&model);
         house.files(AGENT);
         repository(&house);
         run(&house, &[], "PARENT").expect(0, "completed");

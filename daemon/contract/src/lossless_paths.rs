@@ -48,27 +48,43 @@ pub mod one {
     }
 }
 
-/// For `#[serde(with)]` on a set of paths.
+/// For `#[serde(with)]` on a list or a set of paths.
 pub mod many {
-    use std::collections::BTreeSet;
-
     use super::*;
 
     /// # Errors
     /// Those of the serializer.
-    pub fn serialize<S: Serializer>(
-        paths: &BTreeSet<PathBuf>,
-        serializer: S,
-    ) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(paths.iter().map(|path| StoredPath::from(path.as_path())))
+    pub fn serialize<'a, C, S: Serializer>(paths: &'a C, serializer: S) -> Result<S::Ok, S::Error>
+    where
+        &'a C: IntoIterator<Item = &'a PathBuf>,
+    {
+        let paths = paths.into_iter();
+        serializer.collect_seq(paths.map(|path| StoredPath::from(path.as_path())))
     }
 
     /// # Errors
     /// Those of the deserializer.
-    pub fn deserialize<'de, D: Deserializer<'de>>(
+    pub fn deserialize<'de, C: FromIterator<PathBuf>, D: Deserializer<'de>>(
         deserializer: D,
-    ) -> Result<BTreeSet<PathBuf>, D::Error> {
+    ) -> Result<C, D::Error> {
         let stored = Vec::<StoredPath>::deserialize(deserializer)?;
         Ok(stored.into_iter().map(Into::into).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug, PartialEq, Serialize, Deserialize)]
+    struct Paths(#[serde(with = "many")] Vec<PathBuf>);
+
+    #[test]
+    fn paths_come_back_byte_for_byte() {
+        let odd = PathBuf::from(OsString::from_vec(b"/a/n\xff".to_vec()));
+        let paths = Paths(vec!["/a/b c".into(), odd]);
+        let json = serde_json::to_string(&paths).unwrap();
+        assert!(json.starts_with(r#"["/a/b c",["#), "{json}");
+        assert_eq!(serde_json::from_str::<Paths>(&json).unwrap(), paths);
     }
 }

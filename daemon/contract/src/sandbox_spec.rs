@@ -15,17 +15,22 @@ use crate::lossless_paths;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SandboxSpec {
     /// Writable directories, with everything below them.
+    #[serde(with = "lossless_paths::many")]
     pub write: Vec<PathBuf>,
     /// Paths below them that cannot be changed. A missing one is moved away when it comes.
+    #[serde(with = "lossless_paths::many")]
     pub protected: Vec<PathBuf>,
     /// Those of them that git obeys because a config file names them. A missing one is moved away at
     /// once when it comes, also while the command is waited for.
+    #[serde(with = "lossless_paths::many")]
     pub obeyed: Vec<PathBuf>,
     /// The repositories in the roots before the command: new ones are judged when it has ended.
     pub repositories: Vec<KnownRepositories>,
     /// Directories and files that appear empty and cannot be changed. A missing one needs nothing.
+    #[serde(with = "lossless_paths::many")]
     pub masked: Vec<PathBuf>,
     /// Directories below masked ones that are still readable, if they exist.
+    #[serde(with = "lossless_paths::many")]
     pub readable: Vec<PathBuf>,
     /// The session's temporary directory: writable at its own path, and as `/tmp`.
     pub temp: PathBuf,
@@ -34,6 +39,7 @@ pub struct SandboxSpec {
     pub network: bool,
     /// Unix sockets, and directories with such, that may be reached besides those in the temporary
     /// directory and those of name services.
+    #[serde(with = "lossless_paths::many")]
     pub sockets: Vec<PathBuf>,
 }
 
@@ -50,6 +56,7 @@ pub struct KnownRepositories {
     /// Whether the search was complete, but for these.
     pub whole: bool,
     /// What the session may write, the root among it.
+    #[serde(with = "lossless_paths::many")]
     pub writable: Vec<PathBuf>,
 }
 

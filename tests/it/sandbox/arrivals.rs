@@ -157,6 +157,32 @@ fn what_came_under_a_killed_daemon_is_found_at_the_next_start_of_the_session() {
 }
 
 #[test]
+fn repositories_with_names_that_are_no_text_are_known_as_others_are() {
+    for place in SandboxHouse::all() {
+        let house = &place.house;
+        let makes = "n=$(printf 'n\\377') && mkdir \"$n\" && git init -q \"$n\"";
+        let script = Script::new()
+            .runs(makes)
+            .runs("echo again > made")
+            .says("Done.");
+        house.block_on(async {
+            let client = house.client("ann", Role::Drive).await;
+            let pid = begun(&place, &client, &script).await;
+            to_rest(&mut from_the_start(&client, pid).await).await;
+            let made = fs::read_to_string(house.project().join("made"));
+            let results = house.log(pid).results();
+            assert_eq!(made.unwrap_or_default(), "again\n", "{results:?}");
+            let mut names = fs::read_dir(house.project())
+                .expect("the project")
+                .flatten();
+            assert!(names.any(|entry| entry.file_name().to_str().is_none()));
+        });
+        fs::remove_dir_all(house.project()).expect("removed");
+        fs::create_dir(house.project()).expect("made again");
+    }
+}
+
+#[test]
 fn new_repository_below_the_root_that_runs_something_is_moved_away() {
     for place in SandboxHouse::all() {
         let house = &place.house;
