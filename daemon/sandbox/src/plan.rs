@@ -8,6 +8,7 @@
 //! renamed. A protected path that does not exist has no mount: it is on the list of
 //! [absent names](AbsentName), which are looked for while the command runs.
 
+use contract::lossless_paths;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -23,16 +24,29 @@ use crate::sockets;
 pub enum MountStep {
     /// A part of the host, with all mounts in it.
     Bind {
+        #[serde(with = "lossless_paths::one")]
         from: PathBuf,
+        #[serde(with = "lossless_paths::one")]
         to: PathBuf,
         writable: bool,
     },
     /// An empty read-only directory.
-    Empty { at: PathBuf },
+    Empty {
+        #[serde(with = "lossless_paths::one")]
+        at: PathBuf,
+    },
     /// An empty read-only file.
-    Nothing { at: PathBuf },
+    Nothing {
+        #[serde(with = "lossless_paths::one")]
+        at: PathBuf,
+    },
     /// A link, in one of our empty directories.
-    Link { at: PathBuf, target: PathBuf },
+    Link {
+        #[serde(with = "lossless_paths::one")]
+        at: PathBuf,
+        #[serde(with = "lossless_paths::one")]
+        target: PathBuf,
+    },
     /// `/dev` with only the devices that every program needs.
     Devices,
     /// `/proc` of the namespace.
@@ -62,8 +76,10 @@ pub struct MountPlan {
     /// Whether the machine's network is accessible.
     pub network: bool,
     /// Writable paths, for a second layer that does not use mounts.
+    #[serde(with = "lossless_paths::many")]
     pub write: Vec<PathBuf>,
     /// Places whose sockets may be reached, as the command sees them.
+    #[serde(with = "lossless_paths::many")]
     pub reachable: Vec<PathBuf>,
 }
 

@@ -1,6 +1,7 @@
 //! Restrictions that a process applies to itself just before it becomes the command: Landlock and a
 //! system call filter. Both apply to all its children and cannot be removed.
 
+use contract::lossless_paths;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
@@ -18,10 +19,13 @@ use crate::syscall_filter::Surroundings;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProcessRestrictions {
     /// Writable directories.
+    #[serde(with = "lossless_paths::many")]
     pub write: Vec<PathBuf>,
     /// Unreadable paths, if no mounts hide them.
+    #[serde(with = "lossless_paths::many")]
     pub masked: Vec<PathBuf>,
     /// Readable exceptions of them.
+    #[serde(with = "lossless_paths::many")]
     pub readable: Vec<PathBuf>,
     /// Whether the machine's network is accessible.
     pub network: bool,
@@ -38,6 +42,7 @@ pub struct ProcessRestrictions {
 /// The identity of a path when the sandbox was planned.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PathIdentity {
+    #[serde(with = "lossless_paths::one")]
     pub path: PathBuf,
     /// Device and inode. `None`: it was missing or reached through a link.
     pub was: Option<(u64, u64)>,

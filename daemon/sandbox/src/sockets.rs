@@ -1,5 +1,6 @@
 //! Which Unix sockets a command may reach, and how it names one. Pure.
 
+use contract::lossless_paths;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
@@ -24,8 +25,10 @@ const NAME_SERVICES: [(&str, bool); 4] = [
 pub struct SocketRules {
     /// Sockets, and directories whose sockets may be reached. As the command sees them, free of
     /// links.
+    #[serde(with = "lossless_paths::many")]
     pub reachable: Vec<PathBuf>,
     /// Exceptions. The deepest of all paths decides.
+    #[serde(with = "lossless_paths::many")]
     pub closed: Vec<PathBuf>,
     /// Whether names without a file belong to the session alone.
     pub abstract_names: bool,
