@@ -170,13 +170,14 @@ impl Supervisor {
     /// removed. Before any session is loaded: a call that runs again makes its worktree again.
     pub(crate) async fn discard_left_worktrees(&self) {
         for (session, worktree) in self.left_worktrees().await {
-            if !worktree.path.exists() {
+            // Also one without a directory: git makes the branch first.
+            if !worktree.kept && matches!(self.exists(session).await, Ok(false)) {
+                self.discard_worktree(session).await;
+            } else if !worktree.path.exists() {
                 let home = Arc::clone(&self.services.home);
                 // If this fails, the next start tries again.
                 let _ = blocking(move || entries::remove(&home, session)).await;
                 remove_empty_place(&worktree).await;
-            } else if !worktree.kept && matches!(self.exists(session).await, Ok(false)) {
-                self.discard_worktree(session).await;
             }
         }
     }
@@ -227,6 +228,9 @@ impl Supervisor {
             git.run(&["worktree", "prune"]).await?;
         }
         let name = format!("refs/heads/{branch}");
+        // Of a git that was killed. Nobody else locks this branch, which is named after the session.
+        let lock = common.join(format!("{name}.lock"));
+        let _ = blocking(move || std::fs::remove_file(lock)).await;
         // Only while it is where it was made: commits are never lost.
         if let Err(reason) = git.run(&["update-ref", "-d", &name, base]).await {
             tracing::debug!(%session, reason, "the branch of a worktree stays");
