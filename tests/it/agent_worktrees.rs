@@ -11,7 +11,7 @@ use tests::{House, until};
 use crate::scripted::{house, run};
 
 /// A definition whose sessions get a worktree.
-pub const AGENT: &str = "//- .reasonix/agents/apart.md\n---\ndescription: Works apart\nisolation: worktree\n---\nYou work apart.\n//- a.txt\nblue\n//- sub/b.txt\ngreen\n";
+const AGENT: &str = "//- .reasonix/agents/apart.md\n---\ndescription: Works apart\nisolation: worktree\n---\nYou work apart.\n//- a.txt\nblue\n//- sub/b.txt\ngreen\n";
 
 /// Runs git as the user does, and returns what it prints.
 pub fn git(directory: &Path, arguments: &[&str]) -> String {
