@@ -134,9 +134,9 @@ fn has_prompt(words: &[&str]) -> bool {
 fn quoted(word: &str) -> String {
     let shown = text::line(word);
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./:=,+@%^".contains(letter);
-    let is_told = |letter: char| "$`\"\\!".contains(letter);
+    let is_special = |letter: char| "$`\"\\!".contains(letter);
     // What people write, as long as the shell reads nothing else in it.
-    match !shown.is_empty() && (shown.chars().all(is_plain) || shown.contains(is_told)) {
+    match !shown.is_empty() && (shown.chars().all(is_plain) || shown.contains(is_special)) {
         true => permissions::quoted(&shown),
         false => format!("\"{shown}\""),
     }

@@ -85,7 +85,7 @@ pub(crate) fn is_of_git_directory(path: &Path) -> bool {
         is_part
             && at
                 .parent()
-                .is_some_and(|directory| directory.join("HEAD").is_file())
+                .is_some_and(|directory| directory.join("HEAD").symlink_metadata().is_ok())
     })
 }
 

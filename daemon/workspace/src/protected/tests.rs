@@ -269,4 +269,8 @@ fn what_makes_or_configures_a_git_directory_of_any_name_is_protected() {
         assert!(is(&format!("bare/{part}")), "{part}");
     }
     assert!(!is("bare/README.md") && !is("other/config"));
+    // Git takes a link to a branch that is not there yet for one.
+    std::fs::create_dir(at("linked")).unwrap();
+    std::os::unix::fs::symlink("refs/heads/main", at("linked/HEAD")).unwrap();
+    assert!(is("linked/config"));
 }
