@@ -1,5 +1,5 @@
-//! A parent with four sub-agents, one of which waits for an approval, while the daemon is killed at twenty moments: the
-//! tree comes back, every call has one result, no command runs twice, and the bill is the sum.
+//! A parent with four sub-agents, one in a worktree and one waiting for an approval, while the daemon is killed at twenty
+//! moments: the tree comes back, every call has one result, no command runs twice, and the bill is the sum.
 
 use proto::hello::Role;
 use proto::state::{ApprovalMode, Kind, OnAsk};
@@ -9,10 +9,13 @@ use testkit::model::{Answer, Model, Request, Script, Usage};
 use tests::log::Log;
 use tests::{House, until};
 
+use crate::agent_worktrees::{AGENT, repository, worktrees};
 use crate::scripted::house;
 use crate::sim::Dice;
 
 const AGENTS: usize = 4;
+/// The one that works in a worktree.
+const APART: usize = 1;
 const USAGE: Usage = Usage {
     prompt: 900,
     cached: 0,
@@ -33,7 +36,8 @@ fn answer(request: &Request) -> Answer {
     let answer = match (agent_of(request), request.results().len()) {
         (None, 0) => (0..AGENTS).fold(Answer::text("Go."), |answer, number| {
             let prompt = format!("CHILD {number}");
-            let task = json!({"agent": "general", "prompt": prompt, "description": "x"});
+            let agent = if number == APART { "apart" } else { "general" };
+            let task = json!({"agent": agent, "prompt": prompt, "description": "x"});
             answer.and_call("task", task)
         }),
         (None, _) => Answer::text("All is done."),
@@ -119,6 +123,8 @@ fn killed_at(moment: usize) {
     let model = Model::start(Script::by(answer));
     let house = house(&model);
     house.unheld();
+    house.files(AGENT);
+    repository(&house);
     let mut params = house.create("PARENT");
     params.options.kind = Some(Kind::Headless);
     params.options.on_ask = Some(OnAsk::Wait);
@@ -136,10 +142,11 @@ fn killed_at(moment: usize) {
     let _ = house.reasonix(&["inbox", "allow", &id]).expect_code(0);
     let _ = house.reasonix(&["wait", "1"]).expect_code(0);
     let logs = house.logs();
+    let results = house.log(Pid(1)).results();
     assert_eq!(
         logs.len(),
         1 + AGENTS,
-        "moment {moment}: none started twice"
+        "moment {moment}: none is missing or started twice: {results:?}"
     );
     for log in &logs {
         assert_eq!(log.count("session.exited"), 1, "moment {moment}");
@@ -152,13 +159,26 @@ fn killed_at(moment: usize) {
         }
     }
     for (number, result) in house.log(Pid(1)).results().iter().enumerate() {
-        assert_eq!(result.text, format!("child {number}"), "moment {moment}");
+        let text = format!("child {number}");
+        // Of the one in a worktree it also says where its work is.
+        let is_result = match number {
+            APART => result.text.starts_with(&text),
+            _ => result.text == text,
+        };
+        assert!(is_result, "moment {moment}: {}", result.text);
     }
-    for number in 0..3 {
-        let made = std::fs::read_to_string(house.project().join(format!("made-{number}")));
-        // One that was cut off may not have run: it never runs twice.
-        let made = made.unwrap_or_default();
-        assert!(made.lines().count() <= 1, "moment {moment}: {made}");
+    let worktrees = worktrees(&house);
+    // One in which nothing was made is gone again.
+    assert!(worktrees.len() <= 1, "moment {moment}: {worktrees:?}");
+    let project = house.project();
+    for place in worktrees.iter().chain([&project]) {
+        for number in 0..3 {
+            let made = std::fs::read_to_string(place.join(format!("made-{number}")));
+            // One that was cut off may not have run: it never runs twice.
+            let made = made.unwrap_or_default();
+            assert!(made.lines().count() <= 1, "moment {moment}: {made}");
+            assert!(made.is_empty() || (number == APART) == (place != &project));
+        }
     }
     assert!(house.project().join("reasonix.toml").exists());
     let shown = house.reasonix(&["budget", "1", "--json"]).expect_code(0);

@@ -11,7 +11,7 @@ use tests::{House, until};
 use crate::scripted::{house, run};
 
 /// A definition whose sessions get a worktree.
-const AGENT: &str = "//- .reasonix/agents/apart.md\n---\ndescription: Works apart\nisolation: worktree\n---\nYou work apart.\n//- a.txt\nblue\n//- sub/b.txt\ngreen\n";
+pub const AGENT: &str = "//- .reasonix/agents/apart.md\n---\ndescription: Works apart\nisolation: worktree\n---\nYou work apart.\n//- a.txt\nblue\n//- sub/b.txt\ngreen\n";
 
 /// Runs git as the user does, and returns what it prints.
 pub fn git(directory: &Path, arguments: &[&str]) -> String {
@@ -545,4 +545,33 @@ fn worktree_whose_session_never_was_is_removed_at_the_next_start() {
     until("its entry to go", || (entries(&house) == 0).then_some(()));
     assert_eq!(git(&project, &["branch", "--list", &branch]), "");
     assert!(!lock.exists());
+    // As if git had been killed while it wrote what it knows of the worktree. The second makes every later
+    // `git worktree` command fail.
+    let worktree = house.root().join("project.worktrees").join(&id);
+    let known = project.join(".git/worktrees").join(&id);
+    let link = format!("{}/.git\n", worktree.display());
+    for common in ["../..\n", ""] {
+        house.kill_daemon_and_parent();
+        for directory in [&worktree, &known, &place] {
+            std::fs::create_dir_all(directory).expect("a directory");
+        }
+        let files = [
+            ("locked", "initializing"),
+            ("gitdir", &link),
+            ("commondir", common),
+        ];
+        for (name, text) in files {
+            std::fs::write(known.join(name), text).expect("a file");
+        }
+        std::fs::write(&other, &text).expect("an entry");
+        house.daemon();
+        until("its entry to go", || (entries(&house) == 0).then_some(()));
+        assert!(!worktree.exists(), "{common:?}");
+        assert!(!known.exists(), "{common:?}");
+        git(
+            &project,
+            &["worktree", "add", "-q", "--detach", "../project.other"],
+        );
+        git(&project, &["worktree", "remove", "../project.other"]);
+    }
 }

@@ -134,6 +134,18 @@ fn failed_check_refuses_completion_and_says_why() {
 }
 
 #[test]
+fn empty_check_command_is_refused_before_a_session_is_made() {
+    let house = House::playing(&Script::new().says("Never."));
+    let refused = house.reasonix(&["goal", "Make it", "--check", " "]);
+    let refused = refused.expect_code(64);
+    assert!(
+        refused.err.contains("check command is empty"),
+        "{refused:?}"
+    );
+    assert_eq!(house.logs().len(), 0);
+}
+
+#[test]
 fn same_block_in_other_words_ends_the_goal_with_exit_code_3() {
     let house = House::playing(
         &Script::new()

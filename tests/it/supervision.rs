@@ -128,14 +128,27 @@ fn run_gives_up_after_its_restarts_and_says_so() {
     );
 }
 
-/// A house whose first restart waits for a minute, with a run that fails at its first request.
-fn waiting(model: &Model) -> (House, Raw) {
+/// A house whose first restart waits for a minute.
+fn house_that_waits(model: &Model) -> House {
     let house = House::new();
     house.settings(
         "[network]\nidle_seconds = 30\n[internal]\nretry_tries = 1\nrestart_base_ms = 60000\n",
     );
     house.provider(&model.entry("model", None));
     house.daemon();
+    house
+}
+
+fn until_listed(house: &House, state: &str) {
+    until("the state", || {
+        let listed = house.reasonix(&["ps"]).expect_code(0).out;
+        listed.contains(state).then_some(())
+    });
+}
+
+/// The same with a run that fails at its first request.
+fn waiting(model: &Model) -> (House, Raw) {
+    let house = house_that_waits(model);
     let mut params = house.create("do it");
     params.options.kind = Some(Kind::Headless);
     params.options.restart = Some(RestartPolicy::OnFailure);
@@ -186,6 +199,42 @@ fn interrupt_of_a_restart_that_waits_ends_the_run() {
     let _ = house.reasonix(&["wait", "1"]).expect_code(1);
     assert_eq!(house.log(Pid(1)).count("session.exited"), 1);
     assert_eq!(model.count(), 1);
+}
+
+#[test]
+fn run_whose_restart_waits_exits_as_its_session_does() {
+    // An interrupt takes the restart back: the failure stays.
+    for (signal, code) in [("INT", 1), ("TERM", 143), ("KILL", 137)] {
+        for command in ["run", "goal"] {
+            let model = Model::start([after(&[500], Answer::text("Never."))]);
+            let house = house_that_waits(&model);
+            let running = house.start(&[command, "--restart", "on-failure", "do it"]);
+            until_listed(&house, "waiting: restart");
+            if command == "goal" {
+                let status = house.reasonix(&["goal", "status", "1"]).expect_code(0);
+                assert!(status.out.contains("starts by itself"), "{status:?}");
+            }
+            let kill = ["kill", "--signal", signal, "1"];
+            let _ = house.reasonix(&kill).expect_code(0);
+            let done = running.done();
+            assert_eq!(done.code(), Some(code), "{command}, {signal}: {done:?}");
+            assert_eq!(model.count(), 1, "{command}, {signal}");
+        }
+    }
+}
+
+#[test]
+fn prompt_in_the_place_of_a_restart_gives_the_run_its_answer() {
+    let model = Model::start([after(&[500], Answer::text("Done so."))]);
+    let house = house_that_waits(&model);
+    let running = house.start(&["run", "--restart", "on-failure", "do it"]);
+    until_listed(&house, "waiting: restart");
+    let mut raw = house.raw_as(Role::Drive);
+    let prompt = json!({"session": "1", "text": "Do it so."});
+    raw.call("session.prompt", &prompt).expect("prompt");
+    let done = running.done();
+    assert_eq!(done.code(), Some(0), "{done:?}");
+    assert_eq!(done.out, "Done so.\n");
 }
 
 #[test]

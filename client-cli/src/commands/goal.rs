@@ -294,6 +294,7 @@ fn state_words(goal: &GoalProgress, session: &SessionSummary) -> String {
         (State::Waiting, Some(WaitingFor::Retry)) => {
             say!(Msg::TurnRetries, turn, translated(&session.cause))
         }
+        (State::Waiting, Some(WaitingFor::Restart)) => say!(Msg::TurnRestarts, turn),
         (State::Waiting, _) => say!(Msg::TurnWaits, turn),
         _ if session.pending_interactions > 0 => say!(Msg::TurnWaits, turn),
         _ if session.at_limit == Some(TurnLimit::Time) => {

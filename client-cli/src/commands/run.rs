@@ -217,6 +217,13 @@ impl Args {
                 say!(Msg::LinesNeedLinesHint),
             ));
         }
+        let mut checks = self.goal.iter().flat_map(|goal| &goal.check);
+        if checks.any(|command| command.trim().is_empty()) {
+            return Err(Error::usage(
+                say!(Msg::CheckEmpty),
+                say!(Msg::CheckEmptyHint),
+            ));
+        }
         if self.json_schema.is_some() && self.detach {
             return Err(Error::usage(
                 say!(Msg::SchemaDetached),

@@ -7,6 +7,7 @@ client::catalog! {
     NoTurn = "no turn yet", "尚无回合";
     StartsAfter = "no turn yet: it starts after the running turn", "尚无回合：将在当前回合之后开始";
     TurnRetries = "{0}, waiting to retry: {1}", "{0}，等待重试：{1}";
+    TurnRestarts = "{0}, failed: the next turn starts by itself soon", "{0}，失败：稍后将自动开始下一回合";
     TurnPaused = "{0}, paused: `reasonix resume {1}` continues it", "{0}，已暂停：`reasonix resume {1}` 继续";
     TurnAtLimit = "{0}, stopped by its time limit: `reasonix resume {1} --add-minutes N` lets it go on", "{0}，已达到时限：`reasonix resume {1} --add-minutes N` 让它继续";
     QueuedBefore = "prompts queued before its next turn: {0}", "排在其下一回合之前的提示词：{0}";

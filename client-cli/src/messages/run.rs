@@ -55,6 +55,8 @@ client::catalog! {
     LinesWithoutPrompt = "standard input ended without a prompt", "标准输入已结束，但没有给出提示词";
     LinesWithoutPromptHint = "write a line such as {\"kind\":\"prompt\",\"text\":\"fix the failing test\"}", "请写入一行，例如 {\"kind\":\"prompt\",\"text\":\"修复失败的测试\"}";
     QueueStays = "· the budget is used up: the prompts that wait stay in the queue", "· 预算已用完：等待中的提示词留在队列里";
+    CheckEmpty = "a check command is empty", "有一个检查命令为空";
+    CheckEmptyHint = "`--check COMMAND` needs a command, as in `--check \"npm test\"`", "`--check COMMAND` 需要一个命令，例如 `--check \"npm test\"`";
     SchemaDetached = "`--json-schema` cannot be used with `--detach`: nobody would check the answer", "`--json-schema` 不能与 `--detach` 同用：没有人检查回答";
     SchemaDetachedHint = "leave out one of them; `reasonix run … &` runs it in the background of the shell", "请去掉其中一个；`reasonix run … &` 可在 shell 后台运行";
     SchemaUnreadable = "cannot read the JSON Schema `{0}`: {1}", "无法读取 JSON Schema `{0}`：{1}";

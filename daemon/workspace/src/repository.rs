@@ -46,6 +46,12 @@ pub struct GitDirs {
 }
 
 impl GitDirs {
+    /// Whether a directory in `worktrees` of a git directory belongs to a work tree that exists.
+    #[must_use]
+    pub fn has_work_tree(own: &Path) -> bool {
+        leads_to(&own.join("gitdir"), "").is_some()
+    }
+
     /// Finds them for a `.git` that is a directory, a link to one, or a file created by git. In the
     /// last case the named directory must refer back to this work tree, in files that no command
     /// can write.

@@ -18,7 +18,9 @@ pub(super) struct GoalRun {
     last: u8,
     /// The time limit ended that turn.
     out_of_time: bool,
-    /// The goal has ended while its turn runs, with this code.
+    /// A restart waits: the session is not done with the newest turn.
+    restarts: bool,
+    /// The goal has ended while its turn runs or a restart waits, with this outcome.
     over: Option<GoalOutcome>,
 }
 
@@ -39,7 +41,10 @@ impl GoalRun {
         report: &mut Report,
     ) -> GoalEvent {
         match body {
-            Body::TurnStarted(_) => self.turn = turn,
+            Body::TurnStarted(_) => {
+                self.turn = turn;
+                self.restarts = false;
+            }
             Body::TurnEnded(ended) => {
                 self.turn = None;
                 self.last = code(ended.exit_code());
@@ -50,12 +55,20 @@ impl GoalRun {
                 }
             }
             Body::GoalEnded(ended) => return self.ended(ended, report),
-            Body::SessionRestarted(_) => report.restarted(),
+            Body::SessionRestarted(_) => {
+                self.restarts = true;
+                report.restarted();
+            }
             // Its turn ran out of time, and the goal has not ended: it is paused until a user adds time.
             Body::SessionState(state)
                 if state.state == State::Idle && self.turn.is_none() && self.out_of_time =>
             {
                 return GoalEvent::Over(self.last);
+            }
+            // The goal ended in the place of a restart, and its session stays.
+            Body::SessionState(_) if self.turn.is_none() && self.over.is_some() => {
+                let outcome = self.over.unwrap_or(GoalOutcome::Stopped);
+                return GoalEvent::Over(self.code(outcome));
             }
             Body::SessionExited(exited) => {
                 report.exited(exited);
@@ -68,7 +81,8 @@ impl GoalRun {
 
     fn ended(&mut self, ended: &GoalEnded, report: &mut Report) -> GoalEvent {
         report.goal(ended);
-        if self.turn.is_some() {
+        // After a restart that was taken back the session's exit says what ended it.
+        if self.turn.is_some() || self.restarts {
             self.over = Some(ended.outcome);
             return GoalEvent::Taken;
         }

@@ -56,6 +56,8 @@ pub(super) struct Run {
     pub asked: Seq,
     /// Prompts that no turn has taken yet.
     pub waiting: Vec<PromptId>,
+    /// The one of them that a restart waits with.
+    pub restart: Option<PromptId>,
     /// The turn that took the newest of the others, as long as it runs.
     pub turn: Option<u64>,
     /// It has ended, with this code, and hooks are notified of it before the run is over.
@@ -88,6 +90,7 @@ impl Run {
             from,
             asked: from,
             waiting: Vec::new(),
+            restart: None,
             turn: None,
             ended: None,
             goal: args.goal.is_some().then(GoalRun::default),
@@ -251,7 +254,7 @@ impl Run {
             }
         }
         match body {
-            Body::TurnStarted(started) if self.takes(started.prompt_id) => {
+            Body::TurnStarted(started) if self.takes_turn(started.prompt_id) => {
                 self.turn = turn;
                 // The turn before it, whose hooks have run.
                 self.ended.take()
@@ -273,6 +276,7 @@ impl Run {
                 if let Some(prompt) = restarted.prompt {
                     self.ended = None;
                     self.waiting.push(prompt.prompt_id);
+                    self.restart = Some(prompt.prompt_id);
                 }
                 report.restarted();
                 None
@@ -286,6 +290,8 @@ impl Run {
             Body::SessionState(_) | Body::TurnStarted(_) if self.ended.is_some() => {
                 self.ended.take()
             }
+            // Another prompt takes its place, or the session exits and says why.
+            Body::PromptUnqueued(unqueued) if self.restart == Some(unqueued.prompt_id) => None,
             Body::PromptUnqueued(unqueued) if self.takes(unqueued.prompt_id) => {
                 output::progress(say!(Msg::PromptRemoved));
                 report.left(left(exit::INTERRUPTED));
@@ -313,6 +319,12 @@ impl Run {
         let before = self.waiting.len();
         self.waiting.retain(|waiting| *waiting != prompt);
         self.waiting.len() < before
+    }
+
+    /// The same at the start of a turn, which may have another prompt in the place of a restart's.
+    fn takes_turn(&mut self, prompt: PromptId) -> bool {
+        let restart = self.restart.take();
+        self.takes(prompt) || restart.is_some_and(|restart| self.takes(restart))
     }
 
     /// A person is asked; questions that were open when we attached are, too.

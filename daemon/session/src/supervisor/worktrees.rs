@@ -204,33 +204,18 @@ impl Supervisor {
     /// Removes a worktree, its branch if that has no commits of its own, and its entry. In a turn of `worktree_turn`.
     async fn remove_worktree(&self, session: SessionId, worktree: &Worktree) -> Result<(), String> {
         let Worktree {
-            path,
             branch,
             base,
             origin,
             common,
             ..
         } = worktree;
+        let removed = worktree.clone();
+        let removed = blocking(move || remove_files(&removed)).await;
+        removed.map_err(|failure| failure.message)??;
         let spawn = self.services.assembly.spawn();
         let git = Git::open(spawn, common, origin, &worktree.search_path).await?;
-        let text = path.to_string_lossy();
-        // Twice forced: also one that is locked because its checkout was cut off.
-        let remove = ["worktree", "remove", "--force", "--force", &text];
-        let removed = git.run(&remove).await;
-        if path.exists() {
-            let unfinished = path.clone();
-            let gone = blocking(move || std::fs::remove_dir_all(unfinished)).await;
-            match (gone, removed) {
-                (Ok(Ok(())), _) => {}
-                (_, Err(reason)) => return Err(reason),
-                (_, Ok(_)) => return Err("its directory cannot be removed".into()),
-            }
-            git.run(&["worktree", "prune"]).await?;
-        }
         let name = format!("refs/heads/{branch}");
-        // Of a git that was killed. Nobody else locks this branch, which is named after the session.
-        let lock = common.join(format!("{name}.lock"));
-        let _ = blocking(move || std::fs::remove_file(lock)).await;
         // Only while it is where it was made: commits are never lost.
         if let Err(reason) = git.run(&["update-ref", "-d", &name, base]).await {
             tracing::debug!(%session, reason, "the branch of a worktree stays");
@@ -242,6 +227,39 @@ impl Supervisor {
         });
         forgotten.await.map_err(|failure| failure.message)?
     }
+}
+
+/// Removes a worktree's directory, what git knows of it, and the lock of its branch. Blocks.
+///
+/// `git worktree remove` is not enough: it fails at what a killed `git worktree add` has left, as do all later commands
+/// about worktrees in that repository.
+fn remove_files(worktree: &Worktree) -> Result<(), String> {
+    let failed = |path: &Path| {
+        let path = path.display().to_string();
+        move |error: std::io::Error| format!("`{path}` cannot be removed: {error}")
+    };
+    let Worktree {
+        path,
+        common,
+        branch,
+        ..
+    } = worktree;
+    if path.symlink_metadata().is_ok() {
+        std::fs::remove_dir_all(path).map_err(failed(path))?;
+    }
+    // Git names its directory after the worktree's, which is named after the session: nobody else has one of this name.
+    // If there is a work tree of it now, the user has moved that.
+    let known = path
+        .file_name()
+        .map(|name| common.join("worktrees").join(name));
+    if let Some(known) = known.filter(|known| known.is_dir() && !GitDirs::has_work_tree(known)) {
+        std::fs::remove_dir_all(&known).map_err(failed(&known))?;
+        // As git does. Others may be there.
+        let _ = std::fs::remove_dir(common.join("worktrees"));
+    }
+    // There is one only if git was killed.
+    let _ = std::fs::remove_file(common.join(format!("refs/heads/{branch}.lock")));
+    Ok(())
 }
 
 /// Removes the directory of a checkout's worktrees, if none is in it.

@@ -142,6 +142,46 @@ fn what_changes_after_an_accepted_claim_takes_it_back() {
 }
 
 #[test]
+fn change_after_passed_check_commands_takes_the_claim_back_and_a_read_does_not() {
+    let accepted = "
+        > goal it works check make test
+          goal: it works | goal turn 1: started | turn starts | running | prompt: it works | ask
+        > model calls read a
+          model calls a | judge a
+        > policy a reports complete done
+          reported complete, checking | judge a as `make test`
+        > policy a allow as write a
+          started a | run a as `make test`
+        > ends a ok
+          finished a ok | result a ok | ask";
+    check(&format!(
+        "{accepted}
+        > model calls b:bash b
+          model calls b | judge b
+        > policy b allow
+          started b | run b
+        > ends b ok
+          finished b ok | result b ok | ask
+        > model says Done.
+          model: Done. | turn ends completed | idle |
+          goal turn 2: refused | turn starts | running | daemon: continue | ask
+    "
+    ));
+    check(&format!(
+        "{accepted}
+        > model calls b:read b
+          model calls b | judge b
+        > policy b allow
+          started b | run b
+        > ends b ok
+          finished b ok | result b ok | ask
+        > model says Done.
+          model: Done. | turn ends completed | goal complete: done | idle
+    "
+    ));
+}
+
+#[test]
 fn user_stops_a_goal_and_its_turn() {
     check(
         "
