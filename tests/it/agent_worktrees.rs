@@ -186,6 +186,136 @@ fn work_that_an_agent_left_on_another_branch_is_taken_over_too() {
     }
 }
 
+/// The result of an agent in a worktree that runs these commands, one call each.
+fn result_of_commands(commands: &[&str], prepare: &dyn Fn(&House)) -> (House, String) {
+    let calls = commands.iter().map(|command| {
+        let arguments = json!({"command": command}).to_string();
+        ("bash", &*arguments.leak())
+    });
+    let calls: Vec<(&'static str, &'static str)> = calls.collect();
+    let model = with_calls(calls.leak());
+    let house = house(&model);
+    house.files(AGENT);
+    repository(&house);
+    prepare(&house);
+    run(&house, &["--approval-mode", "yolo"], "PARENT").expect(0, "completed");
+    let said = result(&house);
+    (house, said)
+}
+
+#[test]
+fn what_git_does_not_show_keeps_a_worktree_and_is_named() {
+    let commit = "git commit -q --allow-empty -m other";
+    let cases = [
+        // Where nothing else is in it: the directory of a submodule.
+        (
+            "echo x > inside/precious".to_owned(),
+            "the repository inside, `inside`",
+        ),
+        (
+            "git update-index --skip-worktree a.txt && echo red > a.txt".to_owned(),
+            "Changed files: a.txt.",
+        ),
+        (
+            "git update-index --assume-unchanged a.txt && echo red > a.txt".to_owned(),
+            "Changed files: a.txt.",
+        ),
+        (
+            format!("git switch -q -c foo && {commit} && git switch -q -"),
+            "(foo)",
+        ),
+        (
+            format!("git switch -q --detach && {commit} && git switch -q -"),
+            "Not in these commits and files: commit ",
+        ),
+        (
+            "echo red > a.txt && git stash -q".to_owned(),
+            "stash `stash@{0}`",
+        ),
+    ];
+    for (command, named) in cases {
+        let (house, said) = result_of_commands(&[&command], &|house| {
+            let project = house.project();
+            let link = format!("160000,{},inside", git(&project, &["rev-parse", "HEAD"]));
+            git(&project, &["update-index", "--add", "--cacheinfo", &link]);
+            git(&project, &["commit", "-q", "-m", "link"]);
+        });
+        assert!(said.contains(named), "{command}: {said}");
+        assert_eq!(worktrees(&house).len(), 1, "{command}: {said}");
+        assert!(!said.contains("To take it over: ."), "{command}: {said}");
+    }
+}
+
+#[test]
+fn commands_that_take_over_fit_what_the_agent_left() {
+    let commit = "echo red > a.txt && git commit -q -a -m second";
+    // A branch with another name: it is taken over by its commit.
+    let (house, said) = result_of_commands(&[&format!("git branch -m other; {commit}")], &|_| {});
+    let ran = house.log(Pid(2)).results()[0].text.clone();
+    assert!(!said.contains("merge reasonix/"), "{said}\n{ran}");
+    assert!(!said.contains("branch -D"), "{said}");
+    assert!(said.contains("rev-parse HEAD"), "{said}\n{ran}");
+    drop(house);
+    // Nothing to merge.
+    let later = |house: &House| {
+        house.files("//- later.txt\nx\n");
+        git(&house.project(), &["add", "-A"]);
+        git(&house.project(), &["commit", "-q", "-m", "later"]);
+    };
+    let (house, said) = result_of_commands(&["git reset -q --hard HEAD~1"], &later);
+    assert!(said.contains("Changed files: later.txt."), "{said}");
+    assert!(!said.contains("To take it over"), "{said}");
+    drop(house);
+    // What is half merged is not committed by a command that we name.
+    let merge = format!(
+        "{commit} && git switch -q -c side HEAD~1 && echo green > a.txt && git commit -q -a -m third && ! git merge -q -"
+    );
+    let (_house, said) = result_of_commands(&[&merge], &|_| {});
+    assert!(said.contains("is not finished there"), "{said}");
+    assert!(!said.contains("add -A"), "{said}");
+}
+
+#[test]
+fn worktree_that_another_was_made_from_stays_as_long_as_that() {
+    let inner = |request: &Request| request.results().is_empty();
+    let model = Model::start(Script::by(move |request| {
+        let inside = json!({"agent": "apart", "prompt": "INNER", "description": "x"});
+        match (is_of(request, "PARENT"), is_of(request, "INNER")) {
+            (true, _) if inner(request) => task(),
+            (_, true) if inner(request) => {
+                Answer::call("write_file", json!({"path": "made.txt", "content": "x"}))
+            }
+            (false, false) if inner(request) => Answer::call("task", inside),
+            _ => Answer::text("Done."),
+        }
+    }));
+    let house = house(&model);
+    house.files(AGENT);
+    repository(&house);
+    run(&house, &[], "PARENT").expect(0, "completed");
+    let said = result(&house);
+    assert!(said.contains("which was made from it"), "{said}");
+    assert_eq!(worktrees(&house).len(), 2, "{said}");
+}
+
+#[test]
+fn agent_in_a_worktree_cannot_move_the_checkout() {
+    let commands = [
+        "git --git-dir=$(git rev-parse --git-common-dir) symbolic-ref HEAD refs/heads/other; true",
+        "git --git-dir=$(git rev-parse --git-common-dir) read-tree --empty; true",
+        "cd ../../project && git checkout -q -b hijack; true",
+        "echo 'ref: refs/heads/other' > $(git rev-parse --git-common-dir)/HEAD; true",
+        "rm -f $(git rev-parse --git-common-dir)/index; true",
+        // Its own branch is its own.
+        "echo red > a.txt && git commit -q -a -m second",
+    ];
+    let (house, said) = result_of_commands(&commands, &|_| {});
+    let project = house.project();
+    assert_eq!(git(&project, &["symbolic-ref", "HEAD"]), "refs/heads/main");
+    assert_eq!(git(&project, &["status", "--porcelain"]), "");
+    assert!(said.contains("Commits: 1."), "{said}");
+}
+
 #[test]
 fn worktree_without_changes_is_removed() {
     // What git ignores is no change.

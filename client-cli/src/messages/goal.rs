@@ -25,7 +25,7 @@ client::catalog! {
     ChangeLastTurn = "the goal ends after the running turn", "目标将在当前回合后结束";
     ChangeEnded = "the goal has ended: it has had its turns", "目标已结束：回合已用完";
     GoesOn = "`reasonix goal change {0} {1} N` lets it go on", "`reasonix goal change {0} {1} N` 让它继续";
-    DayBudget = "the budget is not the goal's own; when there is room in it again, `reasonix goal change {0} --max-turns N` lets it go on", "该预算不属于此目标；再有余量时，`reasonix goal change {0} --max-turns N` 让它继续";
+    DayBudget = "when there is room in that budget again, `reasonix goal change {0} --max-turns N` lets it go on", "该预算再有余量时，`reasonix goal change {0} --max-turns N` 让它继续";
     Ended = "{0} after {1}: {2}", "{0}，共 {1}：{2}";
     NoGoal = "this session has no goal", "本会话没有目标";
     GoalStopped = "the goal is stopped", "目标已停止";

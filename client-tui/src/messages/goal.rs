@@ -17,11 +17,7 @@ super::catalog! {
     /// What is missing.
     Missing = "not complete: {0}", "未完成：{0}";
     Spent = "{0} tokens", "{0} 词元";
-    OneTurn = "{0} turn", "{0} 个回合";
-    Turns = "{0} turns", "{0} 个回合";
     StartedBy = "started by {0}", "由 {0} 启动";
-    /// How many turns it had, why it ended.
-    Ended = "ended after {0}: {1}", "在 {0}后结束：{1}";
     Limits = "limits: {0}", "上限：{0}";
     Keys = "`/goal clear` ends it; `/goal TEXT` sets another one; `/goal --change turns N` changes its limits", "`/goal clear` 结束目标；`/goal 文字` 设置新目标；`/goal --change turns N` 更改上限";
 }

@@ -1,6 +1,6 @@
 //! `/goal` without text: what the session works towards, how far it is, and what it has cost.
 
-use client::transcript::words::{goal_detail, goal_limits, goal_reason, who};
+use client::transcript::words::{goal_detail, goal_ended, goal_limits, goal_reason, who};
 use proto::budget::Spent;
 use proto::params::goal::{GoalProgress, StatusOutput};
 use proto::params::session::OneParams;
@@ -34,13 +34,7 @@ pub fn shown(model: &mut Model, status: &StatusOutput) -> Vec<Effect> {
         (None, Some(ended)) => vec![
             client::text::clean(&status.ended_text),
             String::new(),
-            language.fill(
-                Msg::Ended,
-                &[
-                    &language.counted(ended.turns, Msg::OneTurn, Msg::Turns),
-                    &client::text::line(&language.translate(&ended.reason)),
-                ],
-            ),
+            client::text::line(&goal_ended(language, ended)),
         ],
         (None, None) => {
             model.toast(Tone::Info, language.say(app::Msg::NoGoal));

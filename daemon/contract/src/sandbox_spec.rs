@@ -47,7 +47,7 @@ pub struct SandboxSpec {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KnownRepositories {
     pub root: PathBuf,
-    /// Directories below it that git takes for a repository.
+    /// Directories below it that git takes for a repository; the root itself if its own `.git` is held.
     #[serde(with = "lossless_paths::many")]
     pub places: BTreeSet<PathBuf>,
     /// Directories below it that could not be listed.

@@ -134,7 +134,8 @@ pub fn new_repositories(known: &KnownRepositories) -> (Vec<Arrival>, io::Result<
     }
     let found = FoundRepositories::search(&known.root, |closed| !known.closed.contains(closed));
     let is_new = |place: &&PathBuf| !known.places.contains(*place);
-    let trees = found.trees.iter().filter(is_new);
+    let root = Some(&known.root).filter(is_new);
+    let trees = root.into_iter().chain(found.trees.iter().filter(is_new));
     let trees = trees.filter_map(|tree| of_tree(known, tree));
     let bare = found.bare.iter().filter(is_new);
     let bare = bare.flat_map(|bare| of_git_directory(bare));
@@ -186,8 +187,8 @@ fn small_file(path: &Path) -> io::Result<Option<String>> {
     Ok(Some(text.trim_end_matches(['\r', '\n']).to_owned()))
 }
 
-/// Where a path leads, seen from a directory without links. `None`: nowhere, or through a link in what may be written,
-/// which may lead elsewhere tomorrow.
+/// Where a path leads, seen from a directory without links. `None`: nowhere; or through a link in what may be written,
+/// which may lead elsewhere tomorrow; or into `/proc`, which leads each process elsewhere.
 fn leads_to(directory: &Path, path: &str, writable: &[PathBuf]) -> Option<PathBuf> {
     let mut at = directory.to_path_buf();
     for part in Path::new(path).components() {
@@ -206,6 +207,9 @@ fn leads_to(directory: &Path, path: &str, writable: &[PathBuf]) -> Option<PathBu
                     at = at.canonicalize().ok()?;
                 }
             }
+        }
+        if at.starts_with("/proc") {
+            return None;
         }
     }
     Some(at)
@@ -266,12 +270,18 @@ fn leads_to_known(known: &KnownRepositories, tree: &Path, file: &Path) -> bool {
         })
 }
 
-/// Whether a git directory is found by searches of the root, and held from the next command on.
+/// Whether a git directory is found by searches of the root, and held from the next command on. They pass by what is in a
+/// `.git`.
 fn is_searched(known: &KnownRepositories, directory: &Path) -> bool {
     let below = directory.strip_prefix(&known.root);
     below.is_ok_and(|below| {
-        let mut parts = below.components();
-        parts.all(|part| !PASSED_BY.iter().any(|passed| part.as_os_str() == *passed))
+        let passed = |part: Component<'_>| {
+            let passed_by = PASSED_BY.iter().chain([&".git"]);
+            passed_by.into_iter().any(|name| part.as_os_str() == *name)
+        };
+        let mut above = below.parent().unwrap_or(below).components();
+        let last = below.components().next_back();
+        !above.any(passed) && !last.is_some_and(|last| last.as_os_str() != ".git" && passed(last))
     })
 }
 

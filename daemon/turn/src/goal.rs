@@ -6,6 +6,7 @@
 //! |---|---|
 //! | was the goal's last, and then a user raised the limit | continues: the limit was raised |
 //! | completion was claimed and holds | ends, complete |
+//! | was cut off by the end of the daemon, and was the last of the allowed turns | ends, out of turns |
 //! | was cut off by the end of the daemon | continues: the daemon was restarted |
 //! | was interrupted, killed or out of time (asked in a headless session only: elsewhere the goal is paused) | ends, stopped |
 //! | was out of budget | ends, out of budget |
@@ -69,6 +70,11 @@ pub(crate) fn next_after_turn(goal: &Goal, ended: Option<&TurnEnded>) -> GoalSte
         return end(GoalOutcome::Complete, &report.summary);
     }
     match (ended.outcome, ended.reason) {
+        (OutcomeKind::Interrupted, Some(Reason::Shutdown))
+            if goal.is_out_of_turns(goal.max_turns) =>
+        {
+            return end(GoalOutcome::OutOfTurns, &words::out_of_turns(goal.turns));
+        }
         (OutcomeKind::Interrupted, Some(Reason::Shutdown)) => {
             return go_on(ContinueReason::Restarted, "");
         }

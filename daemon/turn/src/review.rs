@@ -125,22 +125,54 @@ fn shortened(text: &str) -> String {
     format!("{}\n[… left out …]\n{}", &text[..head], &text[tail..])
 }
 
-/// Reads the verdict from an answer: the first JSON object that has one. `None`: there is none.
+/// The object that the reviewer is asked for. One that names a field twice is none.
+#[derive(serde::Deserialize)]
+struct ReviewAnswer {
+    verdict: String,
+    #[serde(default)]
+    reason: Value,
+}
+
+/// Reads the verdict from an answer. `None`: there is none.
+///
+/// Of several verdicts the most careful one holds, because the reviewer may quote the call. So an answer allows only if it
+/// is one object and nothing else.
 #[must_use]
 pub fn parse(answer: &str) -> Option<(ReviewVerdict, String)> {
     let places = answer.match_indices('{').map(|(at, _)| at).take(PLACES);
-    let mut objects = places.filter_map(|at| {
-        let mut values = serde_json::Deserializer::from_str(&answer[at..]).into_iter::<Value>();
-        values.next()?.ok()
-    });
-    objects.find_map(|object| {
-        let verdict = ReviewVerdict::named(object["verdict"].as_str()?)?;
-        let reason = object["reason"].as_str().unwrap_or_default();
-        let reason = reason.split_whitespace().collect::<Vec<_>>().join(" ");
-        let reason = reason.chars().take(REASON_MAX).collect::<String>();
-        // A word of ours, which no answer has a use for.
-        (verdict != ReviewVerdict::Failed).then_some((verdict, reason))
-    })
+    let verdicts = places.filter_map(|at| verdict(&answer[at..]));
+    let careful = |verdict: &(ReviewVerdict, String)| match verdict.0 {
+        ReviewVerdict::Deny => 0,
+        ReviewVerdict::Ask => 1,
+        ReviewVerdict::Allow | ReviewVerdict::Failed => 2,
+    };
+    let (verdict, reason) = verdicts.min_by_key(careful)?;
+    match verdict {
+        ReviewVerdict::Allow if !is_one_object(answer) => Some((ReviewVerdict::Ask, reason)),
+        verdict => Some((verdict, reason)),
+    }
+}
+
+/// The verdict of an object at the start of a text.
+fn verdict(text: &str) -> Option<(ReviewVerdict, String)> {
+    let mut values = serde_json::Deserializer::from_str(text).into_iter::<ReviewAnswer>();
+    let answer = values.next()?.ok()?;
+    let verdict = ReviewVerdict::named(&answer.verdict)?;
+    let reason = answer.reason.as_str().unwrap_or_default();
+    let reason = reason.split_whitespace().collect::<Vec<_>>().join(" ");
+    let reason = reason.chars().take(REASON_MAX).collect::<String>();
+    // A word of ours, which no answer has a use for.
+    (verdict != ReviewVerdict::Failed).then_some((verdict, reason))
+}
+
+/// Whether an answer has nothing beside one object, which may be in a code block.
+fn is_one_object(answer: &str) -> bool {
+    let answer = answer.trim();
+    let inside = answer
+        .strip_prefix("```")
+        .and_then(|rest| rest.strip_suffix("```"));
+    let inside = inside.map(|inside| inside.trim_start_matches("json"));
+    serde_json::from_str::<ReviewAnswer>(inside.unwrap_or(answer)).is_ok()
 }
 
 #[cfg(test)]

@@ -178,10 +178,12 @@ pub fn guarded(root: &Path) -> GuardedPaths {
         let names = OF_BARE.iter().map(|name| bare.join(name));
         guarded.places.extend(names);
     }
-    guarded.repositories = KnownRepositories {
+    let mut repositories = KnownRepositories {
         root: root.to_path_buf(),
         ..found.into()
     };
+    repositories.places.insert(root.to_path_buf());
+    guarded.repositories = repositories;
     guarded
         .places
         .extend(OF_OTHERS.iter().map(|(name, _)| root.join(name)));

@@ -25,6 +25,9 @@ const RUNS: [&str; 5] = ["hooks", "config", "config.worktree", "modules", "commo
 /// Entries of another work tree's directory that determine its configuration.
 const LEADS: [&str; 3] = ["commondir", "gitdir", "config.worktree"];
 
+/// What the shared directory knows of its own checkout, which is another work tree: its branch and its index.
+const CHECKOUT: [&str; 2] = ["HEAD", "index"];
+
 /// Whether a directory is the top of a work tree, where the search for a project root ends.
 /// A link that leads nowhere does not count.
 #[must_use]
@@ -123,6 +126,8 @@ impl GitDirs {
         let mut places: Vec<PathBuf> = RUNS.iter().map(|name| self.common.join(name)).collect();
         if self.own != self.common {
             places.extend(LEADS.iter().map(|name| self.own.join(name)));
+            let of_checkout = CHECKOUT.iter().map(|name| self.common.join(name));
+            places.extend(of_checkout.filter(|place| place.symlink_metadata().is_ok()));
         }
         let trees = self.common.join("worktrees");
         let others: Vec<_> = match std::fs::read_dir(&trees) {

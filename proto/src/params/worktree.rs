@@ -19,6 +19,28 @@ words! {
     }
 }
 
+words! {
+    /// Kind of what a worktree's commits and files do not contain.
+    LeftKind default Commit {
+        /// A commit on another branch, or on none since an amend, a reset or a switch.
+        Commit = "commit",
+        /// A stash.
+        Stash = "stash",
+        /// What is in the directory of another repository inside, a submodule for example.
+        Repository = "repository",
+        /// The worktree of another session that was made from this one.
+        Worktree = "worktree",
+    }
+}
+
+/// What a worktree's commits and files do not contain.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct LeftBehind {
+    pub kind: LeftKind,
+    /// The commit with its branches, the stash, or the path.
+    pub name: String,
+}
+
 /// Answer of `session.worktree`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WorktreeOutput {
@@ -55,6 +77,12 @@ pub struct WorktreeReport {
     /// Shell commands that bring its changes into the checkout, in order. Empty: there are none.
     #[serde(default)]
     pub take_over: Vec<String>,
+    /// A merge, rebase, cherry-pick or revert is not finished in it, so there are no such commands.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unfinished: bool,
+    /// What these commands do not bring.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_behind: Vec<LeftBehind>,
     /// Shell command that deletes it and its branch, with all changes. Absent: it was removed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delete: Option<String>,

@@ -3,7 +3,7 @@
 use client::Client;
 use proto::methods::{SessionWait, SessionWorktree};
 use proto::params::session::{OneParams, Until, WaitParams};
-use proto::params::worktree::{WorktreeReport, WorktreeState};
+use proto::params::worktree::{LeftKind, WorktreeReport, WorktreeState};
 use proto::{Pid, SessionId};
 
 use super::report::Report;
@@ -124,6 +124,18 @@ fn show(worktree: &WorktreeReport, pid: Option<Pid>) {
     left_out(worktree);
     for line in &worktree.take_over {
         output::progress(&say!(Msg::WorktreeTakeOver, text::line(line)));
+    }
+    if worktree.unfinished {
+        output::progress(&say!(Msg::WorktreeUnfinished, path));
+    }
+    for left in &worktree.left_behind {
+        let name = text::line(&left.name);
+        output::progress(&match left.kind {
+            LeftKind::Commit => say!(Msg::WorktreeCommitLeft, name),
+            LeftKind::Stash => say!(Msg::WorktreeStashLeft, name),
+            LeftKind::Repository => say!(Msg::WorktreeRepositoryLeft, name),
+            LeftKind::Worktree => say!(Msg::WorktreeWorktreeLeft, name),
+        });
     }
     if let Some(line) = &worktree.delete {
         output::progress(&say!(Msg::WorktreeDelete, text::line(line)));

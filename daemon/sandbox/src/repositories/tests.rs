@@ -1,3 +1,4 @@
+use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::Command;
@@ -25,11 +26,12 @@ fn root() -> (tempfile::TempDir, KnownRepositories) {
     git(&root.join("old"), &["init", "-q"]);
     let found = FoundRepositories::below(&root);
     assert_eq!(found.trees, [root.join("old")]);
-    let known = KnownRepositories {
+    let mut known = KnownRepositories {
         writable: vec![root.clone()],
         root,
         ..found.into()
     };
+    known.places.insert(known.root.clone());
     (top, known)
 }
 
@@ -169,6 +171,49 @@ fn repositories_from_before_are_the_users_own() {
     let (_top, known) = root();
     hook(&known.root.join("old/.git"));
     assert_eq!(came(&known), Vec::<String>::new());
+}
+
+#[test]
+fn what_is_in_a_git_directory_or_behind_proc_is_not_led_to() {
+    let (_top, known) = root();
+    let inner = known.root.join(".git/foo");
+    git(&known.root, &["init", "-q", "--bare", ".git/foo"]);
+    let process = std::process::id();
+    let links = [
+        "../.git/foo".to_owned(),
+        inner.display().to_string(),
+        "../old/.git/info/x".to_owned(),
+        format!("/proc/self/root{}", inner.display()),
+        "/proc/self/cwd".to_owned(),
+        "/proc/thread-self/cwd/../elsewhere".to_owned(),
+        format!("/proc/{process}/cwd"),
+        "/dev/fd/3".to_owned(),
+    ];
+    git(&known.root, &["init", "-q", "--bare", "old/.git/info/x"]);
+    for (at, link) in links.iter().enumerate() {
+        let tree = known.root.join(format!("tree-{at}"));
+        fs::create_dir(&tree).unwrap();
+        fs::write(tree.join(".git"), format!("gitdir: {link}\n")).unwrap();
+        assert_eq!(came(&known), [format!("tree-{at}/.git")], "{link}");
+        fs::remove_dir_all(&tree).unwrap();
+    }
+    // What is found by itself may be led to.
+    git(&known.root, &["init", "-q", "new"]);
+    fs::create_dir(known.root.join("tree")).unwrap();
+    fs::write(known.root.join("tree/.git"), "gitdir: ../new/.git\n").unwrap();
+    assert_eq!(came(&known), Vec::<String>::new());
+}
+
+#[test]
+fn root_that_is_not_held_is_judged_itself() {
+    let (_top, known) = root();
+    hook(&known.root.join(".git"));
+    assert_eq!(came(&known), Vec::<String>::new());
+    let open = KnownRepositories {
+        places: BTreeSet::new(),
+        ..known
+    };
+    assert_eq!(came(&open), [".git"]);
 }
 
 #[test]

@@ -107,6 +107,10 @@ pub fn around(about: &SandboxContext<'_>, rules: &RuleSet) -> CommandSandbox {
     protected.retain(|place| !place.starts_with(&temp));
     for known in &mut repositories {
         known.writable = write.iter().chain([&temp]).cloned().collect();
+        // Nothing is held in the temporary directory: each command's end judges all that is there.
+        if known.root == temp {
+            known.places.clear();
+        }
     }
     // Only what could be written needs it.
     let inside = |place: &PathBuf| write.iter().any(|root| place.starts_with(root));

@@ -4,6 +4,7 @@
 //! store is made before it and removed after it. When its session has exited, a worktree without changes is removed; one
 //! with changes stays, and its report says how to merge or delete it.
 
+mod changes;
 mod endings;
 mod git;
 mod report;
@@ -97,13 +98,17 @@ impl Supervisor {
         let add = [
             "worktree",
             "add",
+            "--no-checkout",
             "--no-track",
             "-b",
             &worktree.branch,
             &path,
             &worktree.base,
         ];
-        let added = git.run(&add).await;
+        let added = match git.run(&add).await {
+            Ok(_) => check_out(git, &worktree).await,
+            Err(reason) => Err(reason),
+        };
         drop(turn);
         if let Err(reason) = added {
             self.discard_worktree(session).await;
@@ -227,6 +232,22 @@ impl Supervisor {
         });
         forgotten.await.map_err(|failure| failure.message)?
     }
+}
+
+/// Fills a new worktree with the files of its commit. `git worktree add` would do so by `git reset`, which locks all
+/// branches of the repository: if git is killed, they stay locked, also for the user.
+async fn check_out(git: Git, worktree: &Worktree) -> Result<(), String> {
+    let path = worktree.path.clone();
+    let dirs = blocking(move || GitDirs::of_work_tree(&path)).await;
+    let dirs = dirs.map_err(|failure| failure.message)?;
+    let dirs = dirs.ok_or("git made no worktree there")?;
+    let git = Git {
+        git_dir: dirs.own().to_owned(),
+        tree: worktree.path.clone(),
+        ..git
+    };
+    let done = git.run(&["read-tree", "--reset", "-u", "HEAD"]).await;
+    done.map(drop)
 }
 
 /// Removes a worktree's directory, what git knows of it, and the lock of its branch. Blocks.

@@ -182,6 +182,20 @@ fn change_after_passed_check_commands_takes_the_claim_back_and_a_read_does_not()
 }
 
 #[test]
+fn last_turn_that_the_end_of_the_daemon_cut_off_is_the_last() {
+    check(
+        "
+        > goal it works turns 1
+          goal: it works | goal turn 1: started | turn starts | running | prompt: it works | ask
+        > stop shutdown
+          drop the request | turn ends interrupted (shutdown) |
+          notice: A limit has ended the goal | goal out_of_turns: its 1 turn is used up | idle
+        > crash continue
+    ",
+    );
+}
+
+#[test]
 fn user_stops_a_goal_and_its_turn() {
     check(
         "

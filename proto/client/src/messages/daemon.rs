@@ -15,7 +15,7 @@ crate::catalog! {
     GoalBudget = "a budget is used up", "预算已用尽";
     GoalTurnFailed = "a turn failed", "有一个回合失败";
     GoalContextFull = "the context is full", "上下文已满";
-    GoalDenied = "a call needed an approval that nobody was there to give", "某个调用需要批准，但无人在场";
+    GoalDenied = "a call needed an approval and did not get it", "某个调用需要批准，但未获批准";
     GoalTurnBlocked = "a turn was blocked", "有一个回合受阻";
     GoalStopped = "stopped", "停止";
     GoalReplaced = "replaced by another goal", "被另一个目标取代";

@@ -201,7 +201,7 @@ crate::catalog! {
     GaveUpSameFailure = "the same failure came three times in a row", "同样的失败连续出现了三次";
     GaveUpOutOfCredit = "the provider's account has no credit", "服务商账户余额不足";
     GaveUpBudget = "a budget is used up", "预算已用尽";
-    GaveUpDenied = "a call needed an approval that nobody was there to give", "某个调用需要批准，但无人在场";
+    GaveUpDenied = "a call needed an approval and did not get it", "某个调用需要批准，但未获批准";
     GaveUpLimit = "the turn reached its limit of steps or time", "回合达到步数或时间上限";
     GaveUpBlocked = "the turn was blocked", "回合受阻";
     /// The tool; in the reviewer's words.

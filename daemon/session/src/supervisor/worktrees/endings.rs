@@ -10,10 +10,8 @@ use proto::state::State;
 use proto::{Failure, Pid, SessionId};
 use store::worktrees::{self as entries, Worktree};
 use tokio::sync::watch;
-use workspace::GitDirs;
 
-use super::git::Git;
-use super::report::{self, WorktreeChanges};
+use super::report;
 use crate::actor::handle::{PublishedState, SessionHandle};
 use crate::supervisor::Supervisor;
 use crate::tasks::blocking;
@@ -121,61 +119,9 @@ impl Supervisor {
             tracing::warn!(%session, %error, "the entry of a worktree could not be written");
         }
     }
-
-    /// What has changed in a worktree.
-    async fn changes(&self, worktree: &Worktree) -> Result<WorktreeChanges, String> {
-        let git = self.git_in(worktree).await?;
-        let base = worktree.base.as_str();
-        let others = ["ls-files", "-z", "--others", "--exclude-standard"];
-        let others = git.paths(&others).await?;
-        let mut changed = git.paths(&diff(base)).await?;
-        let uncommitted = !others.is_empty() || !git.paths(&diff("HEAD")).await?.is_empty();
-        changed.extend(others);
-        changed.sort();
-        changed.dedup();
-        // Without a wildcard, git would look below this name.
-        let own = format!("--branches={}*", worktree.branch);
-        let added = ["rev-list", "--count", "HEAD", &own, "--not", base];
-        let commits = git.line(&added).await?.parse();
-        let head = git.line(&["rev-parse", "--abbrev-ref", "HEAD"]).await?;
-        Ok(WorktreeChanges {
-            changed,
-            commits: commits.map_err(|_| "git counted no commits")?,
-            uncommitted,
-            elsewhere: head.trim() != worktree.branch,
-        })
-    }
-
-    /// Git in a worktree, which must still be one of its repository.
-    async fn git_in(&self, worktree: &Worktree) -> Result<Git, String> {
-        let (path, common) = (worktree.path.clone(), worktree.common.clone());
-        let dirs = blocking(move || {
-            let dirs = GitDirs::of_work_tree(&path)?;
-            (dirs.common() == common).then_some(dirs)
-        });
-        let dirs = dirs.await.map_err(|failure| failure.message)?;
-        let dirs = dirs.ok_or("its `.git` file is missing or was replaced")?;
-        let spawn = self.services.assembly.spawn();
-        Git::open(spawn, dirs.own(), &worktree.path, &worktree.search_path).await
-    }
 }
 
 async fn has_exited(handle: &SessionHandle) -> Option<bool> {
     let exited = handle.read(|actor| actor.machine.facts().exited.is_some());
     exited.await.ok()
-}
-
-/// The paths that differ from a commit.
-fn diff(commit: &str) -> [&str; 9] {
-    [
-        "diff",
-        "--name-only",
-        "-z",
-        "--no-renames",
-        "--no-ext-diff",
-        "--no-textconv",
-        "--ignore-submodules=dirty",
-        commit,
-        "--",
-    ]
 }

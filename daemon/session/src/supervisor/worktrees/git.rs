@@ -13,8 +13,8 @@ use proto::Pid;
 
 /// Time limit of a git command: a checkout of a large repository takes its time.
 const TIME_MAX: Duration = Duration::from_secs(120);
-/// Maximum bytes of git's output.
-const PRINT_MAX: usize = 16 * 1024 * 1024;
+/// Maximum bytes of git's output: the index of half a million files.
+const PRINT_MAX: usize = 64 * 1024 * 1024;
 /// Maximum bytes of what git reports as an error.
 const REPORT_MAX: usize = 4 * 1024;
 /// Settings that would run a program, or reach into other repositories.
@@ -35,7 +35,7 @@ pub(super) struct Git {
     /// `PATH`, which only has directories that the session cannot write.
     pub search_path: String,
     /// Settings that switch off what the repository's config names.
-    quiet: Vec<String>,
+    pub quiet: Vec<String>,
 }
 
 /// How a git command ended.

@@ -1,32 +1,15 @@
 //! What is said of a worktree: its changes, and the commands that take it over or delete it.
 
 use proto::Pid;
-use proto::params::worktree::{WorktreeReport, WorktreeState};
+use proto::params::worktree::{LeftBehind, LeftKind, WorktreeReport, WorktreeState};
 use store::worktrees::Worktree;
+
+use super::changes::WorktreeChanges;
 
 /// Maximum number of changed paths in a report.
 const CHANGED_MAX: usize = 200;
 /// Maximum number of changed paths that the model of a parent reads.
 const NAMED_MAX: usize = 20;
-
-/// What has changed in a worktree since it was made.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct WorktreeChanges {
-    /// Paths, sorted.
-    pub changed: Vec<String>,
-    /// Commits that were added.
-    pub commits: u64,
-    /// Some changes are not committed.
-    pub uncommitted: bool,
-    /// Its newest commit is not on the branch that it was made with.
-    pub elsewhere: bool,
-}
-
-impl WorktreeChanges {
-    pub fn is_empty(&self) -> bool {
-        self.changed.is_empty() && self.commits == 0
-    }
-}
 
 /// The report on a worktree, without its changes.
 pub(super) fn bare(worktree: &Worktree, state: WorktreeState) -> WorktreeReport {
@@ -36,7 +19,7 @@ pub(super) fn bare(worktree: &Worktree, state: WorktreeState) -> WorktreeReport 
         path: text(&worktree.path),
         branch: worktree.branch.clone(),
         base: worktree.base.clone(),
-        origin: text(worktree.source.as_ref().unwrap_or(&worktree.origin)),
+        origin: text(source(worktree)),
         left_out: worktree.left_out,
         ..WorktreeReport::default()
     }
@@ -51,30 +34,49 @@ pub(super) fn with_changes(
 ) -> WorktreeReport {
     let more = changes.changed.len().saturating_sub(CHANGED_MAX);
     changes.changed.truncate(CHANGED_MAX);
-    let bare = bare(worktree, state);
-    let (path, origin) = (word(&bare.path), word(&bare.origin));
-    let mut take_over = Vec::new();
-    if changes.uncommitted {
-        take_over.push(format!(
-            "git -C {path} add -A && git -C {path} commit -m 'Work of session {pid}'"
-        ));
-    }
-    if !changes.is_empty() {
-        take_over.push(format!("git -C {origin} merge {}", word(&bare.branch)));
-        if changes.elsewhere {
-            // Read when it is merged: what is not committed yet comes with it.
-            let head = format!("\"$(git -C {path} rev-parse HEAD)\"");
-            take_over.push(format!("git -C {origin} merge {head}"));
-        }
-    }
+    let take_over = take_over(worktree, pid, &changes);
     WorktreeReport {
         changed: changes.changed,
         more: u64::try_from(more).unwrap_or(u64::MAX),
         commits: changes.commits,
+        unfinished: changes.unfinished,
         take_over,
-        delete: Some(delete_command(worktree)),
-        ..bare
+        left_behind: changes.left_behind,
+        delete: Some(delete_command(worktree, !changes.branch_gone)),
+        ..bare(worktree, state)
     }
+}
+
+/// The commands that bring the changes into the checkout.
+fn take_over(worktree: &Worktree, pid: Pid, changes: &WorktreeChanges) -> Vec<String> {
+    // They would commit what is half merged.
+    if changes.unfinished {
+        return Vec::new();
+    }
+    let path = word(&worktree.path.to_string_lossy());
+    let origin = word(&source(worktree).to_string_lossy());
+    let mut commands = Vec::new();
+    if changes.uncommitted {
+        commands.push(format!(
+            "git -C {path} add -A && git -C {path} commit -m 'Work of session {pid}'"
+        ));
+    }
+    let has_work = changes.uncommitted || changes.commits > 0;
+    if has_work && (changes.on_branch || !changes.elsewhere) {
+        let branch = word(&worktree.branch);
+        commands.push(format!("git -C {origin} merge {branch}"));
+    }
+    if has_work && changes.elsewhere {
+        // Read when it is merged: what is not committed yet comes with it.
+        let head = format!("\"$(git -C {path} rev-parse HEAD)\"");
+        commands.push(format!("git -C {origin} merge {head}"));
+    }
+    commands
+}
+
+/// The checkout that it was made from.
+fn source(worktree: &Worktree) -> &std::path::Path {
+    worktree.source.as_ref().unwrap_or(&worktree.origin)
 }
 
 /// The report on a worktree that could not be looked at or removed.
@@ -82,17 +84,23 @@ pub(super) fn unknown(worktree: &Worktree, reason: String) -> WorktreeReport {
     let bare = bare(worktree, WorktreeState::Unknown);
     WorktreeReport {
         reason: Some(reason),
-        delete: Some(delete_command(worktree)),
+        delete: Some(delete_command(worktree, true)),
         ..bare
     }
 }
 
 /// In the user's checkout: a worktree that it was made from may be gone by then.
-fn delete_command(worktree: &Worktree) -> String {
+fn delete_command(worktree: &Worktree, has_branch: bool) -> String {
     let path = |path: &std::path::Path| word(&path.to_string_lossy());
     let (path, origin) = (path(&worktree.path), path(&worktree.origin));
-    let branch = word(&worktree.branch);
-    format!("git -C {origin} worktree remove --force {path} && git -C {origin} branch -D {branch}")
+    let remove = format!("git -C {origin} worktree remove --force {path}");
+    match has_branch {
+        true => {
+            let branch = word(&worktree.branch);
+            format!("{remove} && git -C {origin} branch -D {branch}")
+        }
+        false => remove,
+    }
 }
 
 /// A text as one word of a shell line.
@@ -128,25 +136,54 @@ pub(crate) fn text_for_parent(report: &WorktreeReport) -> String {
             )
         }
         WorktreeState::InUse | WorktreeState::Kept => {
-            let take_over: Vec<_> = report
-                .take_over
-                .iter()
-                .map(|line| format!("`{line}`"))
-                .collect();
             format!(
-                "[worktree] The agent worked in the git worktree `{path}` on branch `{branch}`, made from commit {short}. Your checkout is unchanged. Commits: {}. Changed files: {}.\nTo take it over: {}. To delete it: `{delete}`.",
+                "[worktree] The agent worked in the git worktree `{path}` on branch `{branch}`, made from commit {short}. Your checkout is unchanged. Commits: {}. Changed files: {}.\n{}To delete it: `{delete}`.",
                 report.commits,
                 named(report),
-                take_over.join(", then ")
+                how_to_take_over(report),
             )
         }
     };
+    if !report.left_behind.is_empty() {
+        text.push_str(&format!(
+            "\nNot in these commits and files: {}.",
+            left_behind(report)
+        ));
+    }
     if *left_out > 0 {
         text.push_str(&format!(
             "\nIt started from the last commit: the uncommitted changes of {left_out} paths in `{origin}` were not in it."
         ));
     }
     text
+}
+
+fn how_to_take_over(report: &WorktreeReport) -> String {
+    let commands = report.take_over.iter().map(|line| format!("`{line}`"));
+    let commands: Vec<_> = commands.collect();
+    match (report.unfinished, commands.is_empty()) {
+        (true, _) => format!(
+            "A merge, rebase, cherry-pick or revert is not finished there: finish or abort it before you take anything over (`git -C {} status` says how). ",
+            word(&report.path)
+        ),
+        (false, true) => String::new(),
+        (false, false) => format!("To take it over: {}. ", commands.join(", then ")),
+    }
+}
+
+/// What else the agent left, by kind.
+fn left_behind(report: &WorktreeReport) -> String {
+    let words = |left: &LeftBehind| {
+        let name = &left.name;
+        match left.kind {
+            LeftKind::Commit => format!("commit {name}"),
+            LeftKind::Stash => format!("stash `{name}`"),
+            LeftKind::Repository => format!("what is in the repository inside, `{name}`"),
+            LeftKind::Worktree => format!("the worktree `{name}`, which was made from it"),
+        }
+    };
+    let words: Vec<_> = report.left_behind.iter().map(words).collect();
+    words.join("; ")
 }
 
 /// The first of the changed paths.
@@ -192,7 +229,7 @@ mod tests {
             changed: vec!["a".into()],
             commits: 0,
             uncommitted: true,
-            elsewhere: false,
+            ..WorktreeChanges::default()
         };
         let report = with_changes(&worktree(), WorktreeState::Kept, Pid(7), changes);
         let path = "'/home/ann/it'\\''s mine.worktrees/1a'";
@@ -218,7 +255,7 @@ mod tests {
             changed: vec!["a".into()],
             commits: 1,
             uncommitted: false,
-            elsewhere: false,
+            ..WorktreeChanges::default()
         };
         let report = with_changes(&nested, WorktreeState::Kept, Pid(7), changes);
         assert_eq!(report.origin, "/w/a.worktrees/1");
@@ -239,7 +276,7 @@ mod tests {
             changed: (0..250).map(|at| format!("f{at:03}")).collect(),
             commits: 2,
             uncommitted: false,
-            elsewhere: false,
+            ..WorktreeChanges::default()
         };
         let report = with_changes(&worktree(), WorktreeState::Kept, Pid(7), changes);
         assert_eq!(report.take_over.len(), 1, "{report:?}");
