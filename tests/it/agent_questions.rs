@@ -266,18 +266,15 @@ fn plain_attach_asks_what_a_sub_agent_below_asks() {
     attached.line("the question", |line| line.contains("touch made"));
     attached.line("how to answer", |line| line.contains("`y` allows it once"));
     attached.say("y\n");
-    attached.line("its end", |line| {
-        line.contains("the question of sub-agent 2 is no longer open")
-    });
     attached.line("the answer", |line| line.contains("The parent is done."));
     attached.say("/quit\n");
     let _ = attached.done().expect_code(0);
     assert!(house.project().join("made").exists());
 }
 
-#[test]
-fn plain_attach_names_one_of_two_sub_agents_by_its_question() {
-    let model = Model::start(Script::by(|request| {
+/// A parent whose two agents each ask about a file of their own.
+fn two_touching() -> Model {
+    Model::start(Script::by(|request| {
         match (is_of(request, "PARENT"), request.results().len()) {
             (true, 0) => {
                 let part = |words: &str| json!({"agent": "general", "prompt": words, "description": "a piece"});
@@ -292,29 +289,79 @@ fn plain_attach_names_one_of_two_sub_agents_by_its_question() {
             }
             (false, _) => Answer::text("The child is done."),
         }
-    }));
+    }))
+}
+
+/// The number of the question about a file, when it is asked.
+fn question_about(house: &House, name: &str) -> String {
+    let subject = format!("touch {name}");
+    until("the question", || {
+        let listed = house.reasonix(&["inbox", "--json"]).expect_code(0).json();
+        let open = listed.as_array().expect("a list").iter();
+        let mut open = open.filter(|open| open["request"]["subject"] == subject);
+        let id = open.next()?["interaction_id"].as_str();
+        id.map(str::to_owned)
+    })
+}
+
+#[test]
+fn plain_attach_asks_one_question_at_a_time_and_a_word_answers_the_shown_one() {
+    let model = two_touching();
     let house = house(&model);
     let started = house.reasonix(&["run", "--detach", "--on-ask", "wait", "PARENT"]);
     let _ = started.expect_code(0);
     let mut attached = house.start(&["attach", "--plain", "1"]);
-    let id_of = |name: &str| {
-        let command = format!("? touch {name}");
-        attached.line(name, |line| line == command);
-        let listed = house.reasonix(&["inbox", "--json"]).expect_code(0).json();
-        let open = listed.as_array().expect("a list").iter();
-        let mut open = open.filter(|open| open["request"]["subject"] == command[2..]);
-        let id = open.next().expect("the question")["interaction_id"].as_str();
-        id.expect("its number").to_owned()
-    };
-    let (one, two) = (id_of("one"), id_of("two"));
-    // The one that came last first; the other is denied elsewhere.
-    attached.say(&format!("/approve {two}\n"));
-    until("the file", || {
-        house.project().join("two").exists().then_some(())
+    let shown = |line: &str| line.strip_prefix("? touch ").map(str::to_owned);
+    let first = attached.line("a question", |line| shown(line).is_some());
+    let first = shown(&first).expect("a name");
+    // Both are asked now.
+    let _ = (question_about(&house, "one"), question_about(&house, "two"));
+    attached.say("y\n");
+    let second = attached.line("the other question", |line| {
+        shown(line).is_some_and(|name| name != first)
     });
-    let _ = house.reasonix(&["inbox", "deny", &one]).expect_code(0);
+    let second = shown(&second).expect("a name");
+    assert_ne!(first, second);
+    until("the file", || {
+        house.project().join(&first).exists().then_some(())
+    });
+    assert!(!house.project().join(&second).exists());
+    attached.say("n\n");
     attached.line("the answer", |line| line.contains("The parent is done."));
     attached.say("/quit\n");
     let _ = attached.done().expect_code(0);
-    assert!(!house.project().join("one").exists());
+    assert!(!house.project().join(&second).exists());
+}
+
+#[test]
+fn plain_attach_names_one_of_two_sub_agents_by_its_question() {
+    let model = two_touching();
+    let house = house(&model);
+    let started = house.reasonix(&["run", "--detach", "--on-ask", "wait", "PARENT"]);
+    let _ = started.expect_code(0);
+    let mut attached = house.start(&["attach", "--plain", "1"]);
+    let shown = |line: &str| line.strip_prefix("? touch ").map(str::to_owned);
+    let first = attached.line("a question", |line| shown(line).is_some());
+    let first = shown(&first).expect("a name");
+    let second = if first == "one" { "two" } else { "one" };
+    let (first_id, second_id) = (
+        question_about(&house, &first),
+        question_about(&house, second),
+    );
+    // One that was not shown yet is shown, and answered only then; the other is denied elsewhere.
+    let approve = format!("/approve {second_id}\n");
+    attached.say(&approve);
+    attached.line("the other question", |line| {
+        shown(line).as_deref() == Some(second)
+    });
+    assert!(!house.project().join(second).exists());
+    attached.say(&approve);
+    until("the file", || {
+        house.project().join(second).exists().then_some(())
+    });
+    let _ = house.reasonix(&["inbox", "deny", &first_id]).expect_code(0);
+    attached.line("the answer", |line| line.contains("The parent is done."));
+    attached.say("/quit\n");
+    let _ = attached.done().expect_code(0);
+    assert!(!house.project().join(&first).exists());
 }

@@ -6,6 +6,7 @@ mod input;
 mod question;
 mod say;
 
+use std::collections::VecDeque;
 use std::time::Duration;
 
 use client::transcript::words;
@@ -181,6 +182,7 @@ pub async fn run(mut args: Args) -> Result<u8, Error> {
         client,
         role,
         open: Vec::new(),
+        later: VecDeque::new(),
         agents: AgentDialogs::default(),
         queue: Queue::default(),
         away: Vec::new(),
@@ -261,8 +263,10 @@ struct Attached {
     session: String,
     pid: Pid,
     role: Role,
-    /// What a person is asked, oldest first.
+    /// What a person is asked, all of it shown: first the one that a word answers.
     open: Vec<Dialog>,
+    /// Questions of sub-agents that are shown when none is open.
+    later: VecDeque<Dialog>,
     /// Questions of the sub-agents below the session: they are asked here too.
     agents: AgentDialogs,
     /// Prompts that wait.
@@ -307,6 +311,7 @@ impl Attached {
             if until.is_some_and(|until| follow.last() >= Some(until)) {
                 return self.leave(0);
             }
+            self.ask_next(lines.as_mut())?;
             let next = tokio::select! {
                 heard = follow.heard() => Next::Heard(heard),
                 // Before all earlier events are on the screen, the user cannot know which session this is and what it asks.
@@ -337,7 +342,7 @@ impl Attached {
                     self.leave(0)?;
                     return Err(error.into());
                 }
-                Next::Agents(changes) => self.take_agents(changes, lines.as_mut())?,
+                Next::Agents(changes) => self.take_agents(changes)?,
                 Next::Line(Some(line)) => match input::parse(&line) {
                     Said::Quit => return self.leave(0),
                     said => self.say(said).await?,
@@ -401,7 +406,10 @@ impl Attached {
         }
         if let Some(asked) = Dialog::opened_by(&body) {
             self.how_to(&asked)?;
-            self.open.push(asked);
+            // The one that was shown last is the one that a word answers.
+            let of_agents = self.open.iter().position(|open| open.agent.is_some());
+            let at = of_agents.unwrap_or(self.open.len());
+            self.open.insert(at, asked);
             drawn(lines);
         } else if let Some(id) = Dialog::closed_by(&body) {
             self.open.retain(|open| open.id() != id);
@@ -479,24 +487,36 @@ impl Attached {
     }
 
     /// Takes what has changed about the questions of sub-agents.
-    fn take_agents(
-        &mut self,
-        changes: AgentChanges,
-        lines: Option<&mut Lines>,
-    ) -> Result<(), Error> {
+    fn take_agents(&mut self, changes: AgentChanges) -> Result<(), Error> {
         for closed in &changes.closed {
+            self.later.retain(|later| later.id() != closed.id());
+            let shown = self.open.len();
             self.open.retain(|open| open.id() != closed.id());
-            let session = closed.interaction.session;
-            self.note(&words::agent_answered(language(), session))?;
+            // Who answered it here knows.
+            if self.open.len() < shown {
+                let session = closed.interaction.session;
+                self.note(&words::agent_answered(language(), session))?;
+            }
         }
-        let new = !changes.opened.is_empty();
-        for asked in changes.opened {
-            self.draw(&asked)?;
-            self.open.push(asked);
+        let waits = !self.open.is_empty() && !changes.opened.is_empty();
+        self.later.extend(changes.opened);
+        match waits {
+            true => self.note(say!(Msg::AnotherWaits)),
+            false => Ok(()),
         }
-        if new {
-            drawn(lines);
+    }
+
+    /// Shows the next question of a sub-agent, if no other is open: a word must not answer one that is not the last.
+    fn ask_next(&mut self, lines: Option<&mut Lines>) -> Result<(), Error> {
+        if !self.open.is_empty() {
+            return Ok(());
         }
+        let Some(asked) = self.later.pop_front() else {
+            return Ok(());
+        };
+        self.draw(&asked)?;
+        self.open.push(asked);
+        drawn(lines);
         Ok(())
     }
 

@@ -2,7 +2,7 @@
 
 use proto::hello::Role;
 use proto::methods::InteractionList;
-use proto::params::interaction::{ApprovalDecision, ListParams};
+use proto::params::interaction::{AnswerParams, ApprovalDecision, ListParams};
 
 use super::Attached;
 use crate::dialog::{self, Dialog};
@@ -90,15 +90,16 @@ impl Attached {
                 lines.iter().try_for_each(|line| self.ask(line))
             }
             // Whatever becomes of it: the typed answer is not sent twice.
-            Ok(Some(params)) => Ok(dialog::send(&self.client, &params).await?),
+            Ok(Some(params)) => self.send(params).await,
         }
     }
 
     /// The id and the note of `/deny`: a first word that names an open interaction is the id.
     pub(super) fn split(&self, words: &str) -> (Option<String>, Option<String>) {
         let (first, rest) = words.split_once(char::is_whitespace).unwrap_or((words, ""));
-        let mut decided = self.open.iter().filter(|open| open.takes_decision());
-        let (id, note) = match decided.any(|open| open.id().0 == first) {
+        let asked = self.open.iter().chain(&self.later);
+        let mut decided = asked.filter(|asked| asked.takes_decision());
+        let (id, note) = match decided.any(|asked| asked.id().0 == first) {
             true => (Some(first.to_owned()), rest.trim()),
             false => (None, words),
         };
@@ -127,12 +128,21 @@ impl Attached {
             }
             (Some(open), _) => {
                 let params = open.params(open.form().decide(decision, None, note));
-                Ok(dialog::send(&self.client, &params).await?)
+                self.send(params).await
             }
             // Either way something has been said.
             (None, Some(id)) => self.listed(&id).await,
             (None, None) => self.note(say!(Msg::NoOpenQuestion)),
         }
+    }
+
+    /// Sends an answer. The session's own events say what became of its own questions.
+    async fn send(&mut self, params: AnswerParams) -> Result<(), Error> {
+        dialog::send(&self.client, &params).await?;
+        let is_answered =
+            |open: &Dialog| open.agent.is_some() && *open.id() == params.interaction_id;
+        self.open.retain(|open| !is_answered(open));
+        Ok(())
     }
 
     /// Has another command run in place of the one that waits: that of the id in front, else the oldest.
@@ -147,29 +157,36 @@ impl Attached {
             (None, Some(_)) => self.note(say!(Msg::NoCallWaits)),
             (Some(open), Some(command)) => {
                 let params = open.params(open.form().edit(command));
-                Ok(dialog::send(&self.client, &params).await?)
+                self.send(params).await
             }
         }
     }
 
     /// A question that was not shown here: it is shown, and not answered before it was.
     async fn listed(&mut self, id: &str) -> Result<(), Error> {
+        let later = self.later.iter().position(|later| later.id().0 == id);
+        let found = match later.and_then(|at| self.later.remove(at)) {
+            Some(later) => Some(later),
+            None => self.find_listed(id).await?,
+        };
+        let Some(open) = found else {
+            return self.note(&say!(Msg::NoSuchQuestion, id));
+        };
+        for piece in open.pieces() {
+            output::part(&self.painter.paint(&piece))?;
+        }
+        self.open.retain(|known| known.id() != open.id());
+        self.open.insert(0, open);
+        self.note(say!(Msg::ShownNow))
+    }
+
+    /// The question of this id, as the daemon lists it.
+    async fn find_listed(&self, id: &str) -> Result<Option<Dialog>, Error> {
         let params = ListParams {
             session: Some(self.session.clone()),
         };
         let list = self.client.call::<InteractionList>(&params).await?;
         let mut open = list.interactions.into_iter().map(Dialog::new);
-        match open.find(|open| open.id().0 == id && !open.has_fields()) {
-            None => self.note(&say!(Msg::NoSuchQuestion, id)),
-            Some(open) => {
-                for piece in open.pieces() {
-                    output::part(&self.painter.paint(&piece))?;
-                }
-                if self.open.iter().all(|known| known.id() != open.id()) {
-                    self.open.push(open);
-                }
-                self.note(say!(Msg::ShownNow))
-            }
-        }
+        Ok(open.find(|open| open.id().0 == id && !open.has_fields()))
     }
 }
