@@ -202,7 +202,6 @@ impl App {
         match open {
             // Ask once about held-back project settings, before a session is created.
             Open::New if self.model.place.role == Role::Drive => {
-                self.model.greet();
                 if let Some(prompt) = self.model.place.template.prompt.take() {
                     self.model.composer.set(&prompt);
                     self.model.sends_draft = true;

@@ -121,7 +121,7 @@ fn show(shown: &TrustOutput) -> Result<(), Error> {
         Stretch::Line(line) => output::line(&format!("  {}", text::exact(line))),
         Stretch::Blank(_) => output::line(&stretch.folded(language()).unwrap_or_default()),
     })?;
-    if shown.instructions.is_empty() {
+    if shown.trusted || shown.instructions.is_empty() {
         return Ok(());
     }
     let names = text::exact(&shown.instructions.join(", ")).replace('\n', "⏎");

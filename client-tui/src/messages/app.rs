@@ -2,10 +2,10 @@
 
 super::catalog! {
     Watching = "this client is not allowed to do that; attach with `--role drive`", "此客户端无权这样做：请用 `--role drive` 连接后再操作";
-    /// 0: the version, 1: the model, 2: the directory.
-    Greeting = "Reasonix {0} · {1} · {2} · `/help` lists commands and keys", "Reasonix {0} · {1} · {2} · `/help` 列出命令与按键";
+    /// 0: the version, 1: the model, 2: the directory, 3: the instruction files, each after a dot.
+    Greeting = "Reasonix {0} · {1} · {2}{3} · `/help` lists commands and keys", "Reasonix {0} · {1} · {2}{3} · `/help` 列出命令与按键";
     /// The greeting if no model is known.
-    GreetingPlain = "Reasonix {0} · {1} · `/help` lists commands and keys", "Reasonix {0} · {1} · `/help` 列出命令与按键";
+    GreetingPlain = "Reasonix {0} · {1}{2} · `/help` lists commands and keys", "Reasonix {0} · {1}{2} · `/help` 列出命令与按键";
     NoSession = "no session yet: send a prompt first", "还没有会话：请先发送提示词";
     Wait = "the session is being created", "会话正在创建";
     Loading = "the session is loading, please wait", "会话正在载入，请稍候";

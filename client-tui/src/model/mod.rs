@@ -33,6 +33,8 @@ use crate::theme::Theme;
 /// How long a toast stays above the composer.
 pub const TOAST: Duration = Duration::from_secs(6);
 
+/// Maximum number of instruction files that the greeting names.
+const GREETING_FILES: usize = 3;
 /// Cells of the mark before the greeting.
 const GREETING_MARK: usize = 2;
 
@@ -271,16 +273,26 @@ impl Model {
         }
     }
 
-    /// The first line of a new session: the program's name and version, and how to get help.
-    pub fn greet(&mut self) {
+    /// The first line of a new session: the program's name and version, the project's instruction files, and how to get
+    /// help.
+    pub fn greet(&mut self, instructions: &[String]) {
         let place = &self.place;
         let cwd = short::path(&place.cwd.to_string_lossy(), place.home.as_deref());
         let cwd = client::text::line(&cwd);
         let version = env!("CARGO_PKG_VERSION");
         let language = self.look.language;
+        let named = instructions.iter().take(GREETING_FILES);
+        let named = named.map(|name| format!(" · {}", client::text::line(name)));
+        let mut files: String = named.collect();
+        if instructions.len() > GREETING_FILES {
+            files.push_str(" …");
+        }
         let words = |cwd: &str| match place.model.as_str() {
-            "" => language.fill(Msg::GreetingPlain, &[version, cwd]),
-            model => language.fill(Msg::Greeting, &[version, &client::text::line(model), cwd]),
+            "" => language.fill(Msg::GreetingPlain, &[version, cwd, &files]),
+            model => {
+                let model = client::text::line(model);
+                language.fill(Msg::Greeting, &[version, &model, cwd, &files])
+            }
         };
         let row = usize::from(self.look.columns).saturating_sub(GREETING_MARK);
         // On the same row as the rest if enough of it is readable there, else on a separate row.

@@ -43,7 +43,10 @@ pub fn take(model: &mut Model, follow: u64, answer: Answer) -> Vec<Effect> {
         Answer::Failed {
             call: Call::Trust { unasked: true, .. },
             ..
-        } => return submit::first(model),
+        } => {
+            model.greet(&[]);
+            return submit::first(model);
+        }
         // Its file may be gone: the others are read all the same.
         Answer::Failed {
             call: Call::Output { session, call },
@@ -165,13 +168,17 @@ fn of_session(model: &mut Model, answer: Answer) -> Vec<Effect> {
             InspectOutput::Budget { nodes } => budget(model, &nodes),
             other => context(model, &other),
         },
-        // The trust question at the start: say nothing if nothing is held back, and do not ask over another dialog.
         Answer::Trust {
             unasked: true,
+            params,
             output: trust,
-            ..
-        } if model.dialog.is_some() || trust.trusted || trust.held_back.is_empty() => {
-            return submit::first(model);
+        } => {
+            model.greet(&trust.instructions);
+            // Say nothing if nothing is held back, and do not ask over another dialog.
+            if model.dialog.is_some() || trust.trusted || trust.held_back.is_empty() {
+                return submit::first(model);
+            }
+            held_back(model, params.cwd, trust);
         }
         Answer::Trust { params, output, .. } => held_back(model, params.cwd, output),
         Answer::Checkpoints { .. } | Answer::Rewound { .. } => list::take(model, answer),

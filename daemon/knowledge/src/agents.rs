@@ -70,7 +70,7 @@ const OTHER_KEYS: [&str; 5] = [
 const REFUSED: [&str; 1] = ["budget"];
 /// The spellings of the number of steps.
 const STEPS: [&str; 3] = ["max_steps", "maxTurns", "max_turns"];
-/// Names of models that mean the model of the parent here.
+/// Names of models that mean the model of the parent here, like all of Claude that name no provider.
 const PARENTS_MODEL: [&str; 4] = ["inherit", "sonnet", "opus", "haiku"];
 
 /// An agent.
@@ -581,7 +581,9 @@ impl Described for Fields {
 /// Whether a file that names this model means that of the session which starts the agent.
 #[must_use]
 pub fn is_parents_model(model: &str) -> bool {
-    PARENTS_MODEL.contains(&model) || model.is_empty()
+    PARENTS_MODEL.contains(&model)
+        || model.is_empty()
+        || (model.starts_with("claude-") && !model.contains('/'))
 }
 
 fn check_name(name: &str) -> Result<(), String> {

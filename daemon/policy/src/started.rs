@@ -1,19 +1,23 @@
 //! The programs that a line starts, as far as the line shows. Used for unsandboxed runs, whose programs are located
 //! before the user is asked.
 //!
-//! Only names: the caller finds the files. Commands without a file (functions, builtins) and unknown words are not
-//! included.
+//! Only names: the caller finds the files. Commands without a file (functions, builtins) are not included. A program
+//! that is unknown before the line runs has an unknown `PATH`: the caller takes it for one that the session may change.
 
 use std::collections::HashSet;
 
 use crate::programs::base;
-use crate::shell::{self, NestingStep, Part, Redirection, Script, Value, Word};
+use crate::shell::{self, NestingStep, Part, Script, Value, Word};
 use crate::tables::tables;
 
+mod interpreters;
+mod paths;
 mod project;
+mod unclear;
+mod variables;
 
 /// A program that a line starts.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct StartedProgram {
     /// The name as written in the line.
     pub name: String,
@@ -25,7 +29,7 @@ pub struct StartedProgram {
 }
 
 /// How the line has it run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum StartedKind {
     Program,
     /// Another program reads and runs it, so that it need not be executable: `sh x.sh`.
@@ -40,7 +44,7 @@ pub enum StartedKind {
 }
 
 /// A setting that the line may have changed before a command.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Setting {
     #[default]
     Unchanged,
@@ -64,14 +68,21 @@ pub fn started_programs(line: &str) -> Vec<StartedProgram> {
     let script = shell::read(line);
     let mut changes = Changes::default();
     let mut found: Vec<StartedProgram> = Vec::new();
-    for part in &script.parts {
+    let mut seen = HashSet::new();
+    let unread = unclear::unread(line, &script);
+    found.extend(unread.as_ref().map(unknown));
+    for (index, part) in script.parts.iter().enumerate() {
         let program = started(&script, part, &changes);
-        let scripts = scripts_of(&script, part, &changes);
+        let mut words = interpreters::code_files(part);
+        words.extend(unclear::arguments(&script, index, part));
+        let scripts = as_scripts(&script, part, &changes, words);
+        let of_variables = variables::files_of(&script, part, &changes);
         let of_project = project::files_of(&script, part, &changes);
         let imported = modules_of(&script, part, &changes);
-        let files = scripts.into_iter().chain(of_project).chain(imported);
+        let files = scripts.into_iter().chain(of_variables);
+        let files = files.chain(of_project).chain(imported);
         for started in program.into_iter().chain(files) {
-            if !found.contains(&started) {
+            if seen.insert(started.clone()) {
                 found.push(started);
             }
         }
@@ -82,77 +93,74 @@ pub fn started_programs(line: &str) -> Vec<StartedProgram> {
 
 fn started(script: &Script, part: &Part, changes: &Changes) -> Option<StartedProgram> {
     let word = part.words.first()?;
-    let named = word.is_known() && !word.glob && !word.text.is_empty();
-    if !named || (is_inner(part, &word.text) && !word.text.contains('/')) {
+    if !word.is_known() || word.glob {
+        return Some(unknown(word));
+    }
+    if word.text.is_empty() || (is_inner(part, &word.text) && !word.text.contains('/')) {
         return None;
     }
     if changes.functions.contains(&word.text) && part.parent.is_none() {
         return None;
     }
     let launcher = part.parent.and_then(|at| script.parts.get(at));
-    let mut given = part
-        .assignments
-        .iter()
-        .map(|one| (one.name.as_str(), &one.value));
-    let own = given.rfind(|(name, _)| *name == "PATH");
-    let path = match (own, launcher.map(path_of_launcher)) {
-        (Some((_, value)), _) => changes.path_from(&known(value)),
-        (None, Some(path)) if path != Setting::Unchanged => changes.path_from(&path),
-        (None, _) => changes.path.clone(),
+    let path = match word.text.contains('/') {
+        true => Setting::Unchanged,
+        false => path_of(part, launcher, changes),
     };
     // `env -C`, `sudo -D`, `find -execdir`: a launcher may start it in another directory.
     let moved = launcher.is_some_and(|launcher| moves(launcher, part));
     let dir = match moved {
+        _ if word.text.starts_with('/') || word.tilde => Setting::Unchanged,
         true => Setting::Unknown,
         false => changes.dir.clone(),
     };
-    let absolute = word.text.starts_with('/');
+    if paths::leads_through_processes(&word.text, &dir, &path) {
+        return Some(unknown(word));
+    }
+    // A quoted `~` is the name of a file, which the caller would take for the home.
+    let name = match word.text.starts_with('~') && !word.tilde {
+        true => format!("./{}", word.text),
+        false => word.text.clone(),
+    };
     Some(StartedProgram {
-        name: word.text.clone(),
-        path: if word.text.contains('/') {
-            Setting::Unchanged
-        } else {
-            path
-        },
-        dir: if absolute || word.tilde {
-            Setting::Unchanged
-        } else {
-            dir
-        },
+        name,
+        path,
+        dir,
         kind: StartedKind::Program,
     })
 }
 
-/// Interpreters of scripts in files, by their names without a version, and the letters of options that are followed by
-/// code instead.
-const SCRIPT_READERS: [(&str, &str); 16] = [
-    (".", ""),
-    ("source", ""),
-    ("sh", "c"),
-    ("ash", "c"),
-    ("bash", "c"),
-    ("dash", "c"),
-    ("ksh", "c"),
-    ("zsh", "c"),
-    ("python", "cm"),
-    ("pypy", "cm"),
-    ("node", "ep"),
-    ("perl", "eE"),
-    ("ruby", "e"),
-    ("php", "rBRE"),
-    ("lua", "e"),
-    ("Rscript", "e"),
-];
+/// A program that is unknown before the line runs.
+fn unknown(word: &Word) -> StartedProgram {
+    StartedProgram {
+        name: word.text.clone(),
+        path: Setting::Unknown,
+        dir: Setting::Unchanged,
+        kind: StartedKind::Program,
+    }
+}
 
-/// The files that a shell or another interpreter may read its commands from: whoever wrote them decides what runs.
-fn scripts_of(script: &Script, part: &Part, changes: &Changes) -> Vec<StartedProgram> {
-    let files = script_words(part).unwrap_or_default();
-    let as_programs = files.into_iter().filter_map(|word| {
-        // As if it were started by its own name.
-        let alone = Part {
-            words: vec![word],
-            ..part.clone()
-        };
+/// The `PATH` that a command is looked for on.
+fn path_of(part: &Part, launcher: Option<&Part>, changes: &Changes) -> Setting {
+    let mut given = part.assignments.iter();
+    let own = given.rfind(|one| one.name == "PATH");
+    match (own, launcher.map(path_of_launcher)) {
+        (Some(own), _) => changes.path_from(&known(&own.value)),
+        (None, Some(path)) if path != Setting::Unchanged => changes.path_from(&path),
+        (None, _) => changes.path.clone(),
+    }
+}
+
+/// Words of a part as files that are read and run, as if they were started by their own names.
+fn as_scripts(
+    script: &Script,
+    part: &Part,
+    changes: &Changes,
+    words: Vec<Word>,
+) -> Vec<StartedProgram> {
+    let mut alone = part.clone();
+    let as_programs = words.into_iter().filter_map(|word| {
+        alone.words = vec![word];
         let started = started(script, &alone, changes)?;
         Some(StartedProgram {
             kind: StartedKind::Script,
@@ -160,55 +168,6 @@ fn scripts_of(script: &Script, part: &Part, changes: &Changes) -> Vec<StartedPro
         })
     });
     as_programs.collect()
-}
-
-/// The paths of those files, as words of the line would say them.
-fn script_words(part: &Part) -> Option<Vec<Word>> {
-    let name = base(part.program()?);
-    let unversioned =
-        name.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
-    let known = [name, unversioned];
-    let (reader, code) = SCRIPT_READERS
-        .iter()
-        .find(|(reader, _)| known.contains(reader))?;
-    let arguments = part.words.get(1..).unwrap_or_default();
-    let is_option = |word: &&Word| word.text.starts_with('-') && word.text.len() > 1;
-    let options = arguments.iter().take_while(is_option);
-    if matches!(*reader, "python" | "pypy") {
-        let mut options = options.clone().enumerate();
-        if let Some((at, option)) = options.find(|(_, word)| word.text.starts_with("-m")) {
-            let module = match option.text.as_str() {
-                "-m" => arguments.get(at + 1)?,
-                _ => option,
-            };
-            return Some(module_files(module));
-        }
-    }
-    let is_code = |word: &Word| match word.text.strip_prefix("--") {
-        Some(long) => long.starts_with("eval") || long.starts_with("command"),
-        None => word.text.contains(|letter| code.contains(letter)),
-    };
-    if options.clone().any(is_code) {
-        return None;
-    }
-    let operand = arguments.iter().find(|word| !is_option(word));
-    let file = match operand {
-        Some(word) if word.text != "-" => Some(word),
-        Some(_) | None => part.redirections.iter().rev().find_map(|one| match one {
-            Redirection::Read(word) => Some(word),
-            _ => None,
-        }),
-    };
-    let file = file.filter(|word| word.is_known() && !word.glob)?;
-    let text = match file.text.contains('/') {
-        true => file.text.clone(),
-        false => format!("./{}", file.text),
-    };
-    let word = Word {
-        text,
-        ..file.clone()
-    };
-    Some(vec![word])
 }
 
 /// The modules beside which Python is started with code of the line or a module: there it looks for imports first. With
@@ -269,20 +228,6 @@ fn imports_beside(arguments: &[Word]) -> bool {
     }
     // Standard input.
     true
-}
-
-/// Where Python looks first for a module: in the directory that it is started in.
-fn module_files(module: &Word) -> Vec<Word> {
-    if !module.is_known() || module.glob {
-        return Vec::new();
-    }
-    let name = module.text.trim_start_matches("-m").replace('.', "/");
-    [format!("./{name}.py"), format!("./{name}/__main__.py")]
-        .map(|text| Word {
-            text,
-            ..module.clone()
-        })
-        .to_vec()
 }
 
 /// Whether the shell runs the command itself.

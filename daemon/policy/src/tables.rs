@@ -70,6 +70,7 @@ from_toml! {
         pub unknown: DangerousOptions,
         pub dangers: Vec<DangerousOptions>,
         pub project_runners: Vec<ProjectRunner>,
+        pub code_readers: Vec<CodeReader>,
     }
 
     /// A program that runs what files of a project say.
@@ -87,6 +88,38 @@ from_toml! {
         pub quiet: Names,
         /// Its operands are files that it runs.
         pub operands: bool,
+    }
+
+    /// A program that reads and runs code from files. Options are written with their dashes; those of one letter also
+    /// count in clusters.
+    pub(crate) struct CodeReader {
+        /// Also with a version: `python3.12`.
+        pub names: Names,
+        /// Options whose value names files or directories with code.
+        pub files: Names,
+        /// Options whose value is the name of a module, which is looked for in the current directory too.
+        pub modules: Names,
+        /// What is added to the name of a module or of a file without an ending.
+        pub suffixes: Names,
+        /// Options whose value is the code, or names it: then no operand is.
+        pub code: Names,
+        /// Other options whose value is the next word, …
+        pub valued: Names,
+        /// … and those whose value, if any, is in the same word.
+        pub attached: Names,
+        /// Options with which the first operand is code instead of a file, …
+        pub line: Names,
+        /// … and those with which operands are arguments of the code on standard input.
+        pub input: Names,
+        /// The first operand: `script`, `code`, `module` (its name) or `data`, which options may follow. After a
+        /// `subcommand` only long ones mean the same.
+        pub operand: String,
+        /// Without an operand, it reads code from standard input. With `data`: from a file there.
+        pub reads_input: bool,
+        /// Subcommands after which the operand comes. If there are any, other operands are only paths.
+        pub subcommands: Names,
+        /// Options with which it only reports about itself, if there is nothing else.
+        pub reports: Names,
     }
 
     /// Facts about git.

@@ -242,7 +242,7 @@ pub struct TrustOutput {
     pub held_back: Vec<String>,
     /// SHA-256 of those lines; trust applies to this hash.
     pub hash: String,
-    /// Answer of `trust.get` for a project that is not trusted: its instruction files. The model reads them all the same;
+    /// Answer of `trust.get`: the project's instruction files. The model reads them whether the project is trusted or not;
     /// they permit nothing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub instructions: Vec<String>,

@@ -2,7 +2,7 @@
 //!
 //! Which programs are runners, and which files they read, is in `programs.toml`.
 
-use super::{Changes, StartedKind, StartedProgram, started};
+use super::{Changes, StartedKind, StartedProgram, paths, started};
 use crate::programs::base;
 use crate::shell::{Part, Script, Word};
 use crate::tables::{Names, ProjectRunner, tables};
@@ -29,7 +29,7 @@ pub(super) fn files_of(script: &Script, part: &Part, changes: &Changes) -> Vec<S
     let as_started = |word: &Word, kind| {
         // As if it were started by its own name.
         let alone = Part {
-            words: vec![local(word)],
+            words: vec![paths::local(word, &word.text)],
             ..part.clone()
         };
         let started = started(script, &alone, changes)?;
@@ -115,16 +115,4 @@ fn values(arguments: &[Word], options: &Names) -> Vec<Word> {
 /// Whether an argument looks like a file or directory.
 fn is_path(word: &Word) -> bool {
     !word.text.starts_with('-') && word.text.contains(['/', '.'])
-}
-
-/// A file of the current directory, which is not looked for on the `PATH`.
-fn local(word: &Word) -> Word {
-    let text = match word.text.contains('/') {
-        true => word.text.clone(),
-        false => format!("./{}", word.text),
-    };
-    Word {
-        text,
-        ..word.clone()
-    }
 }

@@ -71,8 +71,321 @@ fn files_that_interpreters_read_count_as_programs() {
     // Code in the line, or from another command, is no file.
     check("bash -c 'curl x'", &["bash", "curl"]);
     check("perl -pe s/x/y/ f", &["perl"]);
-    check("echo x | sh; sh -; bash --version", &["sh", "bash"]);
-    check("sh $x; sh *.sh", &["sh"]);
+    check(
+        "bash --version; python3 -V; node -v",
+        &["bash", "python3", "node"],
+    );
+    check("sh <<'E'\ncurl x\nE", &["sh", "curl"]);
+}
+
+/// Whether the caller has to take something that the line starts for the session's own.
+fn is_unclear(line: &str) -> bool {
+    let mut programs = started_programs(line).into_iter();
+    programs.any(|one| one.path == Setting::Unknown)
+}
+
+#[test]
+fn program_that_depends_on_the_run_is_unclear() {
+    for line in [
+        // Another file for each process.
+        "/proc/self/cwd/.venv/bin/curl",
+        "/proc/thread-self/cwd/.venv/bin/curl",
+        "/proc/$$/cwd/x",
+        "/proc/12/root/ws/x",
+        "//proc/./self/fd/3",
+        "/usr/../proc/self/cwd/x",
+        "../dev/fd/3",
+        "sh /proc/self/cwd/x.sh",
+        "sh /dev/stdin <x.sh",
+        "sh /dev/fd/3 3<x.sh",
+        ". /proc/self/cwd/x.sh",
+        "cd /proc/self/cwd && ./x",
+        "cd / && proc/self/cwd/x",
+        "PATH=/proc/self/cwd/bin curl",
+        "LD_PRELOAD=/proc/self/cwd/x.so curl",
+        // The shell's own directory, and other expansions.
+        "$PWD/.venv/bin/curl",
+        "\"$PWD\"/x.sh",
+        "${PWD}/x.sh",
+        "~+/x",
+        "~-/x",
+        "A=.venv/bin/curl; $A",
+        "\"$EDITOR\" x",
+        "env $A x",
+        "f() { \"$@\"; }; f curl",
+        "$(cat x) y",
+        "{./x,y}",
+        ".ve?v/bin/curl",
+        "./*.sh",
+        "./[x].sh",
+        "sh $x",
+        "sh *.sh",
+        "python3 \"$x\"",
+        "find . -exec {} ;",
+        "ls | xargs sh",
+    ] {
+        assert!(is_unclear(line), "{line}");
+    }
+    // A quoted `~` is a file of the directory.
+    check("'~/x' y; ~/z", &["./~/x", "~/z"]);
+}
+
+#[test]
+fn launcher_or_shell_whose_text_is_unknown_is_unclear() {
+    for line in [
+        "env -S '.venv/bin/curl a'",
+        "env -iS '.venv/bin/curl a'",
+        "env -S.venv/bin/curl",
+        "env --split-string='.venv/bin/curl a'",
+        "env --split-string '.venv/bin/curl a'",
+        "timeout $T .venv/bin/curl",
+        "parallel ./x ::: a",
+        "cat x.sh | sh",
+        "echo ./x | sh",
+        "cat x.sh | bash -s a",
+        "cat x.sh | env sh -eu",
+        "cat x.sh | sh -",
+        "cat x.sh | sh -v",
+        "{ sh; } <x.sh",
+        "exec 3<x.sh; sh <&3",
+        "cat x.py | python3",
+        "cat x.py | python3 -",
+        "cat x.js | node",
+        "cat x.pl | perl",
+        "cat x.rb | ruby -w",
+        "$(cat x.sh)",
+        "bash -c \"$(cat x.sh)\"",
+        "bash -c \"ls $x; .venv/bin/curl\"",
+        "eval \"$(cat x.sh)\"",
+        "eval \"$x\"",
+        "source <(cat x.sh)",
+        "bash <(cat x.sh)",
+        "sh <<E\n$(cat x.sh)\nE",
+        "bash <<<\"$x\"",
+        "python3 -c \"$(cat x.py)\"",
+        "perl -e \"$x\"",
+        "awk \"$(cat x.awk)\"",
+        "trap \"$x\" EXIT",
+        "xargs -I{} sh -c '{}'",
+        "su -c \"$x\"",
+        "fish x.fish",
+        "./x $[1]",
+        "if ./x",
+    ] {
+        assert!(is_unclear(line), "{line}");
+    }
+}
+
+/// Expects that what the line starts includes this file.
+fn reads(line: &str, file: &str) {
+    let programs = started_programs(line);
+    let mut scripts = programs
+        .iter()
+        .filter(|one| one.kind == StartedKind::Script);
+    assert!(scripts.any(|one| one.name == file), "{line}: {programs:?}");
+}
+
+#[test]
+fn value_of_an_option_is_not_the_script() {
+    for line in [
+        "bash -O extglob y.sh",
+        "bash +O extglob y.sh",
+        "bash -o pipefail y.sh",
+        "bash -euo pipefail y.sh",
+        "bash --norc -- y.sh",
+        "sh - y.sh",
+        "bash -s a <y.sh",
+        "bash -is <y.sh a",
+        "bash --unknown value y.sh",
+        "bash --rcfile y.sh -i",
+        "bash --init-file y.sh -i",
+        "bash --rcfile=y.sh",
+        "python3 -W ignore -Xdev y.sh",
+        "node --title x y.sh",
+        "perl -i.e y.sh",
+    ] {
+        reads(line, "./y.sh");
+    }
+}
+
+#[test]
+fn files_that_options_and_operands_of_interpreters_name_are_found() {
+    for (line, file) in [
+        ("perl -I. -MFoo -e1", "./."),
+        ("perl -I lib x.pl", "./lib"),
+        ("perl -MFoo::Bar -e1", "./Foo/Bar.pm"),
+        ("perl -Mlib=sub -e1", "./sub"),
+        ("perl5.36.0 x.pl", "./x.pl"),
+        ("perl <x.pl", "./x.pl"),
+        ("awk -f y.awk z", "./y.awk"),
+        ("gawk -fy.awk z", "./y.awk"),
+        ("gawk -i inc '{}'", "./inc.awk"),
+        ("gawk -l ./ext '{}'", "./ext"),
+        ("mawk --file=y.awk", "./y.awk"),
+        ("nawk -F: -f y.awk", "./y.awk"),
+        ("sed -n -f x.sed y", "./x.sed"),
+        ("ruby -I. -e1", "./."),
+        ("ruby -r./x -e1", "./x.rb"),
+        ("ruby -C sub x.rb", "./sub"),
+        ("ruby <x.rb", "./x.rb"),
+        ("lua5.4 -l x -e1", "./x.lua"),
+        ("luajit x.lua", "./x.lua"),
+        ("php x.php", "./x.php"),
+        ("php -d auto_prepend_file=x.php -r1", "./x.php"),
+        ("java J.java", "./J.java"),
+        ("java Main", "./Main.class"),
+        ("java a.Main", "./a/Main.class"),
+        ("java -cp . a.Main", "./."),
+        ("java -cp /a:lib Main", "./lib"),
+        ("java --class-path=lib Main", "./lib"),
+        ("java -jar x.jar", "./x.jar"),
+        ("java -javaagent:x.jar=a -version", "./x.jar"),
+        ("java @args", "./args"),
+        ("tclsh8.6 x.tcl", "./x.tcl"),
+        ("Rscript x.R", "./x.R"),
+        ("R -f x.R", "./x.R"),
+        ("deno run -A x.ts", "./x.ts"),
+        ("deno run --allow-net x.ts", "./x.ts"),
+        ("bun x.ts", "./x.ts"),
+        ("bun run x.ts", "./x.ts"),
+        ("node --require=./x.js -e1", "./x.js"),
+        ("node --import ./x.mjs y.js", "./x.mjs"),
+        ("node --loader ./x.mjs y.js", "./x.mjs"),
+        ("node -r ./x -e1", "./x.js"),
+        ("node --require ./x.js y.js", "./y.js"),
+        ("python3 <x.py", "./x.py"),
+        ("tsx x.ts", "./x.ts"),
+    ] {
+        reads(line, file);
+    }
+}
+
+#[test]
+fn files_with_commands_of_other_programs_are_found() {
+    for (line, file) in [
+        ("gdb -batch -x f", "./f"),
+        ("gdb -ex run ./app", "./app"),
+        ("vim -S f", "./f"),
+        ("nvim x -u f", "./f"),
+        ("emacs --batch -l f", "./f"),
+        ("sqlite3 -init f db", "./f"),
+        ("sqlite3 db <f", "./f"),
+        ("ed x <f", "./f"),
+        ("psql -f f", "./f"),
+        ("ssh -F ./cfg host", "./cfg"),
+        ("ssh -o ProxyCommand=./x host", "./x"),
+        ("scp -S ./x a host:", "./x"),
+        ("rsync -e ./x a host:", "./x"),
+        ("/lib64/ld-linux-x86-64.so.2 ./x", "./x"),
+        ("/lib/ld-linux.so.2 --preload ./y.so /bin/ls", "./y.so"),
+        ("git -c core.pager=./x log", "./x"),
+        ("git -c 'alias.y=!./x a' y", "./x"),
+        ("git fetch --upload-pack ./x", "./x"),
+        ("git rebase --exec=./x HEAD~2", "./x"),
+        ("tar -xf y --to-command=./x", "./x"),
+        ("rg --pre ./x y", "./x"),
+        ("valgrind ./x", "./x"),
+    ] {
+        reads(line, file);
+    }
+}
+
+#[test]
+fn files_that_variables_name_are_found() {
+    for (line, file) in [
+        ("LD_PRELOAD=./x.so curl", "./x.so"),
+        ("LD_PRELOAD=/a/x.so curl", "/a/x.so"),
+        ("LD_LIBRARY_PATH=lib curl", "./lib"),
+        ("LD_LIBRARY_PATH=/a: curl", "./."),
+        ("LD_AUDIT=x.so curl", "./x.so"),
+        ("BASH_ENV=x.sh bash -c ls", "./x.sh"),
+        ("ENV=x.sh sh -i", "./x.sh"),
+        ("NODE_OPTIONS='--require ./x.js' npm -v", "./x.js"),
+        ("NODE_OPTIONS=--import=./x.mjs node -v", "./x.mjs"),
+        ("NODE_PATH=lib node -e1", "./lib"),
+        ("PYTHONPATH=/a:src python3 -V", "./src"),
+        ("PYTHONSTARTUP=x.py python3", "./x.py"),
+        ("PERL5LIB=. perl -e1", "./."),
+        ("PERL5OPT=-I. perl -e1", "./."),
+        ("RUBYOPT=-r./x ruby -e1", "./x.rb"),
+        ("RUBYLIB=lib ruby -e1", "./lib"),
+        ("CLASSPATH=lib java Main", "./lib"),
+        ("JAVA_TOOL_OPTIONS=-javaagent:x.jar java A", "./x.jar"),
+        ("_JAVA_OPTIONS=-javaagent:x.jar java A", "./x.jar"),
+        ("JDK_JAVA_OPTIONS='-cp x.jar' java A", "./x.jar"),
+        ("GIT_SSH_COMMAND='./x -v' git fetch", "./x"),
+        ("GIT_SSH=./x git fetch", "./x"),
+        ("GIT_EXTERNAL_DIFF=./x git diff", "./x"),
+        ("GIT_PAGER=./x git log", "./x"),
+        ("PAGER='less -F | ./x' man y", "./x"),
+        ("EDITOR=./x git commit", "./x"),
+        ("VISUAL=./x crontab -e", "./x"),
+        ("GIT_CONFIG_GLOBAL=cfg git log", "./cfg"),
+        ("GIT_CONFIG_PARAMETERS=\"'core.pager=./x'\" git log", "./x"),
+        ("RUSTC_WRAPPER=./x cargo build", "./x"),
+        ("CC=./x make", "./x"),
+        ("HOME=sub git log", "./sub"),
+        ("export LD_PRELOAD=./x.so; curl", "./x.so"),
+        ("LD_PRELOAD=./x.so; export LD_PRELOAD; curl", "./x.so"),
+        ("declare -x GIT_PAGER='./x'", "./x"),
+        ("env LD_PRELOAD=./x.so curl", "./x.so"),
+        ("sudo LD_PRELOAD=./x.so curl", "./x.so"),
+        ("env 'BASH_FUNC_ls%%=() { ./x; }' bash -c ls", "./x"),
+    ] {
+        reads(line, file);
+    }
+    for line in [
+        "LD_PRELOAD=$PWD/x.so curl",
+        "export LD_PRELOAD=$(pwd)/x.so",
+        "env LD_PRELOAD=\"$x\" curl",
+        "BASH_ENV='$PWD/x' bash -c ls",
+        "cd $x; PYTHONPATH=lib python3 -V",
+        "env -C sub PYTHONPATH=lib python3 -V",
+    ] {
+        let mut programs = started_programs(line).into_iter();
+        let is_own = |one: StartedProgram| {
+            one.path == Setting::Unknown
+                || (one.kind == StartedKind::Script && one.dir == Setting::Unknown)
+        };
+        assert!(programs.any(is_own), "{line}");
+    }
+}
+
+#[test]
+fn plain_commands_start_nothing_that_is_unclear_and_no_script() {
+    for line in [
+        "ls -la $x; echo \"$(date)\" *.rs",
+        "git status && git commit -m \"$m\"",
+        "git -C sub log --oneline | head -n 5",
+        "git switch -c x; git switch -c \"$x\"",
+        "sed -e \"s/$a/$b/\" data",
+        "cargo build --release && npm test",
+        "RUST_BACKTRACE=1 FOO=$x cargo test",
+        "for f in a b; do cat $f; done",
+        "curl -s \"$url\" | jq .x > out.json",
+        "sort <data | uniq -c",
+        "awk '{print $1}' data",
+        "sed -i s/a/b/ data",
+        "perl -pe s/x/y/ data",
+        "bash -c 'ls; pwd'",
+        "python3 -I -c 'print(1)' \"$x\"",
+        "ssh host uptime",
+        "ssh host \"cd $x && ls\"",
+        "tar -xzf data.tgz -C out",
+        "find . -name '*.rs' -exec wc -l {} +",
+        "ls | xargs -n1 wc -l",
+        "docker ps; make --version; java -version",
+        "[ -n \"$x\" ] && test -f y || true",
+        "GIT_AUTHOR_NAME=\"$x\" git log",
+        "nc host 80; timeout 5 sleep 1",
+        "psql -c 'select 1'; sqlite3 db 'select 1'",
+        "vim data; rg x src; rsync -a a b",
+    ] {
+        let programs = started_programs(line);
+        let is_harmless =
+            |one: &StartedProgram| one.path != Setting::Unknown && one.kind != StartedKind::Script;
+        assert!(programs.iter().all(is_harmless), "{line}: {programs:?}");
+    }
 }
 
 #[test]
@@ -115,7 +428,7 @@ fn builtins_are_not_programs_unless_launched_by_another_program() {
     check("env echo x", &["env", "echo"]);
     check("command echo x; builtin pwd; command curl", &["curl"]);
     check("xargs sh -c 'echo x; curl y'", &["xargs", "sh", "curl"]);
-    check("$x y; `a` b", &["a"]);
+    check("$x y; `a` b", &["$x on ?", "`a` on ?", "a"]);
     check("curl() { wget x; }; curl y", &["wget"]);
     // Here it is a program after all.
     check("(curl() { wget x; }); curl y", &["wget", "curl"]);
@@ -267,4 +580,26 @@ fn every_runner_of_the_table_has_files_and_is_in_one_row() {
         }
     }
     assert!(names.len() > 30);
+}
+
+#[test]
+fn every_reader_of_code_is_in_one_row_whose_operand_is_understood() {
+    let mut names = HashSet::new();
+    for row in &tables().code_readers {
+        let operands = ["script", "code", "module", "data", "subcommand"];
+        let operand = row.operand.as_str();
+        assert!(operands.contains(&operand), "{:?}", row.names);
+        for name in &row.names {
+            assert!(names.insert(name), "{name} twice");
+        }
+    }
+    assert!(names.len() > 60);
+}
+
+#[test]
+fn value_with_too_many_paths_is_unclear() {
+    let value = (0..200).fold(String::new(), |all, at| format!("{all}x{at}:"));
+    assert!(is_unclear(&format!("PYTHONPATH={value} python3 -V")));
+    let many = "CC=a:b:c ".repeat(900);
+    assert!(started_programs(&format!("{many} make")).len() < 40);
 }

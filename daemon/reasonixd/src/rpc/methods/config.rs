@@ -112,10 +112,7 @@ pub async fn trust_get(
     let cwd = params.cwd.clone();
     let read = Arc::clone(&daemon);
     let trust = blocking(move || trust_of(project_of(&read, &cwd))).await?;
-    let instructions = match trust.trusted {
-        true => Vec::new(),
-        false => project_instructions(&daemon, &params.cwd).await,
-    };
+    let instructions = project_instructions(&daemon, &params.cwd).await;
     Ok(p::TrustOutput {
         instructions,
         ..trust

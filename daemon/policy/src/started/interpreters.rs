@@ -1,0 +1,245 @@
+//! The files that an interpreter reads its code from: whoever wrote them decides what runs.
+//!
+//! Which programs are interpreters, and which of their options and operands name code, is in `programs.toml`.
+
+use super::paths;
+use crate::programs::base;
+use crate::shell::{Part, Redirection, Word};
+use crate::tables::{CodeReader, tables};
+
+/// What the options of a command say about where its code is.
+#[derive(Default)]
+struct OptionsRead {
+    /// The index of the first operand among the arguments.
+    operand: usize,
+    /// Values that name files with code, or code that is unknown.
+    code: Vec<Word>,
+    /// An option has the code or names it.
+    has_code: bool,
+    takes_line: bool,
+    takes_input: bool,
+    after_operand: bool,
+    /// The first operand may be the value of an option that the table does not have.
+    may_be_value: bool,
+}
+
+/// The row of an interpreter.
+pub(super) fn row_of(program: &str) -> Option<&'static CodeReader> {
+    let name = base(program);
+    let is_version = |letter: char| letter.is_ascii_digit() || matches!(letter, '.' | '-');
+    let plain = match name.trim_end_matches(is_version) {
+        // The system's loader starts any program: `ld-linux-x86-64.so.2`.
+        _ if name.starts_with("ld-") || name.starts_with("ld64.so") => "ld.so",
+        plain => plain,
+    };
+    let mut rows = tables().code_readers.iter();
+    rows.find(|row| row.names.contains(name) || row.names.contains(plain))
+}
+
+/// The files with code of a command, as words of the line would name them; code that is unknown as an unknown word.
+pub(super) fn code_files(part: &Part) -> Vec<Word> {
+    let Some(program) = part.program() else {
+        return Vec::new();
+    };
+    let Some(row) = row_of(program) else {
+        return Vec::new();
+    };
+    let arguments = part.words.get(1..).unwrap_or_default();
+    if matches!(arguments, [only] if row.reports.contains(&only.text)) {
+        return Vec::new();
+    }
+    let is_shell = tables().shells.contains(base(program));
+    let read = row.read_options(arguments, is_shell);
+    let mut found = read.code;
+    let operand = arguments.get(read.operand);
+    if row.has_options_anywhere() {
+        found.extend(read_files(part).into_iter().filter(|_| row.reads_input));
+    } else if read.takes_line {
+        found.extend(
+            operand
+                .filter(|line| !line.is_known() || line.glob)
+                .cloned(),
+        );
+    } else if read.takes_input {
+        found.extend(input(part, program));
+    } else if !read.has_code {
+        match operand.filter(|word| word.text != "-") {
+            Some(first) => found.extend(row.of_operand(first)),
+            None if row.reads_input => found.extend(input(part, program)),
+            None => {}
+        }
+        let mut following = arguments.iter().skip(read.operand + 1);
+        let second = following.find(|word| !row.is_option(word));
+        if let Some(second) = second.filter(|_| read.may_be_value && row.operand == "script") {
+            found.extend(row.of_operand(second));
+        }
+    }
+    found
+}
+
+/// The files that the code is read from on standard input. Text of the line is none.
+fn input(part: &Part, program: &str) -> Vec<Word> {
+    let files = read_files(part);
+    let texts = part.redirections.iter().filter_map(|one| match one {
+        Redirection::Text(text) => Some(text.is_some()),
+        _ => None,
+    });
+    let is_text = texts.eq([true]);
+    match files.is_empty() && !is_text {
+        true => vec![paths::unknown(format!("input of {}", base(program)))],
+        false => files,
+    }
+}
+
+fn read_files(part: &Part) -> Vec<Word> {
+    let files = part.redirections.iter().filter_map(|one| match one {
+        Redirection::Read(word) => Some(word),
+        _ => None,
+    });
+    files
+        .flat_map(|word| paths::with_suffixes(word, &[]))
+        .collect()
+}
+
+impl CodeReader {
+    fn suffixes(&self) -> Vec<&str> {
+        let mut suffixes: Vec<&str> = self.suffixes.iter().map(String::as_str).collect();
+        suffixes.sort_unstable();
+        suffixes
+    }
+
+    fn of_operand(&self, operand: &Word) -> Vec<Word> {
+        let is_unknown = !operand.is_known() || operand.glob;
+        match self.operand.as_str() {
+            "code" | "script" if is_unknown => vec![operand.clone()],
+            "script" if operand.text.starts_with('@') => paths::named_in(operand, &[]),
+            "script" => paths::with_suffixes(operand, &self.suffixes()),
+            "module" => {
+                let suffixes = self.suffixes();
+                let mut files = paths::named_in(operand, &suffixes);
+                files.extend(paths::of_module(operand, &suffixes));
+                files
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// Whether an argument is an option. Some programs also have options that begin with `+`.
+    fn is_option(&self, word: &Word) -> bool {
+        let has_plus = self.valued.iter().any(|name| name.starts_with('+'));
+        let signs: &[char] = if has_plus { &['-', '+'] } else { &['-'] };
+        word.is_known() && word.text.starts_with(signs) && word.text.len() > 1
+    }
+
+    fn has_options_anywhere(&self) -> bool {
+        matches!(self.operand.as_str(), "data" | "subcommand")
+    }
+
+    fn read_options(&self, arguments: &[Word], is_shell: bool) -> OptionsRead {
+        let mut read = OptionsRead::default();
+        let mut after_subcommand = self.subcommands.is_empty();
+        while let Some(word) = arguments.get(read.operand) {
+            if word.text == "--" || (word.text == "-" && is_shell) {
+                read.operand += 1;
+                break;
+            }
+            if self.is_option(word) {
+                self.read_option(arguments, &mut read);
+                if read.has_code && !self.has_options_anywhere() {
+                    break;
+                }
+                continue;
+            }
+            if self.has_options_anywhere() {
+                read.after_operand = true;
+                read.operand += 1;
+                continue;
+            }
+            if after_subcommand || word.text.contains(['.', '/']) || !word.is_known() {
+                break;
+            }
+            if !self.subcommands.contains(&word.text) {
+                read.has_code = true;
+                break;
+            }
+            after_subcommand = true;
+            read.operand += 1;
+        }
+        read
+    }
+
+    /// Reads the option at the index of the operand, and advances it.
+    fn read_option(&self, arguments: &[Word], read: &mut OptionsRead) {
+        let Some(word) = arguments.get(read.operand) else {
+            return;
+        };
+        read.operand += 1;
+        let (name, attached) = self.option_name(&word.text, read);
+        let Some(name) = name else {
+            let is_long = word.text.starts_with("--") && !word.text.contains('=');
+            read.may_be_value |= is_long;
+            return;
+        };
+        let value = match attached {
+            Some(value) => Some(Word {
+                text: value.to_owned(),
+                ..word.clone()
+            }),
+            None => {
+                read.operand += 1;
+                arguments.get(read.operand - 1).cloned()
+            }
+        };
+        read.has_code |= self.code.contains(&name);
+        let Some(value) = value else {
+            return;
+        };
+        let suffixes = self.suffixes();
+        if self.modules.contains(&name) {
+            read.code.extend(paths::of_module(&value, &suffixes));
+        } else if self.files.contains(&name) {
+            read.code.extend(paths::named_in(&value, &suffixes));
+        } else if self.code.contains(&name) && (!value.is_known() || value.glob) {
+            read.code.push(value);
+        }
+    }
+
+    /// The option of a word that has a value, and the value if it is in the same word.
+    fn option_name<'w>(
+        &self,
+        text: &'w str,
+        read: &mut OptionsRead,
+    ) -> (Option<String>, Option<&'w str>) {
+        let tables = [&self.files, &self.modules, &self.code, &self.valued];
+        let has_value = |name: &str| tables.iter().any(|names| names.contains(name));
+        if has_value(text) && text.len() > 2 {
+            return (Some(text.to_owned()), None);
+        }
+        if let Some((name, value)) = text.split_once(['=', ':'])
+            && has_value(name)
+            && name.len() > 2
+        {
+            return (Some(name.to_owned()), Some(value));
+        }
+        let sign = text.get(..1).unwrap_or_default();
+        let cluster = text.get(1..).unwrap_or_default();
+        // The same letter is another option for a subcommand: `git switch -c x`.
+        let is_of_subcommand = read.after_operand && self.operand == "subcommand";
+        if cluster.starts_with('-') || is_of_subcommand {
+            return (None, None);
+        }
+        for (at, letter) in cluster.char_indices() {
+            let name = format!("{sign}{letter}");
+            read.takes_line |= self.line.contains(&name);
+            read.takes_input |= self.input.contains(&name);
+            if self.attached.contains(&name) {
+                break;
+            }
+            if has_value(&name) {
+                let rest = cluster.get(at + letter.len_utf8()..).unwrap_or_default();
+                return (Some(name), (!rest.is_empty()).then_some(rest));
+            }
+        }
+        (None, None)
+    }
+}
