@@ -86,6 +86,17 @@ pub fn from_here(path: &str) -> String {
 /// Characters of a name before its value.
 const NAME: usize = 12;
 
+/// The end of a text that is longer than so many characters, behind a mark.
+pub fn end_of(text: &str, max: usize) -> String {
+    let length = text.chars().count();
+    if length <= max {
+        return text.to_owned();
+    }
+    let kept = max.saturating_sub(1);
+    let end: String = text.chars().skip(length - kept).collect();
+    format!("…{end}")
+}
+
 /// Prints a fact: its name, and its value.
 pub fn fact(name: Label, value: &str) -> Result<(), Error> {
     named(say!(name), value)

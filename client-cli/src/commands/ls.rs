@@ -18,6 +18,8 @@ use crate::reach;
 use crate::session_options::one_of;
 use crate::terminal;
 
+/// On a terminal a directory takes at most this part of the columns.
+const CWD_SHARE: usize = 4;
 /// On a terminal with fewer columns than this only what tells sessions apart is shown: the rest would hide their titles.
 const NARROW: usize = 70;
 
@@ -97,8 +99,15 @@ pub fn print(sessions: &[SessionSummary], listing: &Listing, verbose: bool) -> R
             &rows,
         );
     }
-    let rows = sessions.iter().map(row);
-    if terminal::columns().is_some_and(|columns| columns < NARROW) {
+    let columns = terminal::columns();
+    let rows = sessions.iter().map(row).map(|mut row| {
+        // A long directory would hide the titles.
+        if let (Some(columns), [.., cwd, _]) = (columns, &mut row) {
+            *cwd = output::end_of(cwd, columns / CWD_SHARE);
+        }
+        row
+    });
+    if columns.is_some_and(|columns| columns < NARROW) {
         let rows: Vec<_> = rows
             .map(|[pid, state, _, _, _, active, _, title]| [pid, state, active, title])
             .collect();

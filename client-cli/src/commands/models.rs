@@ -25,7 +25,7 @@ use crate::{output, reach, text};
 pub struct Args {
     #[command(flatten)]
     listing: Listing,
-    /// First ask each usable provider for its list of models, and keep it.
+    /// First ask each usable provider for its list of models, and keep it. An endpoint that lists no models, or lists them to all, gets a prompt of one token.
     #[arg(long)]
     refresh: bool,
 }
@@ -56,6 +56,9 @@ pub async fn run(args: Args) -> Result<u8, Error> {
     let client = reach::daemon("models").await?;
     let params = ProviderListParams { cwd: here() };
     let list = client.call::<ProviderList>(&params).await?;
+    if args.refresh && list.providers.iter().any(is_usable) {
+        key::announce();
+    }
     let mut rows = Vec::new();
     for provider in &list.providers {
         let offered = match args.refresh && is_usable(provider) {

@@ -68,7 +68,7 @@ client::catalog! {
     ForSessionAlways = "for the session, or always", "本会话内或始终";
     ForSession = "for the session", "本会话内";
     CouldCover = "  an approval could cover, {0}: {1} ({2})", "  批准可涵盖（{0}）：{1}（{2}）";
-    ByRule = "         by {0} ({1}){2}", "         依据 {0}（{1}）{2}";
+    ByRule = "         {0} ({1}){2}", "         {0}（{1}）{2}";
     CommandsUnknown = "         its commands are unknown: {0}", "         其中的命令未知：{0}";
     LoadedKeep = "; loaded sessions keep it until they are unloaded", "；已载入的会话在卸载之前仍保留它";
     Revoked = "· `{0}` is revoked; it was in {1}{2}", "· `{0}` 已移除；它原在 {1}{2}";

@@ -12,6 +12,7 @@ client::catalog! {
     GiveFile = "give the path of a file to create", "请给出要新建的文件的路径";
     NoFileName = "`{0}` is not a file name", "`{0}` 不是文件名";
     WrittenTo = "· {0} written to `{1}`", "· 已将 {0} 写入 `{1}`";
+    FileExists = "`{0}` exists", "`{0}` 已存在";
     ForceOverwrites = "use `--force` to overwrite it, or another file", "用 `--force` 可覆盖它，或换一个文件";
     ForkMade = "· a fork of {0} after its turn {1}: continue it with `reasonix run -s {2} PROMPT` or `reasonix attach {2}`", "· 从会话 {0} 的第 {1} 回合之后分出：用 `reasonix run -s {2} PROMPT` 或 `reasonix attach {2}` 继续";
     ForkPrompt = "· its first prompt, sent now: {0}", "· 它的第一条提示词，现已发送：{0}";

@@ -47,6 +47,14 @@ fn columns_stand_below_their_heads() {
 }
 
 #[test]
+fn of_a_long_text_the_end_stays() {
+    assert_eq!(end_of("/w/project", 10), "/w/project");
+    assert_eq!(end_of("/home/项目.worktrees/1a2b", 12), "…ktrees/1a2b");
+    assert_eq!(end_of("abc", 1), "…");
+    assert_eq!(end_of("abc", 0), "…");
+}
+
+#[test]
 fn a_narrow_terminal_cuts_and_shows_that_it_did() {
     let lines = lay_out(["PID", "STATE", "LAST"], &rows(), Some(20));
     assert!(lines.iter().all(|line| width(line) <= 20), "{lines:?}");

@@ -29,16 +29,12 @@ pub fn panel(confirm: &Confirm, model: &Model, width: usize) -> Panel {
         keys = rows;
     }
     let room = room(look, keys.len());
-    let (down, page) = (
-        keymap::shown(Context::Confirm, Action::ScrollDown),
-        keymap::shown(Context::Confirm, Action::PageDown),
-    );
     let (last, _) = framed::reach(body.len(), room);
     rows.extend(framed::window(
         &[&body],
         confirm.scroll.min(last),
         room,
-        (&down, &page),
+        &framed::ScrollKeys::of(Context::Confirm),
         look,
         width,
     ));

@@ -234,7 +234,7 @@ pub(super) fn window(
     parts: &[&[Line<'static>]],
     scroll: usize,
     room: usize,
-    keys: (&str, &str),
+    keys: &ScrollKeys,
     look: &Look,
     width: usize,
 ) -> Vec<Line<'static>> {
@@ -247,16 +247,45 @@ pub(super) fn window(
     if last > 0 {
         let (above, below) = (at.to_string(), below.to_string());
         let say = |message, values: &[&str]| look.language.fill(message, values);
+        let ScrollKeys { down, up } = keys;
         let words = match (at, below.as_str()) {
-            (0, _) => say(Msg::Below, &[&below, keys.0, keys.1]),
-            (_, "0") => say(Msg::Above, &[&above, keys.0, keys.1]),
-            _ => say(Msg::AboveBelow, &[&above, &below, keys.0, keys.1]),
+            (_, "0") => say(Msg::Above, &[&above, &up[0], &up[1]]),
+            (0, _) => say(Msg::Below, &[&below, &down[0], &down[1]]),
+            _ => say(Msg::AboveBelow, &[&above, &below, &down[0], &down[1]]),
         };
         // One row only: the keys at its end may be cut off.
         let rows = self::words(&words, Ink::Warning, look, width);
         out.extend(rows.into_iter().take(1));
     }
     out
+}
+
+/// The two keys that show more of a text below, and above.
+pub(super) struct ScrollKeys {
+    down: [String; 2],
+    up: [String; 2],
+}
+
+impl ScrollKeys {
+    /// By a line and by a page; where a line is a field, only pages scroll.
+    pub(super) fn of(context: Context) -> Self {
+        let keys = |line, page| [line, page].map(|action| keymap::shown(context, action));
+        match context {
+            Context::Approval | Context::Confirm => Self {
+                down: keys(Action::ScrollDown, Action::PageDown),
+                up: keys(Action::ScrollUp, Action::PageUp),
+            },
+            _ => Self::both(keys(Action::PageDown, Action::PageUp)),
+        }
+    }
+
+    /// The same two wherever the text is.
+    pub(super) fn both(keys: [String; 2]) -> Self {
+        Self {
+            down: keys.clone(),
+            up: keys,
+        }
+    }
 }
 
 /// Where to scroll to so that the marked rows are shown.

@@ -116,10 +116,6 @@ pub fn panel(dialog: &InteractionDialog, model: &Model, width: usize, rows: usiz
     }
     let layout = Layout::new(dialog, model, width, rows);
     let context = dialog.context();
-    let keys = match context {
-        Context::Approval => (Action::ScrollDown, Action::PageDown),
-        _ => (Action::PageDown, Action::PageUp),
-    };
     let visible = layout.visible(dialog.scroll);
     if form.decision().is_some() && !visible.is_readable {
         return too_small(layout, dialog, look, width, rows);
@@ -128,10 +124,7 @@ pub fn panel(dialog: &InteractionDialog, model: &Model, width: usize, rows: usiz
         &[&layout.body, &layout.covers],
         layout.reach(dialog.scroll).0,
         layout.room,
-        (
-            &keymap::shown(context, keys.0),
-            &keymap::shown(context, keys.1),
-        ),
+        &framed::ScrollKeys::of(context),
         look,
         width,
     );

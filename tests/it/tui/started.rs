@@ -232,6 +232,30 @@ fn a_narrow_terminal_shows_the_titles_of_sessions() {
 }
 
 #[test]
+fn a_long_directory_leaves_room_for_the_titles() {
+    let house = House::playing(&Script::new().says("Done."));
+    let long = house
+        .project()
+        .join("a-directory-with-a-long-name/and-another-one-in-it");
+    std::fs::create_dir_all(&long).expect("a directory");
+    let run = house.reasonix(&["run", "--cwd", &long.to_string_lossy(), "mend the login"]);
+    let _ = run.expect_code(0);
+    let mut terminal = Terminal::reasonix(&house, &["ls"], 100, 12);
+    assert_eq!(terminal.exit_code(), 0, "{}", terminal.scrollback());
+    let said = terminal.scrollback();
+    assert!(said.contains("mend the login"), "{said}");
+    assert!(said.contains("and-another-one-in-it"), "{said}");
+}
+
+#[test]
+fn the_first_screen_names_the_instruction_files() {
+    let house = House::playing(&Script::new().says("Done."));
+    house.files("//- AGENTS.md\nBe kind.\n");
+    let terminal = interface(&house, &[], TerminalSetup::USUAL);
+    terminal.wait_text("AGENTS.md · `/help` lists commands and keys");
+}
+
+#[test]
 fn the_last_session_goes_on_with_a_prompt_behind_its_option() {
     let house = House::playing(&Script::new().says("Once.").says("Twice.").says("Thrice."));
     let _ = house.reasonix(&["run", "hello"]).expect_code(0);

@@ -25,6 +25,7 @@ pub async fn checks(client: &Client) -> Result<Vec<Check>, Error> {
             hint,
         )]);
     }
+    key::announce();
     let mut checks = Vec::new();
     for provider in usable {
         checks.push(probed(client, provider, is_default(provider, default)).await?);

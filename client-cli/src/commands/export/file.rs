@@ -123,7 +123,7 @@ impl Drop for Target {
 
 fn exists(path: &Path) -> Error {
     Error::usage(
-        format!("`{}` exists", path.display()),
+        say!(Msg::FileExists, path.display()),
         say!(Msg::ForceOverwrites),
     )
 }

@@ -68,9 +68,7 @@ impl Search<'_> {
                 base_url: None,
             });
         }
-        if person.is_some() {
-            output::progress(say!(Msg::CheckCosts));
-        }
+        announce();
         let mut base_url = None;
         loop {
             let address = base_url.as_deref().or(self.base_url);
@@ -308,6 +306,11 @@ pub fn answer(probed: &ProviderProbeOutput) -> String {
         (true, false) => say!(Msg::NoAnswer, host),
         (false, _) => translated(&probed.text).into_owned(),
     })
+}
+
+/// Says before endpoints are checked what that may cost.
+pub fn announce() {
+    output::progress(say!(Msg::CheckCosts));
 }
 
 /// Asks a provider whether it is there, with the key that this process has for it, else with the daemon's.

@@ -51,11 +51,10 @@ pub(super) fn list(
     }
     let room = rows.saturating_sub(panel.rows.len() + keys.len());
     let scroll = framed::in_sight(&marked, list.len(), room);
-    let (down, up) = (
-        keymap::shown(Context::Approval, Action::ScrollDown),
-        keymap::shown(Context::Approval, Action::ScrollUp),
-    );
-    let shown = framed::window(&[&list], scroll, room, (&down, &up), look, width);
+    let moves = [Action::ScrollDown, Action::ScrollUp];
+    let moves = moves.map(|action| keymap::shown(Context::Approval, action));
+    let moves = framed::ScrollKeys::both(moves);
+    let shown = framed::window(&[&list], scroll, room, &moves, look, width);
     panel.rows.extend(shown);
     panel.rows.extend(keys);
     framed::fitted(panel, rows)

@@ -49,7 +49,7 @@ fn lacking(entry: &ProviderEntry, model: &str, wanted: &str, levels: &[String]) 
             entry.name
         ),
         format!(
-            "Say one of {}; or nothing (`--effort \"\"`), and it thinks as it does by itself.",
+            "Use one of {}, or an empty effort (`\"\"`) for what the model does by itself.",
             levels.join(", ")
         ),
     )

@@ -55,6 +55,7 @@ crate::catalog! {
     AgentReview = "Look for faults in changes or files; changes nothing", "在改动或文件中查找问题；不作任何改动";
     CommandInit = "write a first AGENTS.md for this project", "为本项目写第一份 AGENTS.md";
     CommandReview = "review uncommitted changes, a commit, or a branch", "审查未提交的改动、一个提交或一个分支";
+    LayerBuiltIn = "built-in", "内置";
     NoRule = "no rule allows it", "没有规则允许";
     NoRuleBecause = "no rule allows it: {0}", "没有规则允许：{0}";
     Undeclared = "the call was written as text, not made as a tool call", "该调用写在回答的文字中，而不是作为工具调用发出";

@@ -183,7 +183,7 @@ const GOLDEN: &str = "        \
     2.600  request #1 try 2 → 12.3 kB
     3.020  first token #1 0.42 s
     4.500  answer #1 1.90 s 1200→85 tokens (cached 1100)
-    4.600  call bash \"cargo test\" to be asked by fallback (built-in)
+    4.600  call bash \"cargo test\" to be asked: fallback (built-in)
     4.600  asks 3.1 bash \"cargo test\"
     5.000  paused by reasonix pause
     6.000  resumed by reasonix resume
@@ -375,7 +375,7 @@ fn questions_lists_checkpoints_and_rewinds_are_lines() {
         (9.0, None, "cache.reset", json!({"reason": "rewind"})),
     ]);
     let expected = "    0.000  turn 2 start \"\"
-    0.000  call fetch \"x\" allowed by r (user)
+    0.000  call fetch \"x\" allowed: r (user)
     1.000  asks 7.1 \"Which store?\"
     4.000  asked 7.1 → a by ann after 3.00 s
     5.000  asked 7.2 → no client was attached

@@ -317,7 +317,7 @@ impl What {
                 ..
             } => {
                 let verdict = verdict_words(*verdict, *unattended);
-                write!(f, "call {tool} \"{subject}\" {verdict} by {rule} ({layer})")
+                write!(f, "call {tool} \"{subject}\" {verdict}: {rule} ({layer})")
             }
             Self::Reviewed {
                 tool,
@@ -515,7 +515,7 @@ fn verdict_words(verdict: Verdict, unattended: Option<Unattended>) -> &'static s
         (Verdict::Allow, _) => "allowed",
         (Verdict::Deny, _) => "denied",
         (Verdict::Ask, None) => "to be asked",
-        (Verdict::Ask, Some(Unattended::Allowed)) => "allowed unattended",
-        (Verdict::Ask, Some(Unattended::Denied)) => "denied unattended",
+        (Verdict::Ask, Some(Unattended::Allowed)) => "allowed without asking",
+        (Verdict::Ask, Some(Unattended::Denied)) => "denied because nobody could be asked",
     }
 }
