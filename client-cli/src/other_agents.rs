@@ -5,14 +5,18 @@ use std::ffi::OsString;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use client::text;
 
+use crate::commands::bare::quoted;
 use crate::exit::Error;
 use crate::messages::talk::Msg;
 
+/// What runs a prompt here.
+const RUN: &str = "reasonix run";
+
 /// Their commands.
 const COMMANDS: &[(&str, &str)] = &[
-    ("exec", "reasonix run"),
-    ("e", "reasonix run"),
-    ("ask", "reasonix run"),
+    ("exec", RUN),
+    ("e", RUN),
+    ("ask", RUN),
     ("new", "reasonix"),
     ("continue", "reasonix -c"),
     ("list", "reasonix ls"),
@@ -103,6 +107,12 @@ pub fn error(error: &clap::Error, arguments: &[OsString]) -> Option<Error> {
     ) {
         return None;
     }
+    if let Some(ours) = words.get(1).and_then(|command| command_here(command)) {
+        let what = say!(Msg::UnknownWord, text::line(words[1]));
+        let line = with_rest(ours, &words[2..]);
+        let hint = say!(Msg::UseInstead, line.as_deref().unwrap_or(ours));
+        return Some(Error::usage(what, hint));
+    }
     if let Some(ContextValue::String(argument)) = error.get(ContextKind::InvalidArg) {
         let name = argument.split('=').next().unwrap_or_default();
         if let Some((_, ours)) = OPTIONS.iter().find(|row| row.0 == name) {
@@ -122,9 +132,24 @@ pub fn error(error: &clap::Error, arguments: &[OsString]) -> Option<Error> {
         let what = say!(Msg::UnknownWord, shows);
         return Some(Error::usage(what, say!(Msg::UseInstead, "reasonix config")));
     }
-    let ours = command_here(command)?;
-    let what = say!(Msg::UnknownWord, text::line(command));
-    Some(Error::usage(what, say!(Msg::UseInstead, ours)))
+    None
+}
+
+/// The whole line for `run`, with options as they are named here; `None`: it would not be accepted either.
+fn with_rest(ours: &str, rest: &[&str]) -> Option<String> {
+    let renamed = |word: &&str| OPTIONS.iter().find(|row| row.0 == *word).map(|row| row.1);
+    let rest = rest.iter().flat_map(|word| match renamed(word) {
+        Some(here) => here.split(' ').collect(),
+        None => vec![*word],
+    });
+    let rest: Vec<&str> = rest.collect();
+    if ours != RUN || rest.is_empty() {
+        return None;
+    }
+    let line = RUN.split(' ').chain(rest.iter().copied());
+    crate::command().try_get_matches_from(line).ok()?;
+    let rest: Vec<String> = rest.into_iter().map(quoted).collect();
+    Some(format!("{RUN} {}", rest.join(" ")))
 }
 
 /// What does here what another agent's command does.

@@ -6,7 +6,12 @@ use tests::House;
 fn commands_and_options_of_other_agents_are_refused_with_ours() {
     let house = House::new();
     for (arguments, ours) in [
-        (&["exec", "fix it"][..], "use `reasonix run`"),
+        (&["exec", "fix it"][..], "use `reasonix run \"fix it\"`"),
+        (
+            &["exec", "--full-auto", "--json", "fix it"],
+            "use `reasonix run --approval-mode auto --json \"fix it\"`",
+        ),
+        (&["exec", "-a", "never", "fix it"], "use `reasonix run`"),
         (&["exec"], "use `reasonix run`"),
         (&["sessions"], "use `reasonix ls`"),
         (&["run", "--yolo", "x"], "use `--approval-mode yolo`"),

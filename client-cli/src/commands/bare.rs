@@ -131,7 +131,7 @@ fn has_prompt(words: &[&str]) -> bool {
 }
 
 /// A word as a shell takes it.
-fn quoted(word: &str) -> String {
+pub fn quoted(word: &str) -> String {
     let shown = text::line(word);
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./:=,+@%^".contains(letter);
     let is_special = |letter: char| "$`\"\\!".contains(letter);

@@ -33,6 +33,8 @@ pub struct MenuContext<'a> {
 pub struct Menu {
     pub entries: Entries,
     pub selected: usize,
+    /// The user has moved the selection.
+    stepped: bool,
     /// The text that it was closed at: it stays closed until that changes.
     closed: Option<String>,
     /// The word after the `/`.
@@ -148,6 +150,7 @@ impl Menu {
 
     /// Moves the selection, around at the ends.
     pub fn step(&mut self, down: bool) {
+        self.stepped = true;
         let count = self.count().max(1);
         self.selected = match down {
             true => (self.selected + 1) % count,
@@ -284,11 +287,13 @@ impl Menu {
         if self.typed.is_none() || self.asked.is_some() {
             return;
         }
-        let selected = self.entry().cloned();
+        // Nobody has chosen the first row: another one may be the best now.
+        let selected = self.entry().filter(|_| self.stepped).cloned();
         self.filter(true);
         if let (Some(selected), Entries::Files(files)) = (selected, &self.entries) {
             let place = files.iter().position(|file| *file == selected);
             self.selected = place.unwrap_or_default();
+            self.stepped = true;
         }
     }
 
@@ -300,11 +305,12 @@ impl Menu {
     }
 
     fn filter(&mut self, known: bool) {
-        self.selected = 0;
+        (self.selected, self.stepped) = (0, false);
         self.entries = match (&self.typed, &self.listing) {
             (Some(typed), Some((_, names))) if known => {
                 let mut entries: Vec<FileEntry> = files(&typed.name, names)
                     .into_iter()
+                    .filter(|name| begins_as(name, typed) || !self.tree.leaves_out(typed, name))
                     .map(|name| FileEntry {
                         parent: typed.parent.clone(),
                         name,
@@ -314,16 +320,18 @@ impl Menu {
                 let elsewhere = |entry: &FileEntry| entry.parent != typed.parent;
                 entries.extend(found.into_iter().filter(elsewhere));
                 entries.extend(self.symbols.find(typed));
-                if !typed.name.is_empty() {
-                    let wanted = typed.name.to_lowercase();
-                    entries.sort_by_key(|it| !it.name.to_lowercase().starts_with(&wanted));
-                }
+                entries.sort_by_key(|it| !begins_as(&it.name, typed));
                 entries.extend(self.fitting_resources(typed));
                 Entries::Files(entries)
             }
             _ => Entries::None,
         };
     }
+}
+
+/// Whether a name begins with the typed letters, whatever their case.
+fn begins_as(name: &str, typed: &Typed) -> bool {
+    name.to_lowercase().starts_with(&typed.name.to_lowercase())
 }
 
 /// Resources in the menu: files come first, and all of a server's would hide nothing else.

@@ -27,7 +27,10 @@ pub(super) fn form(approval: &Approval) -> Form<'_> {
     let mut content = vec![Content::Subject(subject)];
     match &approval.preview {
         Display::Line { text } | Display::Command { tail: text, .. } => {
-            content.extend((text != subject && !text.is_empty()).then_some(Content::Text(text)));
+            // What goes before the command says where and with what it runs: the command itself is shown once.
+            let before = text.strip_suffix(subject);
+            let more = before.map_or(&**text, |before| before.trim_end_matches(": "));
+            content.extend((!more.is_empty()).then_some(Content::Text(more)));
         }
         Display::Diff {
             path,

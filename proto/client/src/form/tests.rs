@@ -259,6 +259,26 @@ fn yes_takes_the_selected_scope_or_the_first_that_may_be_kept() {
 }
 
 #[test]
+fn command_is_shown_once_beside_where_and_with_what_it_runs() {
+    let mut request = approval(None, &[]);
+    let InteractionRequest::Approval(approval) = &mut request else {
+        panic!("an approval")
+    };
+    approval.preview = Display::Line {
+        text: "in sub: with FOO changed: cargo test".to_owned(),
+    };
+    let interaction = interaction(request);
+    let form = Form::of(&interaction);
+    assert_eq!(
+        form.content,
+        [
+            Content::Subject("cargo test"),
+            Content::Text("in sub: with FOO changed")
+        ]
+    );
+}
+
+#[test]
 fn what_is_put_back_is_named_and_its_command_cannot_be_edited() {
     let interaction = interaction(put_back());
     let form = Form::of(&interaction);

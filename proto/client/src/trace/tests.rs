@@ -191,7 +191,7 @@ const GOLDEN: &str = "        \
    16.700  asked 3.1 → allow_once by ann after 12.1 s
    16.700  start bash \"cargo test\"
    20.900  run bash 4.20 s exit 0
-   20.900  call bash \"sleep 9 &\" allowed by Bash(sleep:*) (session)
+   20.900  call bash \"sleep 9 &\" allowed: Bash(sleep:*) (session)
    21.000  child 12 spawned \"sleep 9\"
    21.000  result bash unknown: The daemon stopped.
    21.500  child 12 exited signal 15 (kill_shell)

@@ -26,6 +26,61 @@ fn files_are_ordered_as_people_look_for_them() {
     assert_eq!(names("zz", all), Vec::<String>::new());
 }
 
+/// The menu for a typed name when the names of its directory have come.
+fn listed(name: &str, names: &[&str]) -> Menu {
+    let mut menu = Menu {
+        typed: Some(Typed {
+            at: 0,
+            parent: String::new(),
+            name: name.to_owned(),
+        }),
+        asked: Some("/p".into()),
+        ..Menu::default()
+    };
+    assert!(menu.tree.needs("/p".as_ref()));
+    menu.listed(
+        "/p".into(),
+        names.iter().map(|&name| name.to_owned()).collect(),
+    );
+    menu
+}
+
+fn walked(menu: &mut Menu, paths: &[&str]) -> Vec<String> {
+    let paths = paths.iter().map(|&path| path.to_owned());
+    menu.walked("/p".into(), paths.collect());
+    let Entries::Files(files) = &menu.entries else {
+        panic!("no files")
+    };
+    let paths = files
+        .iter()
+        .map(|file| format!("{}{}", file.parent, file.name));
+    paths.collect()
+}
+
+#[test]
+fn what_comes_later_may_be_the_first_choice_until_another_was_made() {
+    let all = ["src/log.rs", "colours.rs", "src/"];
+    let wanted = ["src/log.rs", "colours.rs"];
+    let mut menu = listed("lo", &["colours.rs", "src/"]);
+    assert_eq!(walked(&mut menu, &all), wanted);
+    assert_eq!(menu.selected, 0);
+    let mut menu = listed("lo", &["colours.rs", "src/"]);
+    menu.step(true);
+    assert_eq!(walked(&mut menu, &all), wanted);
+    assert_eq!(menu.selected, 1, "the one that was chosen");
+}
+
+#[test]
+fn what_git_ignores_is_found_by_its_first_letters_only() {
+    let names = ["node_modules/", "lib/", "dist/"];
+    let mut menu = listed("l", &names);
+    assert_eq!(walked(&mut menu, &["lib/", "lib/a.rs"]), ["lib/"]);
+    let mut menu = listed("i", &names);
+    assert_eq!(walked(&mut menu, &["lib/", "lib/a.rs"]), ["lib/"]);
+    let mut menu = listed("no", &names);
+    assert_eq!(walked(&mut menu, &["lib/", "lib/a.rs"]), ["node_modules/"]);
+}
+
 #[test]
 fn a_path_begins_where_a_word_does() {
     let typed = |text: &str| path(text, text.len()).map(|it| (it.at, it.parent, it.name));

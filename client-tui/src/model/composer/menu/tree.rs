@@ -15,7 +15,7 @@ const FOUND_MAX: usize = 50;
 #[derive(Debug, Default)]
 pub struct Tree {
     root: PathBuf,
-    /// Those of directories end in a slash; the nearest first.
+    /// Sorted; those of directories end in a slash.
     paths: Vec<String>,
     /// It was asked for, for the present `@`.
     asked: bool,
@@ -37,16 +37,22 @@ impl Tree {
         self.asked = false;
     }
 
-    pub fn walked(&mut self, root: PathBuf, paths: Vec<String>) {
+    pub fn walked(&mut self, root: PathBuf, mut paths: Vec<String>) {
         if self.root == root {
+            paths.sort_unstable();
             self.paths = paths;
         }
     }
 
+    /// Whether the paths have come and this name, beside the typed one, is none of them: git ignores it.
+    pub fn leaves_out(&self, typed: &Typed, name: &str) -> bool {
+        let path = format!("{}{name}", typed.parent);
+        !is_outside(typed) && !self.paths.is_empty() && self.paths.binary_search(&path).is_err()
+    }
+
     /// The matches, the best first: names with this prefix, then paths with the letters in this order.
     pub fn find(&self, typed: &Typed) -> Vec<FileEntry> {
-        let outside = typed.parent.starts_with(['/', '~']) || typed.parent.contains("../");
-        if typed.name.is_empty() || outside {
+        if typed.name.is_empty() || is_outside(typed) {
             return Vec::new();
         }
         let mut config = Config::DEFAULT.match_paths();
@@ -78,6 +84,11 @@ impl Tree {
         };
         found.into_iter().map(|(_, path)| entry(path)).collect()
     }
+}
+
+/// Whether a path leads out of the session's directory, or may.
+fn is_outside(typed: &Typed) -> bool {
+    typed.parent.starts_with(['/', '~']) || typed.parent.contains("../")
 }
 
 /// The directory of a path, with its slash, and the name in it.
