@@ -86,17 +86,6 @@ pub fn from_here(path: &str) -> String {
 /// Characters of a name before its value.
 const NAME: usize = 12;
 
-/// The end of a text that is longer than so many characters, behind a mark.
-pub fn end_of(text: &str, max: usize) -> String {
-    let length = text.chars().count();
-    if length <= max {
-        return text.to_owned();
-    }
-    let kept = max.saturating_sub(1);
-    let end: String = text.chars().skip(length - kept).collect();
-    format!("…{end}")
-}
-
 /// Prints a fact: its name, and its value.
 pub fn fact(name: Label, value: &str) -> Result<(), Error> {
     named(say!(name), value)
@@ -200,6 +189,16 @@ fn width(text: &str) -> usize {
 }
 
 /// The start of a line that fits into so many columns, with an ellipsis where something is left out.
+/// The end of a text that is wider than so many columns, behind a mark.
+pub fn end_of(text: &str, columns: usize) -> String {
+    if width(text) <= columns {
+        return text.to_owned();
+    }
+    let starts = text.char_indices().map(|(at, _)| &text[at..]);
+    let mut ends = starts.filter(|end| width(end) < columns);
+    format!("…{}", ends.next().unwrap_or_default())
+}
+
 fn cut(line: &str, columns: usize) -> String {
     if width(line) <= columns {
         return line.to_owned();

@@ -210,7 +210,7 @@ fn what_git_does_not_show_keeps_a_worktree_and_is_named() {
         // Where nothing else is in it: the directory of a submodule.
         (
             "echo x > inside/precious".to_owned(),
-            "the repository inside, `inside`",
+            "files in the nested repository `inside`",
         ),
         (
             "git update-index --skip-worktree a.txt && echo red > a.txt".to_owned(),
@@ -230,7 +230,7 @@ fn what_git_does_not_show_keeps_a_worktree_and_is_named() {
         ),
         (
             "echo red > a.txt && git stash -q".to_owned(),
-            "stash `stash@{0}`",
+            " (stash@{0})",
         ),
     ];
     for (command, named) in cases {
@@ -276,7 +276,7 @@ fn commands_that_take_over_fit_what_the_agent_left() {
 }
 
 #[test]
-fn worktree_that_another_was_made_from_stays_as_long_as_that() {
+fn worktree_that_another_was_made_from_is_kept_and_names_it() {
     let inner = |request: &Request| request.results().is_empty();
     let model = Model::start(Script::by(move |request| {
         let inside = json!({"agent": "apart", "prompt": "INNER", "description": "x"});
@@ -300,20 +300,29 @@ fn worktree_that_another_was_made_from_stays_as_long_as_that() {
 
 #[test]
 fn agent_in_a_worktree_cannot_move_the_checkout() {
-    let commands = [
-        "git --git-dir=$(git rev-parse --git-common-dir) symbolic-ref HEAD refs/heads/other; true",
-        "git --git-dir=$(git rev-parse --git-common-dir) read-tree --empty; true",
-        "cd ../../project && git checkout -q -b hijack; true",
-        "echo 'ref: refs/heads/other' > $(git rev-parse --git-common-dir)/HEAD; true",
-        "rm -f $(git rev-parse --git-common-dir)/index; true",
-        // Its own branch is its own.
-        "echo red > a.txt && git commit -q -a -m second",
+    let attacks = [
+        "git --git-dir=$(git rev-parse --git-common-dir) symbolic-ref HEAD refs/heads/other",
+        "git --git-dir=$(git rev-parse --git-common-dir) read-tree --empty",
+        "cd ../../project && git checkout -q -b hijack",
+        "echo 'ref: refs/heads/other' > $(git rev-parse --git-common-dir)/HEAD",
+        "rm $(git rev-parse --git-common-dir)/index",
     ];
+    let mut commands: Vec<_> = attacks
+        .iter()
+        .map(|it| format!("({it}); echo exit $?"))
+        .collect();
+    // Its own branch is its own.
+    commands.push("echo red > a.txt && git commit -q -a -m second; echo exit $?".to_owned());
+    let commands: Vec<_> = commands.iter().map(String::as_str).collect();
     let (house, said) = result_of_commands(&commands, &|_| {});
     let project = house.project();
     assert_eq!(git(&project, &["symbolic-ref", "HEAD"]), "refs/heads/main");
     assert_eq!(git(&project, &["status", "--porcelain"]), "");
     assert!(said.contains("Commits: 1."), "{said}");
+    for (number, result) in house.log(Pid(2)).results().iter().enumerate() {
+        let done = result.text.contains("exit 0");
+        assert_eq!(done, number == attacks.len(), "{result:?}");
+    }
 }
 
 #[test]
@@ -370,9 +379,17 @@ fn worktree_runs_nothing_that_the_repository_names() {
     let included = house.root().join("included");
     std::fs::write(
         &included,
-        format!("[filter \"evil\"]\n\tsmudge = {script}\n\tclean = {script}\n\trequired = true\n[diff \"evil\"]\n\ttextconv = {script}\n\tcommand = {script}\n[core]\n\tfsmonitor = {script}\n[hook \"evil\"]\n\tcommand = {script}\n\tevent = post-checkout\n"),
+        format!("[filter \"evil\"]\n\tsmudge = {script}\n\tclean = {script}\n\trequired = true\n[diff \"evil\"]\n\ttextconv = {script}\n\tcommand = {script}\n[core]\n\tfsmonitor = {script}\n[hook \"evil\"]\n\tcommand = {script}\n\tevent = post-checkout\n[log]\n\tshowSignature = true\n[gpg]\n\tprogram = {script}\n"),
     )
     .expect("a config");
+    let commit = git(&project, &["cat-file", "commit", "HEAD"]);
+    let signature = "gpgsig -----BEGIN PGP SIGNATURE-----\n \n iQ\n -----END PGP SIGNATURE-----";
+    let signed = commit.replacen("\n\n", &format!("\n{signature}\n\n"), 1) + "\n";
+    let file = house.root().join("signed");
+    std::fs::write(&file, signed).expect("a commit");
+    let file = file.to_string_lossy().into_owned();
+    let signed = git(&project, &["hash-object", "-t", "commit", "-w", &file]);
+    git(&project, &["update-ref", "refs/heads/main", &signed]);
     git(
         &project,
         &["config", "include.path", &included.to_string_lossy()],

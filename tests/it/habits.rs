@@ -8,8 +8,8 @@ fn commands_and_options_of_other_agents_are_refused_with_ours() {
     for (arguments, ours) in [
         (&["exec", "fix it"][..], "use `reasonix run \"fix it\"`"),
         (
-            &["exec", "--full-auto", "--json", "fix it"],
-            "use `reasonix run --approval-mode auto --json \"fix it\"`",
+            &["exec", "--full-auto", "fix it"],
+            "use `reasonix run --approval-mode auto \"fix it\"`",
         ),
         (&["exec", "-a", "never", "fix it"], "use `reasonix run`"),
         (&["exec"], "use `reasonix run`"),

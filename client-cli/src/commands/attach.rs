@@ -406,7 +406,7 @@ impl Attached {
         }
         if let Some(asked) = Dialog::opened_by(&body) {
             self.how_to(&asked)?;
-            // The one that was shown last is the one that a word answers.
+            // Before those of sub-agents: a word answers the session's own question first.
             let of_agents = self.open.iter().position(|open| open.agent.is_some());
             let at = of_agents.unwrap_or(self.open.len());
             self.open.insert(at, asked);

@@ -57,7 +57,7 @@ pub async fn run(args: Args) -> Result<u8, Error> {
     let params = ProviderListParams { cwd: here() };
     let list = client.call::<ProviderList>(&params).await?;
     if args.refresh && list.providers.iter().any(is_usable) {
-        key::announce();
+        key::announce_cost();
     }
     let mut rows = Vec::new();
     for provider in &list.providers {

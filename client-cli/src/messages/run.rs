@@ -78,10 +78,10 @@ client::catalog! {
     WorktreeChanged = "  changed: {0}", "  已更改：{0}";
     WorktreeUnknown = "! the git worktree {0} was kept because its changes could not be checked: {1}", "! 已保留 git 工作树 {0}，因为无法检查其中的更改：{1}";
     WorktreeTakeOver = "  merge: {0}", "  合并：{0}";
-    WorktreeUnfinished = "! a merge, rebase, cherry-pick or revert is not finished there: `git -C {0} status` says how to finish or abort it", "! 其中有未完成的合并、变基、拣选或还原：`git -C {0} status` 说明如何完成或中止";
+    WorktreeUnfinished = "! a merge, rebase, cherry-pick or revert is not finished in {0}: run `git status` there to see how to finish or abort it", "! {0} 中有未完成的合并、变基、拣选或还原：请在其中运行 `git status` 查看如何完成或中止";
     WorktreeCommitLeft = "  not merged: commit {0}", "  未合并：提交 {0}";
-    WorktreeStashLeft = "  not merged: {0} (`git stash list`)", "  未合并：{0}（`git stash list`）";
-    WorktreeRepositoryLeft = "  not merged: what is in the repository inside, {0}", "  未合并：其中的仓库 {0} 里的内容";
+    WorktreeStashLeft = "  not merged: stash {0}", "  未合并：贮藏 {0}";
+    WorktreeRepositoryLeft = "  not included: files in the nested repository {0}", "  不含：嵌套仓库 {0} 中的文件";
     WorktreeWorktreeLeft = "  not merged: the git worktree {0}, which was made from it", "  未合并：由它创建的 git 工作树 {0}";
     WorktreeDelete = "  delete: {0}", "  删除：{0}";
     WorktreeLeftOut = "  not included: uncommitted changes of your checkout (paths: {0})", "  不含工作目录中未提交的更改（路径数：{0}）";

@@ -74,7 +74,7 @@ client::catalog! {
     NoQuestion = "no question is open", "没有待回答的问题";
     /// 0: how many.
     OthersWait = "calls of the same answer without a result yet: {0} more", "同一回答中还有 {0} 个调用没有结果";
-    AnotherWaits = "another question waits; it is shown next", "还有一个问题在等待，随后显示";
+    AnotherWaits = "another question is waiting; answer this one first", "还有问题在等待，请先回答当前问题";
     /// Below a call that waits.
     RestToo = "`r` denies it and all others of that answer that need approval", "`r` 拒绝此项以及该回答中其余需要批准的调用";
     NoOpenQuestion = "there is no open question", "没有待回答的问题";

@@ -49,7 +49,8 @@ fn columns_stand_below_their_heads() {
 #[test]
 fn of_a_long_text_the_end_stays() {
     assert_eq!(end_of("/w/project", 10), "/w/project");
-    assert_eq!(end_of("/home/项目.worktrees/1a2b", 12), "…ktrees/1a2b");
+    assert_eq!(end_of("/home/ann/项目.trees/1a", 11), "….trees/1a");
+    assert_eq!(end_of("/home/ann/项目.trees/1a", 12), "…目.trees/1a");
     assert_eq!(end_of("abc", 1), "…");
     assert_eq!(end_of("abc", 0), "…");
 }

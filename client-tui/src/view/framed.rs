@@ -269,13 +269,20 @@ pub(super) struct ScrollKeys {
 impl ScrollKeys {
     /// By a line and by a page; where a line is a field, only pages scroll.
     pub(super) fn of(context: Context) -> Self {
-        let keys = |line, page| [line, page].map(|action| keymap::shown(context, action));
+        let keys = |one, other| [one, other].map(|action| keymap::shown(context, action));
         match context {
             Context::Approval | Context::Confirm => Self {
                 down: keys(Action::ScrollDown, Action::PageDown),
                 up: keys(Action::ScrollUp, Action::PageUp),
             },
-            _ => Self::both(keys(Action::PageDown, Action::PageUp)),
+            Context::Question
+            | Context::Everywhere
+            | Context::Processes
+            | Context::Queue
+            | Context::Menu
+            | Context::List
+            | Context::Pager
+            | Context::Composer => Self::both(keys(Action::PageDown, Action::PageUp)),
         }
     }
 

@@ -70,7 +70,7 @@ const OTHER_KEYS: [&str; 5] = [
 const REFUSED: [&str; 1] = ["budget"];
 /// The spellings of the number of steps.
 const STEPS: [&str; 3] = ["max_steps", "maxTurns", "max_turns"];
-/// Names of models that mean the model of the parent here, like all of Claude that name no provider.
+/// Model names that mean the parent's model. So does every `claude-…` name without a provider.
 const PARENTS_MODEL: [&str; 4] = ["inherit", "sonnet", "opus", "haiku"];
 
 /// An agent.

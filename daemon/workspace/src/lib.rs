@@ -54,7 +54,7 @@ pub use patch::{
 pub use programs::{FoundProgram, WritableDirs};
 pub use protected::{guarded, is_protected};
 pub use read::{FileContent, FileError, FileKind, FileStamp, OpenFile, SIZE_MAX};
-pub use repository::{GitDirs, is_repository};
+pub use repository::{GitDirs, has_work_tree, is_repository};
 pub use resolve::{Access, PathError, ResolvedPath, names_directory};
 pub use restore::RestoreTarget;
 pub use search::{FileMatches, SearchError, SearchLine, SearchMode, SearchQuery, SearchResult};

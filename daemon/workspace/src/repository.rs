@@ -35,6 +35,13 @@ pub fn is_repository(dir: &Path) -> bool {
     dir.join(".git").exists()
 }
 
+/// Whether the work tree exists that a directory in `worktrees` of a git directory belongs to.
+#[must_use]
+pub fn has_work_tree(own: &Path) -> bool {
+    let link = said(&own.join("gitdir"));
+    link.is_some_and(|link| own.join(link.trim_end()).exists())
+}
+
 /// The git directories of a work tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GitDirs {
@@ -49,12 +56,6 @@ pub struct GitDirs {
 }
 
 impl GitDirs {
-    /// Whether a directory in `worktrees` of a git directory belongs to a work tree that exists.
-    #[must_use]
-    pub fn has_work_tree(own: &Path) -> bool {
-        leads_to(&own.join("gitdir"), "").is_some()
-    }
-
     /// Finds them for a `.git` that is a directory, a link to one, or a file created by git. In the
     /// last case the named directory must refer back to this work tree, in files that no command
     /// can write.

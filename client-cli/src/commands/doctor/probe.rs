@@ -25,7 +25,7 @@ pub async fn checks(client: &Client) -> Result<Vec<Check>, Error> {
             hint,
         )]);
     }
-    key::announce();
+    key::announce_cost();
     let mut checks = Vec::new();
     for provider in usable {
         checks.push(probed(client, provider, is_default(provider, default)).await?);

@@ -67,8 +67,8 @@ impl GoalRun {
             }
             // The goal ended in the place of a restart, and its session stays.
             Body::SessionState(_) if self.turn.is_none() && self.over.is_some() => {
-                let outcome = self.over.unwrap_or(GoalOutcome::Stopped);
-                return GoalEvent::Over(self.code(outcome));
+                let code = self.over.map(|outcome| self.code(outcome));
+                return code.map_or(GoalEvent::Other, GoalEvent::Over);
             }
             Body::SessionExited(exited) => {
                 report.exited(exited);

@@ -99,6 +99,8 @@ fn removed(before: WorktreeReport) -> WorktreeReport {
         more: 0,
         commits: 0,
         take_over: Vec::new(),
+        unfinished: false,
+        left_behind: Vec::new(),
         delete: None,
         ..before
     }

@@ -68,7 +68,7 @@ impl Search<'_> {
                 base_url: None,
             });
         }
-        announce();
+        announce_cost();
         let mut base_url = None;
         loop {
             let address = base_url.as_deref().or(self.base_url);
@@ -309,7 +309,7 @@ pub fn answer(probed: &ProviderProbeOutput) -> String {
 }
 
 /// Says before endpoints are checked what that may cost.
-pub fn announce() {
+pub fn announce_cost() {
     output::progress(say!(Msg::CheckCosts));
 }
 

@@ -49,7 +49,7 @@ fn lacking(entry: &ProviderEntry, model: &str, wanted: &str, levels: &[String]) 
             entry.name
         ),
         format!(
-            "Use one of {}, or an empty effort (`\"\"`) for what the model does by itself.",
+            "Use one of {}, or `\"\"` for the model's default effort.",
             levels.join(", ")
         ),
     )

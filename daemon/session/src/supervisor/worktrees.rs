@@ -94,21 +94,7 @@ impl Supervisor {
         let entry = worktree.clone();
         let put = blocking(move || entries::put(&home, session, &entry)).await?;
         put.map_err(|error| storage(store::reason(&error)))?;
-        let path = worktree.path.to_string_lossy().into_owned();
-        let add = [
-            "worktree",
-            "add",
-            "--no-checkout",
-            "--no-track",
-            "-b",
-            &worktree.branch,
-            &path,
-            &worktree.base,
-        ];
-        let added = match git.run(&add).await {
-            Ok(_) => check_out(git, &worktree).await,
-            Err(reason) => Err(reason),
-        };
+        let added = add(git, &worktree).await;
         drop(turn);
         if let Err(reason) = added {
             self.discard_worktree(session).await;
@@ -234,18 +220,20 @@ impl Supervisor {
     }
 }
 
-/// Fills a new worktree with the files of its commit. `git worktree add` would do so by `git reset`, which locks all
+/// Adds the worktree to its repository and fills it. `git worktree add` alone would fill it by `git reset`, which locks all
 /// branches of the repository: if git is killed, they stay locked, also for the user.
-async fn check_out(git: Git, worktree: &Worktree) -> Result<(), String> {
+async fn add(git: Git, worktree: &Worktree) -> Result<(), String> {
     let path = worktree.path.clone();
-    let dirs = blocking(move || GitDirs::of_work_tree(&path)).await;
+    let name = path.to_string_lossy();
+    let (branch, base) = (&*worktree.branch, &*worktree.base);
+    let add = ["worktree", "add", "--no-checkout", "--no-track", "-b"];
+    git.run(&[&add[..], &[branch, &name, base]].concat())
+        .await?;
+    let made = path.clone();
+    let dirs = blocking(move || GitDirs::of_work_tree(&made)).await;
     let dirs = dirs.map_err(|failure| failure.message)?;
     let dirs = dirs.ok_or("git made no worktree there")?;
-    let git = Git {
-        git_dir: dirs.own().to_owned(),
-        tree: worktree.path.clone(),
-        ..git
-    };
+    let git = git.in_work_tree(dirs.own(), &path);
     let done = git.run(&["read-tree", "--reset", "-u", "HEAD"]).await;
     done.map(drop)
 }
@@ -273,7 +261,7 @@ fn remove_files(worktree: &Worktree) -> Result<(), String> {
     let known = path
         .file_name()
         .map(|name| common.join("worktrees").join(name));
-    if let Some(known) = known.filter(|known| known.is_dir() && !GitDirs::has_work_tree(known)) {
+    if let Some(known) = known.filter(|known| known.is_dir() && !workspace::has_work_tree(known)) {
         std::fs::remove_dir_all(&known).map_err(failed(&known))?;
         // As git does. Others may be there.
         let _ = std::fs::remove_dir(common.join("worktrees"));

@@ -82,7 +82,7 @@ crate::catalog! {
     AfterRestart = "It takes effect after `reasonix daemon restart`.", "执行 `reasonix daemon restart` 之后生效。";
     NotYetInEffect = "The provider `{0}` is not in effect yet.", "服务商 `{0}` 尚未生效。";
     EffortUnknownOf = "`{0}` does not know the effort `{1}`.", "`{0}` 不支持推理强度 `{1}`。";
-    EffortSay = "Use one of {0}, or an empty effort (`\"\"`) for what the model does by itself.", "请使用 {0} 之一；或留空（`\"\"`），使用模型的默认强度。";
+    EffortSay = "Use one of {0}, or `\"\"` for the model's default effort.", "请使用 {0} 之一；或留空（`\"\"`），使用模型的默认强度。";
     ProviderUnusableEffort = "The provider `{0}` cannot be used: `{1}` does not know the effort `{2}`.", "服务商 `{0}` 无法使用：`{1}` 不支持推理强度 `{2}`。";
     EffortFix = "Fix `effort` of `{0}` in {1}: one of {2}; or list what its models know in `efforts`.", "请修正 {1} 中 `{0}` 的 `effort`：{2} 之一；或在 `efforts` 中列出其模型所支持的。";
     RuleCannotKeep = "The rule cannot be kept: {0}", "无法保存规则：{0}";

@@ -42,7 +42,7 @@ impl Supervisor {
         sender.ask(|actor, reply| actor.when_on_disk(reply)).await?;
         let stranger = || {
             let text = format!(
-                "Session {to} does not work with this one: messages go to the session that started this one, and to the agents of that tree."
+                "Session {to} does not work with this one: messages go to the session that started this one, and to the agents below that session."
             );
             Ok(Outcome::refused(text))
         };

@@ -235,13 +235,15 @@ fn named(words: &str) -> String {
 
 /// Stashes that were made on the worktree's branch. All worktrees of a repository share them.
 async fn stashes(git: &Git, branch: &str) -> Result<Vec<LeftBehind>, String> {
-    let list = git.run(&["stash", "list", "--format=%gd %gs"]).await?;
+    let list = git.run(&["stash", "list", "--format=%h %gd %gs"]).await?;
     let list = String::from_utf8_lossy(&list).into_owned();
     let on = [format!("WIP on {branch}:"), format!("On {branch}:")];
     let own = list.lines().filter_map(|line| {
-        let (name, words) = line.split_once(' ')?;
+        let (commit, rest) = line.split_once(' ')?;
+        let (name, words) = rest.split_once(' ')?;
         let is_own = on.iter().any(|on| words.starts_with(on));
-        is_own.then(|| name.to_owned())
+        // Later stashes shift the names.
+        is_own.then(|| format!("{commit} ({name})"))
     });
     Ok(left(LeftKind::Stash, own))
 }

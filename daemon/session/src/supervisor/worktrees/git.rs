@@ -18,12 +18,13 @@ const PRINT_MAX: usize = 64 * 1024 * 1024;
 /// Maximum bytes of what git reports as an error.
 const REPORT_MAX: usize = 4 * 1024;
 /// Settings that would run a program, or reach into other repositories.
-const SWITCHED_OFF: [&str; 5] = [
+const SWITCHED_OFF: [&str; 6] = [
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
     "core.untrackedCache=false",
     "submodule.recurse=false",
     "advice.detachedHead=false",
+    "log.showSignature=false",
 ];
 
 /// Git in one work tree.
@@ -35,7 +36,7 @@ pub(super) struct Git {
     /// `PATH`, which only has directories that the session cannot write.
     pub search_path: String,
     /// Settings that switch off what the repository's config names.
-    pub quiet: Vec<String>,
+    quiet: Vec<String>,
 }
 
 /// How a git command ended.
@@ -77,6 +78,15 @@ impl Git {
             git.quiet.extend(off(key)?);
         }
         Ok(git)
+    }
+
+    /// The same in another work tree of the repository.
+    pub fn in_work_tree(self, git_dir: &Path, tree: &Path) -> Self {
+        Self {
+            git_dir: git_dir.to_owned(),
+            tree: tree.to_owned(),
+            ..self
+        }
     }
 
     /// Runs a command and returns what it printed.

@@ -177,8 +177,8 @@ fn left_behind(report: &WorktreeReport) -> String {
         let name = &left.name;
         match left.kind {
             LeftKind::Commit => format!("commit {name}"),
-            LeftKind::Stash => format!("stash `{name}`"),
-            LeftKind::Repository => format!("what is in the repository inside, `{name}`"),
+            LeftKind::Stash => format!("stash {name}"),
+            LeftKind::Repository => format!("files in the nested repository `{name}`"),
             LeftKind::Worktree => format!("the worktree `{name}`, which was made from it"),
         }
     };
