@@ -13,13 +13,9 @@ use rustix::io::Errno;
 /// Maximum bytes of a config.
 const CONFIG_MAX: u64 = 64 * 1024;
 /// Names in a git directory that lead elsewhere or bring their own config. None is part of a new repository.
-const LEADING: [&str; 5] = [
-    "commondir",
-    "config.worktree",
-    "gitdir",
-    "modules",
-    "worktrees",
-];
+const LEADING: [&str; 4] = ["commondir", "gitdir", "modules", "worktrees"];
+/// The files with settings; the second comes with a sparse checkout.
+const CONFIGS: [&str; 2] = ["config", "config.worktree"];
 /// Settings that `git init` and options of `git clone` make, who commits, and how git shows and joins things. None names a
 /// program, a file or an address.
 const PLAIN: [(&str, &[&str]); 13] = [
@@ -43,7 +39,12 @@ const PLAIN: [(&str, &[&str]); 13] = [
     ),
     (
         "extensions",
-        &["objectformat", "refstorage", "partialclone"],
+        &[
+            "objectformat",
+            "refstorage",
+            "partialclone",
+            "worktreeconfig",
+        ],
     ),
     ("user", &["name", "email"]),
     ("commit", &["gpgsign"]),
@@ -112,11 +113,12 @@ pub(crate) fn look_into(git: &OwnedFd, kind: GitDirectoryKind) -> NewRepository 
     if !LEADING.iter().all(is_missing) || !has_samples_only(git) {
         return NewRepository::Runs;
     }
-    match config(git) {
+    let judged = CONFIGS.iter().map(|name| match config(git, name) {
         Ok(Some(text)) => judge_config(&text, kind),
         Ok(None) => NewRepository::Plain,
         Err(()) => NewRepository::Runs,
-    }
+    });
+    judged.max().unwrap_or(NewRepository::Plain)
 }
 
 /// Whether there are no hooks but the examples of git, which it does not run.
@@ -137,10 +139,10 @@ fn has_samples_only(git: &OwnedFd) -> bool {
     })
 }
 
-/// The text of the config, if there is one.
-fn config(git: &impl AsFd) -> Result<Option<String>, ()> {
+/// The text of a config, if there is one.
+fn config(git: &impl AsFd, name: &str) -> Result<Option<String>, ()> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let file = match openat(git, "config", flags, Mode::empty()) {
+    let file = match openat(git, name, flags, Mode::empty()) {
         Ok(file) => file,
         Err(Errno::NOENT) => return Ok(None),
         Err(_) => return Err(()),

@@ -104,7 +104,6 @@ fn whatever_may_run_something_is_found() {
         "[include]\n\tpath = ../x",
         "[user]\n\tname = a \\\n[core]\nfsmonitor = evil",
         "[user]\n\tname = \"a",
-        "[extensions]\n\tworktreeConfig = true",
         "[remote \"o\"]\n\turl = ext::sh -c evil",
         "[remote \"o\"]\n\tuploadpack = evil",
         "[commit]\n\tgpgsign = true",
@@ -125,7 +124,9 @@ fn whatever_may_run_something_is_found() {
             std::os::unix::fs::symlink("/nowhere", git.join("hooks")).unwrap();
         },
         |git| fs::write(git.join("commondir"), "..").unwrap(),
-        |git| fs::write(git.join("config.worktree"), "").unwrap(),
+        |git| {
+            fs::write(git.join("config.worktree"), "[core]\nfsmonitor = evil\n").unwrap();
+        },
         |git| fs::create_dir(git.join("modules")).unwrap(),
         |git| {
             fs::rename(git.join("config"), git.join("other")).unwrap();

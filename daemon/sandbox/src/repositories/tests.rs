@@ -62,6 +62,8 @@ fn new_repositories_that_run_nothing_stay() {
         &known.root,
         &["clone", "-q", "--mirror", "old", "mirror.git"],
     );
+    git(&known.root, &["clone", "-q", "--sparse", ".", "sparse"]);
+    assert!(at("sparse/.git/config.worktree").exists());
     git(&known.root, &["worktree", "add", "-q", "beside"]);
     git(
         &at("a"),
