@@ -107,14 +107,16 @@ from_toml! {
         pub valued: Names,
         /// … and those whose value, if any, is in the same word.
         pub attached: Names,
+        /// Those of one letter whose value is the next word even inside a cluster: `-oe pipefail`.
+        pub detached: Names,
+        /// The letters that have values if the first argument is a cluster without a dash: `tar xIf a b`.
+        pub undashed: String,
         /// Options with which the first operand is code instead of a file, …
         pub line: Names,
         /// … and those with which operands are arguments of the code on standard input.
         pub input: Names,
-        /// The first operand: `script`, `code`, `module` (its name) or `data`, which options may follow. After a
-        /// `subcommand` only long ones mean the same.
-        pub operand: String,
-        /// Without an operand, it reads code from standard input. With `data`: from a file there.
+        pub operand: Operand,
+        /// Without an operand, it reads code from standard input. With [`Operand::Data`]: from a file there.
         pub reads_input: bool,
         /// Subcommands after which the operand comes. If there are any, other operands are only paths.
         pub subcommands: Names,
@@ -147,6 +149,34 @@ from_toml! {
         pub programs: Names,
         pub short: String,
         pub long: Names,
+    }
+}
+
+/// What the first operand of a program that reads code is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Operand {
+    /// A file with code.
+    Script,
+    /// The code itself.
+    Code,
+    /// The name of a module.
+    Module,
+    /// No code. Options may follow.
+    Data,
+    /// No code. Only long options mean the same after it.
+    Subcommand,
+}
+
+impl FromToml for Operand {
+    fn from_toml(value: Option<Value>) -> Self {
+        match String::from_toml(value).as_str() {
+            "script" => Self::Script,
+            "code" => Self::Code,
+            "module" => Self::Module,
+            "data" => Self::Data,
+            "subcommand" => Self::Subcommand,
+            other => panic!("no kind of operand: `{other}`"),
+        }
     }
 }
 

@@ -70,10 +70,7 @@ fn shell(name: &str, part: &Part) -> Vec<Launched> {
             at += 1;
             break;
         }
-        if matches!(
-            option,
-            "--rcfile" | "--init-file" | "-o" | "+o" | "-O" | "+O"
-        ) {
+        if matches!(option, "--rcfile" | "--init-file") {
             at += 2;
             continue;
         }
@@ -84,8 +81,11 @@ fn shell(name: &str, part: &Part) -> Vec<Launched> {
         if !letters.starts_with('-') {
             takes_line |= letters.contains('c');
             reads_input |= letters.contains(['s', 'i']);
-            // `-eo pipefail`: the option's name is the next word.
-            at += usize::from(letters.ends_with(['o', 'O']));
+            // `-oe pipefail`: the option's name is the next word. Others take the rest of the cluster, if any.
+            at += match name {
+                "ksh" | "mksh" | "zsh" => usize::from(letters.ends_with(['o', 'O'])),
+                _ => letters.matches(['o', 'O']).count(),
+            };
         }
     }
     let operand = part.words.get(at);

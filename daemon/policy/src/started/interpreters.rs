@@ -5,7 +5,7 @@
 use super::paths;
 use crate::programs::base;
 use crate::shell::{Part, Redirection, Word};
-use crate::tables::{CodeReader, tables};
+use crate::tables::{CodeReader, Names, Operand, tables};
 
 /// What the options of a command say about where its code is.
 #[derive(Default)]
@@ -49,7 +49,8 @@ pub(super) fn code_files(part: &Part) -> Vec<Word> {
         return Vec::new();
     }
     let is_shell = tables().shells.contains(base(program));
-    let read = row.read_options(arguments, is_shell);
+    let arguments = row.with_dashes(arguments);
+    let read = row.read_options(&arguments, is_shell);
     let mut found = read.code;
     let operand = arguments.get(read.operand);
     if row.has_options_anywhere() {
@@ -70,7 +71,8 @@ pub(super) fn code_files(part: &Part) -> Vec<Word> {
         }
         let mut following = arguments.iter().skip(read.operand + 1);
         let second = following.find(|word| !row.is_option(word));
-        if let Some(second) = second.filter(|_| read.may_be_value && row.operand == "script") {
+        if let Some(second) = second.filter(|_| read.may_be_value && row.operand == Operand::Script)
+        {
             found.extend(row.of_operand(second));
         }
     }
@@ -110,29 +112,30 @@ impl CodeReader {
 
     fn of_operand(&self, operand: &Word) -> Vec<Word> {
         let is_unknown = !operand.is_known() || operand.glob;
-        match self.operand.as_str() {
-            "code" | "script" if is_unknown => vec![operand.clone()],
-            "script" if operand.text.starts_with('@') => paths::named_in(operand, &[]),
-            "script" => paths::with_suffixes(operand, &self.suffixes()),
-            "module" => {
+        match self.operand {
+            Operand::Code | Operand::Script if is_unknown => vec![operand.clone()],
+            Operand::Script if operand.text.starts_with('@') => paths::named_in(operand, &[]),
+            Operand::Script => paths::with_suffixes(operand, &self.suffixes()),
+            Operand::Module => {
                 let suffixes = self.suffixes();
                 let mut files = paths::named_in(operand, &suffixes);
                 files.extend(paths::of_module(operand, &suffixes));
                 files
             }
-            _ => Vec::new(),
+            Operand::Code | Operand::Data | Operand::Subcommand => Vec::new(),
         }
     }
 
     /// Whether an argument is an option. Some programs also have options that begin with `+`.
     fn is_option(&self, word: &Word) -> bool {
-        let has_plus = self.valued.iter().any(|name| name.starts_with('+'));
+        let mut names = self.valued.iter().chain(&self.detached);
+        let has_plus = names.any(|name| name.starts_with('+'));
         let signs: &[char] = if has_plus { &['-', '+'] } else { &['-'] };
         word.is_known() && word.text.starts_with(signs) && word.text.len() > 1
     }
 
     fn has_options_anywhere(&self) -> bool {
-        matches!(self.operand.as_str(), "data" | "subcommand")
+        matches!(self.operand, Operand::Data | Operand::Subcommand)
     }
 
     fn read_options(&self, arguments: &[Word], is_shell: bool) -> OptionsRead {
@@ -174,60 +177,70 @@ impl CodeReader {
             return;
         };
         read.operand += 1;
-        let (name, attached) = self.option_name(&word.text, read);
-        let Some(name) = name else {
+        let options = self.options_in(&word.text, read);
+        if options.is_empty() {
             let is_long = word.text.starts_with("--") && !word.text.contains('=');
             read.may_be_value |= is_long;
-            return;
-        };
-        let value = match attached {
-            Some(value) => Some(Word {
-                text: value.to_owned(),
-                ..word.clone()
-            }),
-            None => {
-                read.operand += 1;
-                arguments.get(read.operand - 1).cloned()
-            }
-        };
-        read.has_code |= self.code.contains(&name);
+        }
+        for (names, attached) in options {
+            let value = match attached {
+                Some(value) => Some(Word {
+                    text: value.to_owned(),
+                    ..word.clone()
+                }),
+                None => {
+                    let next = arguments.get(read.operand);
+                    // What looks like an option may be one: `-s` has a value, but not in `vim -e -s -S x`.
+                    let is_option = next.is_some_and(|next| self.is_option(next));
+                    let is_read_again = is_option && self.has_options_anywhere();
+                    read.operand += usize::from(!is_read_again);
+                    next.cloned()
+                }
+            };
+            self.take_value(&names, value, read);
+        }
+    }
+
+    /// Takes the value of an option, which may be one of several.
+    fn take_value(&self, names: &[String], value: Option<Word>, read: &mut OptionsRead) {
+        let is_of = |table: &Names| names.iter().any(|name| table.contains(name));
+        read.has_code |= is_of(&self.code);
         let Some(value) = value else {
             return;
         };
         let suffixes = self.suffixes();
-        if self.modules.contains(&name) {
+        if is_of(&self.modules) {
             read.code.extend(paths::of_module(&value, &suffixes));
-        } else if self.files.contains(&name) {
+        } else if is_of(&self.files) {
             read.code.extend(paths::named_in(&value, &suffixes));
-        } else if self.code.contains(&name) && (!value.is_known() || value.glob) {
+        } else if is_of(&self.code) && (!value.is_known() || value.glob) {
             read.code.push(value);
         }
     }
 
-    /// The option of a word that has a value, and the value if it is in the same word.
-    fn option_name<'w>(
+    /// The options of a word that have values: the names that each may stand for, and the value if it is in the word.
+    fn options_in<'w>(
         &self,
         text: &'w str,
         read: &mut OptionsRead,
-    ) -> (Option<String>, Option<&'w str>) {
-        let tables = [&self.files, &self.modules, &self.code, &self.valued];
-        let has_value = |name: &str| tables.iter().any(|names| names.contains(name));
-        if has_value(text) && text.len() > 2 {
-            return (Some(text.to_owned()), None);
-        }
-        if let Some((name, value)) = text.split_once(['=', ':'])
-            && has_value(name)
-            && name.len() > 2
-        {
-            return (Some(name.to_owned()), Some(value));
+    ) -> Vec<(Vec<String>, Option<&'w str>)> {
+        let (name, value) = match text.split_once(['=', ':']) {
+            Some((name, value)) => (name, Some(value)),
+            None => (text, None),
+        };
+        let names = self.long_options(name);
+        if !names.is_empty() {
+            return vec![(names, value)];
         }
         let sign = text.get(..1).unwrap_or_default();
         let cluster = text.get(1..).unwrap_or_default();
         // The same letter is another option for a subcommand: `git switch -c x`.
-        let is_of_subcommand = read.after_operand && self.operand == "subcommand";
-        if cluster.starts_with('-') || is_of_subcommand {
-            return (None, None);
+        let is_of_subcommand = read.after_operand && self.operand == Operand::Subcommand;
+        let is_flag = text.len() > 2 && self.attached.contains(text);
+        if cluster.starts_with('-') || is_flag || is_of_subcommand {
+            return Vec::new();
         }
+        let mut found = Vec::new();
         for (at, letter) in cluster.char_indices() {
             let name = format!("{sign}{letter}");
             read.takes_line |= self.line.contains(&name);
@@ -235,11 +248,61 @@ impl CodeReader {
             if self.attached.contains(&name) {
                 break;
             }
-            if has_value(&name) {
+            if self.detached.contains(&name) {
+                found.push((vec![name], None));
+            } else if self.valued().any(|valued| *valued == name) {
                 let rest = cluster.get(at + letter.len_utf8()..).unwrap_or_default();
-                return (Some(name), (!rest.is_empty()).then_some(rest));
+                found.push((vec![name], (!rest.is_empty()).then_some(rest)));
+                break;
             }
         }
-        (None, None)
+        found
+    }
+
+    /// The options of several letters that a name is, or may be short for.
+    fn long_options(&self, name: &str) -> Vec<String> {
+        if name.len() <= 2 || self.attached.contains(name) {
+            return Vec::new();
+        }
+        if self.valued().any(|valued| valued == name) {
+            return vec![name.to_owned()];
+        }
+        let is_shortened = name.starts_with("--") && self.names.is_disjoint(&tables().whole_names);
+        let begun = self.valued().filter(|valued| valued.starts_with(name));
+        begun.filter(|_| is_shortened).cloned().collect()
+    }
+
+    /// The options that have a value, which need not be in the same word.
+    fn valued(&self) -> impl Iterator<Item = &String> {
+        let tables = [&self.files, &self.modules, &self.code, &self.valued];
+        tables.into_iter().flatten()
+    }
+
+    /// The arguments with a dash for each option of a first cluster that has none: `xIf a b` is `-I a -f b`.
+    fn with_dashes(&self, arguments: &[Word]) -> Vec<Word> {
+        let mut rest = arguments.iter();
+        let first = arguments.first().filter(|_| !self.undashed.is_empty());
+        let mut dashed = Vec::new();
+        if let Some(cluster) = first.filter(|first| first.is_known() && !self.is_option(first)) {
+            rest.next();
+            let letters = cluster.text.chars();
+            for letter in letters.filter(|letter| self.undashed.contains(*letter)) {
+                let text = format!("-{letter}");
+                let value = rest
+                    .next()
+                    .filter(|_| self.valued().any(|name| *name == text));
+                let option = Word {
+                    text,
+                    ..cluster.clone()
+                };
+                dashed.extend(
+                    value
+                        .into_iter()
+                        .flat_map(|value| [option.clone(), value.clone()]),
+                );
+            }
+        }
+        dashed.extend(rest.cloned());
+        dashed
     }
 }
