@@ -130,7 +130,7 @@ fn agent_in_a_worktree_leaves_the_checkout_alone_and_says_how_to_take_it_over() 
     let branch = git(worktree, &["branch", "--show-current"]);
     let take = format!("git -C {} merge {branch}", project.display());
     let drop = format!(
-        "git -C {} worktree remove --force {} && git -C {} branch -D {branch}",
+        "git -C {} worktree remove --force --force {} && git -C {} branch -D {branch}",
         project.display(),
         worktree.display(),
         project.display()
@@ -227,6 +227,10 @@ fn what_git_does_not_show_keeps_a_worktree_and_is_named() {
         (
             format!("git switch -q --detach && {commit} && git switch -q -"),
             "Not in these commits and files: commit ",
+        ),
+        (
+            "echo x > x && git add x && rm x".to_owned(),
+            "Changed files: x.",
         ),
         (
             "echo red > a.txt && git stash -q".to_owned(),

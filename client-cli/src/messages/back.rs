@@ -31,7 +31,7 @@ client::catalog! {
     NoneUnused = "· no session was unused for more than {0}", "· 没有闲置超过 {0}的会话";
     Ago = "{0} ago", "{0}前";
     Would = "would be ", "将";
-    WorktreeStays = "· the git worktree {0} has changes and was kept; to delete it, run in its repository: `git worktree remove --force {0}`", "· git 工作树 {0} 有更改，已保留；要删除，请在其仓库中运行 `git worktree remove --force {0}`";
+    WorktreeStays = "· the git worktree {0} has changes and was kept; to delete it, run in its repository: `git worktree remove --force --force {0}`", "· git 工作树 {0} 有更改，已保留；要删除，请在其仓库中运行 `git worktree remove --force --force {0}`";
     Deleted = "· {0} {1}deleted, {2} freed", "· {1}删除 {0}，释放 {2}";
     Removed = "removed", "已删除";
     Restored = "restored", "已恢复";

@@ -9,7 +9,9 @@ use std::collections::HashSet;
 use crate::programs::base;
 use crate::shell::{self, NestingStep, Part, Script, Value, Word};
 use crate::tables::tables;
+use history::History;
 
+mod history;
 mod interpreters;
 mod paths;
 mod project;
@@ -55,7 +57,7 @@ pub enum Setting {
 }
 
 /// Changes that affect later commands of a line.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Changes {
     path: Setting,
     dir: Setting,
@@ -66,29 +68,41 @@ struct Changes {
 #[must_use]
 pub fn started_programs(line: &str) -> Vec<StartedProgram> {
     let script = shell::read(line);
-    let mut changes = Changes::default();
+    let mut history = History::new(line);
     let mut found: Vec<StartedProgram> = Vec::new();
     let mut seen = HashSet::new();
     let unread = unclear::unread(line, &script);
     found.extend(unread.as_ref().map(unknown));
     for (index, part) in script.parts.iter().enumerate() {
-        let program = started(&script, part, &changes);
-        let mut words = interpreters::code_files(part);
-        words.extend(unclear::arguments(&script, index, part));
-        let scripts = as_scripts(&script, part, &changes, words);
-        let of_variables = variables::files_of(&script, part, &changes);
-        let of_project = project::files_of(&script, part, &changes);
-        let imported = modules_of(&script, part, &changes);
-        let files = scripts.into_iter().chain(of_variables);
-        let files = files.chain(of_project).chain(imported);
-        for started in program.into_iter().chain(files) {
-            if seen.insert(started.clone()) {
-                found.push(started);
+        for changes in history.before(part) {
+            for started in started_by(&script, index, part, changes) {
+                if seen.insert(started.clone()) {
+                    found.push(started);
+                }
             }
         }
-        changes.take(part);
+        history.take(part);
     }
     found
+}
+
+/// What one part starts after these changes.
+fn started_by(
+    script: &Script,
+    index: usize,
+    part: &Part,
+    changes: &Changes,
+) -> Vec<StartedProgram> {
+    let program = started(script, part, changes);
+    let mut words = interpreters::code_files(part);
+    words.extend(unclear::arguments(script, index, part));
+    let scripts = as_scripts(script, part, changes, words);
+    let of_variables = variables::files_of(script, part, changes);
+    let of_project = project::files_of(script, part, changes);
+    let imported = modules_of(script, part, changes);
+    let files = scripts.into_iter().chain(of_variables);
+    let files = files.chain(of_project).chain(imported);
+    program.into_iter().chain(files).collect()
 }
 
 fn started(script: &Script, part: &Part, changes: &Changes) -> Option<StartedProgram> {
@@ -361,11 +375,7 @@ impl Changes {
 
     /// The same for a command whose option names the directory that it works in.
     fn within(&self, dir: &Word) -> Self {
-        let mut changes = Self {
-            path: self.path.clone(),
-            dir: self.dir.clone(),
-            functions: self.functions.clone(),
-        };
+        let mut changes = self.clone();
         changes.enter("cd", std::slice::from_ref(dir));
         changes
     }

@@ -25,7 +25,7 @@ const RUNS: [&str; 5] = ["hooks", "config", "config.worktree", "modules", "commo
 /// Entries of another work tree's directory that determine its configuration.
 const LEADS: [&str; 3] = ["commondir", "gitdir", "config.worktree"];
 
-/// What the shared directory knows of its own checkout, which is another work tree: its branch and its index.
+/// What git knows of another work tree: its branch and its index.
 const CHECKOUT: [&str; 2] = ["HEAD", "index"];
 
 /// Whether a directory is the top of a work tree, where the search for a project root ends.
@@ -127,8 +127,7 @@ impl GitDirs {
         let mut places: Vec<PathBuf> = RUNS.iter().map(|name| self.common.join(name)).collect();
         if self.own != self.common {
             places.extend(LEADS.iter().map(|name| self.own.join(name)));
-            let of_checkout = CHECKOUT.iter().map(|name| self.common.join(name));
-            places.extend(of_checkout.filter(|place| place.symlink_metadata().is_ok()));
+            places.extend(checkout_of(&self.common));
         }
         let trees = self.common.join("worktrees");
         let others: Vec<_> = match std::fs::read_dir(&trees) {
@@ -140,9 +139,16 @@ impl GitDirs {
         for other in others.filter(|other| *other != self.own) {
             // Also what is missing: git reads a `config.worktree` there as soon as it exists.
             places.extend(LEADS.iter().map(|name| other.join(name)));
+            places.extend(checkout_of(&other));
         }
         (places, all)
     }
+}
+
+/// What is there of another work tree's branch and index. Git replaces them, but makes them with the work tree.
+fn checkout_of(own: &Path) -> impl Iterator<Item = PathBuf> {
+    let places = CHECKOUT.iter().map(|name| own.join(name));
+    places.filter(|place| place.symlink_metadata().is_ok())
 }
 
 /// Checks a directory of one work tree among several: it is where the shared directory keeps them,

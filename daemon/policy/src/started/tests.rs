@@ -502,6 +502,43 @@ fn directory_entered_by_the_line_applies_to_relative_names() {
     check("pushd a && popd && ./run", &["./run in ?"]);
 }
 
+#[test]
+fn change_that_may_not_apply_leaves_what_was_before() {
+    for line in [
+        "(cd /); ./run",
+        "cd / | ./run",
+        "true | cd / && ./run",
+        "cd /nope; ./run",
+        "cd /nope\n./run",
+        "true || cd /; ./run",
+        "true || cd / && ./run",
+        "if false; then cd /; fi; ./run",
+        "f(){ cd /; }; ./run",
+        "{ cd /; } & ./run",
+        "x=$(cd /); ./run",
+        "cat <(cd /); ./run",
+        "cd / && true; ./run",
+        "cd / && (cd /a); ./run",
+    ] {
+        let found = started_programs(line);
+        let is_found = |dir: &Setting| {
+            found
+                .iter()
+                .any(|one| one.name == "./run" && one.dir == *dir)
+        };
+        assert!(is_found(&Setting::Unchanged), "{line}: {found:?}");
+    }
+    check(
+        "(cd /a); cd b; ./run",
+        &["./run in /a/b", "./run in b", "./run in /a", "./run"],
+    );
+    check("(PATH=/a); curl x", &["curl on /a", "curl"]);
+    check("false && PATH=/a; curl x", &["curl on /a", "curl"]);
+    check("for PATH in ev; do curl x; done", &["curl on ?"]);
+    let many = "cd a; ".repeat(20) + "./run";
+    check(&many, &["./run in ?"]);
+}
+
 /// Expects the files of the project that the runners of a line obey.
 fn obeys(line: &str, expected: &[&str]) {
     let started = started_programs(line);

@@ -161,6 +161,10 @@ impl Look<'_> {
         };
         let name_at = match (name.strip_prefix("~/"), self.home) {
             (Some(rest), Some(home)) => format!("{home}/{rest}"),
+            // A directory that the line makes: `..` leads out of it all the same.
+            _ if name.contains('/') && !cwd.is_dir() => path_clean::clean(cwd.join(name))
+                .to_string_lossy()
+                .into_owned(),
             _ => name.clone(),
         };
         let path = path.as_deref();

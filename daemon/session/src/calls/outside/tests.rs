@@ -211,3 +211,20 @@ fn modules_that_python_may_import_are_shown_as_one_program() {
     let line = "cd sub && python3 -m json.tool";
     assert!(scene.shown(line).contains(&"!ws/sub".to_owned()));
 }
+
+#[test]
+fn directory_that_the_line_makes_hides_nothing() {
+    let scene = Scene::new();
+    scene.own("x.sh");
+    scene.own("sub/y.sh");
+    for (line, shown) in [
+        ("mkdir -p q && cd q && ../x.sh", "!ws/x.sh"),
+        ("mkdir q/r && cd q/r && sh ../../x.sh", "!ws/x.sh"),
+        ("cd q && ../sub/y.sh", "!ws/sub/y.sh"),
+        ("(cd /); ./x.sh", "!ws/x.sh"),
+        ("cd /nope; ./x.sh", "!ws/x.sh"),
+    ] {
+        let found = scene.shown(line);
+        assert!(found.iter().any(|one| one == shown), "{line}: {found:?}");
+    }
+}

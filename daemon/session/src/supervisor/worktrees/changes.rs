@@ -4,6 +4,8 @@
 //! that the index hides, repositories inside, commits and stashes that its branch does not have.
 
 use std::collections::HashSet;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -73,6 +75,8 @@ impl Supervisor {
         repositories.extend(nested.map(|path| path.trim_end_matches('/').to_owned()));
         changed.extend(others);
         changed.extend(index.hidden);
+        // Also what is staged and not in the files any more.
+        changed.extend(git.paths(&diff("--cached")).await?);
         changed.sort();
         changed.dedup();
         // Without a wildcard, git would look below this name.
@@ -158,8 +162,9 @@ impl IndexEntries {
         if is_plain {
             return;
         }
-        let path = String::from_utf8_lossy(&line[tab + 1..]).into_owned();
-        let at = tree.join(&path);
+        let path = &line[tab + 1..];
+        let at = tree.join(OsStr::from_bytes(path));
+        let path = String::from_utf8_lossy(path).into_owned();
         if line
             .get(2..)
             .is_some_and(|rest| rest.starts_with(b"160000"))
@@ -177,7 +182,7 @@ impl IndexEntries {
     }
 }
 
-/// The paths that differ from a commit.
+/// The paths that differ from a commit; for `--cached`, those of the index that differ from the newest one.
 fn diff(commit: &str) -> [&str; 9] {
     [
         "diff",

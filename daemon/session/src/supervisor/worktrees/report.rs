@@ -93,7 +93,7 @@ pub(super) fn unknown(worktree: &Worktree, reason: String) -> WorktreeReport {
 fn delete_command(worktree: &Worktree, has_branch: bool) -> String {
     let path = |path: &std::path::Path| word(&path.to_string_lossy());
     let (path, origin) = (path(&worktree.path), path(&worktree.origin));
-    let remove = format!("git -C {origin} worktree remove --force {path}");
+    let remove = format!("git -C {origin} worktree remove --force --force {path}");
     match has_branch {
         true => {
             let branch = word(&worktree.branch);
