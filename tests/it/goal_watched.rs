@@ -242,5 +242,8 @@ fn goal_of_thirty_turns_is_the_same_for_all_watchers_through_two_kills_and_an_up
     let wanted = [proto::VERSION, NEXT_VERSION, NEXT_VERSION];
     assert_eq!(made_by, wanted, "the sub-agents came after the upgrade");
     assert_eq!(spent(&house), json!(billed(&logs)));
+    // Two answers a turn, and two for each sub-agent. The one that was cut off was asked for again, and is not paid twice.
+    let answers = 2 * TURNS as u64 + 2 * 2;
+    assert_eq!(billed(&logs), answers * (USAGE.prompt + USAGE.output));
     model.assert_strict();
 }

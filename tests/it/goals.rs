@@ -6,8 +6,11 @@ use proto::record::{ContinueReason, GoalChanged, GoalContinued, GoalEnded, GoalO
 use proto::{Body, Pid};
 use serde_json::{Value, json};
 use testkit::Script;
+use testkit::model::{Answer, Fault, Model, Usage};
 use tests::gate::Gate;
 use tests::{House, follow, until};
+
+use crate::scripted;
 
 fn report(status: &str, summary: &str) -> Value {
     json!({"status": status, "summary": summary})
@@ -326,18 +329,26 @@ fn interactive_session_goes_on_with_its_goal_after_a_kill_too() {
 fn two_watchers_see_the_same_events_of_a_goal() {
     let house = House::playing(
         &Script::new()
+            .calls("bash", &json!({"command": Gate::command("middle")}))
             .says("One.")
             .calls("update_goal", &complete("done", "seen"))
             .says("Two."),
     );
     let _ = house
-        .reasonix(&["goal", "Go on", "--detach"])
+        .reasonix(&["goal", "Go on", "--detach", "--approval-mode", "yolo"])
         .expect_code(0);
+    let gate = Gate::new(&house, "middle");
+    gate.wait();
     let seen = house.block_on(async {
-        let mut seen = Vec::new();
+        let mut follows = Vec::new();
         for name in ["one", "two"] {
             let client = house.client(name, Role::Watch).await;
-            let mut follow = follow::from_the_start(&client, 1).await;
+            follows.push(follow::from_the_start(&client, 1).await);
+        }
+        // Both watch while it goes on.
+        gate.open();
+        let mut seen = Vec::new();
+        for mut follow in follows {
             let events = follow::to(&mut follow, "the exit", |event| {
                 event.kind == "session.exited"
             });
@@ -347,6 +358,26 @@ fn two_watchers_see_the_same_events_of_a_goal() {
     });
     assert_eq!(seen[0], seen[1]);
     assert_eq!(seen[0].len(), house.log(Pid(1)).lines.len());
+}
+
+#[test]
+fn ends_that_are_no_success_have_their_exit_codes() {
+    let large = Usage {
+        prompt: 1000,
+        ..Usage::default()
+    };
+    let refused = Fault::refusal(400, "no such thing", "bad_request");
+    for (answer, code, outcome) in [
+        (Answer::text("One.").usage(large), 2, "out_of_budget"),
+        (Answer::text("").fault(refused), 1, "failed"),
+    ] {
+        let model = Model::start([answer, Answer::text("Never.")]);
+        let house = scripted::house(&model);
+        let done = house.reasonix(&["goal", "Go on", "--budget-tokens", "500", "--json"]);
+        let result = done.expect_code(code).json();
+        assert_eq!(result["goal"]["outcome"], outcome, "{result}");
+        assert_eq!(model.count(), 1, "{result}");
+    }
 }
 
 #[test]

@@ -165,10 +165,12 @@ const HINTS: &[&[&str]] = &[
     ],
     &["implement*", "develop*", "build a", "实现", "开发", "构建"],
     &[
+        "debug*",
         "track down",
         "hunt down",
         "pin down",
         "get to the bottom",
+        "调试",
         "追查",
         "查明",
     ],

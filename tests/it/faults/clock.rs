@@ -15,6 +15,7 @@ use testkit::model::{self, Answer, Fault, Model, Request};
 use tests::interactions::{raw_decide, raw_first, raw_list};
 use tests::log::Log;
 use tests::program::run;
+use tests::terminal::Terminal;
 use tests::wait::pace;
 use tests::{Gate, House, Raw, Running, processes, skip, until};
 
@@ -454,8 +455,17 @@ fn goal_left_overnight_waits_for_one_thing_and_goes_on_with_a_new_key() {
         let _ = run(&mut started).expect_code(0);
         let gate = Gate::new(&house, "night");
         gate.wait();
-        // Every terminal is closed, ten hours pass, and the key expires.
+        let terminals = [(100, 40), (80, 24)]
+            .map(|(columns, rows)| Terminal::reasonix(&house, &["attach", "1"], columns, rows));
+        for terminal in &terminals {
+            terminal.wait_text("Watch it");
+        }
+        // Every terminal is closed, the machine sleeps for ten hours, and the key expires.
+        drop(terminals);
+        let daemon = house.daemon_pid().expect("a daemon");
+        processes::send(daemon, Signal::STOP);
         clock.set("+36000");
+        processes::send(daemon, Signal::CONT);
         gate.open();
         until("the session to wait", || {
             let listed = house.reasonix(&["ps"]).expect_code(0);

@@ -33,6 +33,11 @@ const GOALS: &[(bool, &str)] = &[
     ),
     (
         true,
+        "Debug the flaky test suite, find the root cause and fix it",
+    ),
+    (true, "调试这个偶发失败的测试，找出根本原因并修复"),
+    (
+        true,
         "The build fails intermittently. Bisect it and fix the race condition, performance must not suffer",
     ),
     (true, "Track down the memory leak in the worker"),
@@ -86,6 +91,7 @@ const GOALS: &[(bool, &str)] = &[
     ),
     (false, "Summarise the research papers in docs/"),
     (false, "Fix the flaky test test_login"),
+    (false, "Debug the login page"),
     (false, "让测试通过"),
     (false, "修复 README 里的错别字"),
     (false, "给命令行加一个 --verbose 选项"),
