@@ -110,7 +110,7 @@ fn an_undone_compaction_leaves_the_exact_bytes_of_before() {
                 .rsplit_once("]")
                 .map_or("", |(head, _)| head)
         ),
-        "the summary request extends the conversation as it is: the vendor's cache serves it"
+        "the summary request extends the conversation as it is: the provider's cache serves it"
     );
     // Also the next life of the daemon knows it.
     house.kill_daemon_and_parent();

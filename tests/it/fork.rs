@@ -42,7 +42,7 @@ fn assert_shared(origin: &str, fork: &str, prompt: &str) {
         let body: Value = serde_json::from_str(body).expect("JSON");
         body["prompt_cache_key"].clone()
     };
-    assert_eq!(key(fork), key(origin), "the vendor's cache is the same");
+    assert_eq!(key(fork), key(origin), "the provider's cache is the same");
 }
 
 #[test]

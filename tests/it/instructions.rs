@@ -462,7 +462,7 @@ fn reload_takes_changed_instructions_into_the_prefix_and_a_kill_keeps_them() {
     let refused = house.reasonix(&["reload", &session]);
     assert_ne!(refused.code(), Some(0), "the price is said first");
     assert!(
-        refused.err.contains("This resets the vendor's cache"),
+        refused.err.contains("This resets the provider's cache"),
         "{refused:?}"
     );
     let done = house.reasonix(&["reload", &session, "--yes"]);

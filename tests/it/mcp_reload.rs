@@ -75,7 +75,7 @@ fn a_reload_takes_up_the_tools_of_servers_and_nothing_changes_before() {
     let refused = house.reasonix(&["reload", &session]);
     assert_ne!(refused.code(), Some(0), "the price is said first");
     assert!(
-        refused.err.contains("This resets the vendor's cache"),
+        refused.err.contains("This resets the provider's cache"),
         "{refused:?}"
     );
     let done = house

@@ -1,4 +1,4 @@
-//! The price before the act: the forecast for the next prompt matches the vendor's bill. The vendor's cache is the
+//! The price before the act: the forecast for the next prompt matches the vendor's bill. The provider's cache is the
 //! testkit's exact one, a provider each.
 
 use std::sync::{Arc, Mutex};

@@ -18,7 +18,7 @@ use proto::{Body, CallId, Pid, Seq, SessionId, SessionOptions, Stamp};
 use super::interaction::Asking;
 use crate::model::goal::Goal;
 
-/// Shows the remaining lifetime of the vendor's cache in its last two minutes.
+/// Shows the remaining lifetime of the provider's cache in its last two minutes.
 pub const CACHE_LAST_MS: u64 = 120_000;
 
 /// The client's state of a session.
@@ -244,7 +244,7 @@ impl Session {
         self.tree_usage.as_ref().map_or(own, Cost::from)
     }
 
-    /// Milliseconds until the vendor's cache forgets the conversation: 0 when it has. `None`: not known, or it is being
+    /// Milliseconds until the provider's cache forgets the conversation: 0 when it has. `None`: not known, or it is being
     /// used right now.
     #[must_use]
     pub fn cache_left(&self, now: Stamp) -> Option<u64> {

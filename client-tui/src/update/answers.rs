@@ -389,7 +389,7 @@ fn set(model: &mut Model, params: SetParams) -> Vec<Effect> {
     }))
 }
 
-/// The change invalidates the vendor's cache: ask for confirmation.
+/// The change invalidates the provider's cache: ask for confirmation.
 fn confirm(model: &mut Model, yes: Call, trouble: &Trouble) {
     let words = vec![client::text::line(&trouble.what)];
     interaction::keep(model);

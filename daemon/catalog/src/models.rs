@@ -29,7 +29,7 @@ pub struct Model {
     pub price_as_of: Option<String>,
     /// Whether it accepts a temperature. Absent: yes.
     pub temperature: Option<bool>,
-    /// The vendor's cache.
+    /// The provider's cache.
     #[serde(skip)]
     pub cache: Cache,
 }

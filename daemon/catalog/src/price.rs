@@ -19,9 +19,9 @@ const HOURS_BEFORE_EPOCH: i64 = 3 * 24;
 #[serde(deny_unknown_fields)]
 pub struct Rates {
     pub input: u64,
-    /// Input from the vendor's cache. Absent: as input.
+    /// Input from the provider's cache. Absent: as input.
     pub cached: Option<u64>,
-    /// Input written to the vendor's cache. Absent: as input.
+    /// Input written to the provider's cache. Absent: as input.
     pub cache_write: Option<u64>,
     /// Output, including reasoning.
     pub output: u64,

@@ -125,7 +125,7 @@ pub struct Asked<'a> {
     pub prefix: &'a Prefix,
     pub fragments: &'a [Fragment<'a>],
     pub tool_choice: ToolChoice,
-    /// The root session's id: groups requests that share a prefix in the vendor's cache.
+    /// The root session's id: groups requests that share a prefix in the provider's cache.
     pub cache_key: &'a str,
 }
 

@@ -76,7 +76,7 @@ impl ErrorContext {
 
     /// A failure where a retry may help: the connection, or a broken answer.
     pub(crate) fn transient(&self, what: &str) -> ProviderError {
-        let hint = "this may be temporary: try again; if it persists, check the network, `base_url` and the vendor's status page";
+        let hint = "this may be temporary: try again; if it persists, check the network, `base_url` and the provider's status page";
         self.error(what, hint.to_owned(), ErrorKind::Transient, None)
     }
 
@@ -216,15 +216,15 @@ impl ErrorContext {
                 "check the key in {variable}, or set another one with `reasonix login {}`",
                 self.entry.name
             ),
-            (ErrorKind::Transient, Some(429)) => "the vendor's rate limit was reached: wait, or run fewer sessions".to_owned(),
-            (ErrorKind::Transient, _) => "the vendor has a problem: try again later, and check its status page".to_owned(),
+            (ErrorKind::Transient, Some(429)) => "the provider's rate limit was reached: wait, or run fewer sessions".to_owned(),
+            (ErrorKind::Transient, _) => "the provider has a problem: try again later, and check its status page".to_owned(),
             (ErrorKind::Permanent, Some(403)) => format!("the key in {variable} may not use `{model}`, or not from this location: check the account's permissions"),
             (ErrorKind::Permanent, Some(404)) => {
                 let others = self.entry.models.join(", ");
-                format!("check that `base_url` is right (many end in `/v1`) and that the vendor has the model `{model}` (configured: {others}; key: {variable})")
+                format!("check that `base_url` is right (many end in `/v1`) and that the provider has the model `{model}` (configured: {others}; key: {variable})")
             }
             (ErrorKind::Permanent, Some(300..=399)) => "if you trust the new address, set it as `base_url`".to_owned(),
-            (ErrorKind::InvalidCall, _) => format!("`{model}` wrote a tool call that the vendor cannot read: send the prompt again, or use another model"),
+            (ErrorKind::InvalidCall, _) => format!("`{model}` wrote a tool call that the provider cannot read: send the prompt again, or use another model"),
             (ErrorKind::NotRunning, _) => "start the server on this machine, or check the port in `base_url`".to_owned(),
             // Nothing was sent. The budget's owner provides the hint.
             (ErrorKind::Budget, _) => String::new(),
@@ -515,14 +515,14 @@ fn demands_alternation(vendor: &VendorError) -> bool {
 
 const ALTERNATION_HINT: &str = "the server demands that user and assistant alternate: set `strict_roles = true` for this provider";
 
-/// Whether the vendor takes tools for this model over its other API only: OpenAI, for models that reason, since GPT-5.4.
+/// Whether the provider takes tools for this model over its other API only: OpenAI, for models that reason, since GPT-5.4.
 fn demands_responses(vendor: &VendorError) -> bool {
     let message = vendor.message.to_lowercase();
     message.contains("function tools with reasoning_effort are not supported")
         && message.contains("/v1/responses")
 }
 
-const RESPONSES_HINT: &str = "the vendor takes tools for this model over its other API: set `kind = \"openai-responses\"` for this provider";
+const RESPONSES_HINT: &str = "the provider takes tools for this model over its other API: set `kind = \"openai-responses\"` for this provider";
 
 /// Whether the request was too long. Some vendors send a code, others only a message.
 fn is_context_length(vendor: &VendorError) -> bool {

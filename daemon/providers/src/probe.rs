@@ -418,7 +418,7 @@ async fn send(
         Ok(response) => Ok(read(response?, deadline).await),
         Err(_) => Err((
             format!("no answer within {} s", TIME_MAX.as_secs()),
-            "check `base_url`, the network and the vendor's status page",
+            "check `base_url`, the network and the provider's status page",
         )),
     }
 }
@@ -542,7 +542,7 @@ fn judge(
         (408 | 425 | 429 | 500..=599, _) => (
             key,
             said,
-            "the vendor has a problem: try again later".to_owned(),
+            "the provider has a problem: try again later".to_owned(),
         ),
         _ => (
             key,

@@ -415,7 +415,7 @@ fn sound(key: &Secret) -> Result<Secret, Failure> {
             format!(
                 "Not a valid key: a key has 1 to {KEY_MAX} visible ASCII characters on one line."
             ),
-            "Copy it from the vendor's page again. To delete a key, leave out `value`.",
+            "Copy it from the provider's page again. To delete a key, leave out `value`.",
         ));
     }
     Ok(Secret::new(text.to_owned()))

@@ -41,7 +41,7 @@ pub struct Usage {
     pub request_bytes: u64,
     pub first_token_ms: u64,
     pub duration_ms: u64,
-    /// Why the vendor's cache served far less than `expected_cached`, or that earlier bytes have changed.
+    /// Why the provider's cache served far less than `expected_cached`, or that earlier bytes have changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache_miss: Option<CacheMiss>,
 }

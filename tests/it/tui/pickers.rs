@@ -74,7 +74,7 @@ fn a_model_is_picked_by_its_letters_also_on_forty_columns() {
     terminal.type_text("qck");
     terminal.wait_gone("model/deep/slow");
     terminal.press("enter");
-    // The vendor's cache would be lost.
+    // The provider's cache would be lost.
     terminal.wait_text("Are you sure?");
     assert!(terminal.quiet(GUARD));
     terminal.press("y");

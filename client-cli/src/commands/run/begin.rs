@@ -289,7 +289,7 @@ fn budget_words(budget: &Budget) -> String {
     words.join(", ")
 }
 
-/// That the vendor's cache has forgotten the conversation, and what that costs.
+/// That the provider's cache has forgotten the conversation, and what that costs.
 fn expired(summary: &SessionSummary, now: Stamp) -> Option<String> {
     let (used, ttl) = (summary.cache_used?, summary.cache_ttl_ms?);
     let age = u64::try_from(now.0.saturating_sub(used.0)).unwrap_or(0);

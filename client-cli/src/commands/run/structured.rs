@@ -1,6 +1,6 @@
 //! `--json-schema`: the model's instruction about the schema, how its answer is read, and the reply if it does not fit.
 //!
-//! The schema goes into the user's message: system prompt and tools stay the same to the byte, and the vendor's cache
+//! The schema goes into the user's message: system prompt and tools stay the same to the byte, and the provider's cache
 //! keeps matching.
 
 use std::fmt::Write as _;

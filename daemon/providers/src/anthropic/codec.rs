@@ -122,7 +122,7 @@ impl Messages {
 }
 
 /// The members that set an effort (a JSON text). Models before 4.6, Haiku 4.5 among them, know neither adaptive thinking nor
-/// efforts: they get a budget in its place, as the vendor's page on adaptive thinking says.
+/// efforts: they get a budget in its place, as the provider's page on adaptive thinking says.
 fn thinking(model: &str, effort: &str, max_tokens: u64) -> String {
     if !thinks_by_budget(model) {
         // Some models omit their thinking text unless requested.

@@ -124,7 +124,7 @@ pub(super) fn without_prompts(host: String, better: Option<String>) -> ProbeResu
 }
 
 /// A hint for an address at which no prompts are taken.
-pub(super) const MANY_END_IN_V1: &str = "check `base_url`: the part of the vendor's address before `/chat/completions`, `/responses` or `/messages`; many end in `/v1`";
+pub(super) const MANY_END_IN_V1: &str = "check `base_url`: the part of the provider's address before `/chat/completions`, `/responses` or `/messages`; many end in `/v1`";
 
 /// The same URL with a version, if it has none and does not name a method of the API.
 pub(super) fn versioned(base: &str) -> Option<String> {

@@ -109,7 +109,7 @@ settings! {
     "agent.fast_model", Kind::Text, Trusted, "":
         "Model for cheap requests (reasoning extraction, the preset `fast`): a provider, a model, or `provider/model`. Unset: the session's model.";
     "agent.compaction_model", Kind::Text, Trusted, "":
-        "Model that writes the summary of a compaction: a provider, a model, or `provider/model`. It gets what is folded as plain text, and no cache serves it. Unset: the session's model, which reads the conversation from its vendor's cache.";
+        "Model that writes the summary of a compaction: a provider, a model, or `provider/model`. It gets what is folded as plain text, and no cache serves it. Unset: the session's model, which reads the conversation from its provider's cache.";
     "agent.subagent_model", Kind::Text, Trusted, "":
         "Model of sub-agents whose file names none: a provider, a model, or `provider/model`. Unset: the model of the session that starts them.";
     "agent.subagent_models", Kind::AgentModels, Trusted, "{}":

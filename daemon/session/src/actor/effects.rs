@@ -217,7 +217,7 @@ impl Actor {
         }
     }
 
-    /// The key by which the vendor's cache knows the conversation: forks share the beginning.
+    /// The key by which the provider's cache knows the conversation: forks share the beginning.
     pub(crate) fn cache_key(&self) -> String {
         let created = self.machine.facts().created.as_ref();
         let origin = created.and_then(|created| created.origin.as_ref());

@@ -6,7 +6,7 @@ use proto::Stamp;
 use proto::params::forecast::Forecast;
 use turn::{Facts, Limits};
 
-/// The prompt of the next request now: the vendor's cache serves the part that it still holds.
+/// The prompt of the next request now: the provider's cache serves the part that it still holds.
 pub fn standing(facts: &Facts, limits: &Limits, price: Option<&Price>, now: Stamp) -> Forecast {
     let wire = &facts.wire;
     let held = facts

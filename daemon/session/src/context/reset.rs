@@ -256,7 +256,7 @@ fn writer(work: &Workpiece) -> Result<Option<ModelSetup>, Failure> {
     let Some(model) = wanted.assembly.compaction_model(&wanted.cwd)? else {
         return Ok(None);
     };
-    // The session's own has the conversation in its vendor's cache.
+    // The session's own has the conversation in its provider's cache.
     if model.full_name() == wanted.wire.full_model() {
         return Ok(None);
     }
@@ -334,7 +334,7 @@ fn said_by_daemon(text: String) -> Item {
 
 /// What the session's own model is shown when it is asked for a summary.
 enum ShownConversation {
-    /// The conversation as it is, so that the vendor's cache serves it.
+    /// The conversation as it is, so that the provider's cache serves it.
     Whole,
     /// Only the messages to be folded, with long results cut: the whole is too long.
     Excerpt(Excerpt),

@@ -1,4 +1,4 @@
-//! What a request is made of, block by block: how many tokens each takes, how old it is, whether the vendor's cache served it.
+//! What a request is made of, block by block: how many tokens each takes, how old it is, whether the provider's cache served it.
 
 use std::collections::BTreeSet;
 
@@ -20,7 +20,7 @@ const LISTED: usize = 1_000;
 pub struct Makeup {
     pub material: Material,
     pub measure: TokenRatio,
-    /// Tokens that the vendor's cache has served.
+    /// Tokens that the provider's cache has served.
     pub cached: Option<u64>,
     pub pins: BTreeSet<ItemId>,
 }
@@ -37,7 +37,7 @@ impl Makeup {
     }
 }
 
-/// The blocks of a request, in its order. `cached`: tokens of it that the vendor's cache has served, if that is known.
+/// The blocks of a request, in its order. `cached`: tokens of it that the provider's cache has served, if that is known.
 /// Blocks: reads the log.
 ///
 /// # Errors

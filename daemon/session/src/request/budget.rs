@@ -98,7 +98,7 @@ pub(crate) fn spent(usage: &UsageTotals) -> Spent {
     Spent::from(usage)
 }
 
-/// What a request may be expected to use, before it is sent: its prompt has `tokens`, of which the vendor's cache serves
+/// What a request may be expected to use, before it is sent: its prompt has `tokens`, of which the provider's cache serves
 /// `cached`.
 pub(crate) fn expected(tokens: u64, cached: u64, price: Option<&catalog::Price>) -> Spent {
     let reported = Reported {

@@ -1,6 +1,6 @@
 //! Forks: a new session whose log begins with what another one's conversation is up to the end of a turn.
 //!
-//! The same prefix and the same fragments, byte for byte, so that the vendor's cache serves the fork too. Nothing is
+//! The same prefix and the same fragments, byte for byte, so that the provider's cache serves the fork too. Nothing is
 //! taken over that was used, asked or kept outside the log. The new log is filled under another name: a crash leaves no half one.
 
 use std::collections::BTreeMap;
@@ -109,7 +109,7 @@ impl Supervisor {
 }
 
 impl Supervisor {
-    /// What the fork's first prompt costs now. The vendor's cache has what the origin sent, as long as it keeps that.
+    /// What the fork's first prompt costs now. The provider's cache has what the origin sent, as long as it keeps that.
     /// `None`: the origin is gone.
     async fn first_prompt(&self, origin: &Origin) -> Option<Forecast> {
         let log = self.log_of(&origin.session.to_string()).await.ok()?;

@@ -88,7 +88,7 @@ impl Supervisor {
             };
             return Err(Failure::new(
                 ErrorName::ConfirmNeeded,
-                format!("This resets the vendor's cache; {}.", forecasts.words()),
+                format!("This resets the provider's cache; {}.", forecasts.words()),
                 "Confirm with `--yes`, or fork the session and change the fork.",
             )
             .with("tokens", tokens)

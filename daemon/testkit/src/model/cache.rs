@@ -1,4 +1,4 @@
-//! A vendor's cache of prefixes, as vendors describe theirs: it keeps whole blocks of 128 tokens, each with all that stands
+//! A provider's cache of prefixes, as vendors describe theirs: it keeps whole blocks of 128 tokens, each with all that stands
 //! before it, and serves a request as many of its leading blocks as it has seen. A token is four bytes.
 //!
 //! Exact where a vendor's is not: nothing is evicted, and what was served once is served again.

@@ -17,7 +17,7 @@ crate::catalog! {
     FactOtherName = "Choose another name, or change it with `reasonix memory edit`.", "请换一个名称，或用 `reasonix memory edit` 更改它。";
     CheckDisk = "Check whether the disk is full, read-only or missing.", "请检查磁盘是否已满、只读或缺失。";
     InvalidKey = "Not a valid key: a key has 1 to {0} visible ASCII characters on one line.", "不是有效的密钥：密钥是一行 1 到 {0} 个可见的 ASCII 字符。";
-    InvalidKeyHint = "Copy it from the vendor's page again. To delete a key, leave out `value`.", "请重新从服务商页面复制。要删除密钥，请去掉 `value`。";
+    InvalidKeyHint = "Copy it from the provider's page again. To delete a key, leave out `value`.", "请重新从服务商页面复制。要删除密钥，请去掉 `value`。";
     WorkUnfinished = "bug in the daemon: the work did not finish", "守护进程的程序错误：工作没有完成";
     WorkUnfinishedHint = "Try again; see the daemon's log for details.", "请重试；详情见守护进程的日志。";
     TooManyConnections = "The daemon has too many connections.", "守护进程的连接过多。";
@@ -266,7 +266,7 @@ crate::catalog! {
     DiskDoctor = "Check whether the disk is full, read-only or missing; `reasonix doctor` shows problems of the store.", "请检查磁盘是否已满、只读或缺失；`reasonix doctor` 显示存储的问题。";
     FallbackAnswers = "`{0}` is not available, and its fallback answers for the rest of this turn.", "`{0}` 不可用，本回合剩余部分由其备用模型应答。";
     FallbackAnswersHint = "Try again after the turn, or interrupt the turn first.", "请在回合之后重试，或先中断回合。";
-    ResetsCache = "This resets the vendor's cache; {0}.", "这会重置服务商的缓存；{0}。";
+    ResetsCache = "This resets the provider's cache; {0}.", "这会重置服务商的缓存；{0}。";
     ResetsCacheHint = "Confirm with `--yes`, or fork the session and change the fork.", "请用 `--yes` 确认，或分出会话副本再更改副本。";
     ForecastsWords = "the next prompt: {0}; without the reset: {1}", "下一条提示词：{0}；不重置时：{1}";
     ForecastNone = "about {0} tokens, none of them from the cache, {1}", "约 {0} 词元，均不来自缓存，{1}";

@@ -1,4 +1,4 @@
-//! The cost of requests if a vendor's cache holds their beginnings: a tenth of the price for cached tokens. Pure.
+//! The cost of requests if a provider's cache holds their beginnings: a tenth of the price for cached tokens. Pure.
 
 use serde::Deserialize;
 use serde_json::value::RawValue;

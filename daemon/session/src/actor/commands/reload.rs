@@ -261,7 +261,7 @@ fn changed_names(before: &[InstructionText], after: &[InstructionText]) -> Vec<S
 fn unconfirmed(changed: &[String], forecasts: &Forecasts) -> Failure {
     Failure::new(
         ErrorName::ConfirmNeeded,
-        format!("This resets the vendor's cache; {}.", forecasts.words()),
+        format!("This resets the provider's cache; {}.", forecasts.words()),
         "Confirm with `--yes`. Without a reload, the next prompt reports the changes.",
     )
     .with("changed", changed)

@@ -42,7 +42,7 @@ pub(super) fn request(
     let asked = Asked {
         prefix: &work.prefix,
         fragments: &fragments,
-        // As in the requests before, so that the vendor's cache serves it.
+        // As in the requests before, so that the provider's cache serves it.
         tool_choice: ToolChoice::Auto,
         cache_key: &work.cache_key,
     };
