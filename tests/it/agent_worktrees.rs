@@ -123,7 +123,7 @@ fn agent_in_a_worktree_leaves_the_checkout_alone_and_says_how_to_take_it_over() 
     for words in [
         "Commits: 1. Changed files: a.txt, made.txt.",
         "the uncommitted changes of 1 paths",
-        "Your checkout is unchanged",
+        "The files of your checkout are unchanged",
     ] {
         assert!(said.contains(words), "{words}: {said}");
     }
@@ -229,6 +229,17 @@ fn what_git_does_not_show_keeps_a_worktree_and_is_named() {
             "Not in these commits and files: commit ",
         ),
         (
+            "git init -q build/r && cd build/r && git commit -q --allow-empty -m precious"
+                .to_owned(),
+            "files in the nested repository `build/r`",
+        ),
+        (
+            format!(
+                "b=$(git branch --show-current); git switch -q -c $b-wip && {commit} && git switch -q $b"
+            ),
+            "-wip)",
+        ),
+        (
             "echo x > x && git add x && rm x".to_owned(),
             "Changed files: x.",
         ),
@@ -242,6 +253,8 @@ fn what_git_does_not_show_keeps_a_worktree_and_is_named() {
             let project = house.project();
             let link = format!("160000,{},inside", git(&project, &["rev-parse", "HEAD"]));
             git(&project, &["update-index", "--add", "--cacheinfo", &link]);
+            house.files("//- .gitignore\nbuild/\n");
+            git(&project, &["add", ".gitignore"]);
             git(&project, &["commit", "-q", "-m", "link"]);
         });
         assert!(said.contains(named), "{command}: {said}");

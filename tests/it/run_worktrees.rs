@@ -312,3 +312,17 @@ fn goal_works_in_a_worktree() {
     assert_eq!(done["goal"]["outcome"], "complete", "{done}");
     assert!(!house.project().join("made.txt").exists());
 }
+
+#[test]
+fn budget_of_the_project_counts_the_sessions_in_its_worktrees() {
+    let model = Model::start(Script::by(|_| Answer::text("Done.")));
+    let house = prepared(&model);
+    house.settings("[budget.project]\nsteps = 2\n");
+    let _ = json_run(&house, &["--worktree"]);
+    // Also by what the logs say.
+    house.kill_daemon_and_parent();
+    let _ = json_run(&house, &["--worktree"]);
+    let spent = house.reasonix(&["run", "Do it."]).expect_code(2);
+    assert!(spent.err.contains("budget"), "{spent:?}");
+    assert_eq!(model.count(), 2);
+}

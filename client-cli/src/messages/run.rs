@@ -74,7 +74,7 @@ client::catalog! {
     WorksInWorktree = "· works in the git worktree {0} on branch `{1}`", "· 在 git 工作树 {0} 中工作，分支 `{1}`";
     WorktreeRemoved = "· nothing changed in the git worktree: it was removed", "· git 工作树中没有更改，已将其移除";
     WorktreeInUse = "· session {0} still works in the git worktree {1} on branch `{2}`", "· 会话 {0} 仍在 git 工作树 {1} 中工作，分支 `{2}`";
-    WorktreeKept = "· the changes are in the git worktree {0} on branch `{1}` (commits: {2}); your checkout is unchanged", "· 更改在 git 工作树 {0} 中，分支 `{1}`（提交数：{2}）；你的工作目录未改动";
+    WorktreeKept = "· the changes are in the git worktree {0} on branch `{1}` (commits: {2}); the files of your checkout are unchanged", "· 更改在 git 工作树 {0} 中，分支 `{1}`（提交数：{2}）；你的工作目录中的文件未改动";
     WorktreeChanged = "  changed: {0}", "  已更改：{0}";
     WorktreeUnknown = "! the git worktree {0} was kept because its changes could not be checked: {1}", "! 已保留 git 工作树 {0}，因为无法检查其中的更改：{1}";
     WorktreeTakeOver = "  merge: {0}", "  合并：{0}";

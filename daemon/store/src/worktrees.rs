@@ -89,6 +89,31 @@ pub fn in_origin(home: &Path, path: &Path) -> Option<PathBuf> {
     })
 }
 
+/// The project that a workspace root counts for: of a session's git worktree that of the checkout it was made from. Goes by
+/// the names alone, as usage counts longer than the worktree is there.
+#[must_use]
+pub fn project_of(root: &str) -> String {
+    let root = Path::new(root);
+    let origin = root.ancestors().find_map(|at| {
+        let id = at.file_name()?.to_str()?;
+        let is_id = id.len() == ID_LENGTH && id.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let place = at.parent().filter(|_| is_id)?;
+        let name = place.file_name()?.to_str()?.strip_suffix(PLACE)?;
+        let origin = place.parent()?.join(name);
+        Some(origin.join(root.strip_prefix(at).ok()?))
+    });
+    let mut project = PathBuf::new();
+    // Component by component: joining an empty path would add a slash.
+    project.extend(origin.as_deref().unwrap_or(root));
+    project.to_string_lossy().into_owned()
+}
+
+/// What follows the name of a checkout in that of the directory of its worktrees.
+pub const PLACE: &str = ".worktrees";
+
+/// Letters of a worktree's name: the end of its session's id.
+const ID_LENGTH: usize = 12;
+
 fn read(path: &Path) -> Option<Worktree> {
     serde_json::from_slice(&std::fs::read(path).ok()?).ok()
 }

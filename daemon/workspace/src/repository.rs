@@ -25,8 +25,8 @@ const RUNS: [&str; 5] = ["hooks", "config", "config.worktree", "modules", "commo
 /// Entries of another work tree's directory that determine its configuration.
 const LEADS: [&str; 3] = ["commondir", "gitdir", "config.worktree"];
 
-/// What git knows of another work tree: its branch and its index.
-const CHECKOUT: [&str; 2] = ["HEAD", "index"];
+/// What git knows of another work tree: its branch and its index; and what all of them ignore.
+const CHECKOUT: [&str; 3] = ["HEAD", "index", "info/exclude"];
 
 /// Whether a directory is the top of a work tree, where the search for a project root ends.
 /// A link that leads nowhere does not count.

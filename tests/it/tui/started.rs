@@ -240,7 +240,7 @@ fn a_long_directory_leaves_room_for_the_titles() {
     std::fs::create_dir_all(&long).expect("a directory");
     let run = house.reasonix(&["run", "--cwd", &long.to_string_lossy(), "mend the login"]);
     let _ = run.expect_code(0);
-    let mut terminal = Terminal::reasonix(&house, &["ls"], 100, 12);
+    let mut terminal = Terminal::reasonix(&house, &["ls"], 120, 12);
     assert_eq!(terminal.exit_code(), 0, "{}", terminal.scrollback());
     let said = terminal.scrollback();
     assert!(said.contains("mend the login"), "{said}");
@@ -252,7 +252,7 @@ fn the_first_screen_names_the_instruction_files() {
     let house = House::playing(&Script::new().says("Done."));
     house.files("//- AGENTS.md\nBe kind.\n");
     let terminal = interface(&house, &[], TerminalSetup::USUAL);
-    terminal.wait_text("AGENTS.md · `/help` lists commands and keys");
+    terminal.wait_text(" · AGENTS.md · `/help`");
 }
 
 #[test]

@@ -198,7 +198,7 @@ fn seat(services: &SessionServices, machine: &Machine, created: &SessionCreated)
     let seat = BudgetMember {
         ledger: Arc::clone(&services.ledger),
         session: created.session,
-        root: created.root.clone(),
+        root: store::worktrees::project_of(&created.root),
         cwd: PathBuf::from(&created.cwd),
         above: created.agent.as_ref().map(|agent| agent.parent),
     };

@@ -48,3 +48,18 @@ fn damaged_entry_counts_as_none() {
     assert_eq!(list(&home).unwrap(), []);
     assert_eq!(in_origin(home.root(), Path::new("/p")), None);
 }
+
+#[test]
+fn worktree_counts_for_the_project_of_its_checkout_also_when_it_is_gone() {
+    for (root, project) in [
+        ("/w/p.worktrees/0123456789ab", "/w/p"),
+        ("/w/p.worktrees/0123456789ab/sub", "/w/p/sub"),
+        ("/w/p.worktrees", "/w/p.worktrees"),
+        ("/w/p.worktrees/mine", "/w/p.worktrees/mine"),
+        ("/w/p/0123456789ab", "/w/p/0123456789ab"),
+        ("/w/p", "/w/p"),
+        ("", ""),
+    ] {
+        assert_eq!(project_of(root), project);
+    }
+}

@@ -10,6 +10,7 @@ use proto::{Failure, Seq, SessionId, Stamp};
 use store::catalog::{Catalog, CatalogError};
 use store::home::Home;
 use store::usage_ledger;
+use store::worktrees::project_of;
 
 use super::counting::created;
 use super::{count_new, there};
@@ -53,7 +54,8 @@ fn read(
         if used.at >= since && there.contains(&used.session) {
             let root = roots.entry(used.session).or_insert_with(|| {
                 // Without its first record it is of no project, but of the day.
-                created(home, used.session).map_or_else(|_| String::new(), |created| created.root)
+                created(home, used.session)
+                    .map_or_else(|_| String::new(), |created| project_of(&created.root))
             });
             let sum = past.used.entry(root.clone()).or_default();
             *sum = sum.plus(&spent(&used.usage));
@@ -71,7 +73,7 @@ fn read(
                     let root = first_message::root_of(Path::new(&entry.cwd), user_home);
                     root.to_string_lossy().into_owned()
                 }
-                false => entry.root,
+                false => project_of(&entry.root),
             };
             let sum = past.used.entry(root).or_default();
             *sum = sum.plus(&spent(&entry.usage));

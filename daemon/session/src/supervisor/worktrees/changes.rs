@@ -20,12 +20,13 @@ use crate::tasks::blocking;
 /// Maximum number of commits that are named.
 const COMMITS_MAX: usize = 20;
 /// What git keeps in the directory of a work tree until a merge, rebase, cherry-pick or revert is finished.
-const UNFINISHED: [&str; 5] = [
+const UNFINISHED: [&str; 6] = [
     "MERGE_HEAD",
     "CHERRY_PICK_HEAD",
     "REVERT_HEAD",
     "rebase-merge",
     "rebase-apply",
+    "sequencer",
 ];
 /// Steps in git's log of a work tree that lead to commits of others.
 const STEPS_AWAY: [&str; 3] = ["checkout:", "reset:", "rebase (start):"];
@@ -70,22 +71,26 @@ impl Supervisor {
         let others = git.paths(&others).await?;
         let mut changed = git.paths(&diff(base)).await?;
         let uncommitted = !others.is_empty() || !git.paths(&diff("HEAD")).await?.is_empty();
-        let nested = others.iter().filter(|path| path.ends_with('/'));
         let mut repositories: Vec<String> = index.repositories;
-        repositories.extend(nested.map(|path| path.trim_end_matches('/').to_owned()));
+        let nested = others.iter().filter_map(|path| path.strip_suffix('/'));
+        repositories.extend(nested.map(str::to_owned));
+        repositories.extend(repositories_in(&worktree.path).await?);
+        repositories.sort();
+        repositories.dedup();
         changed.extend(others);
         changed.extend(index.hidden);
         // Also what is staged and not in the files any more.
         changed.extend(git.paths(&diff("--cached")).await?);
         changed.sort();
         changed.dedup();
-        // Without a wildcard, git would look below this name.
-        let own = format!("--branches={}*", worktree.branch);
+        let name = format!("refs/heads/{}", worktree.branch);
+        let branch = git.line(&["rev-parse", "--verify", "-q", &name]).await;
+        let branch_gone = branch.is_err();
+        // Where the branch is gone, the base stands for it, which adds nothing.
+        let own = branch.unwrap_or_else(|_| base.to_owned());
         let commits = count(&git, &["HEAD", &own, "--not", base]).await?;
         let on_branch = count(&git, &[&own, "--not", base]).await? > 0;
         let head = git.line(&["rev-parse", "--abbrev-ref", "HEAD"]).await?;
-        let name = format!("refs/heads/{}", worktree.branch);
-        let branch = git.line(&["rev-parse", "--verify", "-q", &name]).await;
         let mut left_behind = commits_left_behind(&git, &own, base).await?;
         left_behind.extend(stashes(&git, &worktree.branch).await?);
         left_behind.extend(left(LeftKind::Repository, repositories));
@@ -97,7 +102,7 @@ impl Supervisor {
             uncommitted,
             on_branch,
             elsewhere: head.trim() != worktree.branch,
-            branch_gone: branch.is_err(),
+            branch_gone,
             unfinished: is_unfinished(&git.git_dir).await,
             left_behind,
         })
@@ -128,6 +133,21 @@ impl Supervisor {
             .map(|worktree| worktree.path.to_string_lossy().into_owned())
             .collect()
     }
+}
+
+/// The repositories inside a worktree, relative to it: also where git ignores the directory.
+async fn repositories_in(worktree: &Path) -> Result<Vec<String>, String> {
+    let root = worktree.to_owned();
+    let found = blocking(move || {
+        let places = workspace::guarded(&root).repositories.places;
+        let below = places
+            .iter()
+            .filter_map(|place| place.strip_prefix(&root).ok());
+        let below = below.filter(|place| !place.as_os_str().is_empty());
+        let names = below.map(|place| place.to_string_lossy().into_owned());
+        names.collect()
+    });
+    found.await.map_err(|failure| failure.message)
 }
 
 /// What git's comparisons leave out, by the index.

@@ -137,7 +137,7 @@ pub(crate) fn text_for_parent(report: &WorktreeReport) -> String {
         }
         WorktreeState::InUse | WorktreeState::Kept => {
             format!(
-                "[worktree] The agent worked in the git worktree `{path}` on branch `{branch}`, made from commit {short}. Your checkout is unchanged. Commits: {}. Changed files: {}.\n{}To delete it: `{delete}`.",
+                "[worktree] The agent worked in the git worktree `{path}` on branch `{branch}`, made from commit {short}. The files of your checkout are unchanged. Commits: {}. Changed files: {}.\n{}To delete it: `{delete}`.",
                 report.commits,
                 named(report),
                 how_to_take_over(report),
