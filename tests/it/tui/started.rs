@@ -238,12 +238,12 @@ fn a_long_directory_leaves_room_for_the_titles() {
         .project()
         .join("a-directory-with-a-long-name/and-another-one-in-it");
     std::fs::create_dir_all(&long).expect("a directory");
-    let run = house.reasonix(&["run", "--cwd", &long.to_string_lossy(), "mend the login"]);
+    let run = house.reasonix(&["run", "--cwd", &long.to_string_lossy(), "fix the login"]);
     let _ = run.expect_code(0);
     let mut terminal = Terminal::reasonix(&house, &["ls"], 120, 12);
     assert_eq!(terminal.exit_code(), 0, "{}", terminal.scrollback());
     let said = terminal.scrollback();
-    assert!(said.contains("mend the login"), "{said}");
+    assert!(said.contains("fix the login"), "{said}");
     assert!(said.contains("and-another-one-in-it"), "{said}");
 }
 
