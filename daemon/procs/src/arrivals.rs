@@ -1,5 +1,5 @@
-//! Watches for protected names that come while a sandboxed command runs, and moves them to the
-//! quarantine.
+//! Watches for protected names that come while a sandboxed command runs, and for protected files that lose what
+//! holds them, and moves what they bring to the quarantine.
 //!
 //! The kernel cannot keep a missing name free without something in its place, and nothing is put into
 //! the user's tree. So the names are looked for at each change of their directories, and when the
@@ -7,31 +7,31 @@
 //! looks too.
 
 use std::collections::BTreeSet;
-use std::fs::{self, DirBuilder};
-use std::io::{self, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError, Weak};
 use std::time::Duration;
 
-use contract::{ChildEvent, KnownRepositories, Quarantined};
+use contract::{ChildEvent, Quarantined};
 use proto::Pid;
-use sandbox::{AbsentName, Arrival, Moved, Quarantine};
-use serde::{Deserialize, Serialize};
+use sandbox::{AbsentName, Arrival, HeldFile, HeldLook, Moved, Quarantine};
 use tokio::sync::mpsc;
 use tokio::time::sleep;
 
 use directory_changes::DirectoryChanges;
+use records::{Record, Records};
 
 #[cfg(target_os = "linux")]
 mod directory_changes;
 #[cfg(not(target_os = "linux"))]
 #[path = "arrivals/directory_changes_none.rs"]
 mod directory_changes;
+mod records;
 
-/// The records of running commands, in the quarantine's directory.
-const RECORDS: &str = "running";
+pub(crate) use records::Watched;
+
 /// Pause between two looks, while directories change all the time.
 const PAUSE: Duration = Duration::from_millis(10);
 /// Names that may come during one command. One that makes more is stopped.
@@ -41,8 +41,10 @@ const ARRIVALS_MAX: usize = 16;
 #[derive(Debug)]
 pub(crate) struct Arrivals {
     dir: PathBuf,
+    records: Records,
+    /// What commands of a daemon before this one made is looked for once, before anything new is agreed to.
+    after_crash: Once,
     running: Mutex<Vec<Weak<ArrivalWatch>>>,
-    counter: AtomicU64,
 }
 
 /// The watch of one command.
@@ -53,10 +55,8 @@ pub(crate) struct ArrivalWatch {
     /// runs. Otherwise only what git would obey, so that a command is not disturbed half-way.
     in_background: bool,
     quarantine: Quarantine,
-    /// Locked during a look.
-    names: Mutex<Vec<AbsentName>>,
-    /// What was there before: repositories that came since are looked for at the end.
-    repositories: Mutex<Vec<KnownRepositories>>,
+    /// Locked during a look, but not while repositories are searched.
+    watched: Mutex<Watched>,
     /// What came and was not reported yet.
     came: Mutex<Vec<Quarantined>>,
     /// How many came so far.
@@ -72,144 +72,120 @@ enum When {
     Ended,
 }
 
-/// What a killed daemon's successor needs to know about a command.
-#[derive(Debug, Default, Serialize, Deserialize)]
-struct Record {
-    absent: Vec<AbsentName>,
-    #[serde(default)]
-    repositories: Vec<KnownRepositories>,
-    /// What came and could not be reported.
-    came: Vec<Quarantined>,
-}
-
 impl Arrivals {
     /// `dir`: the quarantine. It is made when it is needed.
     pub(crate) fn new(dir: PathBuf) -> Arc<Self> {
         Arc::new(Self {
+            records: Records::new(&dir),
             dir,
+            after_crash: Once::new(),
             running: Mutex::default(),
-            counter: AtomicU64::new(0),
         })
     }
 
-    /// Watches for these names until the watch is finished. Blocks.
+    /// Watches these until the watch is finished. Blocks.
     ///
     /// # Errors
     /// The record cannot be written.
     pub(crate) fn begin(
         &self,
         (session, in_background): (Pid, bool),
-        absent: Vec<AbsentName>,
-        mut repositories: Vec<KnownRepositories>,
+        mut watched: Watched,
     ) -> io::Result<Option<Arc<ArrivalWatch>>> {
-        if absent.is_empty() && repositories.is_empty() {
+        if watched.is_empty() {
             return Ok(None);
         }
         // What a command in the background has made is not known before it was judged.
-        for watch in lock(&self.running).iter().filter_map(Weak::upgrade) {
-            let before = lock(&watch.repositories);
-            for known in &mut repositories {
-                let same = |other: &&KnownRepositories| other.root == known.root;
-                if let Some(before) = before.iter().find(same) {
+        for watch in self.running() {
+            let before = &lock(&watch.watched).repositories;
+            for known in &mut watched.repositories {
+                if let Some(before) = before.iter().find(|other| other.root == known.root) {
                     known.places.retain(|place| before.places.contains(place));
                 }
             }
         }
         let changes = DirectoryChanges::open();
-        changes.add(&directories(&absent));
+        changes.add(&directories(&watched));
+        // Locked until both are there: a record without a watch is of a daemon that was killed.
+        let mut running = lock(&self.running);
         let watch = Arc::new(ArrivalWatch {
             session,
             in_background,
             quarantine: Quarantine::new(self.dir.clone()),
-            record: self.write_record(session, &absent, &repositories)?,
-            names: Mutex::new(absent),
-            repositories: Mutex::new(repositories),
+            record: self.records.create(session, &watched)?,
+            watched: Mutex::new(watched),
             came: Mutex::default(),
             count: AtomicU64::new(0),
             changes,
         });
-        let mut running = lock(&self.running);
         running.retain(|watch| watch.strong_count() > 0);
         running.push(Arc::downgrade(&watch));
+        drop(running);
         Ok(Some(watch))
     }
 
-    fn write_record(
-        &self,
-        session: Pid,
-        absent: &[AbsentName],
-        repositories: &[KnownRepositories],
-    ) -> io::Result<PathBuf> {
-        let records = self.dir.join(RECORDS);
-        let line = serde_json::to_vec(&Record {
-            absent: absent.to_vec(),
-            repositories: repositories.to_vec(),
-            came: Vec::new(),
-        })?;
-        loop {
-            let number = self.counter.fetch_add(1, Ordering::Relaxed);
-            let name = format!("{}-{}-{number}", session.0, std::process::id());
-            let path = records.join(name);
-            match write_new(&path, &line) {
-                Ok(()) => return Ok(path),
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                    DirBuilder::new()
-                        .recursive(true)
-                        .mode(0o700)
-                        .create(&records)?;
-                }
-                // Of a daemon that had the same process id.
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(error),
-            }
-        }
+    fn running(&self) -> Vec<Arc<ArrivalWatch>> {
+        let running = lock(&self.running);
+        running.iter().filter_map(Weak::upgrade).collect()
     }
 
     /// Someone else is about to create these paths, with the user's approval: they are no arrivals.
     pub(crate) fn expect(&self, paths: &[PathBuf]) {
-        let watches: Vec<_> = lock(&self.running)
-            .iter()
-            .filter_map(Weak::upgrade)
-            .collect();
-        for watch in watches {
-            let mut names = lock(&watch.names);
-            names.retain(|name| !paths.iter().any(|path| name.holds(path)));
-            drop(names);
-            for known in &mut *lock(&watch.repositories) {
-                // The repository that it belongs to.
-                let around = paths.iter().filter_map(|path| path.parent());
-                known.places.extend(around.map(Path::to_path_buf));
+        self.look_after_crash();
+        for watch in self.running() {
+            let mut watched = lock(&watch.watched);
+            watched.expect(paths);
+            let record = Record {
+                watched: watched.clone(),
+                came: Vec::new(),
+            };
+            if let Err(error) = records::replace(&watch.record, &record) {
+                tracing::warn!(%error, "what was agreed to cannot be noted for the time after a crash");
             }
         }
     }
 
-    /// What came during commands of this session that a killed daemon ran, and what nobody was there
-    /// to hear of. Moves it away. Blocks.
-    pub(crate) fn leftovers(&self, session: Pid) -> Vec<Quarantined> {
-        let running: Vec<_> = lock(&self.running)
-            .iter()
-            .filter_map(Weak::upgrade)
-            .collect();
-        let prefix = format!("{}-", session.0);
-        let entries = fs::read_dir(self.dir.join(RECORDS)).into_iter().flatten();
-        let mut came = Vec::new();
-        for path in entries.flatten().map(|entry| entry.path()) {
-            let name = path.file_name().unwrap_or_default().to_string_lossy();
-            if !name.starts_with(&prefix) || running.iter().any(|watch| watch.record == path) {
-                continue;
+    /// Records of commands that no longer run.
+    fn left_records(&self) -> Vec<PathBuf> {
+        // In this order: a command that starts meanwhile has a watch before its record is found.
+        let mut records = self.records.list();
+        let running = self.running();
+        records.retain(|record| running.iter().all(|watch| watch.record != *record));
+        records
+    }
+
+    /// Moves away what came during commands that a killed daemon ran. Done once; blocks until it is.
+    fn look_after_crash(&self) {
+        self.after_crash.call_once(|| {
+            for path in self.left_records() {
+                let (Some(record), Some(session)) =
+                    (records::read(&path), records::session_of(&path))
+                else {
+                    let _ = fs::remove_file(&path);
+                    continue;
+                };
+                let mut watched = record.watched;
+                let quarantine = Quarantine::new(self.dir.clone());
+                let mut came = record.came;
+                came.extend(look(&quarantine, session, &mut watched, true));
+                came.extend(search(&quarantine, session, &watched));
+                keep(&path, came);
             }
-            let read = fs::read(&path).ok();
-            let Some(record) = read.and_then(|line| serde_json::from_slice::<Record>(&line).ok())
-            else {
-                // Killed while it was written: its command had not started.
+        });
+    }
+
+    /// What came during commands of this session that a killed daemon ran, and what nobody was there
+    /// to hear of. Blocks.
+    pub(crate) fn leftovers(&self, session: Pid) -> Vec<Quarantined> {
+        self.look_after_crash();
+        let mut came = Vec::new();
+        for path in self.left_records() {
+            if records::session_of(&path) == Some(session)
+                && let Some(record) = records::read(&path)
+            {
+                came.extend(record.came);
                 let _ = fs::remove_file(&path);
-                continue;
-            };
-            came.extend(record.came);
-            let quarantine = Quarantine::new(self.dir.clone());
-            came.extend(look(&quarantine, session, &mut record.absent.clone(), true));
-            came.extend(search(&quarantine, session, &record.repositories));
-            let _ = fs::remove_file(&path);
+            }
         }
         came
     }
@@ -221,7 +197,20 @@ impl Arrivals {
             return Ok(());
         };
         self.expect(&[path.to_path_buf()]);
-        Quarantine::new(self.dir.clone()).put_back(Path::new(kept), path)
+        let quarantine = Quarantine::new(self.dir.clone());
+        quarantine.put_back(Path::new(kept), path, item.restored)
+    }
+}
+
+/// Keeps what came for the next start of the session, in the record's place.
+fn keep(record: &Path, came: Vec<Quarantined>) {
+    if came.is_empty() {
+        let _ = fs::remove_file(record);
+        return;
+    }
+    let watched = Watched::default();
+    if let Err(error) = records::replace(record, &Record { watched, came }) {
+        tracing::error!(%error, "what a command made cannot be noted");
     }
 }
 
@@ -250,18 +239,7 @@ impl ArrivalWatch {
         self.look(When::Ended).await;
         self.report(events).await;
         let done = tokio::task::spawn_blocking(move || {
-            let came = std::mem::take(&mut *lock(&self.came));
-            let _ = fs::remove_file(&self.record);
-            if !came.is_empty() {
-                let record = Record {
-                    came,
-                    ..Record::default()
-                };
-                let line = serde_json::to_vec(&record).unwrap_or_default();
-                if let Err(error) = write_new(&self.record, &line) {
-                    tracing::error!(%error, "what a command made cannot be noted");
-                }
-            }
+            keep(&self.record, std::mem::take(&mut *lock(&self.came)));
         });
         let _ = done.await;
     }
@@ -270,14 +248,14 @@ impl ArrivalWatch {
     async fn look(self: &Arc<Self>, when: When) {
         let watch = Arc::clone(self);
         let looked = tokio::task::spawn_blocking(move || {
-            let mut names = lock(&watch.names);
+            let mut watched = lock(&watch.watched);
             // New directories first: what comes into one after this look wakes the next.
-            watch.changes.add(&directories(&names));
+            watch.changes.add(&directories(&watched));
             let all = when == When::Ended || watch.in_background;
-            let mut came = look(&watch.quarantine, watch.session, &mut names, all);
-            drop(names);
+            let mut came = look(&watch.quarantine, watch.session, &mut watched, all);
             if when == When::Ended {
-                let known = lock(&watch.repositories).clone();
+                let known = watched.clone();
+                drop(watched);
                 came.extend(search(&watch.quarantine, watch.session, &known));
             }
             watch.count.fetch_add(came.len() as u64, Ordering::Relaxed);
@@ -303,11 +281,11 @@ impl ArrivalWatch {
 fn look(
     quarantine: &Quarantine,
     session: Pid,
-    names: &mut Vec<AbsentName>,
+    watched: &mut Watched,
     all: bool,
 ) -> Vec<Quarantined> {
     let mut came = Vec::new();
-    names.retain(|name| match name.arrival() {
+    watched.absent.retain(|name| match name.arrival() {
         Ok(None) => true,
         Ok(Some(arrival)) if !all && !arrival.at_once => true,
         Err(_) if !all && !name.at_once => true,
@@ -322,17 +300,46 @@ fn look(
             false
         }
     });
+    watched.held.retain_mut(|file| {
+        if !all && !file.at_once() {
+            return true;
+        }
+        match file.look() {
+            HeldLook::Held => true,
+            HeldLook::Replaced => {
+                came.push(replaced(file.path()));
+                false
+            }
+            HeldLook::RunsMore(arrival) => {
+                let moved = take(quarantine, session, &arrival);
+                let is_moved = moved.as_ref().is_none_or(|moved| moved.problem.is_none());
+                came.extend(moved.map(|moved| restored(file, moved)));
+                is_moved
+            }
+        }
+    });
     came
 }
 
+/// Puts what was there before a command into the place of what was moved away.
+fn restored(file: &HeldFile, moved: Quarantined) -> Quarantined {
+    if moved.kept.is_none() {
+        return moved;
+    }
+    let written = file.restore();
+    if let Err(error) = &written {
+        tracing::warn!(path = %moved.path, %error, "what was there before cannot be written");
+    }
+    Quarantined {
+        restored: written.is_ok(),
+        ..moved
+    }
+}
+
 /// Moves away what may run something of the repositories that came, wherever they are.
-fn search(
-    quarantine: &Quarantine,
-    session: Pid,
-    repositories: &[KnownRepositories],
-) -> Vec<Quarantined> {
+fn search(quarantine: &Quarantine, session: Pid, watched: &Watched) -> Vec<Quarantined> {
     let mut came = Vec::new();
-    for known in repositories {
+    for known in &watched.repositories {
         let (arrivals, searched) = sandbox::new_repositories(known);
         let moved = arrivals
             .iter()
@@ -349,6 +356,7 @@ fn take(quarantine: &Quarantine, session: Pid, arrival: &Arrival) -> Option<Quar
         Ok(Moved::To(kept)) => Some(Quarantined {
             path: arrival.path.to_string_lossy().into_owned(),
             kept: Some(kept.to_string_lossy().into_owned()),
+            restored: false,
             problem: None,
         }),
         Ok(Moved::Gone) => None,
@@ -359,28 +367,30 @@ fn take(quarantine: &Quarantine, session: Pid, arrival: &Arrival) -> Option<Quar
 /// What is still in its place.
 fn stuck(path: &Path, error: &io::Error) -> Quarantined {
     Quarantined {
+        problem: Some(error.to_string()),
+        ..replaced(path)
+    }
+}
+
+/// A protected file that another program has put there, and that the command could change from then on.
+fn replaced(path: &Path) -> Quarantined {
+    Quarantined {
         path: path.to_string_lossy().into_owned(),
         kept: None,
-        problem: Some(error.to_string()),
+        restored: false,
+        problem: None,
     }
 }
 
-fn directories(names: &[AbsentName]) -> BTreeSet<PathBuf> {
+/// Where something would come.
+fn directories(watched: &Watched) -> BTreeSet<PathBuf> {
     let mut all = BTreeSet::new();
-    for name in names {
-        name.add_directories(&mut all);
+    for name in &watched.absent {
+        AbsentName::add_directories(name, &mut all);
     }
+    let around = watched.held.iter().filter_map(|file| file.path().parent());
+    all.extend(around.map(Path::to_path_buf));
     all
-}
-
-fn write_new(path: &Path, line: &[u8]) -> io::Result<()> {
-    let mut options = fs::OpenOptions::new();
-    let mut file = options
-        .write(true)
-        .create_new(true)
-        .mode(0o600)
-        .open(path)?;
-    file.write_all(line)
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

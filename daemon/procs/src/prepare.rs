@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use contract::SandboxSpec;
 use proto::Pid;
-use sandbox::{AbsentName, HostFileSystem, MountPlan, ProcessRestrictions};
+use sandbox::{AbsentName, HeldFile, HostFileSystem, MountPlan, ProcessRestrictions};
 
-use crate::arrivals::{ArrivalWatch, Arrivals};
+use crate::arrivals::{ArrivalWatch, Arrivals, Watched};
 use crate::findings;
 use crate::procs::DAEMON;
 use crate::spawner::NamespaceSetup;
@@ -47,7 +47,12 @@ pub(crate) async fn prepare(
                         &HostFileSystem,
                         brokered,
                     )),
-                    watch: watched(&arrivals, (session, in_background), absent, &sandbox)?,
+                    watch: watched(
+                        &arrivals,
+                        (session, in_background),
+                        (absent, Vec::new()),
+                        &sandbox,
+                    )?,
                     ..PreparedCommand::default()
                 })
             })
@@ -83,11 +88,15 @@ async fn blocking(
 fn watched(
     arrivals: &Arrivals,
     command: (Pid, bool),
-    absent: Vec<AbsentName>,
+    (absent, held): (Vec<AbsentName>, Vec<HeldFile>),
     sandbox: &SandboxSpec,
 ) -> Result<Option<Arc<ArrivalWatch>>, String> {
-    let known = sandbox.repositories.clone();
-    arrivals.begin(command, absent, known).map_err(|error| {
+    let watched = Watched {
+        absent,
+        held,
+        repositories: sandbox.repositories.clone(),
+    };
+    arrivals.begin(command, watched).map_err(|error| {
         format!(
             "the sandbox: the list of protected names that do not exist cannot be stored: {error}"
         )
@@ -103,13 +112,16 @@ fn mounts(
     let refused = |why: sandbox::PlanError| format!("the sandbox: {why}");
     let mut plan = MountPlan::of(sandbox, &HostFileSystem).map_err(refused)?;
     let absent = std::mem::take(&mut plan.absent);
+    let held = std::mem::take(&mut plan.held).into_iter();
+    let held = held.filter_map(|(path, obeyed)| HeldFile::of(&path, obeyed));
+    let held = held.collect();
     Ok(PreparedCommand {
         inner: Some(ProcessRestrictions::inside_mounts(&plan, brokered)),
         setup: NamespaceSetup {
             plan: Some(plan),
             session: None,
         },
-        watch: watched(arrivals, command, absent, sandbox)?,
+        watch: watched(arrivals, command, (absent, held), sandbox)?,
         ..PreparedCommand::default()
     })
 }

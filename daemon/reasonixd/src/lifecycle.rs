@@ -272,10 +272,14 @@ fn programs(
     kept: &Arc<KeptFiles>,
 ) -> mcp::Programs {
     let spawn = Arc::clone(procs) as Arc<dyn contract::Spawn>;
-    // What they made while the daemon before was killed.
-    for left in spawn.leftovers(Pid(0)) {
-        tracing::warn!(path = %left.path, kept = ?left.kept, problem = ?left.problem, "an MCP server made a protected name");
-    }
+    let after_crash = Arc::clone(&spawn);
+    // What the commands of all sessions made while the daemon before was killed is moved away now; here those of servers
+    // are told, and each session tells its own. It may search a tree, and nobody waits for it but who is to add something.
+    tokio::task::spawn_blocking(move || {
+        for left in after_crash.leftovers(Pid(0)) {
+            tracing::warn!(path = %left.path, kept = ?left.kept, problem = ?left.problem, "an MCP server made a protected name");
+        }
+    });
     mcp::Programs {
         spawn,
         dir: temp.to_path_buf(),

@@ -42,7 +42,7 @@ pub struct Arrival {
 
 impl Arrival {
     /// A name in an open directory that may run something at any moment.
-    pub(crate) fn new(path: PathBuf, parent: OwnedFd, name: &str) -> Self {
+    pub(crate) fn new(path: PathBuf, parent: OwnedFd, name: impl Into<OsString>) -> Self {
         Self {
             path,
             at_once: true,

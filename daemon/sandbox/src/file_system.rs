@@ -1,11 +1,13 @@
 //! The file system queries of a plan. Links are not followed unless stated.
 
-use std::ffi::OsString;
-use std::io;
-use std::os::fd::OwnedFd;
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Component, Path, PathBuf};
 
-use rustix::fs::{Mode, OFlags, open, openat};
+use rustix::fs::{FileType, Mode, OFlags, fstat, open, openat};
+use rustix::io::Errno;
 
 /// The type of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,6 +68,22 @@ impl FileSystem for HostFileSystem {
             .collect();
         names.ok().filter(|names| names.len() <= most)
     }
+}
+
+/// The text of a regular file in an open directory, of at most `max` bytes. Follows no link.
+pub(crate) fn small_text(directory: impl AsFd, name: &OsStr, max: u64) -> Result<String, Errno> {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let file = openat(directory, name, flags, Mode::empty())?;
+    let found = fstat(&file)?;
+    if FileType::from_raw_mode(found.st_mode) != FileType::RegularFile {
+        return Err(Errno::INVAL);
+    }
+    let mut text = String::new();
+    let mut limited = File::from(file).take(max + 1);
+    let read = limited
+        .read_to_string(&mut text)
+        .map_err(|_| Errno::ILSEQ)?;
+    (read as u64 <= max).then_some(text).ok_or(Errno::FBIG)
 }
 
 /// Opened only to search it.

@@ -14,6 +14,7 @@ pub mod broker;
 #[cfg(target_os = "linux")]
 mod capabilities;
 mod file_system;
+mod held_file;
 mod join;
 #[cfg(target_os = "linux")]
 mod landlock_rules;
@@ -40,6 +41,7 @@ pub mod seatbelt;
 
 pub use absent::{AbsentName, Arrival};
 pub use file_system::{FileKind, FileSystem, HostFileSystem};
+pub use held_file::{HeldFile, HeldLook};
 pub use join::join_on_start;
 pub use network_namespace::{NetworkNamespace, enter_on_start};
 pub use plan::{MountPlan, MountStep, PlanError};

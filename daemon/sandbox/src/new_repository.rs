@@ -3,12 +3,13 @@
 //!
 //! Knows what is harmless, line by line. Everything else is not.
 
-use std::fs::File;
-use std::io::Read as _;
+use std::collections::BTreeSet;
 use std::os::fd::{AsFd, OwnedFd};
 
-use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, openat, statat};
+use rustix::fs::{AtFlags, Dir, Mode, OFlags, openat, statat};
 use rustix::io::Errno;
+
+use crate::file_system::small_text;
 
 /// Maximum bytes of a config.
 const CONFIG_MAX: u64 = 64 * 1024;
@@ -18,7 +19,7 @@ const LEADING: [&str; 4] = ["commondir", "gitdir", "modules", "worktrees"];
 const CONFIGS: [&str; 2] = ["config", "config.worktree"];
 /// Settings that `git init` and options of `git clone` make, who commits, and how git shows and joins things. None names a
 /// program, a file or an address.
-const PLAIN: [(&str, &[&str]); 13] = [
+const PLAIN: [(&str, &[&str]); 14] = [
     (
         "core",
         &[
@@ -57,6 +58,7 @@ const PLAIN: [(&str, &[&str]); 13] = [
     ("color", &["ui"]),
     ("diff", &["renames", "algorithm", "colormoved"]),
     ("rerere", &["enabled"]),
+    ("maintenance", &["auto", "strategy"]),
 ];
 /// Settings that a clone makes besides. They run nothing, but say where a push goes.
 const OF_A_CLONE: [(&str, &[&str]); 2] = [
@@ -72,8 +74,10 @@ const OF_A_CLONE: [(&str, &[&str]); 2] = [
             "partialclonefilter",
         ],
     ),
-    ("branch", &["remote", "merge", "rebase"]),
+    ("submodule", &["url", "active"]),
 ];
+/// The setting of a branch that can name a program: a strategy of a merge. The rest is addresses, and what editors note there.
+const OF_A_BRANCH_RUNS: &str = "mergeoptions";
 
 /// How much a new repository may do, least first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -141,47 +145,66 @@ fn has_samples_only(git: &OwnedFd) -> bool {
 
 /// The text of a config, if there is one.
 fn config(git: &impl AsFd, name: &str) -> Result<Option<String>, ()> {
-    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let file = match openat(git, name, flags, Mode::empty()) {
-        Ok(file) => file,
-        Err(Errno::NOENT) => return Ok(None),
-        Err(_) => return Err(()),
-    };
-    let found = rustix::fs::fstat(&file).map_err(|_| ())?;
-    if FileType::from_raw_mode(found.st_mode) != FileType::RegularFile {
-        return Err(());
+    match small_text(git, name.as_ref(), CONFIG_MAX) {
+        Ok(text) => Ok(Some(text)),
+        Err(Errno::NOENT) => Ok(None),
+        Err(_) => Err(()),
     }
-    let mut text = String::new();
-    let mut limited = File::from(file).take(CONFIG_MAX + 1);
-    let read = limited.read_to_string(&mut text).map_err(|_| ())?;
-    (read as u64 <= CONFIG_MAX).then_some(Some(text)).ok_or(())
 }
 
 fn judge_config(text: &str, kind: GitDirectoryKind) -> NewRepository {
+    let judged = settings(text).map(|setting| setting.judge(kind));
+    judged.max().unwrap_or(NewRepository::Plain)
+}
+
+/// Whether a config that stood in the place of another may run something that the other did not say.
+pub(crate) fn runs_more(before: &str, after: &str) -> bool {
+    // A line that goes on in the next one may be read otherwise elsewhere.
+    if before.contains("\\\n") {
+        return before != after;
+    }
+    let known: BTreeSet<_> = settings(before).collect();
+    let mut new = settings(after).filter(|setting| !known.contains(setting));
+    new.any(|setting| setting.judge(GitDirectoryKind::OfWorkTree) == NewRepository::Runs)
+}
+
+/// A line of a config that is no header, with the section that it is in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Setting<'a> {
+    section: &'a str,
+    line: &'a str,
+}
+
+/// All settings, in order. A header with a setting behind it is one that cannot be read.
+fn settings(text: &str) -> impl Iterator<Item = Setting<'_>> {
     let mut section = "";
-    let mut worst = NewRepository::Plain;
-    for line in text.lines().map(str::trim) {
+    let lines = text.lines().map(str::trim);
+    lines.filter_map(move |line| {
         if line.is_empty() || line.starts_with(['#', ';']) {
-            continue;
+            return None;
         }
         let header = line
             .strip_prefix('[')
             .and_then(|rest| rest.strip_suffix(']'));
-        if let Some(inside) = header {
+        match header {
             // `[core] key = value]` has a setting behind its section.
-            if inside.contains(']') {
-                return NewRepository::Runs;
+            Some(inside) if !inside.contains(']') => {
+                section = inside;
+                None
             }
-            section = inside;
-            continue;
+            _ => Some(Setting { section, line }),
         }
-        worst = worst.max(judge_setting(section, line, kind));
+    })
+}
+
+impl Setting<'_> {
+    fn judge(self, kind: GitDirectoryKind) -> NewRepository {
+        judge_setting(self.section, self.line, kind)
     }
-    worst
 }
 
 fn judge_setting(section: &str, line: &str, kind: GitDirectoryKind) -> NewRepository {
-    let Some((key, value)) = line.split_once('=') else {
+    let Some((key, value)) = line.split_once('=').filter(|_| !line.starts_with('[')) else {
         return NewRepository::Runs;
     };
     let (key, value) = (key.trim().to_ascii_lowercase(), value.trim());
@@ -221,11 +244,11 @@ fn judge_setting(section: &str, line: &str, kind: GitDirectoryKind) -> NewReposi
         .strip_suffix('"')
         .and_then(|section| section.split_once(" \""));
     match named {
-        Some((kind, name))
-            if among(&OF_A_CLONE, kind) && !name.contains(['"', '\\']) && !value.contains("::") =>
-        {
-            NewRepository::Configured
+        Some((_, name)) if name.contains(['"', '\\']) || value.contains("::") => {
+            NewRepository::Runs
         }
+        Some(("branch", _)) if key != OF_A_BRANCH_RUNS => NewRepository::Configured,
+        Some((kind, _)) if among(&OF_A_CLONE, kind) => NewRepository::Configured,
         _ => NewRepository::Runs,
     }
 }

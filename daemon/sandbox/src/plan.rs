@@ -73,6 +73,9 @@ pub struct MountPlan {
     /// Protected paths that do not exist. Only the daemon needs them.
     #[serde(skip)]
     pub absent: Vec<AbsentName>,
+    /// Protected files that exist, and whether the user's git may obey them at any moment. Only the daemon needs them.
+    #[serde(skip)]
+    pub held: Vec<(PathBuf, bool)>,
     /// Whether the machine's network is accessible.
     pub network: bool,
     /// Writable paths, for a second layer that does not use mounts.
@@ -175,8 +178,15 @@ impl MountPlan {
         for name in &mut absent {
             name.at_once |= spec.obeyed.contains(&name.path);
         }
+        let held = std::mem::take(&mut words.held).into_iter();
+        let held = held.map(|path| {
+            let obeyed = is_obeyed_by_git(&path) || spec.obeyed.contains(&path);
+            (path, obeyed)
+        });
+        let held = held.collect();
         let steps = words.steps();
         Ok(Self {
+            held,
             reachable: sockets::inside_mounts(spec, files, &steps),
             steps,
             absent,
@@ -198,6 +208,7 @@ impl MountPlan {
                 empty("/run"),
             ],
             absent: Vec::new(),
+            held: Vec::new(),
             network: false,
             write: Vec::new(),
             reachable: Vec::new(),
@@ -230,6 +241,8 @@ fn roots(spec: &SandboxSpec, files: &dyn FileSystem) -> Result<Vec<PathBuf>, Pla
 struct PathRules {
     rules: BTreeMap<PathBuf, PathRule>,
     absent: BTreeSet<AbsentName>,
+    /// Protected files.
+    held: BTreeSet<PathBuf>,
 }
 
 impl PathRules {
@@ -329,7 +342,10 @@ impl PathRules {
             match files.kind(&part) {
                 Some(FileKind::Directory) if !last => self.add(&part, PathRule::Pinned),
                 // A file in place of a directory blocks all paths below it.
-                Some(FileKind::Directory | FileKind::File) => {
+                Some(kind @ (FileKind::Directory | FileKind::File)) => {
+                    if kind == FileKind::File {
+                        self.held.insert(part.clone());
+                    }
                     self.add(&part, PathRule::Protected);
                     break;
                 }

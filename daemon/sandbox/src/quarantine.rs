@@ -76,11 +76,11 @@ impl Quarantine {
     }
 
     /// Brings something back to where it was, as a copy: what else has a hard link to it, or has it
-    /// open, does not change what the user agreed to.
+    /// open, does not change what the user agreed to. `exchange`: what is there now is kept in its place.
     ///
     /// # Errors
     /// It stays in the quarantine: the reason, as a text for the user.
-    pub fn put_back(&self, kept: &Path, path: &Path) -> Result<(), String> {
+    pub fn put_back(&self, kept: &Path, path: &Path, exchange: bool) -> Result<(), String> {
         let failed = |error: io::Error| format!("`{}`: {error}", path.display());
         let (Some(around), Some(name)) = (path.parent(), path.file_name()) else {
             return Err(format!("`{}` is not a path of a file", path.display()));
@@ -90,7 +90,15 @@ impl Quarantine {
         let copy = within(&parent, &new);
         let placed = copy_tree(kept, &copy).and_then(|()| {
             sync(&parent)?;
-            Ok(rename(&parent, &new, &parent, name)?)
+            let exchanged = match exchange {
+                true => renameat_with(&parent, &new, &parent, name, RenameFlags::EXCHANGE),
+                false => Err(Errno::NOENT),
+            };
+            match exchanged {
+                // Nothing is there now.
+                Err(Errno::NOENT) => Ok(rename(&parent, &new, &parent, name)?),
+                done => Ok(done?),
+            }
         });
         if let Err(error) = placed {
             remove(&copy);
@@ -102,6 +110,13 @@ impl Quarantine {
             });
         }
         remove(kept);
+        // What was there until now has the copy's name.
+        if copy.symlink_metadata().is_ok() {
+            if copy_tree(&copy, kept).is_ok() {
+                remove(&copy);
+            }
+            return Ok(());
+        }
         if let Some(slot) = kept.parent().filter(|slot| slot.starts_with(&self.dir)) {
             // Fails if something else is in it.
             let _ = fs::remove_dir(slot);

@@ -98,7 +98,8 @@ pub struct ToolBlocked {
     pub quarantined: Vec<Quarantined>,
 }
 
-/// A file or directory that came under a protected name while a sandboxed command ran.
+/// A file or directory that came under a protected name while a sandboxed command ran. With neither `kept` nor `problem`:
+/// a protected file that another program replaced meanwhile, which nothing kept from the command then.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Quarantined {
     /// Where it came.
@@ -106,6 +107,9 @@ pub struct Quarantined {
     /// Where it is now. Absent: still in its place.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept: Option<String>,
+    /// What was there before the command is in its place again.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub restored: bool,
     /// Why it could not be moved.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,

@@ -468,9 +468,13 @@ impl OutputReader {
             path,
             kept,
             problem,
+            restored: _,
         } in items
         {
             self.log.note(&match (kept, problem) {
+                (None, None) => format!(
+                    "`{path}`, which its sandbox protects, was replaced by another program, and it could change it from then on"
+                ),
                 (Some(kept), _) => format!(
                     "it made `{path}`, a name that its sandbox protects: moved to `{kept}`"
                 ),

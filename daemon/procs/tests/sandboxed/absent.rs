@@ -376,3 +376,117 @@ async fn a_dangling_link_in_a_protected_place_is_refused_with_the_reason() {
         );
     }
 }
+
+/// Saves a file as git does.
+fn replace(path: &Path, text: &str) {
+    let new = path.with_extension("lock");
+    fs::write(&new, text).unwrap();
+    fs::rename(new, path).unwrap();
+}
+
+#[tokio::test]
+async fn held_config_that_another_program_replaced_gets_no_orders_of_a_command() {
+    for room in own_rooms().await {
+        let procs = Procs::start(room.options()).unwrap();
+        let mut asked = room.command(
+            "echo ready; until printf '[core]\\n\\tfsmonitor = evil\\n' >> .git/config && grep -q evil .git/config; do sleep 0.01; done 2>/dev/null; exec sleep 1000",
+        );
+        asked.number = Some(Pid(8));
+        let config = room.ws(".git/config");
+        let before = "[core]\n\tbare = false\n";
+        fs::write(&config, before).unwrap();
+        let mut child = procs.spawn(SESSION, asked).await.unwrap();
+        line(&mut child).await;
+        replace(&config, &format!("{before}[user]\n\tname = Ann\n"));
+        let items = came(&mut child).await;
+        let [item] = &items[..] else {
+            panic!("{items:?}")
+        };
+        assert_eq!(Path::new(&item.path), config);
+        assert!(item.restored, "{item:?}");
+        assert_eq!(fs::read_to_string(&config).unwrap(), before);
+        let kept = item.kept.clone().unwrap();
+        let moved = fs::read_to_string(&kept).unwrap();
+        assert!(
+            moved.contains("Ann") && moved.contains("evil"),
+            "nothing is lost: {moved}"
+        );
+        procs.put_back(item).expect("it comes back");
+        assert_eq!(fs::read_to_string(&config).unwrap(), moved);
+        assert_eq!(fs::read_to_string(&kept).unwrap(), before);
+        child.control.stop(0);
+        finish(child).await;
+    }
+}
+
+#[tokio::test]
+async fn what_the_user_saves_in_the_place_of_a_held_file_stays() {
+    for room in own_rooms().await {
+        let procs = Procs::start(room.options()).unwrap();
+        let tasks = room.ws(".vscode/tasks.json");
+        fs::create_dir_all(room.ws(".vscode")).unwrap();
+        fs::write(&tasks, "{}").unwrap();
+        let mut asked = room.command("echo ready; until test -e go; do sleep 0.01; done");
+        asked.number = None;
+        let config = room.ws(".git/config");
+        fs::write(&config, "[core]\n\tbare = false\n").unwrap();
+        let mut child = procs.spawn(SESSION, asked).await.unwrap();
+        line(&mut child).await;
+        let text = format!(
+            "{}[branch \"main\"]\n\tvscode-merge-base = origin/main\n",
+            fs::read_to_string(&config).unwrap()
+        );
+        replace(&config, &text);
+        replace(&tasks, "{\"mine\": 1}");
+        fs::write(room.ws("go"), "").unwrap();
+        let items = came(&mut child).await;
+        finish(child).await;
+        let [item] = &items[..] else {
+            panic!("{items:?}")
+        };
+        assert_eq!(Path::new(&item.path), tasks, "{item:?}");
+        assert_eq!((&item.kept, &item.problem), (&None, &None));
+        assert_eq!(fs::read_to_string(&tasks).unwrap(), "{\"mine\": 1}");
+        assert_eq!(fs::read_to_string(&config).unwrap(), text);
+    }
+}
+
+#[tokio::test]
+async fn what_was_agreed_to_is_not_held_against_a_command_after_a_crash() {
+    for room in own_rooms().await {
+        let procs = Procs::start(room.options()).unwrap();
+        let mut asked = room.command("echo ready; exec sleep 1000");
+        asked.number = Some(Pid(8));
+        let mut child = procs.spawn(SESSION, asked).await.unwrap();
+        line(&mut child).await;
+        let name = room.ws(".mcp.json");
+        procs.expect(std::slice::from_ref(&name));
+        fs::write(&name, "agreed").unwrap();
+        // The records of a daemon that is killed now.
+        let records = room.at("quarantine/running");
+        let later = room.at("quarantine-later/running");
+        fs::create_dir_all(&later).unwrap();
+        for record in fs::read_dir(&records).unwrap() {
+            let record = record.unwrap();
+            fs::copy(record.path(), later.join(record.file_name())).unwrap();
+        }
+        child.control.stop(0);
+        finish(child).await;
+        fs::write(room.ws(".git/commondir"), "planted").unwrap();
+        let next = Procs::start(procs::ProcsOptions {
+            quarantine: room.at("quarantine-later"),
+            ..room.options()
+        })
+        .unwrap();
+        // Another session's file tool: what the command made is moved away first.
+        next.expect(&[room.ws("reasonix.toml")]);
+        assert!(!room.ws(".git/commondir").exists());
+        fs::write(room.ws("reasonix.toml"), "agreed").unwrap();
+        let items = next.leftovers(SESSION);
+        let paths: Vec<_> = items.iter().map(|item| Path::new(&item.path)).collect();
+        assert_eq!(paths, [room.ws(".git/commondir")], "{items:?}");
+        assert_eq!(room.text("ws/.mcp.json"), "agreed");
+        assert_eq!(room.text("ws/reasonix.toml"), "agreed");
+        assert!(next.leftovers(SESSION).is_empty(), "told once");
+    }
+}

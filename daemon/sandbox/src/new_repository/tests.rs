@@ -139,3 +139,35 @@ fn whatever_may_run_something_is_found() {
         assert_eq!(judged(top.path()), NewRepository::Runs, "change {number}");
     }
 }
+
+#[test]
+fn config_in_the_place_of_another_runs_more_only_with_what_the_other_did_not_say() {
+    let before =
+        "[core]\n\thooksPath = .husky\n[remote \"o\"]\n\turl = https://example.org/x.git\n";
+    for harmless in [
+        "",
+        "[branch \"main\"]\n\tremote = o\n\tmerge = refs/heads/main\n\tvscode-merge-base = o/main\n",
+        "[user]\n\tname = Ann\n",
+        "[submodule \"a\"]\n\tactive = true\n\turl = https://example.org/a.git\n",
+        "[core]\n\thooksPath = .husky\n",
+    ] {
+        let after = format!("{before}{harmless}");
+        assert!(!runs_more(before, &after), "{harmless}");
+    }
+    for more in [
+        "[core]\n\thooksPath = .other\n",
+        "[alias]\n\thooksPath = !evil\n",
+        "[core]\n\tfsmonitor = evil\n",
+        "[core] fsmonitor = evil\n",
+        "[branch \"main\"]\n\tmergeoptions = -s evil\n",
+        "[branch \"main\"]\n\tremote = ext::evil\n",
+        "[submodule \"a\"]\n\tupdate = !evil\n",
+    ] {
+        let after = format!("{before}{more}");
+        assert!(runs_more(before, &after), "{more}");
+    }
+    assert!(!runs_more(before, ""), "less is not more");
+    let goes_on = "[user]\n\tname = a \\\n[core]\n\tfsmonitor = evil\n";
+    assert!(runs_more(goes_on, "[core]\n\tfsmonitor = evil\n"));
+    assert!(!runs_more(goes_on, goes_on));
+}

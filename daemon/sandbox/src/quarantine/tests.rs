@@ -61,11 +61,11 @@ fn what_comes_back_replaces_nothing_and_shares_no_content() {
         panic!("{moved:?}")
     };
     fs::write(&path, "another").unwrap();
-    let why = quarantine.put_back(&kept, &path).unwrap_err();
+    let why = quarantine.put_back(&kept, &path, false).unwrap_err();
     assert!(why.starts_with("there is another `"), "{why}");
     assert_eq!(fs::read_to_string(&kept).unwrap(), "agreed");
     fs::remove_file(&path).unwrap();
-    quarantine.put_back(&kept, &path).unwrap();
+    quarantine.put_back(&kept, &path, false).unwrap();
     fs::write(top.join("ws/twin"), "changed").unwrap();
     assert_eq!(fs::read_to_string(&path).unwrap(), "agreed");
     let left: Vec<_> = fs::read_dir(top.join("quarantine")).unwrap().collect();

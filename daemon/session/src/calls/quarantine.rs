@@ -13,6 +13,16 @@ use proto::record::{Level, Notice};
 /// The notice for people about one of them.
 pub fn notice(item: &Quarantined) -> Notice {
     let text = match (&item.kept, &item.problem) {
+        (Some(kept), _) if item.restored => format!(
+            "`{}` was replaced while a command ran, and can run more than before. The command may have done that, so it was moved to `{kept}`, and what was there before is back. To take it: mv {} {}",
+            item.path,
+            quoted(kept),
+            quoted(&item.path),
+        ),
+        (None, None) => format!(
+            "`{}` was replaced by another program while a command ran, and the command could change it from then on: look at it.",
+            item.path,
+        ),
         (Some(kept), _) => format!(
             "`{}` appeared while a command ran. It can configure or run something, so it was moved to `{kept}`. To take it back: mv {} {}",
             item.path,
@@ -38,10 +48,13 @@ fn quoted(path: &str) -> String {
 
 /// Adds to the outcome of a call what the model must know of them.
 pub fn note_for_model(outcome: &mut Outcome, items: &[Quarantined]) {
-    let paths: Vec<_> = items
+    let told = items
         .iter()
-        .map(|item| format!("`{}`", item.path))
-        .collect();
+        .filter(|item| item.kept.is_some() || item.problem.is_some());
+    let paths: Vec<_> = told.map(|item| format!("`{}`", item.path)).collect();
+    if paths.is_empty() {
+        return;
+    }
     outcome.text = format!(
         "{}\n\n[Reasonix moved away what appeared while a command ran: {}. It can configure or run something, so only the user decides whether it comes back.]\n",
         outcome.text.trim_end_matches('\n'),

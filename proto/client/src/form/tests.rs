@@ -64,6 +64,7 @@ fn put_back() -> InteractionRequest {
         quarantined: vec![Quarantined {
             path: "/w/.mcp.json".to_owned(),
             kept: Some("/h/quarantine/1-2/.mcp.json".to_owned()),
+            restored: false,
             problem: None,
         }],
         ..asked

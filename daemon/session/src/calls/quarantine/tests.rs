@@ -6,6 +6,7 @@ fn item(path: &str, kept: Option<&str>, problem: Option<&str>) -> Quarantined {
     Quarantined {
         path: path.to_owned(),
         kept: kept.map(str::to_owned),
+        restored: false,
         problem: problem.map(str::to_owned),
     }
 }
@@ -38,4 +39,20 @@ fn the_model_reads_it_after_the_result() {
             .starts_with("exit code 0\n\n[Reasonix moved away")
     );
     assert!(outcome.text.contains("`/p/.mcp.json`"));
+}
+
+#[test]
+fn file_that_was_replaced_is_told_as_such() {
+    let moved = Quarantined {
+        restored: true,
+        ..item("/w/.git/config", Some("/home/q/7-1/config"), None)
+    };
+    let text = notice(&moved).text;
+    assert!(text.contains("what was there before is back"), "{text}");
+    let left = item("/w/.vscode/tasks.json", None, None);
+    let text = notice(&left).text;
+    assert!(text.contains("replaced by another program"), "{text}");
+    let mut outcome = Outcome::with_status(CallStatus::Ok, "out".to_owned());
+    note_for_model(&mut outcome, &[left]);
+    assert_eq!(outcome.text, "out", "nothing was moved away");
 }

@@ -1,0 +1,181 @@
+//! Protected files that exist when a command starts. A mount holds each of them, until another program of the user
+//! replaces the file by a rename, as git and many editors save: then the kernel drops the mount, and the command may
+//! change what is there now. So each look compares with what was there before.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::{self, Write as _};
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{
+    AtFlags, FileType, Mode, OFlags, RenameFlags, fchmod, openat, renameat_with, unlinkat,
+};
+use rustix::io::Errno;
+use serde::{Deserialize, Serialize};
+
+use crate::absent::Arrival;
+use crate::file_system::{open_directory, small_text};
+use crate::new_repository::runs_more;
+
+/// Maximum bytes of a file whose text is compared.
+const TEXT_MAX: u64 = 64 * 1024;
+/// What the user's git replaces all the time, and what neither configures nor runs anything.
+const OFTEN_REPLACED: [&str; 3] = ["HEAD", "exclude", "index"];
+
+/// A protected file as it was when a command started.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HeldFile {
+    #[serde(with = "contract::lossless_paths::one")]
+    path: PathBuf,
+    identity: Identity,
+    /// What the user's git may obey at any moment: its text and its permissions.
+    obeyed: Option<(String, u32)>,
+    /// It was replaced, so no mount holds what is there now.
+    #[serde(default)]
+    is_replaced: bool,
+}
+
+/// What tells a file from all others, also from one that came into its place.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Identity {
+    device: (u32, u32),
+    inode: u64,
+    /// Seconds and nanoseconds, where the file system knows it: inodes are used again.
+    born: Option<(i64, u32)>,
+}
+
+/// What a look at a held file found.
+#[derive(Debug)]
+pub enum HeldLook {
+    /// The mount holds it, or what replaced it runs nothing that was not there before.
+    Held,
+    /// Another program has replaced it, so the command may change it.
+    Replaced,
+    /// Another program has replaced it, and it may run something that it did not before.
+    RunsMore(Arrival),
+}
+
+impl HeldFile {
+    /// The regular file in this place. `obeyed`: the user's git may obey it at any moment. `None`: there is none, or it
+    /// is replaced so often that this tells nothing.
+    #[must_use]
+    pub fn of(path: &Path, obeyed: bool) -> Option<Self> {
+        let name = path.file_name()?;
+        if OFTEN_REPLACED.iter().any(|often| name == *often) {
+            return None;
+        }
+        let parent = open_directory(path.parent()?).ok()?;
+        let (identity, mode) = identity(&parent, name).ok().flatten()?;
+        let text = obeyed.then(|| small_text(&parent, name, TEXT_MAX).ok());
+        let text = text.flatten();
+        Some(Self {
+            path: path.to_path_buf(),
+            identity,
+            obeyed: text.map(|text| (text, mode)),
+            is_replaced: false,
+        })
+    }
+
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Whether it is looked at while the command runs.
+    #[must_use]
+    pub fn at_once(&self) -> bool {
+        self.obeyed.is_some()
+    }
+
+    /// Compares it with what is there now. That it was replaced is told once.
+    pub fn look(&mut self) -> HeldLook {
+        let (Some(around), Some(name)) = (self.path.parent(), self.path.file_name()) else {
+            return HeldLook::Held;
+        };
+        // Without its directory nothing is read there.
+        let Ok(parent) = open_directory(around) else {
+            return HeldLook::Held;
+        };
+        let now = match identity(&parent, name) {
+            Err(Errno::NOENT) => return HeldLook::Held,
+            Ok(now) => now.map(|(identity, _)| identity),
+            Err(_) => None,
+        };
+        let was_replaced = self.is_replaced;
+        self.is_replaced |= now.as_ref() != Some(&self.identity);
+        if !self.is_replaced {
+            return HeldLook::Held;
+        }
+        let Some((before, _)) = &self.obeyed else {
+            return match was_replaced {
+                true => HeldLook::Held,
+                false => HeldLook::Replaced,
+            };
+        };
+        match small_text(&parent, name, TEXT_MAX) {
+            Ok(text) if !runs_more(before, &text) => HeldLook::Held,
+            Err(Errno::NOENT) => HeldLook::Held,
+            _ => HeldLook::RunsMore(Arrival::new(self.path.clone(), parent, name)),
+        }
+    }
+
+    /// Writes what was there before into its place, which is free.
+    ///
+    /// # Errors
+    /// It cannot be written, or something else is there now.
+    pub fn restore(&self) -> io::Result<()> {
+        let (Some(around), Some(name)) = (self.path.parent(), self.path.file_name()) else {
+            return Ok(());
+        };
+        let Some((text, mode)) = &self.obeyed else {
+            return Ok(());
+        };
+        let parent = open_directory(around)?;
+        let mut new = OsString::from(name);
+        new.push(format!(".before-{}", std::process::id()));
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+        let mut file = File::from(openat(&parent, &new, flags, Mode::RUSR | Mode::WUSR)?);
+        let placed = file.write_all(text.as_bytes()).and_then(|()| {
+            fchmod(&file, Mode::from_bits_truncate(*mode))?;
+            file.sync_all()?;
+            let flags = RenameFlags::NOREPLACE;
+            Ok(renameat_with(&parent, &new, &parent, name, flags)?)
+        });
+        if placed.is_err() {
+            let _ = unlinkat(&parent, &new, AtFlags::empty());
+        }
+        placed
+    }
+}
+
+/// Which file a name has, and its permissions. `None`: it is no regular file.
+fn identity(parent: &OwnedFd, name: &OsStr) -> Result<Option<(Identity, u32)>, Errno> {
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::fs::{StatxFlags, statx};
+        let wanted = StatxFlags::BASIC_STATS | StatxFlags::BTIME;
+        let found = statx(parent, name, AtFlags::SYMLINK_NOFOLLOW, wanted)?;
+        let mode = u32::from(found.stx_mode);
+        if FileType::from_raw_mode(mode) != FileType::RegularFile {
+            return Ok(None);
+        }
+        let has_born = found.stx_mask & StatxFlags::BTIME.bits() != 0;
+        let born = (found.stx_btime.tv_sec, found.stx_btime.tv_nsec);
+        let identity = Identity {
+            device: (found.stx_dev_major, found.stx_dev_minor),
+            inode: found.stx_ino,
+            born: has_born.then_some(born),
+        };
+        Ok(Some((identity, mode & 0o777)))
+    }
+    #[cfg(not(target_os = "linux"))]
+    {
+        // No layer of these systems has mounts that could be dropped.
+        let _ = (parent, name);
+        Ok(None)
+    }
+}
+
+#[cfg(test)]
+mod tests;
