@@ -128,3 +128,46 @@ fn whatever_replaces_a_file_of_a_project_neither_swells_nor_stops_the_daemon() {
         assert!(grep.text.contains("could not be"), "{what}: {}", grep.text);
     }
 }
+
+/// Files that the daemon's own git looks for when it saves what commands change.
+const FILES_FOR_GIT: [&str; 3] = [
+    ".git/objects/info/alternates",
+    ".git/info/attributes",
+    ".gitattributes",
+];
+
+#[test]
+fn what_commands_change_is_taken_back_whatever_replaced_a_file_that_git_reads() {
+    for what in ["device", "link loop", "sparse file", "directory", "FIFO"] {
+        for file in FILES_FOR_GIT {
+            let model = Model::start([
+                Answer::call("bash", json!({"command": "echo new > kept.txt"})),
+                Answer::text("Done."),
+            ]);
+            let house = scripted::house(&model);
+            house.files("//- kept.txt\nold\n");
+            let git = |arguments: &[&str]| {
+                let mut command = Command::new("git");
+                command.args(["-c", "user.name=a", "-c", "user.email=a@b"]);
+                let done = command
+                    .args(arguments)
+                    .current_dir(house.project())
+                    .status();
+                assert!(done.unwrap().success(), "{arguments:?}");
+            };
+            git(&["init", "-q"]);
+            git(&["add", "-A"]);
+            git(&["commit", "-qm", "first"]);
+            let path = house.project().join(file);
+            if path.symlink_metadata().is_ok() {
+                fs::remove_file(&path).unwrap();
+            }
+            plant(what, &path);
+            let _ =
+                scripted::run(&house, &["--on-ask", "allow"], "change it").expect(0, "completed");
+            assert_eq!(house.read("kept.txt"), "new\n", "{what} {file}");
+            let _ = house.reasonix(&["rewind", "1", "0", "-q"]).expect_code(0);
+            assert_eq!(house.read("kept.txt"), "old\n", "{what} {file}");
+        }
+    }
+}

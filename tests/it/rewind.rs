@@ -31,9 +31,7 @@ fn a_rewind_takes_back_what_a_tool_and_a_command_did_and_its_undoing_gives_it_ag
         .args(["init", "-q", "."])
         .current_dir(house.project())
         .status();
-    if !git.is_ok_and(|status| status.success()) {
-        return;
-    }
+    assert!(git.is_ok_and(|status| status.success()), "git is installed");
     house.daemon();
     let _ = house
         .reasonix(&["run", "--on-ask", "allow", "Fix the greeting"])
@@ -91,9 +89,7 @@ fn a_daemon_that_is_killed_in_a_rewind_loses_no_file() {
             .args(["init", "-q", "."])
             .current_dir(house.project())
             .status();
-        if !git.is_ok_and(|status| status.success()) {
-            return;
-        }
+        assert!(git.is_ok_and(|status| status.success()), "git is installed");
         house.daemon();
         let _ = house
             .reasonix(&["run", "--on-ask", "allow", "Change it all"])

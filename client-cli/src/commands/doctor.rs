@@ -22,7 +22,7 @@ pub struct Args {
     /// Rebuild the index from the logs.
     #[arg(long)]
     rebuild_index: bool,
-    /// Also check that each usable provider answers and accepts its key. An endpoint that lists no models, or lists them to all, gets a prompt of one token.
+    /// Also check that each usable provider answers and accepts its key, by its list of models and a prompt of one token.
     #[arg(long)]
     probe: bool,
     /// Print JSON.

@@ -26,7 +26,7 @@ pub struct Args {
     /// Read the key from standard input.
     #[arg(long)]
     key_stdin: bool,
-    /// Skip the check of the key, which asks for the list of models; an endpoint without one, or whose list is open to all, gets a prompt of one token.
+    /// Skip the check of the key, which asks for the list of models and sends a prompt of one token.
     #[arg(long)]
     no_probe: bool,
     /// Print JSON.

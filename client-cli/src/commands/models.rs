@@ -25,7 +25,7 @@ use crate::{output, reach, text};
 pub struct Args {
     #[command(flatten)]
     listing: Listing,
-    /// First ask each usable provider for its list of models, and keep it. An endpoint that lists no models, or lists them to all, gets a prompt of one token.
+    /// First ask each usable provider for its list of models, and keep it. Each gets a prompt of one token, too.
     #[arg(long)]
     refresh: bool,
 }

@@ -50,8 +50,7 @@ pub struct Args {
     /// Use no key.
     #[arg(long, requires = "provider", conflicts_with_all = ["key_env", "key_stdin"])]
     no_key: bool,
-    /// Skip the check of endpoint and key, which asks for the list of models; an endpoint without one, or whose list is
-    /// open to all, gets a prompt of one token.
+    /// Skip the check of endpoint and key, which asks for the list of models and sends a prompt of one token.
     #[arg(long, requires = "provider")]
     no_probe: bool,
     /// Print JSON.

@@ -44,7 +44,7 @@ client::catalog! {
     NoProbe = "`--no-probe` stores it anyway", "用 `--no-probe` 可直接保存";
     HintNoProbe = "{0}; `--no-probe` stores it anyway", "{0}；用 `--no-probe` 可直接保存";
     KeepAnyway = "Keep it anyway?", "仍然保存吗？";
-    CheckCosts = "· checking the endpoint: its list of models is free. If that cannot test the key, a prompt of one token is sent, which may cost a little", "· 正在检查接入点：请求模型列表不收费；若无法由此检验密钥，则发送一条一个词元的提示词，可能产生少量费用";
+    CheckCosts = "· checking the endpoint: it is asked for its list of models, and a prompt of one token is sent, which may cost a little", "· 正在检查接入点：先请求模型列表，再发送一条一个词元的提示词，可能产生少量费用";
     UsesAddress = "· using `{0}`", "· 使用 `{0}`";
     UseAddress = "Use `{0}`?", "使用 `{0}` 吗？";
     UnknownModel = "provider `{0}` lists no model `{1}`", "服务商 `{0}` 没有列出模型 `{1}`";

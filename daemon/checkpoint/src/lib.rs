@@ -3,6 +3,7 @@
 //!
 //! Blocks. `session` calls it on threads that may block.
 
+mod alternates;
 mod content;
 mod cut_off;
 mod files;

@@ -8,10 +8,11 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use contract::{ChildEvent, Command};
+use contract::{ChildEvent, Command, OWN_GIT_MEMORY_KIB};
 use futures::StreamExt;
 use workspace::{Survey, SurveyEntry, SurveyedRepository};
 
+use crate::alternates;
 use crate::content::{Own, TreeExtras};
 use crate::keeper::Keeper;
 
@@ -32,6 +33,16 @@ pub(crate) struct Shadow {
     last: Option<(Arc<Survey>, String)>,
     /// Number of git commands run.
     runs: u64,
+}
+
+/// The name of a tree without entries, which each git knows.
+const EMPTY_TREE: &str = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
+
+/// Whether the repository has the user's objects as at the last tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Borrowing {
+    AsBefore,
+    Changed,
 }
 
 /// A tree's entry at a path.
@@ -77,7 +88,8 @@ impl Keeper {
             shadow.last = last;
             return Ok((id, own(beside)));
         }
-        self.create_repository(repository).map_err(unwritable)?;
+        let borrows = self.create_repository(repository).map_err(unwritable)?;
+        let last = last.filter(|_| borrows == Borrowing::AsBefore);
         let whole = last.is_none();
         let paths = match &last {
             // Including recently modified ones: their times do not show whether they changed.
@@ -249,7 +261,7 @@ impl Keeper {
     }
 
     /// Creates the repository if it does not exist.
-    fn create_repository(&self, repository: &SurveyedRepository) -> std::io::Result<()> {
+    fn create_repository(&self, repository: &SurveyedRepository) -> std::io::Result<Borrowing> {
         use std::os::unix::fs::DirBuilderExt;
         let dir = self.git_dir();
         let mut make = std::fs::DirBuilder::new();
@@ -260,19 +272,24 @@ impl Keeper {
         // This file has the highest precedence: no attribute of the work tree changes a byte.
         let attributes = "* -text -filter -ident -eol !working-tree-encoding\n";
         private(&dir.join("info/attributes"), attributes.as_bytes())?;
-        let borrowed = repository
-            .objects
-            .to_str()
-            .filter(|path| repository.sha1 && !path.contains('\n'));
-        if let Some(path) = borrowed {
-            private(
-                &dir.join("objects/info/alternates"),
-                format!("{path}\n").as_bytes(),
-            )?;
+        let borrowed = repository.objects.to_str().filter(|path| {
+            repository.sha1 && !path.contains('\n') && alternates::are_readable(&repository.objects)
+        });
+        let list = dir.join("objects/info/alternates");
+        let line = borrowed.map_or_else(String::new, |path| format!("{path}\n"));
+        let before = std::fs::read(&list).unwrap_or_default();
+        let borrowing = match before == line.as_bytes() {
+            true => Borrowing::AsBefore,
+            // Objects of the index may be missing now.
+            false => Borrowing::Changed,
+        };
+        if borrowing == Borrowing::Changed {
+            private(&list, line.as_bytes())?;
         }
         private(&dir.join("config"), CONFIG.as_bytes())?;
         // Written last: without this file it is not a repository.
-        private(&dir.join("HEAD"), b"ref: refs/heads/none\n")
+        private(&dir.join("HEAD"), b"ref: refs/heads/none\n")?;
+        Ok(borrowing)
     }
 
     /// Runs a shell line that calls git, and returns its output. Blocks.
@@ -305,11 +322,14 @@ impl Keeper {
             ("GIT_CONFIG_NOSYSTEM", "1".to_owned()),
             ("GIT_CONFIG_GLOBAL", "/dev/null".to_owned()),
             ("GIT_ATTR_NOSYSTEM", "1".to_owned()),
+            // Attributes of the work tree are not read at all, where git knows how (2.41).
+            ("GIT_ATTR_SOURCE", EMPTY_TREE.to_owned()),
             ("GIT_NO_REPLACE_OBJECTS", "1".to_owned()),
             ("GIT_TERMINAL_PROMPT", "0".to_owned()),
         ];
-        let script =
-            format!("command -v git >/dev/null || exit 127; umask 077; exec <\"$0\"; {script}");
+        let script = format!(
+            "command -v git >/dev/null || exit 127; umask 077; ulimit -d {OWN_GIT_MEMORY_KIB}; exec <\"$0\"; {script}"
+        );
         let argv = ["/bin/sh".to_owned(), "-c".to_owned(), script, text(&list)];
         let command = Command {
             argv: argv.to_vec(),

@@ -40,7 +40,9 @@ pub use provider::{Ground, Part, Permit, Provider, ProviderError, Request, Unbou
 pub use sandbox_spec::{KnownRepositories, SandboxSpec, SandboxStrength};
 pub use scrub::scrub;
 pub use secret::Secret;
-pub use spawn::{Child, ChildEvent, ChildExit, Command, STDIN_MAX, Spawn, SpawnError, Stdin};
+pub use spawn::{
+    Child, ChildEvent, ChildExit, Command, OWN_GIT_MEMORY_KIB, STDIN_MAX, Spawn, SpawnError, Stdin,
+};
 pub use tool::{
     CallAction, CallContext, CheckCall, ElicitationAnswer, MEMORY_TOOL, Outcome, Preview,
     Questions, SKILL_TOOL, SamplingAnswer, SamplingMessage, SamplingRequest, SamplingRole,

@@ -43,6 +43,10 @@ pub enum Stdin {
     Pipe(PathBuf),
 }
 
+/// Memory of a git that the daemon runs for itself, in KiB: it reads files of the workspace that a command may have replaced by
+/// one without end. A large repository needs a tenth of it.
+pub const OWN_GIT_MEMORY_KIB: u32 = 2 * 1024 * 1024;
+
 /// The longest text that a child is given on its standard input, in bytes.
 pub const STDIN_MAX: usize = 16 * 1024 * 1024;
 

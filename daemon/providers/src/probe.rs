@@ -1,6 +1,6 @@
-//! Checks that an endpoint is reachable and accepts a key, by requesting its list of models, which
-//! is free. An endpoint that has no list, or shows it to everybody, gets a prompt of one token: at the
-//! given address, and if no prompts are taken there, once at the address with `/v1`.
+//! Checks that an endpoint is reachable, accepts a key and answers, by requesting its list of models, and by a prompt
+//! of one token, since a list says nothing about prompts: at the given address, and if no prompts are taken there, once
+//! at the address with `/v1`.
 //!
 //! Stores nothing, and follows redirects only on the same host. Its texts
 //! contain no key, even if the server echoes it. Called by the daemon's `provider.probe`.
@@ -217,16 +217,21 @@ async fn ask(what: &ProbeRequest, site: &ErrorContext, url: &Url, started: Insta
         return ask_without_list(what, site, host, started).await;
     }
     let duration = started.elapsed();
-    let shown_to_all = is_shown_to_all(what, url, &answer, deadline).await;
     let models = listed_models(what, &answer.body, site, deadline).await;
-    let checked = match shown_to_all {
+    let is_list = answer.status == 200 && answer.error().is_none();
+    // Sessions send no prompt without the key.
+    let lacks_key = what.key.is_none() && what.key_env.is_some();
+    let checked = match is_list && !lacks_key {
         true => check_by_prompt(what, site, &models, deadline).await,
         false => PromptCheck::Unclear,
     };
     let (key, text, hint) = match checked {
         PromptCheck::Judged(judged) => judged,
         PromptCheck::Elsewhere(better) => return without_prompts(host, better),
-        PromptCheck::Unclear => judge(what, site, &answer, models.len(), shown_to_all),
+        PromptCheck::Unclear => {
+            let shown_to_all = is_list && is_shown_to_all(what, url, deadline).await;
+            judge(what, site, &answer, models.len(), shown_to_all)
+        }
     };
     ProbeResult {
         text: format!("{host} {text}, after {} ms", duration.as_millis()),
@@ -240,22 +245,13 @@ async fn ask(what: &ProbeRequest, site: &ErrorContext, url: &Url, started: Insta
     }
 }
 
-/// Whether the list of models is shown without a key. Then it proves nothing about the key, or about prompts.
-async fn is_shown_to_all(
-    what: &ProbeRequest,
-    url: &Url,
-    answer: &ProbeResponse,
-    deadline: Instant,
-) -> bool {
-    if answer.status != 200 || answer.error().is_some() {
-        return false;
-    }
+/// Whether the list of models is shown without a key. Then it proves nothing about the key.
+async fn is_shown_to_all(what: &ProbeRequest, url: &Url, deadline: Instant) -> bool {
     match (&what.key, &what.key_env) {
         (Some(_), _) => {
             let keyless = send(what, url, None, None, deadline).await;
             matches!(keyless, Ok(other) if other.status == 200)
         }
-        // Sessions send no prompt without the key.
         (None, Some(_)) => false,
         (None, None) => true,
     }

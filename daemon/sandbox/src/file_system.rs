@@ -1,6 +1,6 @@
 //! The file system queries of a plan. Links are not followed unless stated.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read as _};
 use std::os::fd::{AsFd, OwnedFd};
@@ -8,6 +8,7 @@ use std::path::{Component, Path, PathBuf};
 
 use rustix::fs::{FileType, Mode, OFlags, fstat, open, openat};
 use rustix::io::Errno;
+use rustix::path::Arg;
 
 /// The type of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,7 +72,7 @@ impl FileSystem for HostFileSystem {
 }
 
 /// The text of a regular file in an open directory, of at most `max` bytes. Follows no link.
-pub(crate) fn small_text(directory: impl AsFd, name: &OsStr, max: u64) -> Result<String, Errno> {
+pub(crate) fn small_text(directory: impl AsFd, name: impl Arg, max: u64) -> Result<String, Errno> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let file = openat(directory, name, flags, Mode::empty())?;
     let found = fstat(&file)?;

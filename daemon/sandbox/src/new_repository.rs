@@ -145,7 +145,7 @@ fn has_samples_only(git: &OwnedFd) -> bool {
 
 /// The text of a config, if there is one.
 fn config(git: &impl AsFd, name: &str) -> Result<Option<String>, ()> {
-    match small_text(git, name.as_ref(), CONFIG_MAX) {
+    match small_text(git, name, CONFIG_MAX) {
         Ok(text) => Ok(Some(text)),
         Err(Errno::NOENT) => Ok(None),
         Err(_) => Err(()),

@@ -5,17 +5,15 @@
 //! command has ended. Links are not followed.
 
 use std::collections::VecDeque;
-use std::fs::File;
-use std::io::{self, Read as _};
+use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Component, Path, PathBuf};
 
 use contract::KnownRepositories;
-use rustix::fs::{Mode, OFlags, openat};
 use rustix::io::Errno;
 
 use crate::absent::{Arrival, opened_up};
-use crate::file_system::open_directory;
+use crate::file_system::{open_directory, small_text};
 use crate::new_repository::{self, GitDirectoryKind, NewRepository};
 
 /// How many names a search looks at. More would delay each command.
@@ -171,17 +169,13 @@ fn of_tree(known: &KnownRepositories, tree: &Path) -> Option<Arrival> {
 ///
 /// The error: it is something else, or git would read more of it.
 fn small_file(path: &Path) -> io::Result<Option<String>> {
-    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let file = match openat(rustix::fs::CWD, path, flags, Mode::empty()) {
-        Ok(opened) => File::from(opened),
+    let text = match small_text(rustix::fs::CWD, path, FILE_MAX) {
+        Ok(text) => text,
         Err(Errno::NOENT | Errno::NOTDIR) => return Ok(None),
         Err(error) => return Err(error.into()),
     };
-    let mut text = String::new();
-    let is_file = file.metadata()?.is_file();
-    let length = file.take(FILE_MAX + 1).read_to_string(&mut text)?;
     // Git reads to the zero byte.
-    if !is_file || length as u64 > FILE_MAX || text.contains('\0') {
+    if text.contains('\0') {
         return Err(io::ErrorKind::InvalidData.into());
     }
     Ok(Some(text.trim_end_matches(['\r', '\n']).to_owned()))

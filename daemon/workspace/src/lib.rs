@@ -58,6 +58,7 @@ pub use repository::{GitDirs, has_work_tree, is_repository};
 pub use resolve::{Access, PathError, ResolvedPath, names_directory};
 pub use restore::RestoreTarget;
 pub use search::{FileMatches, SearchError, SearchLine, SearchMode, SearchQuery, SearchResult};
+pub use small_file::{SmallFile, read_small};
 pub use state::{PathSnapshot, PathState};
 pub use transfer::{COPIED_MAX, MOVED_MAX, MoveMethod};
 pub use window::{LineWindow, WindowContent};

@@ -9,7 +9,8 @@ use rustix::fs::{CWD, Mode, OFlags};
 use rustix::io::Errno;
 
 /// What is at a path.
-pub(crate) enum SmallFile {
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SmallFile {
     Read(Vec<u8>),
     Missing,
     /// No regular file, too large, or unreadable.
@@ -18,7 +19,8 @@ pub(crate) enum SmallFile {
 
 /// Reads a regular file of at most `max` bytes. Neither blocks on what is no file, nor follows a
 /// link at the end of the path.
-pub(crate) fn read_small(path: &Path, max: usize) -> SmallFile {
+#[must_use]
+pub fn read_small(path: &Path, max: usize) -> SmallFile {
     read_small_at(CWD, path, max)
 }
 

@@ -70,7 +70,7 @@ rows! {
     "Check home, socket, daemon, config and providers" => "检查主目录、套接字、守护进程、配置和服务商";
     "Exits 0 if everything required works" => "必需的各项都正常时退出码为 0";
     "Rebuild the index from the logs" => "从日志重建索引";
-    "Also check that each usable provider answers and accepts its key. An endpoint that lists no models, or lists them to all, gets a prompt of one token" => "同时检查每个可用的服务商是否应答并接受其密钥。不列出模型或对所有人列出模型的接入点会收到一条一词元的提示词";
+    "Also check that each usable provider answers and accepts its key, by its list of models and a prompt of one token" => "同时检查每个可用的服务商是否应答并接受其密钥：请求其模型列表，并发送一条一词元的提示词";
     "Export a session as Markdown, or its events as JSON lines" => "把会话导出为 Markdown，或把其事件导出为 JSON 行";
     "Format of the export" => "导出的格式";
     "Write to this file, completely or not at all [default: standard output]" => "写入此文件，要么完整要么不写 [默认：标准输出]";
@@ -137,7 +137,7 @@ rows! {
     "Also allow calls like it from now on, in every session of this workspace. `reasonix permissions list` shows these rules, `reasonix permissions revoke` removes them" => "从现在起在此工作区的所有会话中也允许类似的调用。`reasonix permissions list` 显示这些规则，`reasonix permissions revoke` 移除它们";
     "Rule to add with `--session` or `--always`, one of those that the question offers [default: the first that fits]" => "随 `--session` 或 `--always` 添加的规则，取自问题所提供的规则 [默认：第一条合适的]";
     "Command to run instead of the shown one. It is judged again: a deny rule still refuses it" => "改为运行的命令，代替所显示的命令。它会被重新判断：拒绝规则仍会拒绝它";
-    "First ask each usable provider for its list of models, and keep it. An endpoint that lists no models, or lists them to all, gets a prompt of one token" => "先向每个可用的服务商询问其模型列表，并保存。不列出模型或对所有人列出模型的接入点会收到一条一词元的提示词";
+    "First ask each usable provider for its list of models, and keep it. Each gets a prompt of one token, too" => "先向每个可用的服务商询问其模型列表，并保存；同时各发送一条一词元的提示词";
     "For instance `reasonix completions bash > ~/.local/share/bash-completion/completions/reasonix`. The script also completes sessions (number and title) and models, if a daemon is running" => "例如 `reasonix completions bash > ~/.local/share/bash-completion/completions/reasonix`。守护进程运行时，脚本也会补全会话（编号和标题）与模型";
     "Trust the settings of this directory's project (hooks, rules, providers, `.env`) until the run ends" => "在本次运行结束前信任此目录项目的设置（钩子、规则、服务商、`.env`）";
     "They are read as they are now and shown on stderr; nothing is stored. They also count for other sessions that start in the project meanwhile. Use `reasonix trust` to trust them from now on. Only for a new session; not with `--detach`" => "按其当前内容读取并显示在标准错误上；不会存储。期间在该项目中启动的其他会话也适用。要一直信任，请用 `reasonix trust`。仅用于新会话；不能与 `--detach` 同用";
@@ -172,7 +172,7 @@ rows! {
     "Provider of the key [default: that of the default model]" => "密钥所属的服务商 [默认：默认模型的服务商]";
     "Remove the stored key" => "移除已保存的密钥";
     "Read the key from standard input" => "从标准输入读取密钥";
-    "Skip the check of the key, which asks for the list of models; an endpoint without one, or whose list is open to all, gets a prompt of one token" => "跳过密钥检查（检查会请求模型列表；没有列表或列表对所有人公开的接入点会收到一条一词元的提示词）";
+    "Skip the check of the key, which asks for the list of models and sends a prompt of one token" => "跳过密钥检查（检查会请求模型列表，并发送一条一词元的提示词）";
     "Print the transcript of a session, running or exited" => "输出会话的记录，无论在运行还是已退出";
     "Print JSON: the stored events, one per line" => "输出 JSON：已保存的事件，每行一个";
     "Start at this record number, or at a time: `10m` ago, `2h` ago, `2026-11-01`" => "从此记录编号或某个时间开始：`10m` 之前、`2h` 之前、`2026-11-01`";
@@ -346,7 +346,7 @@ rows! {
     "Read the key from this environment variable when a session starts; store nothing" => "会话开始时从此环境变量读取密钥；不保存";
     "Read the key from standard input and store it" => "从标准输入读取密钥并保存";
     "Use no key" => "不使用密钥";
-    "Skip the check of endpoint and key, which asks for the list of models; an endpoint without one, or whose list is open to all, gets a prompt of one token" => "跳过接入点和密钥的检查（检查会请求模型列表；没有列表或列表对所有人公开的接入点会收到一条一词元的提示词）";
+    "Skip the check of endpoint and key, which asks for the list of models and sends a prompt of one token" => "跳过接入点和密钥的检查（检查会请求模型列表，并发送一条一词元的提示词）";
     "Show the state, last prompt and last answer of a session" => "显示会话的状态、最后的提示词和最后的回答";
     "With `--step N`: the exact request of that step, and its answer" => "使用 `--step N`：该步的实际请求及其回答";
     "Step, as `reasonix steps` numbers it" => "步，按 `reasonix steps` 的编号";

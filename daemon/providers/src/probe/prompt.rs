@@ -1,5 +1,5 @@
-//! What an endpoint is asked whose list of models is missing or says nothing: one prompt, as small as its kind takes, at the
-//! given address and, if none are taken there, once at the address with `/v1`.
+//! The prompt that an endpoint gets: as small as its kind takes, at the given address and, if none are taken there, once at
+//! the address with `/v1`.
 
 use proto::params::config::KeyState;
 use reqwest::Url;
@@ -34,7 +34,7 @@ pub(super) fn smallest(kind: &str, base: &str, model: &str) -> (&'static str, Va
     }
 }
 
-/// What a prompt shows where the list of models is shown to all.
+/// What a prompt shows about an endpoint that lists its models.
 pub(super) enum PromptCheck {
     /// The prompt was answered, or the key was refused.
     Judged(Judgement),
@@ -44,7 +44,7 @@ pub(super) enum PromptCheck {
     Unclear,
 }
 
-/// Checks endpoint and key by a prompt where the list of models says nothing about them.
+/// Checks endpoint and key by a prompt.
 pub(super) async fn check_by_prompt(
     what: &ProbeRequest,
     site: &ErrorContext,

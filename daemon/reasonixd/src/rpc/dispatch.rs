@@ -130,7 +130,7 @@ fn begin<M: Method>(
             format!(
                 "The parameters of `{}` are wrong: {}",
                 M::NAME,
-                bounded(&error.to_string())
+                bounded(&error.to_string(), PARSER_WORDS_MAX)
             ),
             "See its parameters with `reasonix rpc --schema`.",
         )
@@ -265,13 +265,16 @@ fn shortened(text: &str) -> String {
 /// Characters of a parser's message: it may quote a value of megabytes.
 const PARSER_WORDS_MAX: usize = 500;
 
-/// A parser's message without its middle, if it is long: both ends say what is wrong.
-fn bounded(text: &str) -> String {
+/// Characters of an error's message and of its hint, which may quote such a value, too.
+const ERROR_WORDS_MAX: usize = 4_000;
+
+/// A message without its middle, if it has more characters than that: both ends say what is wrong.
+fn bounded(text: &str, max: usize) -> String {
     let count = text.chars().count();
-    if count <= PARSER_WORDS_MAX {
+    if count <= max {
         return text.to_owned();
     }
-    let half = PARSER_WORDS_MAX / 2;
+    let half = max / 2;
     let begin: String = text.chars().take(half).collect();
     let end: String = text.chars().skip(count - half).collect();
     format!("{begin} … {end}")
@@ -288,8 +291,9 @@ pub fn error_frame(id: Option<Id<'static>>, failure: &Failure) -> Vec<u8> {
 fn error_object(failure: &Failure) -> ErrorObjectOwned {
     // A failure may quote what somebody else said: no key leaves with it (I11).
     let mut failure = failure.clone();
-    failure.message = contract::scrub(&failure.message);
-    failure.hint = contract::scrub(&failure.hint);
+    for words in [&mut failure.message, &mut failure.hint] {
+        *words = bounded(&contract::scrub(words), ERROR_WORDS_MAX);
+    }
     let data = failure.data();
     ErrorObjectOwned::owned(failure.name.code(), failure.message, Some(data))
 }

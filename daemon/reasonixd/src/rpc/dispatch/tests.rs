@@ -60,9 +60,23 @@ fn a_message_does_not_quote_megabytes() {
         "invalid value: `{}`, expected a number",
         "x".repeat(4 << 20)
     );
-    let bounded = bounded(&text);
+    let bounded = bounded(&text, PARSER_WORDS_MAX);
     assert!(bounded.len() < 1_000);
     assert!(bounded.starts_with("invalid value") && bounded.ends_with("expected a number"));
+}
+
+#[test]
+fn error_of_megabytes_becomes_a_small_frame() {
+    let long = "x".repeat(4 << 20);
+    let message = format!("`{long}` is no directory.");
+    let hint = format!("Make `{long}` or name another.");
+    let failure = Failure::new(ErrorName::InvalidParams, message, hint);
+    let frame = error_frame(Some(Id::Number(7)), &failure);
+    assert!(frame.len() < 10_000, "{}", frame.len());
+    let text = String::from_utf8(frame).expect("UTF-8");
+    for part in ["is no directory.", "or name another."] {
+        assert!(text.contains(part), "{text}");
+    }
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use contract::{ChildEvent, Command, Spawn, Stdin};
+use contract::{ChildEvent, Command, OWN_GIT_MEMORY_KIB, Spawn, Stdin};
 use futures::StreamExt;
 use proto::Pid;
 
@@ -118,7 +118,10 @@ impl Git {
     }
 
     async fn exit(&self, arguments: Vec<&str>) -> Result<GitExit, String> {
-        let mut argv = vec!["git".to_owned(), "--no-pager".to_owned()];
+        let bounded = format!("ulimit -d {OWN_GIT_MEMORY_KIB}; exec git --no-pager \"$@\"");
+        let mut argv = ["/bin/sh", "-c", &bounded, "git"]
+            .map(str::to_owned)
+            .to_vec();
         let settings = SWITCHED_OFF.iter().map(|setting| (*setting).to_owned());
         for setting in settings.chain(self.quiet.iter().cloned()) {
             argv.extend(["-c".to_owned(), setting]);
