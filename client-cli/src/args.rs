@@ -74,8 +74,9 @@ fn refused(error: &clap::Error, arguments: &[OsString]) -> u8 {
         return exit::tell(&known, false);
     }
     // Nothing can be said about a standard output or error that is closed.
+    let is_help = asked || error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand;
     let _ = match messages::language() {
-        Language::Chinese if !asked => std::io::Write::write_all(
+        Language::Chinese if !is_help => std::io::Write::write_all(
             &mut std::io::stderr(),
             help::refusal::words(error).as_bytes(),
         ),

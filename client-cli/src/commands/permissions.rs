@@ -269,7 +269,7 @@ async fn revoke(
         return Ok(0);
     }
     let rest = match gone.place {
-        Place::Session | Place::Kept => "",
+        Place::Session | Place::Persisted => "",
         Place::User => say!(Msg::LoadedKeep),
     };
     output::progress(&text::line(&say!(

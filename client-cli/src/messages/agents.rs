@@ -7,7 +7,6 @@ client::catalog! {
     BadNameHint = "use 1 to {0} letters, digits, `-` and `_`", "请用 1 到 {0} 个字母、数字、`-` 和 `_`";
     FileExists = "`{0}` exists already", "`{0}` 已经存在";
     FileExistsHint = "give another name: `reasonix agents new --template TEMPLATE NAME`", "请给出另一个名称：`reasonix agents new --template TEMPLATE NAME`";
-    DoWriteAgent = "write `{0}`", "写入 `{0}`";
     NotAnAgent = "wrote `{0}`, but it is not a valid agent definition", "已写入 `{0}`，但它不是有效的代理定义";
     NotAnAgentHint = "`reasonix agents` lists what is wrong with the files", "`reasonix agents` 列出这些文件的问题";
     NewIsHidden = "! `{0}` has no effect: `{1}` has the same name and comes first", "! `{0}` 不起作用：`{1}` 同名且优先";

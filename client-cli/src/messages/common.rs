@@ -42,6 +42,9 @@ client::catalog! {
     DoCwd = "find the working directory", "获取工作目录";
     NotDirectory = "`{0}` is not a directory", "`{0}` 不是目录";
     DirectoryExists = "`{0}` needs a directory that exists", "`{0}` 需要一个存在的目录";
+    DoCreate = "create `{0}`", "创建 `{0}`";
+    DoWrite = "write `{0}`", "写入 `{0}`";
+    DoRead = "read `{0}`", "读取 `{0}`";
     CouldNot = "could not {0}", "无法{0}";
     StdoutClosed = "standard output is closed", "标准输出已关闭";
     NeedsDirectory = "`{0}` needs a directory", "`{0}` 需要一个目录";

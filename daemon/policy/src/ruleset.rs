@@ -22,7 +22,7 @@ pub enum Layer {
     User,
     Project,
     /// Always allowed by a user's answer: stored for the workspace, beyond the session.
-    Kept,
+    Persisted,
     /// Allowed by a user's answer for the rest of the session.
     Session,
     /// `--allow`, `--ask`, `--deny` of one run.
@@ -35,7 +35,7 @@ impl fmt::Display for Layer {
         f.write_str(match self {
             Self::User => "user",
             Self::Project => "project",
-            Self::Kept => "kept",
+            Self::Persisted => "persisted",
             Self::Session => "session",
             Self::Run => "run",
             Self::BuiltIn => "built-in",

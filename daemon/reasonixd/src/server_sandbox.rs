@@ -33,7 +33,7 @@ impl ServerSandboxes {
         let root = session::workspace_root(configured, cwd, &self.user_home);
         let kept = self.kept.of(&root);
         layers.push(Layered {
-            layer: policy::Layer::Kept,
+            layer: policy::Layer::Persisted,
             rules: (*kept.in_force().1).clone(),
             origin: kept.origin(),
             trusted: true,

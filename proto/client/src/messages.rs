@@ -7,6 +7,7 @@ pub mod daemon;
 pub mod failures;
 pub mod health;
 pub mod library;
+pub mod session_failures;
 pub mod settings;
 pub mod transcript;
 

@@ -63,7 +63,7 @@ pub struct ListOutput {
 pub struct InForce {
     pub list: List,
     pub rule: String,
-    /// `user`, `project`, `kept` (allowed always), `run` or `session`.
+    /// `user`, `project`, `persisted` (allowed always), `run` or `session`.
     pub layer: String,
     /// Origin of the rule: a file, or a session.
     pub origin: String,
@@ -79,7 +79,7 @@ words! {
         /// Allowed for a session.
         Session = "session",
         /// Always allowed in this workspace.
-        Kept = "kept",
+        Persisted = "persisted",
         /// Your config.
         User = "user",
     }

@@ -140,7 +140,10 @@ fn write(file: &Path, text: &str) -> Result<PathBuf, Error> {
             say!(Msg::FileExists, text::line(&file.display().to_string())),
             say!(Msg::FileExistsHint),
         ),
-        _ => Error::io(say!(Msg::DoWriteAgent, file.display()), error),
+        _ => Error::io(
+            say!(crate::messages::common::Msg::DoWrite, file.display()),
+            error,
+        ),
     };
     if let Some(directory) = file.parent() {
         std::fs::create_dir_all(directory).map_err(failed)?;

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use uuid::Uuid;
 
 use crate::exit::Error;
+use crate::messages::common::Msg as Common;
 use crate::messages::stored::Msg;
 use crate::{output, text};
 
@@ -53,7 +54,7 @@ impl Target {
             .create_new(true)
             .mode(0o600)
             .open(&part)
-            .map_err(|source| Error::io(format!("make `{}`", path.display()), source))?;
+            .map_err(|source| Error::io(say!(Common::DoCreate, path.display()), source))?;
         Ok(Self {
             path,
             part,
@@ -108,7 +109,7 @@ impl Target {
     }
 
     fn failed(&self, source: io::Error) -> Error {
-        Error::io(format!("write `{}`", self.path.display()), source)
+        Error::io(say!(Common::DoWrite, self.path.display()), source)
     }
 }
 

@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use crate::exit::Error;
 use crate::messages::asking::Msg;
+use crate::messages::common::Msg as Common;
 use crate::{output, text};
 
 /// Cases in a portion: its answer comes soon.
@@ -101,7 +102,7 @@ pub async fn run(file: &Path, json: bool) -> Result<u8, Error> {
 fn read(file: &Path) -> Result<Vec<Value>, Error> {
     let shown = file.display();
     let text = std::fs::read_to_string(file).map_err(|source| Error::Io {
-        doing: format!("read `{shown}`"),
+        doing: say!(Common::DoRead, shown),
         source,
     })?;
     let hint = say!(Msg::CaseFile);

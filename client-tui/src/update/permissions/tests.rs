@@ -29,7 +29,7 @@ fn rules_are_shown_list_by_list_with_where_they_stand() {
             rule(
                 List::Allow,
                 "Bash(make:*)",
-                "kept",
+                "persisted",
                 "/h/projects/p/permissions.toml",
             ),
             rule(
@@ -84,7 +84,7 @@ fn a_rule_is_taken_back_by_its_words() {
     }
     let mut model = model();
     let gone = RevokeOutput {
-        place: Place::Kept,
+        place: Place::Persisted,
         origin: "/h/permissions.toml".to_owned(),
     };
     revoked(&mut model, "Bash(make:*)", &gone);

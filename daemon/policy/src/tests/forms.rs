@@ -200,10 +200,10 @@ fn a_rule_is_told_as_it_was_written() {
                 List::Ask => rules.ask = texts,
                 List::Deny => rules.deny = texts,
             }
-            let (set, problems) = parse(&[(Layer::Kept, &rules, true)]);
+            let (set, problems) = parse(&[(Layer::Persisted, &rules, true)]);
             assert!(problems.is_empty(), "{rule}: {problems:?}");
             assert_eq!(set.source(0).text, rule);
-            assert_eq!(set.source(0).layer, Layer::Kept);
+            assert_eq!(set.source(0).layer, Layer::Persisted);
         }
     }
 }

@@ -191,7 +191,7 @@ fn rule_for_all_directories_does_not_cover_it_but_one_for_this_directory_does() 
     for layer in [Layer::User, Layer::Project] {
         assert_eq!(of(layer).verdict, Verdict::Ask, "{layer}");
     }
-    for layer in [Layer::Kept, Layer::Session, Layer::Run] {
+    for layer in [Layer::Persisted, Layer::Session, Layer::Run] {
         assert_eq!(of(layer).verdict, Verdict::Allow, "{layer}");
     }
     assert_eq!(

@@ -93,7 +93,7 @@ pub(crate) fn with_kept(terms: &mut Terms, assembly: &dyn Assembly, root: &Path)
     terms.problems.extend(kept.problems());
     let mut layers = std::mem::take(&mut terms.layers);
     layers.push(Layered {
-        layer: Layer::Kept,
+        layer: Layer::Persisted,
         rules: Rules::clone(&kept.in_force().1),
         origin: kept.origin(),
         trusted: true,

@@ -224,7 +224,11 @@ impl CallState {
         let mut layers = self.guards.layers.clone();
         let kept = self.kept_rules.in_force().1;
         layers.extend([
-            of_its_own(Layer::Kept, Rules::clone(&kept), self.kept_rules.origin()),
+            of_its_own(
+                Layer::Persisted,
+                Rules::clone(&kept),
+                self.kept_rules.origin(),
+            ),
             of_its_own(
                 Layer::Run,
                 created

@@ -7,7 +7,7 @@
 
 use std::borrow::Cow;
 
-use super::{Language, Message, failures, fill, health, library, settings};
+use super::{Language, Message, failures, fill, health, library, session_failures, settings};
 
 crate::catalog! {
     GoalInterrupted = "a turn was interrupted", "有一个回合被中断";
@@ -456,9 +456,10 @@ fn placed(text: &str) -> Option<(&str, &str)> {
 }
 
 /// The catalogs of sentences that come as text.
-const KNOWN: [fn(&str) -> Option<SentenceMatch<'_>>; 5] = [
+const KNOWN: [fn(&str) -> Option<SentenceMatch<'_>>; 6] = [
     |text| best(Msg::ALL, text),
     |text| best(failures::Msg::ALL, text),
+    |text| best(session_failures::Msg::ALL, text),
     |text| best(health::Msg::ALL, text),
     |text| best(library::Msg::ALL, text),
     |text| best(settings::Msg::ALL, text),

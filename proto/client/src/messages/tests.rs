@@ -1,6 +1,9 @@
 use std::path::Path;
 
-use super::{Language, Message, daemon, failures, fill, health, library, settings, transcript};
+use super::{
+    Language, Message, daemon, failures, fill, health, library, session_failures, settings,
+    transcript,
+};
 
 /// The places of values, in order of their numbers.
 fn places(words: &str) -> Vec<String> {
@@ -25,6 +28,7 @@ fn every_message_has_both_languages_with_the_same_values() {
     complete(transcript::Msg::ALL);
     complete(daemon::Msg::ALL);
     complete(failures::Msg::ALL);
+    complete(session_failures::Msg::ALL);
     complete(health::Msg::ALL);
     complete(library::Msg::ALL);
     complete(settings::Msg::ALL);
@@ -40,6 +44,7 @@ fn no_sentence_that_comes_as_text_has_two_rows() {
     }
     let rows = english(daemon::Msg::ALL)
         .chain(english(failures::Msg::ALL))
+        .chain(english(session_failures::Msg::ALL))
         .chain(english(health::Msg::ALL))
         .chain(english(library::Msg::ALL))
         .chain(english(settings::Msg::ALL));
@@ -243,17 +248,94 @@ fn every_sentence_that_the_daemon_makes_is_translated() {
         let sentences: Vec<_> = literals.filter(|literal| literal.contains(' ')).collect();
         assert!(!sentences.is_empty(), "{path}: nothing after `{before}`");
         for sentence in sentences {
-            let (first, rest) = sentence.split_once('{').unwrap_or((sentence, ""));
-            let values = rest.split('{').map(|piece| piece.split_once('}'));
-            let filled: String = values
-                .flatten()
-                .map(|(_, words)| format!("x{words}"))
-                .collect();
-            let said = format!("{first}{filled}");
+            let said = filled(sentence);
             let translated = Language::Chinese.translate(&said);
             assert_ne!(translated, said, "{path}: no row for {sentence:?}");
         }
     }
+}
+
+/// Sources that make failures, and whose sentences go to the model, to programs, or are parts of others.
+const NOT_FOR_PEOPLE: [&str; 14] = [
+    "calls/hooks.rs",
+    "calls/judgement.rs",
+    "calls/references.rs",
+    "facts/interactions.rs",
+    "methods/session.rs",
+    "rpc/conn.rs",
+    "rpc/dispatch.rs",
+    "settings/presets.rs",
+    "src/wire.rs",
+    "supervisor/agents.rs",
+    "tools/src/history.rs",
+    "supervisor/agents/",
+    "supervisor/delete.rs",
+    "methods/mcp.rs",
+];
+
+#[test]
+fn every_sentence_of_a_source_that_makes_failures_is_translated() {
+    let mut files = Vec::new();
+    rust_files(
+        &Path::new(env!("CARGO_MANIFEST_DIR")).join("../../daemon"),
+        &mut files,
+    );
+    let mut seen = 0;
+    let mut missing = Vec::new();
+    for file in files {
+        let name = file.to_string_lossy().into_owned();
+        let mut text = String::new();
+        sources(&file, &mut text);
+        let text = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or("");
+        if !text.contains("Failure::new(") || NOT_FOR_PEOPLE.iter().any(|part| name.contains(part))
+        {
+            continue;
+        }
+        let lines = text
+            .lines()
+            .filter(|line| !line.trim_start().starts_with("//"));
+        let literals = lines.flat_map(|line| line.split('"').skip(1).step_by(2));
+        for literal in literals.filter(|literal| is_sentence(literal)) {
+            seen += 1;
+            let said = filled(literal);
+            if Language::Chinese.translate(&said) == said {
+                missing.push((name.clone(), literal.to_owned()));
+            }
+        }
+    }
+    assert!(seen > 150, "only {seen} sentences are found");
+    assert!(missing.is_empty(), "no row for: {missing:#?}");
+}
+
+/// All sources of programs below a directory, without tests.
+fn rust_files(directory: &Path, to: &mut Vec<std::path::PathBuf>) {
+    for entry in std::fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        match path.is_dir() {
+            true if matches!(&*name, "tests" | "examples" | "testkit" | "target") => {}
+            true => rust_files(&path, to),
+            false if name.ends_with(".rs") && name != "tests.rs" => to.push(path.clone()),
+            false => {}
+        }
+    }
+}
+
+/// Whether a literal is what people read: several words, with a capital at the start and a point at the end.
+fn is_sentence(literal: &str) -> bool {
+    let starts = literal.starts_with(|first: char| first.is_ascii_uppercase() || first == '`');
+    starts && !literal.starts_with("` ") && literal.contains(' ') && literal.ends_with(['.', '?'])
+}
+
+/// A sentence with a value wherever it has a place for one.
+fn filled(sentence: &str) -> String {
+    let (first, rest) = sentence.split_once('{').unwrap_or((sentence, ""));
+    let values = rest.split('{').map(|piece| piece.split_once('}'));
+    let words: String = values
+        .flatten()
+        .map(|(_, words)| format!("x{words}"))
+        .collect();
+    format!("{first}{words}")
 }
 
 #[test]
@@ -265,6 +347,7 @@ fn every_sentence_that_is_translated_is_still_said() {
     sources(&here.join("../src"), &mut text);
     still_said(daemon::Msg::ALL, &text);
     still_said(failures::Msg::ALL, &text);
+    still_said(session_failures::Msg::ALL, &text);
     still_said(health::Msg::ALL, &text);
     still_said(library::Msg::ALL, &text);
     // Made by serde.
@@ -369,4 +452,24 @@ fn one_of_a_thing_is_said_in_the_singular() {
             "1 次重启后放弃：短时间内重启过多"
         ]
     );
+}
+
+#[test]
+fn what_a_budget_says_is_translated_whole() {
+    for (said, chinese) in [
+        (
+            "The session's budget is now used up: 3053 of 1 tokens. Raise it, for example with `reasonix budget 159 --tokens 6106` (0: no limit).",
+            "会话的预算已用尽：1 个词元中的 3053。可提高它，例如用 `reasonix budget 159 --tokens 6106`（0：不限）。",
+        ),
+        (
+            "The day's budget is nearly used up: $0.90 of $1.00. It resets at midnight. To raise it, run for example `reasonix config set budget.day.usd 2.00` (0: no limit).",
+            "当天的预算即将用尽：$0.90 of $1.00。它在午夜重置。如需提高，可运行例如 `reasonix config set budget.day.usd 2.00`（0：不限）。",
+        ),
+        (
+            "Session 158 has work to do, so it was not deleted.",
+            "会话 158 还有工作要做，因此没有删除。",
+        ),
+    ] {
+        assert_eq!(Language::Chinese.translate(said), chinese);
+    }
 }

@@ -169,7 +169,7 @@ pub async fn revoke(
                 .await?
         }
         (p::Place::Session, None) => false,
-        (p::Place::Kept, _) => {
+        (p::Place::Persisted, _) => {
             let (daemon, root, rule) = (Arc::clone(&daemon), found.root.clone(), rule.clone());
             blocking(move || daemon.kept.of(&root).forget(&rule)).await??
         }
@@ -195,7 +195,7 @@ async fn standing(
     for layer in &found.layers {
         let place = match layer.layer {
             Layer::Session => p::Place::Session,
-            Layer::Kept => p::Place::Kept,
+            Layer::Persisted => p::Place::Persisted,
             // A session knows its user's rules as they were: the file is what counts.
             Layer::User | Layer::Project | Layer::Run | Layer::BuiltIn => continue,
         };

@@ -16,7 +16,7 @@ pub fn refusal(reached: &Reached) -> ProviderError {
         ),
     };
     ProviderError {
-        message: format!("{} is used up: {used}{under_way}", whose(reached)),
+        message: format!("{} used up: {used}{under_way}", whose(reached)),
         hint: format!("{} No further requests are sent.", raise(reached)),
         kind: ErrorKind::Budget,
         status: None,
@@ -47,7 +47,7 @@ pub fn unknown(reason: &str) -> ProviderError {
 pub fn near(reached: &Reached) -> String {
     let used = amounts(reached.dimension, reached.spent, reached.limit);
     format!(
-        "{} is {} used up: {used}. {}",
+        "{} {} used up: {used}. {}",
         whose(reached),
         if reached.spent < reached.limit {
             "nearly"
@@ -72,9 +72,9 @@ pub fn unheld(model: &str, reported: bool) -> String {
 
 fn whose(reached: &Reached) -> &'static str {
     match reached.kind {
-        BudgetNodeKind::Day => "The day's budget",
-        BudgetNodeKind::Project => "The project's budget for the day",
-        BudgetNodeKind::Session => "The session's budget",
+        BudgetNodeKind::Day => "The day's budget is",
+        BudgetNodeKind::Project => "The project's budget for the day is",
+        BudgetNodeKind::Session => "The session's budget is",
     }
 }
 
