@@ -72,7 +72,8 @@ pub fn started_programs(line: &str) -> Vec<StartedProgram> {
     let mut found: Vec<StartedProgram> = Vec::new();
     let mut seen = HashSet::new();
     let unread = unclear::unread(line, &script);
-    found.extend(unread.as_ref().map(unknown));
+    let set = variables::set_by_expansion(line);
+    found.extend(unread.iter().chain(&set).map(unknown));
     for (index, part) in script.parts.iter().enumerate() {
         for changes in history.before(part) {
             for started in started_by(&script, index, part, changes) {
@@ -414,5 +415,7 @@ fn changes_names(program: &str, arguments: &[Word]) -> bool {
     }
 }
 
+#[cfg(test)]
+mod own_tests;
 #[cfg(test)]
 mod tests;

@@ -60,6 +60,7 @@ from_toml! {
         pub changing_builtins: Names,
         pub evaluating_builtins: Names,
         pub harmless_variables: Names,
+        pub code_variables: Names,
         pub single_purpose: Names,
         pub code_options: HashMap<String, CodeOptions>,
         pub grantable_subcommands: HashMap<String, Names>,
