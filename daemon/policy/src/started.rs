@@ -15,6 +15,7 @@ mod history;
 mod interpreters;
 mod paths;
 mod project;
+mod rows;
 mod unclear;
 mod variables;
 

@@ -76,6 +76,7 @@ from_toml! {
 
     /// A program that runs what files of a project say.
     pub(crate) struct ProjectRunner {
+        /// Also with a subcommand: `docker build`.
         pub names: Names,
         /// The files, in the directory that it works in.
         pub files: Names,
@@ -83,12 +84,20 @@ from_toml! {
         pub upward: bool,
         /// Options whose value is such a file in place of `files`.
         pub file_options: Names,
+        /// Options whose value is a further file.
+        pub more_files: Names,
         /// Options whose value is the directory that it works in.
         pub dir_options: Names,
+        /// Files that it obeys even if it only reports about itself: they choose its version.
+        pub always: Names,
         /// First operands with which it runs nothing of the project.
         pub quiet: Names,
-        /// Its operands are files that it runs.
+        /// Its operands are files that it runs, …
         pub operands: bool,
+        /// … or those of them that look like paths are, …
+        pub paths: bool,
+        /// … or they are files or directories of the project.
+        pub places: bool,
     }
 
     /// A program that reads and runs code from files. Options are written with their dashes; those of one letter also

@@ -104,6 +104,11 @@ fn read_files(part: &Part) -> Vec<Word> {
 }
 
 impl CodeReader {
+    /// Whether the value of an option may be the next word.
+    pub(super) fn is_valued(&self, option: &str) -> bool {
+        self.valued().any(|valued| valued == option)
+    }
+
     fn suffixes(&self) -> Vec<&str> {
         let mut suffixes: Vec<&str> = self.suffixes.iter().map(String::as_str).collect();
         suffixes.sort_unstable();

@@ -3,6 +3,7 @@
 
 use super::{Setting, StartedKind, StartedProgram, started_programs};
 
+mod runners;
 mod variables;
 
 /// The files in the session's directory. Everything else on the `PATH` is the system's.
@@ -51,6 +52,11 @@ const FILES: &[&str] = &[
     "x.py",
     "x.sh",
     "x.so",
+];
+
+/// A directory that has nothing but files without a special name.
+const FEW_FILES: &[&str] = &[
+    ".", "..", "a", "b", "build", "reqs", "tests", "x", "x.js", "x.py", "x.sh",
 ];
 
 /// What the session would mark: a file in its directory, or one that is unknown before the line runs.

@@ -102,6 +102,18 @@ pub(super) fn named_in(value: &Word, suffixes: &[&str]) -> Vec<Word> {
     words.collect()
 }
 
+/// The files that an operand may name if it looks like a path: `.`, `./x`, `x @ file:///y`, `.[dev]`.
+pub(super) fn if_path(operand: &Word) -> Vec<Word> {
+    if operand.is_known() && !operand.text.contains(['/', '.']) {
+        return Vec::new();
+    }
+    let mut files = named_in(operand, &[]);
+    if let Some((file, _)) = operand.text.split_once('[').filter(|_| operand.is_known()) {
+        files.push(local(operand, file));
+    }
+    files
+}
+
 /// Where a program looks for a module in the current directory: `a.b` or `a::b` is `./a/b.py`.
 pub(super) fn of_module(name: &Word, suffixes: &[&str]) -> Vec<Word> {
     if !name.is_known() || name.glob {

@@ -2,80 +2,127 @@
 //!
 //! Which programs are runners, and which files they read, is in `programs.toml`.
 
-use super::{Changes, StartedKind, StartedProgram, paths, started};
-use crate::programs::base;
+use super::{Changes, Setting, StartedKind, StartedProgram, paths, rows, started};
 use crate::shell::{Part, Script, Word};
 use crate::tables::{Names, ProjectRunner, tables};
 
 /// The option with which every runner only reports about itself.
 const REPORTS: &str = "--version";
 
-/// The files that the command's runner obeys, as programs that the line starts.
+/// The files that the command's runners obey, as programs that the line starts.
 pub(super) fn files_of(script: &Script, part: &Part, changes: &Changes) -> Vec<StartedProgram> {
-    let Some((runner, arguments)) = runner_of(part) else {
-        return Vec::new();
-    };
-    if runs_nothing(runner, arguments) {
-        return Vec::new();
-    }
-    let dir = values(arguments, &runner.dir_options).pop();
-    let within = dir.map(|dir| changes.within(&dir));
-    let changes = within.as_ref().unwrap_or(changes);
-    let named = values(arguments, &runner.file_options);
-    let operands = arguments.iter().filter(|word| is_path(word));
-    let operands = operands.filter(|_| runner.operands).cloned();
-    let mut scripts: Vec<_> = named.iter().cloned().chain(operands).collect();
-    scripts.retain(|word| word.is_known() && !word.glob);
-    let as_started = |word: &Word, kind| {
-        // As if it were started by its own name.
-        let alone = Part {
-            words: vec![paths::local(word, &word.text)],
-            ..part.clone()
+    let mut found = Vec::new();
+    for runner in &tables().project_runners {
+        let Some(arguments) = arguments_of(runner, part) else {
+            continue;
         };
-        let started = started(script, &alone, changes)?;
-        Some(StartedProgram { kind, ..started })
+        let files = files_named(runner, part, arguments);
+        for changes in &dirs(runner, arguments, changes) {
+            let started = files
+                .iter()
+                .filter_map(|(word, kind)| as_started(script, part, changes, word, *kind));
+            found.extend(started);
+        }
+    }
+    found
+}
+
+/// A file as if it were started by its own name.
+fn as_started(
+    script: &Script,
+    part: &Part,
+    changes: &Changes,
+    word: &Word,
+    kind: StartedKind,
+) -> Option<StartedProgram> {
+    let alone = Part {
+        words: vec![paths::local(word, &word.text)],
+        ..part.clone()
     };
-    let scripts = scripts
-        .iter()
-        .map(|word| (word.clone(), StartedKind::Script));
-    let mut files: Vec<&String> = match named.is_empty() {
-        true => runner.files.iter().collect(),
-        false => Vec::new(),
+    let started = started(script, &alone, changes)?;
+    // What is unknown is no file of the project.
+    let kind = match started.path {
+        Setting::Unknown => StartedKind::Script,
+        Setting::Unchanged | Setting::To(_) => kind,
     };
-    files.sort();
-    let program = part.words.first();
-    let of_project = files.into_iter().zip(program.into_iter().cycle());
-    let of_project = of_project.map(|(file, program)| {
-        let word = Word {
+    Some(StartedProgram { kind, ..started })
+}
+
+/// The files that a runner with these arguments obeys.
+fn files_named(
+    runner: &ProjectRunner,
+    part: &Part,
+    arguments: &[Word],
+) -> Vec<(Word, StartedKind)> {
+    let of_project = |names: &Names| {
+        let mut names: Vec<&String> = names.iter().collect();
+        names.sort();
+        let upward = runner.upward;
+        let program = part.words.first().into_iter().cycle();
+        let words = names.into_iter().zip(program).map(|(file, program)| Word {
             text: file.clone(),
             tilde: false,
             ..program.clone()
-        };
-        let upward = runner.upward;
-        (word, StartedKind::ProjectFile { upward })
+        });
+        let files = words.map(|word| (word, StartedKind::ProjectFile { upward }));
+        files.collect::<Vec<_>>()
+    };
+    let always = of_project(&runner.always);
+    if runs_nothing(runner, arguments) {
+        return always;
+    }
+    let named = values(arguments, &runner.file_options);
+    // `mvn -fae` is another option.
+    let is_file = |word: &Word| !arguments.iter().any(|given| is_attached(given, word));
+    let of_project = match named.iter().any(is_file) {
+        true => Vec::new(),
+        false => of_project(&runner.files),
+    };
+    let further = values(arguments, &runner.more_files);
+    let in_clusters = clustered(arguments, &runner.file_options);
+    let named = named.into_iter().chain(further).chain(in_clusters);
+    // `-`: what it reads is unknown.
+    let named = named.flat_map(|word| match word.text.as_str() {
+        "-" => vec![paths::unknown("-".to_owned())],
+        _ => paths::named_in(&word, &[]),
     });
-    let all = scripts.chain(of_project);
-    all.filter_map(|(word, kind)| as_started(&word, kind))
-        .collect()
+    let operands = arguments.iter().filter(|word| !word.text.starts_with('-'));
+    let run = operands
+        .clone()
+        .flat_map(|word| match (runner.operands, runner.paths) {
+            (true, _) => vec![word.clone()],
+            (false, true) => paths::if_path(word),
+            (false, false) => Vec::new(),
+        });
+    let places = operands.filter(|_| runner.places).cloned();
+    let places = places.map(|word| (word, StartedKind::ProjectFile { upward: false }));
+    let scripts = named.chain(run).map(|word| (word, StartedKind::Script));
+    let files = scripts.chain(places);
+    files.chain(of_project).chain(always).collect()
 }
 
-/// The runner that a command is, with its arguments. Also one that Python starts as a module.
-fn runner_of(part: &Part) -> Option<(&'static ProjectRunner, &[Word])> {
-    let find = |name: &str| {
-        let mut runners = tables().project_runners.iter();
-        runners.find(|runner| runner.names.contains(name))
-    };
-    let name = base(part.program()?);
-    let arguments = part.words.get(1..).unwrap_or_default();
-    if let Some(runner) = find(name) {
-        return Some((runner, arguments));
+/// The changes in each directory that a runner may work in. Of several options for it, the last one may count, or each
+/// after the one before.
+fn dirs(runner: &ProjectRunner, arguments: &[Word], changes: &Changes) -> Vec<Changes> {
+    let named = values(arguments, &runner.dir_options);
+    let clustered = clustered(arguments, &runner.dir_options);
+    let after_each_other = named
+        .iter()
+        .fold(changes.clone(), |changes, dir| changes.within(dir));
+    let mut found = vec![after_each_other];
+    if named.len() > 1 {
+        found.extend(named.iter().rev().map(|dir| changes.within(dir)));
     }
-    let at = arguments.iter().position(|word| word.text == "-m")?;
-    let module = arguments.get(at + 1).filter(|_| name.starts_with("py"))?;
-    Some((
-        find(&module.text)?,
-        arguments.get(at + 2..).unwrap_or_default(),
-    ))
+    found.extend(clustered.iter().map(|dir| changes.within(dir)));
+    found
+}
+
+/// The arguments of a command that is this runner. Also of one that Python starts as a module.
+fn arguments_of<'p>(runner: &ProjectRunner, part: &'p Part) -> Option<&'p [Word]> {
+    rows::arguments(&runner.names, part).or_else(|| {
+        let (module, arguments) = rows::python_module(part)?;
+        runner.names.contains(module).then_some(arguments)
+    })
 }
 
 /// Whether the command only reports about the runner, or does not touch the project's code.
@@ -90,18 +137,19 @@ fn runs_nothing(runner: &ProjectRunner, arguments: &[Word]) -> bool {
     })
 }
 
-/// The values of these options: `-f x`, `-fx`, `--file x`, `--file=x`.
+/// The values of these options: `-f x`, `-fx`, `--file x`, `--file=x`, `--fil=x`.
 fn values(arguments: &[Word], options: &Names) -> Vec<Word> {
-    let with = |word: &Word, text: &str| Word {
-        text: text.to_owned(),
-        ..word.clone()
+    let is_named = |name: &str| {
+        let is_long = name.starts_with("--") && name.len() > 3;
+        let mut begun = options.iter().filter(|option| option.starts_with(name));
+        options.contains(name) || (is_long && begun.next().is_some())
     };
     let given = arguments.iter().enumerate().filter_map(|(at, word)| {
-        if options.contains(&word.text) {
+        if is_named(&word.text) {
             return arguments.get(at + 1).cloned();
         }
         if let Some((name, value)) = word.text.split_once('=')
-            && options.contains(name)
+            && is_named(name)
         {
             return Some(with(word, value));
         }
@@ -112,7 +160,38 @@ fn values(arguments: &[Word], options: &Names) -> Vec<Word> {
     given.collect()
 }
 
-/// Whether an argument looks like a file or directory.
-fn is_path(word: &Word) -> bool {
-    !word.text.starts_with('-') && word.text.contains(['/', '.'])
+/// Whether a value that does not look like a path is in the same word as a short option.
+fn is_attached(given: &Word, value: &Word) -> bool {
+    let attached = given
+        .text
+        .get(2..)
+        .filter(|_| !given.text.starts_with("--"));
+    attached == Some(&value.text) && value.is_known() && !value.text.contains(['.', '/', '='])
+}
+
+/// What may be the values of these options inside clusters: `-kf x`. The letters before may have values themselves.
+fn clustered(arguments: &[Word], options: &Names) -> Vec<Word> {
+    let given = arguments.iter().enumerate().flat_map(|(at, word)| {
+        let letters = word
+            .text
+            .strip_prefix('-')
+            .filter(|rest| !rest.starts_with('-'));
+        let letters = letters.unwrap_or_default().char_indices().skip(1);
+        let of_options = letters.filter(|(_, letter)| options.contains(&format!("-{letter}")));
+        of_options.filter_map(move |(from, letter)| {
+            // After the dash.
+            match word.text.get(1 + from + letter.len_utf8()..)? {
+                "" => arguments.get(at + 1).cloned(),
+                value => Some(with(word, value)),
+            }
+        })
+    });
+    given.collect()
+}
+
+fn with(word: &Word, text: &str) -> Word {
+    Word {
+        text: text.to_owned(),
+        ..word.clone()
+    }
 }

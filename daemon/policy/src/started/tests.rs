@@ -575,34 +575,52 @@ fn files_that_a_runner_obeys_count_although_the_line_does_not_name_them() {
     );
     obeys("cd a && make -C b -f c", &["./c in a/b"]);
     obeys("make -C $d -f x", &["./x in ?"]);
-    obeys("npm run build", &["./package.json"]);
-    obeys("npm --prefix web test", &["./package.json in web"]);
-    obeys("npx eslint .", &["./package.json"]);
-    obeys("yarn", &["./package.json"]);
-    let cargo = ["./Cargo.toml", "./build.rs"];
-    let cargo = [&[".cargo/config", ".cargo/config.toml"][..], &cargo].concat();
+    obeys("npm run build", &["./.npmrc", "./package.json"]);
+    obeys(
+        "npm --prefix web test",
+        &["./.npmrc in web", "./package.json in web"],
+    );
+    obeys("npx eslint .", &["./.npmrc", "./package.json", "./."]);
+    let yarn = [
+        "./.npmrc",
+        "./.pnpmfile.cjs",
+        "./.yarnrc",
+        "./.yarnrc.yml",
+        "./package.json",
+        "./pnpm-workspace.yaml",
+    ];
+    obeys("yarn", &yarn);
+    obeys("yarn --version", &yarn[2..]);
+    let always = [
+        ".cargo/config",
+        ".cargo/config.toml",
+        "./rust-toolchain",
+        "./rust-toolchain.toml",
+    ];
+    let cargo = [&["./Cargo.toml", "./build.rs"][..], &always].concat();
     obeys("cargo +nightly test", &cargo);
+    obeys("cargo --version", &always);
+    obeys("cargo +nightly help", &always);
+    obeys("rustc --version", &always[2..]);
     obeys(
         "cargo build --manifest-path sub/Cargo.toml",
-        &["sub/Cargo.toml"],
+        &[&["sub/Cargo.toml"][..], &always].concat(),
     );
     obeys("just", &["./.justfile", "./Justfile", "./justfile"]);
-    obeys("mvn -f other.xml verify", &["./other.xml"]);
+    obeys("mvn -f other.xml verify", &["./other.xml", "./.mvn"]);
     obeys("ninja -C out", &["./build.ninja in out"]);
     obeys("nox -f own.py", &["./own.py"]);
     let pytest = started_programs("pytest -q tests/a.py");
     assert!(pytest.iter().any(|one| one.name == "tests/a.py"));
-    assert!(pytest.iter().any(|one| one.name == "./conftest.py"));
+    assert!(pytest.iter().any(|one| one.name == "./."));
     let module = started_programs("python3 -m pytest");
-    assert!(module.iter().any(|one| one.name == "./conftest.py"));
+    assert!(module.iter().any(|one| one.name == "./."));
 }
 
 #[test]
 fn a_runner_that_only_reports_obeys_no_file() {
     for line in [
         "make --version",
-        "cargo --version",
-        "cargo +nightly help",
         "npm view x",
         "npm ls",
         "pip list",
@@ -633,7 +651,9 @@ fn a_runner_with_options_before_a_quiet_word_obeys_its_files() {
 fn every_runner_of_the_table_has_files_and_is_in_one_row() {
     let mut names = HashSet::new();
     for runner in &tables().project_runners {
-        assert!(!runner.files.is_empty(), "{:?}", runner.names);
+        let has_operands = runner.operands || runner.paths || runner.places;
+        let has_files = !runner.files.is_empty() || !runner.always.is_empty();
+        assert!(has_files || has_operands, "{:?}", runner.names);
         for name in &runner.names {
             assert!(names.insert(name), "{name} twice");
             assert!(!started_programs(name).is_empty(), "{name}");
