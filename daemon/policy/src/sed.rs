@@ -1,4 +1,5 @@
-//! Finds sed scripts that only print, delete and substitute. Called by `options`.
+//! Finds sed scripts that only print, delete and substitute, and those that run no programs. Called by `options` and
+//! `started`.
 //!
 //! A small parser of the language: addresses, and the commands without side effects. A script is not harmless if it has
 //! commands that are unknown, or that run, read or write files (`e`, `w`, `r`).
@@ -52,15 +53,25 @@ pub(crate) fn does_more(extra: &[Word]) -> bool {
     false
 }
 
+/// Whether a script may run programs (`e`): it has such a command, or one that is unknown.
+pub(crate) fn may_run(script: &str) -> bool {
+    !consists_of(script, command_without_programs)
+}
+
 /// Whether a script consists of commands that only change the printed text.
 fn only_edits(script: &str) -> bool {
+    consists_of(script, command)
+}
+
+/// Whether all commands of a script are known. `skip`: skips one of them.
+fn consists_of(script: &str, skip: fn(&str) -> Option<&str>) -> bool {
     let mut rest = script;
     loop {
         rest = rest.trim_start_matches([' ', '\t', '\n', ';', '{', '}']);
         if rest.is_empty() {
             return true;
         }
-        let Some(after) = address(rest).and_then(command) else {
+        let Some(after) = address(rest).and_then(skip) else {
             return false;
         };
         rest = after;
@@ -117,6 +128,28 @@ fn command(text: &str) -> Option<&str> {
     };
     let after = after.trim_start_matches([' ', '\t']);
     (after.is_empty() || after.starts_with([';', '\n', '}'])).then_some(after)
+}
+
+/// Skips one command, if it runs no program: also one that reads or writes files, inserts text or jumps.
+fn command_without_programs(text: &str) -> Option<&str> {
+    let name = text.chars().next()?;
+    let rest = &text[name.len_utf8()..];
+    let to_end = |text: &'_ str| text.find('\n').unwrap_or(text.len());
+    match name {
+        'a' | 'i' | 'c' => {
+            let mut end = to_end(rest);
+            while rest[..end].ends_with('\\') && end < rest.len() {
+                end += 1 + to_end(&rest[end + 1..]);
+            }
+            Some(&rest[end..])
+        }
+        'r' | 'R' | 'w' | 'W' | '#' => Some(&rest[to_end(rest)..]),
+        ':' | 'b' | 't' | 'T' | 'F' => {
+            let end = rest.find([';', '\n', '}']);
+            Some(&rest[end.unwrap_or(rest.len())..])
+        }
+        _ => command(text),
+    }
 }
 
 /// The rest after a field that ends at its unescaped delimiter. `None` if a bracket expression may contain the

@@ -4,15 +4,19 @@
 //! Only names: the caller finds the files. Commands without a file (functions, builtins) are not included. A program
 //! that is unknown before the line runs has an unknown `PATH`: the caller takes it for one that the session may change.
 
+use std::cell::Cell;
 use std::collections::HashSet;
+use std::rc::Rc;
 
 use crate::programs::base;
 use crate::shell::{self, NestingStep, Part, Script, Value, Word};
 use crate::tables::tables;
 use history::History;
 
+mod code_lines;
 mod history;
 mod interpreters;
+mod languages;
 mod paths;
 mod project;
 mod rows;
@@ -63,13 +67,49 @@ struct Changes {
     path: Setting,
     dir: Setting,
     functions: HashSet<String>,
+    /// The number of lines in whose options this one is.
+    depth: usize,
+    text_left: TextLeft,
 }
+
+/// How many more characters of lines in options are looked into. Shared by all of a line: nesting could multiply them.
+#[derive(Clone)]
+struct TextLeft(Rc<Cell<usize>>);
+
+impl Default for TextLeft {
+    fn default() -> Self {
+        Self(Rc::new(Cell::new(TEXT_MAX)))
+    }
+}
+
+impl TextLeft {
+    /// Takes a line. False: there is not enough left, now and later.
+    fn take(&self, line: &str) -> bool {
+        let left = self.0.get().checked_sub(line.len() + TEXT_PER_LINE);
+        self.0.set(left.unwrap_or_default());
+        left.is_some()
+    }
+}
+
+/// Maximum depth of lines in the options of other lines' commands; what is deeper is unknown.
+const DEPTH_MAX: usize = 4;
+
+/// Maximum characters of such lines; what is further is unknown.
+const TEXT_MAX: usize = 60_000;
+
+/// Characters for which the work of a short line stands.
+const TEXT_PER_LINE: usize = 100;
 
 /// The programs that a line starts, each once, in their order.
 #[must_use]
 pub fn started_programs(line: &str) -> Vec<StartedProgram> {
+    programs_after(line, Changes::default())
+}
+
+/// The programs that a line starts after these changes.
+fn programs_after(line: &str, changes: Changes) -> Vec<StartedProgram> {
     let script = shell::read(line);
-    let mut history = History::new(line);
+    let mut history = History::new(line, changes);
     let mut found: Vec<StartedProgram> = Vec::new();
     let mut seen = HashSet::new();
     let unread = unclear::unread(line, &script);
@@ -96,14 +136,26 @@ fn started_by(
     changes: &Changes,
 ) -> Vec<StartedProgram> {
     let program = started(script, part, changes);
-    let mut words = interpreters::code_files(part);
+    let code = interpreters::code_of(script, index, part);
+    let mut words = code.files;
     words.extend(unclear::arguments(script, index, part));
+    let of_lines = code.lines.iter().flat_map(|line| line.programs(changes));
+    // Which of these are programs is unknown, so only what they would read is of interest.
+    let possible = unclear::commands(script, index, part);
+    let possible = possible.iter().flat_map(|line| line.programs(changes));
+    let is_read =
+        |one: &StartedProgram| one.kind != StartedKind::Program || one.path == Setting::Unknown;
+    let possible = possible.filter(is_read);
     let scripts = as_scripts(script, part, changes, words);
     let of_variables = variables::files_of(script, part, changes);
     let of_project = project::files_of(script, part, changes);
     let imported = modules_of(script, part, changes);
     let files = scripts.into_iter().chain(of_variables);
-    let files = files.chain(of_project).chain(imported);
+    let files = files
+        .chain(of_project)
+        .chain(imported)
+        .chain(of_lines)
+        .chain(possible);
     program.into_iter().chain(files).collect()
 }
 

@@ -103,7 +103,7 @@ from_toml! {
     /// A program that reads and runs code from files. Options are written with their dashes; those of one letter also
     /// count in clusters.
     pub(crate) struct CodeReader {
-        /// Also with a version: `python3.12`.
+        /// Also with a version: `python3.12`. With a subcommand (`git rebase`), the row is about the arguments after it.
         pub names: Names,
         /// Options whose value names files or directories with code.
         pub files: Names,
@@ -113,6 +113,18 @@ from_toml! {
         pub suffixes: Names,
         /// Options whose value is the code, or names it: then no operand is.
         pub code: Names,
+        /// Options whose value is code, beside which operands mean what they do without it.
+        pub texts: Names,
+        /// Options whose value is a line for a shell, perhaps after `name=` or `!`.
+        pub lines: Names,
+        /// Options with which it may run anything.
+        pub unclear: Names,
+        /// Texts that lead from its code to programs or files: `\\!`.
+        pub escapes: Names,
+        /// Its code may run programs, as far as the parser of this language (`awk`, `sed`) can tell.
+        pub language: String,
+        /// Its lines may run in another directory.
+        pub elsewhere: bool,
         /// Other options whose value is the next word, …
         pub valued: Names,
         /// … and those whose value, if any, is in the same word.
@@ -173,6 +185,12 @@ pub(crate) enum Operand {
     Module,
     /// No code. Options may follow.
     Data,
+    /// Code, as the other operands are. Options may follow.
+    Texts,
+    /// A file or directory with code, if it looks like a path, as the other operands are. Options may follow.
+    Path,
+    /// The first word of a command: a line for a shell, if it is alone.
+    Line,
     /// No code. Only long options mean the same after it.
     Subcommand,
 }
@@ -184,6 +202,9 @@ impl FromToml for Operand {
             "code" => Self::Code,
             "module" => Self::Module,
             "data" => Self::Data,
+            "texts" => Self::Texts,
+            "path" => Self::Path,
+            "line" => Self::Line,
             "subcommand" => Self::Subcommand,
             other => panic!("no kind of operand: `{other}`"),
         }

@@ -29,8 +29,8 @@ enum Holds {
 }
 
 impl<'a> History<'a> {
-    pub(super) fn new(line: &'a str) -> Self {
-        let mut changes = Changes::default();
+    /// `changes`: those made before the line.
+    pub(super) fn new(line: &'a str, mut changes: Changes) -> Self {
         // A loop sets its variable, which no part shows.
         let words: Vec<_> = line.split([' ', '\t', '\n', ';']).collect();
         let sets = |pair: &[&str]| matches!(pair, ["for" | "select", "PATH"]);

@@ -1,19 +1,39 @@
-//! The files that an interpreter reads its code from: whoever wrote them decides what runs.
+//! The files and lines that a program reads its code from: whoever wrote them decides what runs.
 //!
 //! Which programs are interpreters, and which of their options and operands name code, is in `programs.toml`.
 
-use super::paths;
+use super::code_lines::{self, CodeLine};
+use super::{languages, paths, rows};
 use crate::programs::base;
-use crate::shell::{Part, Redirection, Word};
+use crate::shell::{Part, Redirection, Script, Word};
 use crate::tables::{CodeReader, Names, Operand, tables};
+
+/// The row for options that mean the same in every program without a row.
+const ANY_PROGRAM: &str = "*";
+
+/// Where a command's code is.
+#[derive(Default)]
+pub(super) struct CodeFound {
+    /// Files, as words of the line would name them; code that is unknown as an unknown word.
+    pub(super) files: Vec<Word>,
+    pub(super) lines: Vec<CodeLine>,
+}
 
 /// What the options of a command say about where its code is.
 #[derive(Default)]
 struct OptionsRead {
     /// The index of the first operand among the arguments.
     operand: usize,
+    /// The operands of a command whose options may be anywhere.
+    operands: Vec<Word>,
     /// Values that name files with code, or code that is unknown.
     code: Vec<Word>,
+    /// Values that are code.
+    texts: Vec<Word>,
+    /// Values that are lines for a shell.
+    lines: Vec<Word>,
+    /// An option with which it may run anything.
+    is_unclear: bool,
     /// An option has the code or names it.
     has_code: bool,
     takes_line: bool,
@@ -36,47 +56,41 @@ pub(super) fn row_of(program: &str) -> Option<&'static CodeReader> {
     rows.find(|row| row.names.contains(name) || row.names.contains(plain))
 }
 
-/// The files with code of a command, as words of the line would name them; code that is unknown as an unknown word.
-pub(super) fn code_files(part: &Part) -> Vec<Word> {
+/// The code of a command.
+pub(super) fn code_of(script: &Script, index: usize, part: &Part) -> CodeFound {
+    let mut found = CodeFound::default();
     let Some(program) = part.program() else {
-        return Vec::new();
-    };
-    let Some(row) = row_of(program) else {
-        return Vec::new();
+        return found;
     };
     let arguments = part.words.get(1..).unwrap_or_default();
-    if matches!(arguments, [only] if row.reports.contains(&only.text)) {
-        return Vec::new();
-    }
-    let is_shell = tables().shells.contains(base(program));
-    let arguments = row.with_dashes(arguments);
-    let read = row.read_options(&arguments, is_shell);
-    let mut found = read.code;
-    let operand = arguments.get(read.operand);
-    if row.has_options_anywhere() {
-        found.extend(read_files(part).into_iter().filter(|_| row.reads_input));
-    } else if read.takes_line {
-        found.extend(
-            operand
-                .filter(|line| !line.is_known() || line.glob)
-                .cloned(),
-        );
-    } else if read.takes_input {
-        found.extend(input(part, program));
-    } else if !read.has_code {
-        match operand.filter(|word| word.text != "-") {
-            Some(first) => found.extend(row.of_operand(first)),
-            None if row.reads_input => found.extend(input(part, program)),
-            None => {}
+    let own_row = row_of(program).or_else(|| row_of(ANY_PROGRAM));
+    if let Some(row) = own_row {
+        row.find_code(part, arguments, &mut found);
+        let has_piped_code = row.reads_input && row.has_options_anywhere();
+        if has_piped_code && is_piped(script, index) && !row.has_code(arguments) {
+            found.files.push(input_of(program));
         }
-        let mut following = arguments.iter().skip(read.operand + 1);
-        let second = following.find(|word| !row.is_option(word));
-        if let Some(second) = second.filter(|_| read.may_be_value && row.operand == Operand::Script)
-        {
-            found.extend(row.of_operand(second));
+    }
+    let rows = tables().code_readers.iter();
+    for row in rows.filter(|row| row.names.iter().any(|name| name.contains(' '))) {
+        if let Some(arguments) = rows::arguments(&row.names, part) {
+            row.find_code(part, arguments, &mut found);
         }
     }
     found
+}
+
+/// Whether a command reads the output of another one.
+fn is_piped(script: &Script, index: usize) -> bool {
+    let (before, rest) = script.parts.split_at(index.min(script.parts.len()));
+    let part = rest.first();
+    let is_ahead =
+        |one: &Part| part.is_some_and(|part| one.pipeline == part.pipeline && one.via == part.via);
+    before.iter().any(is_ahead)
+}
+
+fn input_of(program: &str) -> Word {
+    paths::unknown(format!("input of {}", base(program)))
 }
 
 /// The files that the code is read from on standard input. Text of the line is none.
@@ -88,7 +102,7 @@ fn input(part: &Part, program: &str) -> Vec<Word> {
     });
     let is_text = texts.eq([true]);
     match files.is_empty() && !is_text {
-        true => vec![paths::unknown(format!("input of {}", base(program)))],
+        true => vec![input_of(program)],
         false => files,
     }
 }
@@ -104,6 +118,131 @@ fn read_files(part: &Part) -> Vec<Word> {
 }
 
 impl CodeReader {
+    /// Adds the code that the arguments name.
+    fn find_code(&self, part: &Part, arguments: &[Word], found: &mut CodeFound) {
+        if matches!(arguments, [only] if self.reports.contains(&only.text)) {
+            return;
+        }
+        let program = part.program().unwrap_or_default();
+        let is_shell = tables().shells.contains(base(program));
+        let arguments = self.with_dashes(arguments);
+        let read = self.read_options(&arguments, is_shell);
+        self.find_in_texts(part, &read, arguments.get(read.operand), found);
+        let operand = arguments.get(read.operand);
+        found.files.extend(read.code);
+        for value in read.lines {
+            self.add_lines(&value, found);
+        }
+        if self.has_options_anywhere() {
+            found
+                .files
+                .extend(read_files(part).into_iter().filter(|_| self.reads_input));
+            let paths = read
+                .operands
+                .iter()
+                .filter(|_| self.operand == Operand::Path);
+            found.files.extend(paths.flat_map(paths::if_path));
+        } else if self.operand == Operand::Line {
+            let words = arguments.get(read.operand..).unwrap_or_default();
+            self.add_command(words, found);
+        } else if read.takes_line {
+            let unknown = operand.filter(|line| !line.is_known() || line.glob);
+            found.files.extend(unknown.cloned());
+        } else if read.takes_input {
+            found.files.extend(input(part, program));
+        } else if !read.has_code {
+            match operand.filter(|word| word.text != "-") {
+                Some(first) => found.files.extend(self.of_operand(first)),
+                None if self.reads_input => found.files.extend(input(part, program)),
+                None => {}
+            }
+            let mut following = arguments.iter().skip(read.operand + 1);
+            let second = following.find(|word| !self.is_option(word));
+            let is_script = self.operand == Operand::Script;
+            if let Some(second) = second.filter(|_| read.may_be_value && is_script) {
+                found.files.extend(self.of_operand(second));
+            }
+        }
+    }
+
+    /// Adds what is unknown because code in the line may run programs.
+    fn find_in_texts(
+        &self,
+        part: &Part,
+        read: &OptionsRead,
+        operand: Option<&Word>,
+        found: &mut CodeFound,
+    ) {
+        let first = match self.operand {
+            Operand::Code => operand,
+            _ => read.operands.first(),
+        };
+        let code = first.filter(|_| !read.has_code && !self.language.is_empty());
+        let operands = read.operands.iter();
+        let operands = operands.filter(|_| self.operand == Operand::Texts);
+        let mut words = read.texts.iter().chain(code).chain(operands);
+        let given = part.redirections.iter().find_map(|one| match one {
+            Redirection::Text(Some(text)) => {
+                Some(text.as_str()).filter(|text| self.leads_out(text))
+            }
+            // The shell changes something in it.
+            Redirection::Text(None) => part.program().filter(|_| !self.escapes.is_empty()),
+            _ => None,
+        });
+        let given = given.filter(|_| self.reads_input);
+        let is_unclear = read.is_unclear.then(|| part.program()).flatten();
+        let by_word = words.find(|word| {
+            let is_all_unknown = !word.is_known() && paths::is_expansion(&word.text);
+            self.leads_out(&word.text) || (is_all_unknown && !self.language.is_empty())
+        });
+        let text = by_word
+            .map(|word| word.text.as_str())
+            .or(given)
+            .or(is_unclear);
+        found
+            .files
+            .extend(text.map(|text| paths::unknown(text.to_owned())));
+    }
+
+    /// Whether code in the line may run programs or read files.
+    fn leads_out(&self, text: &str) -> bool {
+        let mut escapes = self.escapes.iter();
+        languages::may_run(&self.language, text) || escapes.any(|escape| text.contains(escape))
+    }
+
+    /// Adds a value that is a line for a shell.
+    fn add_lines(&self, value: &Word, found: &mut CodeFound) {
+        found.files.extend(paths::named_in(value, &[]));
+        if !value.is_known() || value.glob {
+            return;
+        }
+        for text in code_lines::in_value(&value.text) {
+            found.lines.push(CodeLine {
+                text: text.to_owned(),
+                elsewhere: self.elsewhere,
+            });
+        }
+    }
+
+    /// Adds a command that is the arguments from an operand on.
+    fn add_command(&self, words: &[Word], found: &mut CodeFound) {
+        if let Some(unknown) = words.iter().find(|word| !word.is_known()) {
+            found.files.push(unknown.clone());
+            return;
+        }
+        for text in code_lines::from_words(words) {
+            found.lines.push(CodeLine {
+                text,
+                elsewhere: self.elsewhere,
+            });
+        }
+    }
+
+    /// Whether the arguments have the code, so that standard input is none.
+    fn has_code(&self, arguments: &[Word]) -> bool {
+        self.read_options(arguments, false).has_code
+    }
+
     /// Whether the value of an option may be the next word.
     pub(super) fn is_valued(&self, option: &str) -> bool {
         self.valued().any(|valued| valued == option)
@@ -127,20 +266,31 @@ impl CodeReader {
                 files.extend(paths::of_module(operand, &suffixes));
                 files
             }
-            Operand::Code | Operand::Data | Operand::Subcommand => Vec::new(),
+            Operand::Code
+            | Operand::Data
+            | Operand::Line
+            | Operand::Path
+            | Operand::Subcommand
+            | Operand::Texts => Vec::new(),
         }
     }
 
     /// Whether an argument is an option. Some programs also have options that begin with `+`.
     fn is_option(&self, word: &Word) -> bool {
-        let mut names = self.valued.iter().chain(&self.detached);
+        let mut names = self.valued.iter().chain(&self.detached).chain(&self.texts);
         let has_plus = names.any(|name| name.starts_with('+'));
         let signs: &[char] = if has_plus { &['-', '+'] } else { &['-'] };
         word.is_known() && word.text.starts_with(signs) && word.text.len() > 1
     }
 
     fn has_options_anywhere(&self) -> bool {
-        matches!(self.operand, Operand::Data | Operand::Subcommand)
+        let anywhere = [
+            Operand::Data,
+            Operand::Path,
+            Operand::Subcommand,
+            Operand::Texts,
+        ];
+        anywhere.contains(&self.operand)
     }
 
     fn read_options(&self, arguments: &[Word], is_shell: bool) -> OptionsRead {
@@ -159,6 +309,7 @@ impl CodeReader {
                 continue;
             }
             if self.has_options_anywhere() {
+                read.operands.push(word.clone());
                 read.after_operand = true;
                 read.operand += 1;
                 continue;
@@ -214,11 +365,19 @@ impl CodeReader {
             return;
         };
         let suffixes = self.suffixes();
-        if is_of(&self.modules) {
+        let is_code = is_of(&self.code) || is_of(&self.texts);
+        if is_code && !is_of(&self.modules) {
+            read.texts.push(value.clone());
+        }
+        // Of a script of sed, variables are mostly only a part.
+        let is_unknown = self.language != "sed" && (!value.is_known() || value.glob);
+        if is_of(&self.lines) {
+            read.lines.push(value);
+        } else if is_of(&self.modules) {
             read.code.extend(paths::of_module(&value, &suffixes));
         } else if is_of(&self.files) {
             read.code.extend(paths::named_in(&value, &suffixes));
-        } else if is_of(&self.code) && (!value.is_known() || value.glob) {
+        } else if is_code && is_unknown {
             read.code.push(value);
         }
     }
@@ -233,6 +392,11 @@ impl CodeReader {
             Some((name, value)) => (name, Some(value)),
             None => (text, None),
         };
+        // `+call f()`, the commands of an editor.
+        if let Some(command) = text.strip_prefix('+').filter(|_| self.texts.contains("+")) {
+            return vec![(vec!["+".to_owned()], Some(command))];
+        }
+        read.is_unclear |= self.is_unclear(name);
         let names = self.long_options(name);
         if !names.is_empty() {
             return vec![(names, value)];
@@ -250,6 +414,7 @@ impl CodeReader {
             let name = format!("{sign}{letter}");
             read.takes_line |= self.line.contains(&name);
             read.takes_input |= self.input.contains(&name);
+            read.is_unclear |= self.unclear.contains(&name);
             if self.attached.contains(&name) {
                 break;
             }
@@ -272,14 +437,34 @@ impl CodeReader {
         if self.valued().any(|valued| valued == name) {
             return vec![name.to_owned()];
         }
-        let is_shortened = name.starts_with("--") && self.names.is_disjoint(&tables().whole_names);
         let begun = self.valued().filter(|valued| valued.starts_with(name));
-        begun.filter(|_| is_shortened).cloned().collect()
+        begun.filter(|_| self.is_shortened(name)).cloned().collect()
+    }
+
+    /// Whether a long option may be an abbreviation.
+    fn is_shortened(&self, name: &str) -> bool {
+        let has_own_row = !self.names.contains(ANY_PROGRAM);
+        name.starts_with("--") && has_own_row && self.names.is_disjoint(&tables().whole_names)
+    }
+
+    /// Whether it may run anything with an option of several letters.
+    fn is_unclear(&self, name: &str) -> bool {
+        let mut begun = self.unclear.iter().filter(|known| known.starts_with(name));
+        let is_long = name.len() > 2;
+        self.unclear.contains(name)
+            || (is_long && self.is_shortened(name) && begun.next().is_some())
     }
 
     /// The options that have a value, which need not be in the same word.
     fn valued(&self) -> impl Iterator<Item = &String> {
-        let tables = [&self.files, &self.modules, &self.code, &self.valued];
+        let tables = [
+            &self.files,
+            &self.modules,
+            &self.code,
+            &self.lines,
+            &self.texts,
+            &self.valued,
+        ];
         tables.into_iter().flatten()
     }
 

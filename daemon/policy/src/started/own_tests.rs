@@ -3,6 +3,7 @@
 
 use super::{Setting, StartedKind, StartedProgram, started_programs};
 
+mod programs;
 mod runners;
 mod variables;
 

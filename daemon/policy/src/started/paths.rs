@@ -114,6 +114,18 @@ pub(super) fn if_path(operand: &Word) -> Vec<Word> {
     files
 }
 
+/// Whether a word that is not known is one expansion: `$x`, `${x}`, `$(…)`.
+pub(super) fn is_expansion(text: &str) -> bool {
+    let text = text.trim_matches('"');
+    let is_variable = |name: &str| {
+        name.chars()
+            .all(|c| c.is_ascii_alphanumeric() || "_{}".contains(c))
+    };
+    text.starts_with("$(")
+        || text.starts_with('`')
+        || text.strip_prefix('$').is_some_and(is_variable)
+}
+
 /// Where a program looks for a module in the current directory: `a.b` or `a::b` is `./a/b.py`.
 pub(super) fn of_module(name: &Word, suffixes: &[&str]) -> Vec<Word> {
     if !name.is_known() || name.glob {

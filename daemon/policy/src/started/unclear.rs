@@ -1,6 +1,7 @@
 //! Commands that run something which the line does not show: launchers that are not understood, lines that are only
 //! known when they run.
 
+use super::code_lines::{self, CodeLine};
 use super::interpreters;
 use super::paths;
 use crate::programs::{base, is_interpreter, is_launcher};
@@ -9,6 +10,9 @@ use crate::tables::tables;
 
 /// Maximum characters of a command that is shown in place of a program.
 const SHOWN_MAX: usize = 40;
+
+/// Maximum operands of a launcher that are taken for commands.
+const OPERANDS_MAX: usize = 8;
 
 /// A line that is not understood as a whole, in place of what it may start.
 pub(super) fn unread(line: &str, script: &Script) -> Option<Word> {
@@ -31,7 +35,7 @@ pub(super) fn arguments(script: &Script, index: usize, part: &Part) -> Vec<Word>
     if is_unclear(part.doubt, program, has_inner) {
         return vec![shown(&part.text())];
     }
-    if has_inner || !is_launcher(program) || interpreters::row_of(program).is_some() {
+    if has_inner || !is_unread_launcher(program) {
         return Vec::new();
     }
     let arguments = part.words.iter().skip(1);
@@ -39,6 +43,31 @@ pub(super) fn arguments(script: &Script, index: usize, part: &Part) -> Vec<Word>
     arguments
         .flat_map(|word| paths::named_in(word, &[]))
         .collect()
+}
+
+/// The commands that a launcher may start whose options are not known: each operand may begin one.
+pub(super) fn commands(script: &Script, index: usize, part: &Part) -> Vec<CodeLine> {
+    let has_inner = script.parts.iter().any(|one| one.parent == Some(index));
+    let is_launcher = part.program().is_some_and(is_unread_launcher);
+    if has_inner || !is_launcher {
+        return Vec::new();
+    }
+    let starts = part.words.iter().enumerate().skip(1);
+    let starts = starts.filter(|(_, word)| word.is_known() && !word.text.starts_with('-'));
+    let lines = starts.take(OPERANDS_MAX).flat_map(|(at, _)| {
+        let words = part.words.get(at..).unwrap_or_default();
+        code_lines::from_words(words)
+    });
+    let as_lines = lines.map(|text| CodeLine {
+        text,
+        elsewhere: false,
+    });
+    as_lines.collect()
+}
+
+/// Whether a program starts another one, and neither the parser nor a table knows which.
+fn is_unread_launcher(program: &str) -> bool {
+    is_launcher(program) && interpreters::row_of(program).is_none()
 }
 
 fn is_unclear(doubt: Option<Doubt>, program: &str, has_inner: bool) -> bool {

@@ -24,6 +24,7 @@ fn files_that_a_build_obeys_are_found_wherever_they_are() {
         make -kC a
         make --dir=a
         make --fil x.mk
+        make -C /srv/s M="$PWD"
         env -C a make
         pushd a; make
         MAKEFLAGS=--eval='$(shell ./x)' make -C /srv/s
@@ -35,6 +36,8 @@ fn files_that_a_build_obeys_are_found_wherever_they_are() {
         cat x.mk | make -f -
         make -f "$x"
         make -f *.mk
+        make -C /srv/s --eval='$(shell ./x)'
+        make -C /srv/s CC=./x
         ninja
         ninja -f x.mk
         just
@@ -163,6 +166,8 @@ fn tools_of_node_go_and_rust_run_what_the_directory_has() {
         go build
         go tool x
         node --run x
+        node inspect x.js
+        node inspect -p 1 x.js
         node --test
         node x.js
         npm run x
@@ -209,8 +214,11 @@ fn tools_of_node_go_and_rust_run_what_the_directory_has() {
         go generate
         deno test
         node --test
+        node inspect x.js
         eslint a
         terraform plan
+        cargo search --config x y
+        cargo build --config 'build.rustc-wrapper="./x"'
         "#,
         FEW_FILES,
     );
@@ -243,6 +251,15 @@ fn containers_get_nothing_of_the_sessions_own_unmarked() {
         docker compose up -d
         docker compose -f compose.yaml up
         docker-compose up
+        docker run -v .:/w img /w/x
+        docker run --rm -v "$PWD":/w img
+        docker run -v /:/h img chroot /h x
+        docker run --mount type=bind,src=/,dst=/h img
+        docker --context c run -it -v/:/h img
+        docker --config a pull img
+        podman run --volume=/:/h img
+        kubectl --kubeconfig x get pods
+        helm install --post-renderer ./x r c
         "#,
         FILES,
     );
