@@ -1,13 +1,15 @@
 //! From a command to the terminal interface: look for a terminal, connect, set its appearance, and print what is to be
 //! reported afterwards.
 
-use client::{Client, Start};
+use client::{CallError, Client, Start};
 use client_tui::{Open, Options};
-use proto::SessionOptions;
 use proto::hello::Role;
+use proto::methods::SessionPrefix;
+use proto::params::cache::PrefixParams;
 use proto::params::profile::ProfileParams;
 use proto::params::session::CreateParams;
 use proto::state::Kind;
+use proto::{ErrorName, Failure, SessionOptions};
 
 use crate::commands::setup;
 use crate::exit::Error;
@@ -86,6 +88,30 @@ impl Fresh {
             ..client.new_session(cwd, options).await
         }
     }
+
+    /// Refuses a model that does not exist, before a screen opens from which no prompt could be sent.
+    ///
+    /// # Errors
+    /// As `session.create`, with the nearest names. Any other problem is left to the first prompt.
+    async fn check_model(&self, client: &Client, cwd: String) -> Result<(), Error> {
+        let Some(model) = &self.options.model else {
+            return Ok(());
+        };
+        let params = PrefixParams {
+            cwd: Some(cwd),
+            model: Some(model.clone()),
+            keys: client.credentials().await.into_keys().collect(),
+            ..PrefixParams::default()
+        };
+        let is_model =
+            |failure: &Failure| matches!(failure.name, ErrorName::NotFound | ErrorName::Ambiguous);
+        match client.call::<SessionPrefix>(&params).await {
+            Err(CallError::Failure(failure)) if is_model(&failure) => {
+                Err(CallError::Failure(failure).into())
+            }
+            Ok(_) | Err(_) => Ok(()),
+        }
+    }
 }
 
 /// Runs it; returns the exit code. Before a new session it is looked whether anything could answer it.
@@ -96,10 +122,11 @@ pub async fn run(
     fresh: Fresh,
     look: &Look,
 ) -> Result<u8, Error> {
+    let cwd = reach::cwd(None)?;
     if open == Open::New {
         setup::before(&client).await?;
+        fresh.check_model(&client, reach::utf8(&cwd)?).await?;
     }
-    let cwd = reach::cwd(None)?;
     let hello = client.hello().await;
     let template = fresh.params(&client, reach::utf8(&cwd)?).await;
     let options = Options {

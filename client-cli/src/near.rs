@@ -1,11 +1,24 @@
 //! The end of an error about a name that does not exist.
 
 use crate::messages::common::Msg;
-use proto::near::nearest;
+
+/// The names most like one.
+pub fn nearest<'a>(wanted: &str, known: Vec<&'a str>) -> Vec<&'a str> {
+    proto::near::nearest(wanted, known)
+}
+
+/// The names that one is a slip of the keyboard for.
+pub fn mistyped<'a>(wanted: &str, known: Vec<&'a str>) -> Vec<&'a str> {
+    proto::near::mistyped(wanted, known)
+}
 
 /// `Did you mean `a` or `b`? ` followed by what else can be done.
 pub fn hint<'a>(wanted: &str, known: impl IntoIterator<Item = &'a str>, otherwise: &str) -> String {
-    let near = nearest(wanted, known);
+    did_you_mean(&proto::near::nearest(wanted, known), otherwise)
+}
+
+/// The same with names that were found.
+pub fn did_you_mean(near: &[&str], otherwise: &str) -> String {
     if near.is_empty() {
         return otherwise.to_owned();
     }

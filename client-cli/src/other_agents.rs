@@ -137,19 +137,59 @@ pub fn error(error: &clap::Error, arguments: &[OsString]) -> Option<Error> {
 
 /// The whole line for `run`, with options as they are named here; `None`: it would not be accepted either.
 fn with_rest(ours: &str, rest: &[&str]) -> Option<String> {
-    let renamed = |word: &&str| OPTIONS.iter().find(|row| row.0 == *word).map(|row| row.1);
-    let rest = rest.iter().flat_map(|word| match renamed(word) {
-        Some(here) => here.split(' ').collect(),
-        None => vec![*word],
-    });
-    let rest: Vec<&str> = rest.collect();
     if ours != RUN || rest.is_empty() {
         return None;
     }
-    let line = RUN.split(' ').chain(rest.iter().copied());
+    let rest = for_run(rest);
+    let words = rest.iter().map(String::as_str);
+    let line = RUN.split(' ').chain(words);
     crate::command().try_get_matches_from(line).ok()?;
-    let rest: Vec<String> = rest.into_iter().map(quoted).collect();
+    let rest: Vec<String> = rest.iter().map(|word| quoted(word)).collect();
     Some(format!("{RUN} {}", rest.join(" ")))
+}
+
+/// Words as `run` takes them: options of other agents and of the interface by their names there.
+pub fn for_run(words: &[&str]) -> Vec<String> {
+    words.iter().flat_map(|word| one_for_run(word)).collect()
+}
+
+fn one_for_run(word: &str) -> Vec<String> {
+    if FORMATS.contains(&word) {
+        return vec!["jsonl".to_owned()];
+    }
+    let (name, value) = match word.split_once('=') {
+        Some((name, value)) if name.starts_with('-') => (name, Some(value)),
+        Some(_) | None => (word, None),
+    };
+    let ours = match name {
+        "-r" => Some("--session N"),
+        name => OPTIONS.iter().find(|row| row.0 == name).map(|row| row.1),
+    };
+    // The value stands behind it already. One that leads to another command has no name in `run`.
+    let mut ours: Vec<String> = match ours.filter(|ours| ours.starts_with('-')) {
+        Some(ours) => ours.split(' ').filter(|part| !is_placeholder(part)),
+        None => return with_format(name, value, word),
+    }
+    .map(str::to_owned)
+    .collect();
+    if let (Some(last), Some(value)) = (ours.last_mut(), value) {
+        last.push('=');
+        last.push_str(value);
+    }
+    ours
+}
+
+/// An option as it was given, but for the name of a format.
+fn with_format(name: &str, value: Option<&str>, word: &str) -> Vec<String> {
+    match value {
+        Some(format) if FORMATS.contains(&format) => vec![format!("{name}=jsonl")],
+        Some(_) | None => vec![word.to_owned()],
+    }
+}
+
+/// Whether a word of the table stands for a value: `MODE`, `N`.
+fn is_placeholder(word: &str) -> bool {
+    word.chars().all(|c| c.is_ascii_uppercase() || c == '/')
 }
 
 /// What does here what another agent's command does.

@@ -31,6 +31,15 @@ pub fn nearest<'a>(wanted: &str, names: impl IntoIterator<Item = &'a str>) -> Ve
         .collect()
 }
 
+/// The names that differ from `wanted` in one letter, or in the order of two: slips of the keyboard, not other words.
+#[must_use]
+pub fn mistyped<'a>(wanted: &str, names: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
+    let near = nearest(wanted, names);
+    let wanted = wanted.to_lowercase();
+    let is_slip = |name: &&str| strsim::osa_distance(&wanted, &name.to_lowercase()) <= 1;
+    near.into_iter().filter(is_slip).collect()
+}
+
 /// How far apart two names are; `None`: they are not alike.
 fn distance(wanted: &str, name: &str) -> Option<usize> {
     let is_part = |part: &str, whole: &str| part.len() >= PART_MIN && whole.contains(part);

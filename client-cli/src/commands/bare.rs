@@ -107,24 +107,70 @@ fn dash_p(words: &[&str]) -> Error {
     let is_print = |word: &str| matches!(word, "-p" | "--print");
     let print = words.iter().find(|word| is_print(word));
     let print = print.copied().unwrap_or("-p");
-    let mut rest: Vec<&str> = words
+    let rest: Vec<&str> = words
         .iter()
         .copied()
         .filter(|word| !is_print(word))
         .collect();
+    Error::usage(say!(Msg::DashP, print), use_run(&rest))
+}
+
+/// The hint with the command that runs a prompt with these options, as they are named here.
+fn use_run(words: &[&str]) -> String {
+    let mut rest = other_agents::for_run(words);
     if !has_prompt(&rest) {
-        rest.push(say!(Msg::ExamplePrompt));
+        rest.push(say!(Msg::ExamplePrompt).to_owned());
     }
     let rest: Vec<String> = rest.iter().map(|word| quoted(word)).collect();
-    let hint = say!(Msg::DashPHint, rest.join(" "));
-    Error::usage(say!(Msg::DashP, print), hint)
+    say!(Msg::DashPHint, rest.join(" "))
+}
+
+/// The error for a prompt with options of `run` but without its name, as `claude -p PROMPT --output-format json` has
+/// them. `None`: these words are wrong in another way.
+pub fn meant_run(error: &clap::Error, arguments: &[OsString]) -> Option<Error> {
+    if !is_unknown(error) {
+        return None;
+    }
+    let words = words(arguments);
+    let command = crate::command();
+    let is_command = |word: &&str| command.find_subcommand(word).is_some();
+    let print = words
+        .iter()
+        .position(|word| matches!(*word, "-p" | "--print"));
+    if let Some(print) = print {
+        let is_ours = !words[..print].iter().any(is_command);
+        return is_ours.then(|| dash_p(&words));
+    }
+    let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg) else {
+        return None;
+    };
+    let line = other_agents::for_run(&words);
+    let is_of_run = option.starts_with('-') && parses_as_run(&line).is_some();
+    if !is_of_run || words.iter().any(is_command) {
+        return None;
+    }
+    let what = say!(Msg::UnknownOption, text::line(option));
+    Some(Error::usage(what, use_run(&words)))
+}
+
+/// Whether an option or a command is not known.
+fn is_unknown(error: &clap::Error) -> bool {
+    matches!(
+        error.kind(),
+        ErrorKind::UnknownArgument | ErrorKind::InvalidSubcommand
+    )
+}
+
+/// What `reasonix run` finds in these words; `None`: it refuses them.
+fn parses_as_run(words: &[String]) -> Option<clap::ArgMatches> {
+    let words = words.iter().map(String::as_str);
+    let line = ["reasonix", "run"].into_iter().chain(words);
+    crate::command().try_get_matches_from(line).ok()
 }
 
 /// Whether `reasonix run` finds a prompt in these words, or may find one: they are wrong for it in another way.
-fn has_prompt(words: &[&str]) -> bool {
-    let line = ["reasonix", "run"].into_iter().chain(words.iter().copied());
-    let parsed = crate::command().try_get_matches_from(line);
-    parsed.map_or(!words.is_empty(), |parsed| {
+fn has_prompt(words: &[String]) -> bool {
+    parses_as_run(words).map_or(!words.is_empty(), |parsed| {
         let run = parsed.subcommand_matches("run");
         run.is_some_and(|run| run.contains_id("prompt") && run.get_raw("prompt").is_some())
     })
@@ -157,10 +203,7 @@ pub fn refused(error: &clap::Error, arguments: &[OsString]) -> Option<Error> {
         return Some(dash_p(&words));
     }
     let is_command = crate::command().find_subcommand(first).is_some();
-    let is_unknown = matches!(
-        error.kind(),
-        ErrorKind::UnknownArgument | ErrorKind::InvalidSubcommand
-    );
+    let is_unknown = is_unknown(error);
     if first.starts_with('-') && is_unknown {
         return behind_options(error, &words);
     }
@@ -172,7 +215,9 @@ pub fn refused(error: &clap::Error, arguments: &[OsString]) -> Option<Error> {
         return is_word(first).then(|| misspelt(first));
     }
     let prompt = quoted(&words.join(" "));
-    Some(unknown(first, &say!(Msg::QuotePrompt, prompt)))
+    let hint = say!(Msg::QuotePrompt, prompt);
+    // Words of a sentence are like the names of commands by chance.
+    Some(unknown(first, &hint, near::mistyped))
 }
 
 /// The error for a prompt without quotes behind options: the word that was refused is its second one.
@@ -213,18 +258,22 @@ fn misspelt(word: &str) -> Error {
         let shown = text::line(word);
         return Error::usage(say!(Msg::UnknownWord, shown), say!(Msg::UseInstead, ours));
     }
-    unknown(word, say!(Msg::HelpLists))
+    unknown(word, say!(Msg::HelpLists), near::nearest)
 }
 
-/// The error for a word that is no command, with the commands of nearly that name.
-fn unknown(word: &str, otherwise: &str) -> Error {
+/// The error for a word that is no command, with the commands of nearly that name, which `like` chooses.
+fn unknown(
+    word: &str,
+    otherwise: &str,
+    like: for<'a> fn(&str, Vec<&'a str>) -> Vec<&'a str>,
+) -> Error {
     let commands = crate::command();
     let names = commands
         .get_subcommands()
         .flat_map(|command| std::iter::once(command.get_name()).chain(command.get_all_aliases()));
     Error::usage(
         say!(Msg::UnknownWord, text::line(word)),
-        near::hint(word, names, otherwise),
+        near::did_you_mean(&like(word, names.collect()), otherwise),
     )
 }
 

@@ -3,7 +3,13 @@
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use crate::program::{reasonix, run};
+use std::process::Stdio;
+
+use proto::{ErrorName, Failure};
+use serde_json::json;
+
+use crate::fake::{Act, Call, Fake};
+use crate::program::{Running, reasonix, run, terminal};
 
 /// A program in the daemon's place.
 fn script(directory: &Path, text: &str) -> PathBuf {
@@ -83,4 +89,95 @@ fn no_home_is_a_matter_of_configuration() {
         .env_remove("REASONIX_HOME")
         .env_remove("HOME"));
     assert_eq!(done.code, Some(78), "{done:?}");
+}
+
+#[test]
+fn a_prompt_with_options_of_run_is_led_to_run_with_them() {
+    let home = tempfile::tempdir_in("/tmp").unwrap();
+    for (words, line) in [
+        (
+            &["--output-format", "json", "-p", "hi"][..],
+            "`reasonix run --output-format json hi`",
+        ),
+        (
+            &["-p", "fix it", "--output-format", "json"],
+            "`reasonix run \"fix it\" --output-format json`",
+        ),
+        (
+            &[
+                "-p",
+                "hi",
+                "--output-format=stream-json",
+                "--max-turns",
+                "5",
+                "--verbose",
+            ],
+            "`reasonix run hi --output-format=jsonl --max-steps 5 --verbose`",
+        ),
+        (
+            &[
+                "--dangerously-skip-permissions",
+                "-p",
+                "hi",
+                "--resume",
+                "7",
+            ],
+            "`reasonix run --approval-mode yolo hi --session 7`",
+        ),
+        (&["fix it", "--json"], "`reasonix run \"fix it\" --json`"),
+        (
+            &["exec", "hi", "--max-turns=5"],
+            "`reasonix run hi --max-steps=5`",
+        ),
+    ] {
+        let done = run(&mut reasonix(home.path(), words));
+        assert_eq!(done.code, Some(64), "{words:?}: {done:?}");
+        assert!(done.err.contains(line), "{words:?}: {}", done.err);
+        assert!(!done.err.contains("error:"), "{words:?}: {}", done.err);
+    }
+}
+
+#[test]
+fn a_sentence_without_quotes_is_no_misspelt_command() {
+    let home = tempfile::tempdir_in("/tmp").unwrap();
+    let done = run(&mut reasonix(home.path(), &["fix", "the", "bug"]));
+    assert_eq!(done.code, Some(64), "{done:?}");
+    assert!(
+        done.err.contains("`reasonix \"fix the bug\"`"),
+        "{}",
+        done.err
+    );
+    assert!(!done.err.contains("`pin`"), "{}", done.err);
+    let slip = run(&mut reasonix(home.path(), &["attch", "3"]));
+    assert!(slip.err.contains("`attach`"), "{}", slip.err);
+}
+
+#[test]
+fn a_model_that_does_not_exist_is_refused_before_the_interface_opens() {
+    let fake = Fake::start(|call: &Call| match call.method.as_str() {
+        "provider.list" => vec![Act::Answer(
+            json!({"providers": [], "default_model": "deep"}),
+        )],
+        "session.prefix" => vec![Act::Refuse(Failure::new(
+            ErrorName::NotFound,
+            "Unknown model `dep`.",
+            "Did you mean `deep`?",
+        ))],
+        _ => vec![Act::Answer(json!({}))],
+    });
+    let (_ours, theirs) = terminal();
+    let mut command = reasonix(&fake.home(), &["-m", "dep", "fix it"]);
+    command
+        .stdin(Stdio::from(theirs.try_clone().unwrap()))
+        .stdout(Stdio::from(theirs))
+        .env("TERM", "xterm-256color");
+    let done = Running::start(&mut command).done();
+    assert_eq!(done.code, Some(64), "{done:?}");
+    assert!(
+        done.err.contains("Unknown model `dep`.") && done.err.contains("Did you mean `deep`?"),
+        "{}",
+        done.err
+    );
+    assert_eq!(fake.params("session.prefix")[0]["model"], "dep");
+    assert!(fake.params("session.create").is_empty());
 }

@@ -26,6 +26,16 @@ fn best_names_come_first_and_each_once() {
 }
 
 #[test]
+fn a_slip_is_one_letter_or_two_in_the_wrong_order() {
+    let commands = ["run", "pin", "attach", "wait"];
+    assert_eq!(mistyped("runn", commands), ["run"]);
+    assert_eq!(mistyped("rnu", commands), ["run"]);
+    assert_eq!(mistyped("Attch", commands), ["attach"]);
+    assert!(mistyped("fix", commands).is_empty());
+    assert!(mistyped("write", commands).is_empty());
+}
+
+#[test]
 fn short_name_is_not_near_everything() {
     assert!(nearest("xy", ["ab", "c"]).is_empty());
 }

@@ -77,6 +77,28 @@ fn words_behind_no_command_are_a_misspelt_command_or_need_quotes() {
             "`reasonix run --output-format json hello`",
         ),
         (
+            &["--output-format", "json", "-p", "hi"],
+            "`-p` is not needed with `reasonix run`",
+            "`reasonix run --output-format json hi`",
+        ),
+        (
+            &[
+                "-p",
+                "hi",
+                "--output-format",
+                "stream-json",
+                "--max-turns",
+                "5",
+            ],
+            "`-p` is not needed with `reasonix run`",
+            "`reasonix run hi --output-format jsonl --max-steps 5`",
+        ),
+        (
+            &["fix it", "--json"],
+            "unknown option `--json`",
+            "`reasonix run \"fix it\" --json`",
+        ),
+        (
             &["--print", "fix it", "--model", "x"],
             "`--print` is not needed",
             "`reasonix run \"fix it\" --model x`",
@@ -158,6 +180,22 @@ fn words_behind_no_command_are_a_misspelt_command_or_need_quotes() {
         assert!(refused.err.contains(what), "{arguments:?}: {}", refused.err);
         assert!(refused.err.contains(hint), "{arguments:?}: {}", refused.err);
     }
+    let sentence = house.reasonix(&["fix", "the", "bug"]).expect_code(64);
+    assert!(!sentence.err.contains("Did you mean"), "{}", sentence.err);
+}
+
+#[test]
+fn an_unknown_model_is_refused_before_anything_is_made() {
+    let house = House::playing(&Script::new().says("Hello."));
+    let run = house.reasonix(&["run", "-m", "nonsense", "fix it"]);
+    let run = run.expect_code(64);
+    let mut terminal = Terminal::reasonix(&house, &["-m", "nonsense", "fix it"], 200, 24);
+    assert_eq!(terminal.exit_code(), 64);
+    let said = terminal.scrollback();
+    for line in run.err.lines() {
+        assert!(said.contains(line.trim()), "{line}: {said}");
+    }
+    assert!(house.logs().is_empty());
 }
 
 #[test]
