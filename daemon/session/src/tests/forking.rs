@@ -103,6 +103,27 @@ async fn the_first_request_of_a_fork_extends_the_origins_byte_for_byte() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_fork_without_a_name_has_the_title_of_its_origin() {
+    let world = World::new(TALK);
+    let origin = world.begin("mark it").await;
+    let unnamed = |session: &str| ForkParams {
+        name: None,
+        ..request(session, None)
+    };
+    let made = world.supervisor.fork(unnamed(&origin)).await.unwrap();
+    let fork = made.pid.to_string();
+    let summary = world.supervisor.summary(&fork).await.unwrap();
+    assert_eq!(summary.title, "mark it");
+    // Its own prompts change nothing in that, and a fork of it is called so too.
+    world.prompt(&fork, "another way").await.unwrap();
+    let summary = world.supervisor.summary(&fork).await.unwrap();
+    assert_eq!(summary.title, "mark it");
+    let again = world.supervisor.fork(unnamed(&fork)).await.unwrap();
+    let summary = world.supervisor.summary(&again.pid.to_string()).await;
+    assert_eq!(summary.unwrap().title, "mark it");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_fork_is_the_conversation_and_nothing_that_was_used() {
     let mut world = World::new(TALK);
     let origin = world.begin("mark it").await;

@@ -107,6 +107,10 @@ impl Facts {
         }
         if message.voice == Voice::Prompt {
             self.mark_prompt(&message.text);
+            // The log of a fork begins without the record of its first prompt in the queue.
+            if self.first_line.is_empty() {
+                self.first_line = first_line(&message.text);
+            }
         }
         if message.voice != Voice::Daemon {
             self.last_line = first_line(&message.text);
