@@ -564,6 +564,22 @@ fn rules_for_one_run_tighten_and_never_lift_a_deny() {
 }
 
 #[test]
+fn a_rule_of_a_run_that_cannot_be_read_is_refused_with_what_is_wrong() {
+    let house = House::playing(&testing());
+    let refused = house
+        .reasonix(&["run", "--deny", "Bash(", "go"])
+        .expect_code(64);
+    for words in [
+        "The deny rule `Bash(` cannot be used: the `)` at its end is missing.",
+        "`Bash(cargo test:*)`",
+    ] {
+        assert!(refused.err.contains(words), "{}", refused.err);
+    }
+    assert!(!refused.err.contains("until"), "{}", refused.err);
+    assert!(house.logs().is_empty());
+}
+
+#[test]
 fn a_denied_call_is_refused_at_once_the_second_time() {
     let script = Script::new()
         .runs("make test")

@@ -61,6 +61,7 @@ impl Examples {
                     layer,
                     list: self.list,
                     text: self.rule.clone(),
+                    fault: reason.clone(),
                     reason,
                 })
             })

@@ -41,6 +41,8 @@ pub struct RuleProblem {
     pub list: List,
     /// The rule as written.
     pub text: String,
+    /// What is wrong.
+    pub fault: String,
     /// What is wrong, and how the rule is applied now.
     pub reason: String,
 }
@@ -150,7 +152,7 @@ fn split(text: &str) -> Result<(&str, Option<Specifier<'_>>), String> {
         .and_then(|rest| rest.strip_suffix(')'))
     {
         Some(specifier) => Ok((name, Some(Specifier::Pattern(specifier)))),
-        None => Err("a parenthesis is missing".to_owned()),
+        None => Err("the `)` at its end is missing".to_owned()),
     }
 }
 

@@ -152,40 +152,41 @@ impl RuleSet {
         } else {
             &mut self.ask
         };
-        let reason = match rule::parse(text, list, known) {
+        let (fault, effect) = match rule::parse(text, list, known) {
             Ok(rule) => {
                 let unknown = rule::unknown_tool(&rule, known);
                 lists.add(rule, index);
                 match unknown {
-                    Some(reason) => format!("{reason}; the rule takes effect once it exists"),
+                    Some(fault) => (fault, "the rule takes effect once it exists".to_owned()),
                     None => return,
                 }
             }
-            Err((Target::Unknown, reason)) => {
+            Err((Target::Unknown, fault)) => {
                 // It is unknown what should have been denied, so every writing call asks a user.
                 self.sources[index].broken_deny = list == List::Deny;
                 let first = self.ask.whole.entry(Target::Unknown).or_insert(index);
                 if list == List::Deny {
                     *first = index;
                 }
-                format!(
-                    "{reason}; until this is fixed, every call that changes something needs approval"
-                )
+                let effect =
+                    "until this is fixed, every call that changes something needs approval";
+                (fault, effect.to_owned())
             }
-            Err((target, reason)) => {
-                let holds = format!(
-                    "{reason}; until this is fixed, it applies to every call of {}",
-                    target.words()
-                );
+            Err((target, fault)) => {
+                let words = target.words();
                 lists.whole.entry(target).or_insert(index);
-                holds
+                (
+                    fault,
+                    format!("until this is fixed, it applies to every call of {words}"),
+                )
             }
         };
         problems.push(RuleProblem {
             layer,
             list,
             text: text.to_owned(),
-            reason,
+            reason: format!("{fault}; {effect}"),
+            fault,
         });
     }
 
@@ -196,11 +197,15 @@ impl RuleSet {
         known: KnownTools<'_>,
         problems: &mut Vec<RuleProblem>,
     ) {
-        let reason = match rule::parse(text, List::Allow, known) {
-            Err((_, reason)) => format!("{reason}; it allows nothing"),
-            Ok(_) if !trusted => "the directory is not trusted, so it allows nothing".to_owned(),
+        let allows_nothing = |fault: String| (format!("{fault}; it allows nothing"), fault);
+        let (reason, fault) = match rule::parse(text, List::Allow, known) {
+            Err((_, fault)) => allows_nothing(fault),
+            Ok(_) if !trusted => (
+                "the directory is not trusted, so it allows nothing".to_owned(),
+                "the directory is not trusted".to_owned(),
+            ),
             Ok(rule) => match rule::unknown_tool(&rule, known) {
-                Some(reason) => format!("{reason}; it allows nothing"),
+                Some(fault) => allows_nothing(fault),
                 None => {
                     let index = self.add_source(layer, text);
                     self.allow.add(rule, index);
@@ -212,6 +217,7 @@ impl RuleSet {
             layer,
             list: List::Allow,
             text: text.to_owned(),
+            fault,
             reason,
         });
     }
@@ -238,11 +244,15 @@ impl RuleSet {
                 layer,
                 list,
                 text,
-                reason: "its path could not be made into a matcher".to_owned(),
+                fault: UNBUILT.to_owned(),
+                reason: UNBUILT.to_owned(),
             }
         }));
     }
 }
+
+/// Of a rule whose pattern cannot be built.
+const UNBUILT: &str = "its path could not be made into a matcher";
 
 impl Target {
     fn words(&self) -> String {

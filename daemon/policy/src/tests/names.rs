@@ -123,6 +123,26 @@ fn an_unknown_tool_is_denied_by_its_rules_and_not_allowed() {
 }
 
 #[test]
+fn a_problem_says_what_is_wrong_apart_from_what_follows() {
+    let fault = |rules: &str| {
+        let rules = read_rules(rules);
+        let problems = RuleSet::parse(&[(Layer::Run, &rules, true)], &[]).1;
+        problems.into_iter().next().map(|problem| problem.fault)
+    };
+    for list in ["allow", "ask", "deny"] {
+        assert_eq!(
+            fault(&format!("{list} Bash(")).as_deref(),
+            Some("the `)` at its end is missing")
+        );
+    }
+    assert_eq!(
+        fault("deny launch").as_deref(),
+        Some("unknown tool `launch`")
+    );
+    assert_eq!(fault("deny Bash(rm:*)"), None);
+}
+
+#[test]
 fn rules_follow_the_tools_that_exist() {
     let rules = read_rules("allow launch_rockets / allow LaunchRockets");
     let layers = [(Layer::User, &rules, true)];

@@ -349,7 +349,10 @@ fn check_rules(rules: &Rules, tools: &ToolSet) -> Result<(), Failure> {
         None => Ok(()),
         Some(problem) => Err(Failure::new(
             ErrorName::InvalidParams,
-            problem.to_string(),
+            format!(
+                "The {} rule `{}` cannot be used: {}.",
+                problem.list, problem.text, problem.fault
+            ),
             "Fix the rule. Examples: `Bash(cargo test:*)`, `Edit(docs/**)`, or only a tool's name.",
         )),
     }

@@ -215,6 +215,7 @@ crate::catalog! {
     IdElsewhere = "A session with this id already exists in another directory.", "另一目录中已有此编号的会话。";
     IdElsewhereHint = "Use a new id for each session.", "请为每个会话使用新的编号。";
     EndedBefore = "The session ended before it started.", "会话在开始之前已结束。";
+    RuleUnusable = "The {0} rule `{1}` cannot be used: {2}.", "无法使用 {0} 规则 `{1}`：{2}。";
     RuleExamples = "Fix the rule. Examples: `Bash(cargo test:*)`, `Edit(docs/**)`, or only a tool's name.", "请修正规则。例如：`Bash(cargo test:*)`、`Edit(docs/**)`，或只写工具名。";
     ProviderNoKey = "The provider `{0}` has no key: `{1}` is not set.", "服务商 `{0}` 没有密钥：未设置 `{1}`。";
     ProviderNoKeyHint = "Set `{0}` in the environment, or store the key with `reasonix login {1}`.", "请在环境中设置 `{0}`，或用 `reasonix login {1}` 保存密钥。";

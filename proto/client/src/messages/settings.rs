@@ -39,7 +39,14 @@ crate::catalog! {
     Entry = "an entry of `{0}`: {1}", "`{0}` 中的一项：{1}";
     RuleUsed = "`{0}`: {1}; it is used as read", "`{0}`：{1}；仍按读到的内容采用";
     RuleIgnored = "`{0}`: {1}; it is ignored until that is fixed", "`{0}`：{1}；修正之前不采用";
-    RuleParenthesis = "a parenthesis is missing", "缺少括号";
+    RuleParenthesis = "the `)` at its end is missing", "末尾缺少 `)`";
+    RuleForm = "a rule is `Tool` or `Tool(specifier)`", "规则的形式是 `Tool` 或 `Tool(specifier)`";
+    RuleNoSubject = "it has no subject", "没有写明对象";
+    RuleNoParentheses = "this kind of rule has no parentheses", "这类规则没有括号";
+    RuleNoProgram = "it does not name a program", "没有写明程序";
+    RuleLateStar = "in an allow rule, `*` works only at the end", "允许规则中的 `*` 只能放在末尾";
+    RuleEveryCommand = "to allow every command, write `Bash`", "要允许所有命令，请写 `Bash`";
+    RuleForeign = "`{0}` is another product's tool name; write `{1}`", "`{0}` 是其他产品的工具名；请写 `{1}`";
     RuleTool = "unknown tool `{0}`", "未知工具 `{0}`";
     RuleToolNear = "unknown tool `{0}` (did you mean `{1}`?)", "未知工具 `{0}`（是否想用 `{1}`？）";
     RulesLost = "{0}; until this is fixed, every call that changes something needs approval", "{0}；修正之前，任何会改动内容的调用都需要批准";

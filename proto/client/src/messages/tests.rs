@@ -146,8 +146,8 @@ fn problems_in_a_config_file_are_translated_behind_their_place() {
             "/h/config.toml:4: `agent.max_steps` 应为：0 到 1000000 之间的整数；采用 0",
         ),
         (
-            "/h/config.toml:7: an entry of `permissions.deny`: `Bash((`: a parenthesis is missing; until this is fixed, every call that changes something needs approval; it is used as read",
-            "/h/config.toml:7: `permissions.deny` 中的一项：`Bash((`：缺少括号；修正之前，任何会改动内容的调用都需要批准；仍按读到的内容采用",
+            "/h/config.toml:7: an entry of `permissions.deny`: `Bash((`: the `)` at its end is missing; until this is fixed, every call that changes something needs approval; it is used as read",
+            "/h/config.toml:7: `permissions.deny` 中的一项：`Bash((`：末尾缺少 `)`；修正之前，任何会改动内容的调用都需要批准；仍按读到的内容采用",
         ),
         (
             "/h/config.toml:8: `permissions.mode` must be one of ask, auto, yolo; \"ask\" counts",
@@ -170,6 +170,10 @@ fn problems_in_a_config_file_are_translated_behind_their_place() {
             "/p/.mcp.json: 尚未受信任，因此不使用其 MCP 服务器（2 个）：a, b。`reasonix trust` 显示它们运行的内容并可信任它们。",
         ),
         ("/h/other: what it says", "/h/other: what it says"),
+        (
+            "The deny rule `Bash(` cannot be used: the `)` at its end is missing.",
+            "无法使用 deny 规则 `Bash(`：末尾缺少 `)`。",
+        ),
     ] {
         assert_eq!(Language::Chinese.translate(said), chinese);
         assert_eq!(Language::English.translate(said), said);
