@@ -213,6 +213,8 @@ pub enum ToastAbout {
     SetAside(client::form::ShownInteraction),
     /// A question was answered elsewhere: the notice goes when another question opens, to avoid confusion.
     Answered,
+    /// The question on the screen was not read to its end: the notice goes when it is.
+    Unread,
 }
 
 /// A dialog over the composer, or over the whole screen. The composer's draft stays.

@@ -69,6 +69,7 @@ pub fn key(model: &mut Model, key: &KeyEvent) -> Option<Vec<Effect>> {
                 dialog.since = now;
             }
             dialog.scroll = Some(scrolled(action, reach));
+            renew_unread(model);
         }
         (InputFocus::Answer, Some(_), None) if !may => {}
         (InputFocus::Answer, Some(action), None) => match (context, action) {
@@ -164,19 +165,52 @@ fn unread(dialog: &InteractionDialog, action: Action, visible: Option<&Visible>)
 }
 
 fn refuse(model: &mut Model, why: Unread) -> Vec<Effect> {
-    let key = |action| keymap::shown(Context::Approval, action);
-    let language = model.look.language;
-    let read = key(Action::ReadAll);
     let words = match why {
-        Unread::Rows(rows) => {
-            let down = key(Action::PageDown);
-            language.fill(Msg::ReadFirst, &[&rows.to_string(), &down, &read])
-        }
+        Unread::Rows(rows) => read_first(model, rows),
         // The dialog itself says so.
         Unread::TooSmall => return Vec::new(),
     };
     model.toast(Tone::Warning, words);
+    if let Some(toast) = &mut model.toast {
+        toast.about = Some(ToastAbout::Unread);
+    }
     Vec::new()
+}
+
+/// The notice that this many rows are to be read first.
+fn read_first(model: &Model, rows: usize) -> String {
+    let key = |action| keymap::shown(Context::Approval, action);
+    let (down, read) = (key(Action::PageDown), key(Action::ReadAll));
+    let language = model.look.language;
+    language.fill(Msg::ReadFirst, &[&rows.to_string(), &down, &read])
+}
+
+/// The notice is over.
+fn forget_unread(model: &mut Model) {
+    model
+        .toast
+        .take_if(|toast| toast.about == Some(ToastAbout::Unread));
+}
+
+/// Counts the rows of that notice again, as the next frame shows the dialog; without any left, the notice goes.
+fn renew_unread(model: &mut Model) {
+    let about = model.toast.as_ref().and_then(|toast| toast.about.as_ref());
+    let Some(Dialog::Interaction(dialog)) = &model.dialog else {
+        return;
+    };
+    if about != Some(&ToastAbout::Unread) {
+        return;
+    }
+    let visible = view::interaction::visible(dialog, model);
+    let mut seen = dialog.seen;
+    seen.note(&visible);
+    if seen.is_all() {
+        return forget_unread(model);
+    }
+    let words = read_first(model, seen.left(&visible));
+    if let Some(toast) = &mut model.toast {
+        toast.words = words;
+    }
 }
 
 /// Opens all that is judged in the pager. Read to its end there, it counts as shown.
@@ -203,12 +237,14 @@ pub(super) fn was_read(model: &mut Model, asked: &ShownInteraction) {
     let read = kept.find(|kept| ShownInteraction::from(&kept.interaction) == *asked);
     if let Some(dialog) = read {
         dialog.seen.read_all();
+        forget_unread(model);
     }
 }
 
 /// A key of a decision.
 fn decide(model: &mut Model, action: Action) -> Vec<Effect> {
     let now = model.now;
+    forget_unread(model);
     let Some(Dialog::Interaction(dialog)) = &mut model.dialog else {
         return Vec::new();
     };
@@ -563,7 +599,11 @@ fn open(model: &mut Model, wanted: impl Fn(&Session, &ShownInteraction) -> bool)
     let found = dialog.is_some();
     if found {
         model.dialog = dialog.map(Dialog::Interaction);
-        let stale = [ToastAbout::SetAside(asked), ToastAbout::Answered];
+        let stale = [
+            ToastAbout::SetAside(asked),
+            ToastAbout::Answered,
+            ToastAbout::Unread,
+        ];
         // What was said before would read as if it were about this question. A failure must be seen.
         model.toast.take_if(|toast| match &toast.about {
             Some(about) => stale.contains(about),
@@ -594,6 +634,8 @@ fn close(model: &mut Model) {
     }
     model.toast.take_if(|toast| match &toast.about {
         Some(ToastAbout::SetAside(asked)) => !open.contains(asked),
+        // Another question has its own.
+        Some(ToastAbout::Unread) => shown.as_ref().is_none_or(|shown| !open.contains(shown)),
         Some(ToastAbout::Answered) | None => false,
     });
     let answered = session.asking.answered.take();

@@ -37,6 +37,37 @@ fn a_yes_counts_after_all_of_it_was_scrolled_through() {
 }
 
 #[test]
+fn the_notice_of_an_early_yes_counts_down_and_goes_at_the_end() {
+    let left = |scene: &Scene| {
+        let words = &scene.model.toast.as_ref()?.words;
+        let number = words.split_once(": ")?.1.split(' ').next()?;
+        number.parse::<usize>().ok()
+    };
+    let mut scene = asking(&hidden_tail());
+    scene.press(&["y"]);
+    let first = left(&scene).expect("a notice");
+    scene.press(&["pagedown"]);
+    assert!(left(&scene).expect("a notice") < first);
+    scene.press(&["pagedown"; 60]);
+    assert_eq!(scene.model.toast, None);
+    assert!(!scene.text(80, 24).contains("Not answered yet"));
+    // Read to the end in the pager.
+    let mut scene = asking(&hidden_tail());
+    scene.press(&["y"]);
+    scene.later(300);
+    let mut read = vec!["v"];
+    read.extend(["pagedown"; 60]);
+    read.push("q");
+    scene.press(&read);
+    scene.tick();
+    assert_eq!(scene.model.toast, None);
+    // A no needs no reading.
+    let mut scene = asking(&hidden_tail());
+    scene.press(&["y", "n"]);
+    assert_eq!(scene.model.toast, None);
+}
+
+#[test]
 fn a_yes_counts_after_the_pager_showed_the_end() {
     let mut scene = asking(&hidden_tail());
     scene.press(&["v"]);
