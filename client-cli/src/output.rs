@@ -2,6 +2,8 @@
 //!
 //! A reader that has had enough (`| head`) ends the command quietly, by [`Error::Closed`].
 
+mod wrap;
+
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
@@ -46,7 +48,28 @@ pub fn progress(line: &str) {
     let _ = writeln!(io::stderr().lock(), "{line}");
 }
 
-/// The same without ending the line.
+/// The same, broken between words where the terminal is too narrow.
+pub fn progress_wrapped(line: &str) {
+    match terminal::columns_of(&io::stderr()) {
+        Some(columns) => {
+            let lines = wrap::wrap(line, columns, wrap::hanging(line));
+            lines.iter().for_each(|line| progress(line));
+        }
+        None => progress(line),
+    }
+}
+
+/// Prints a line of result that is broken between words where the terminal is too narrow. `indent`: columns before what
+/// continues.
+pub fn line_wrapped(line: &str, indent: usize) -> Result<(), Error> {
+    let lines = match terminal::columns() {
+        Some(columns) => wrap::wrap(line, columns, indent),
+        None => vec![line.to_owned()],
+    };
+    lines.iter().try_for_each(|line| self::line(line))
+}
+
+/// Prints a part of a line to standard error.
 pub fn progress_part(part: &str) {
     let mut err = io::stderr().lock();
     let _ = err.write_all(part.as_bytes()).and_then(|()| err.flush());

@@ -1,6 +1,7 @@
 //! The terminal that a person sits at: how wide it is, and the lines typed there.
 
 use std::io::{self, BufRead, IsTerminal};
+use std::os::fd::AsFd;
 
 use rustix::termios::{
     LocalModes, OptionalActions, QueueSelector, Termios, tcflush, tcgetattr, tcgetwinsize,
@@ -40,10 +41,15 @@ pub fn screen() -> Screen {
 
 /// The width of the terminal on standard output; `None` if there is none.
 pub fn columns() -> Option<usize> {
-    if !io::stdout().is_terminal() {
+    columns_of(&io::stdout())
+}
+
+/// The width of the terminal on this stream; `None` if there is none.
+pub fn columns_of(stream: &(impl IsTerminal + AsFd)) -> Option<usize> {
+    if !stream.is_terminal() {
         return None;
     }
-    let size = tcgetwinsize(io::stdout()).ok()?;
+    let size = tcgetwinsize(stream).ok()?;
     Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)
 }
 

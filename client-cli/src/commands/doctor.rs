@@ -68,17 +68,11 @@ pub async fn run(args: Args) -> Result<u8, Error> {
             };
             let level = output::padded(level, LEVEL);
             let (name, found) = (Label::shown(&check.name), translated(&check.text));
-            output::line(&format!(
-                "{level} {}: {}",
-                text::line(&name),
-                text::line(&found)
-            ))?;
+            let line = format!("{level} {}: {}", text::line(&name), text::line(&found));
+            output::line_wrapped(&line, LEVEL + 1)?;
             if !check.hint.is_empty() {
-                output::line(&format!(
-                    "{:LEVEL$} {}",
-                    "",
-                    text::line(&translated(&check.hint))
-                ))?;
+                let hint = text::line(&translated(&check.hint));
+                output::line_wrapped(&format!("{:LEVEL$} {hint}", ""), LEVEL + 1)?;
             }
         }
     }

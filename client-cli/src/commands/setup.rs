@@ -117,16 +117,16 @@ impl SetUp {
     fn report(&self) {
         let model = self.model.as_ref();
         let model = model.map_or_else(String::new, |model| format!("/{model}"));
-        output::progress(&text::line(&say!(
+        output::progress_wrapped(&text::line(&say!(
             Msg::NowUse,
             self.provider,
             model,
             self.file
         )));
         if let Some(kept_in) = &self.key_kept_in {
-            output::progress(&text::line(&say!(Msg::StoredKey, kept_in)));
+            output::progress_wrapped(&text::line(&say!(Msg::StoredKey, kept_in)));
         }
-        output::progress(say!(Msg::NextSteps));
+        output::progress_wrapped(say!(Msg::NextSteps));
     }
 }
 
@@ -413,7 +413,7 @@ async fn save(
     let written = match client.call::<ProviderSet>(&changed).await {
         Ok(written) => written,
         Err(error) if key_kept_in.is_some() => {
-            output::progress(say!(Msg::StoredNotChanged));
+            output::progress_wrapped(say!(Msg::StoredNotChanged));
             return Err(error.into());
         }
         Err(error) => return Err(error.into()),

@@ -74,7 +74,7 @@ impl Search<'_> {
             let address = base_url.as_deref().or(self.base_url);
             let probed = self.probed(new.as_deref(), address, person).await?;
             if let Some(better) = probed.better_base_url.clone().filter(|_| self.may_move) {
-                output::progress(&format!("! {}", answer(&probed)));
+                output::progress_wrapped(&format!("! {}", answer(&probed)));
                 if uses_address(person, &better).await? {
                     base_url = Some(better);
                     continue;
@@ -82,7 +82,7 @@ impl Search<'_> {
             }
             let problem = match (probed.key, probed.reachable) {
                 (KeyState::Works | KeyState::NotNeeded, true) | (KeyState::Unknown, true) => {
-                    output::progress(&format!("· {}", answer(&probed)));
+                    output::progress_wrapped(&format!("· {}", answer(&probed)));
                     return Ok(Key {
                         new,
                         probed: Some(probed),
@@ -94,7 +94,7 @@ impl Search<'_> {
                     if address.is_some() && self.keeps_present_key(new.as_deref()) =>
                 {
                     let host = text::line(&probed.host);
-                    output::progress(&say!(Msg::KeySentLater, host));
+                    output::progress_wrapped(&say!(Msg::KeySentLater, host));
                     return Ok(Key {
                         new,
                         probed: Some(probed),
@@ -116,7 +116,7 @@ impl Search<'_> {
             };
             match (self.source, &mut *person) {
                 (Source::Unsaid, Some(person)) => {
-                    output::progress(&format!("! {problem}"));
+                    output::progress_wrapped(&format!("! {problem}"));
                     new = Some(self.ask(person, false).await?);
                 }
                 (Source::Variable(name), _) if probed.key == KeyState::Missing => {
@@ -145,7 +145,7 @@ impl Search<'_> {
             Source::None => Ok(None),
             Source::Variable(name) => {
                 if in_environment(name).is_none() {
-                    output::progress(&say!(Msg::NotSetHere, text::line(name)));
+                    output::progress_wrapped(&say!(Msg::NotSetHere, text::line(name)));
                 }
                 Ok(None)
             }
@@ -156,7 +156,7 @@ impl Search<'_> {
                 match (person, there) {
                     (Some(person), there) => {
                         if let Some(words) = &there {
-                            output::progress(&text::line(&format!("· {words}")));
+                            output::progress_wrapped(&text::line(&format!("· {words}")));
                         }
                         let key = self.ask(person, there.is_some()).await?;
                         Ok(Some(key).filter(|key| !key.is_empty()))
@@ -203,7 +203,7 @@ impl Search<'_> {
             }
             match looks_like_one(&key) {
                 Ok(()) => return Ok(key),
-                Err(why) => output::progress(&format!("! {why}")),
+                Err(why) => output::progress_wrapped(&format!("! {why}")),
             }
         }
     }
@@ -256,9 +256,9 @@ impl Search<'_> {
                 },
             });
         };
-        output::progress(&format!("! {words}"));
+        output::progress_wrapped(&format!("! {words}"));
         if !probed.hint.is_empty() {
-            output::progress(&format!("  {}", text::line(&translated(&probed.hint))));
+            output::progress_wrapped(&format!("  {}", text::line(&translated(&probed.hint))));
         }
         if person.agrees(say!(Msg::KeepAnyway), false).await? {
             return Ok(None);
@@ -281,7 +281,7 @@ async fn uses_address(person: &mut Option<Person>, better: &str) -> Result<bool,
             person.agrees(&question, true).await
         }
         None => {
-            output::progress(&say!(Msg::UsesAddress, text::line(better)));
+            output::progress_wrapped(&say!(Msg::UsesAddress, text::line(better)));
             Ok(true)
         }
     }
@@ -310,7 +310,7 @@ pub fn answer(probed: &ProviderProbeOutput) -> String {
 
 /// Says before endpoints are checked what that may cost.
 pub fn announce_cost() {
-    output::progress(say!(Msg::CheckCosts));
+    output::progress_wrapped(say!(Msg::CheckCosts));
 }
 
 /// Asks a provider whether it is there, with the key that this process has for it, else with the daemon's.

@@ -71,7 +71,7 @@ pub async fn url(person: &mut Person, present: &str) -> Result<String, Error> {
         match url.as_str() {
             "" => return Ok(present.to_owned()),
             url if is_url(url) => return Ok(url.to_owned()),
-            _ => output::progress(say!(Msg::UrlStartsWarn)),
+            _ => output::progress_wrapped(say!(Msg::UrlStartsWarn)),
         }
     }
 }
@@ -101,7 +101,7 @@ pub async fn provider(
     let width = names.iter().map(|name| name.chars().count()).max();
     let width = width.unwrap_or(0);
     for (index, provider) in known.iter().enumerate() {
-        output::progress(&say!(
+        output::progress_wrapped(&say!(
             Msg::ProviderRow,
             format_args!("{:>3}", index + 1),
             format_args!("{:<width$}", text::line(&provider.name)),
@@ -109,7 +109,7 @@ pub async fn provider(
             text::line(&key_words(provider))
         ));
     }
-    output::progress(say!(Msg::NewEndpoint));
+    output::progress_wrapped(say!(Msg::NewEndpoint));
     let present = present_one(known, present);
     let prompt = match present {
         Some(present) => say!(Msg::AskProviderPresent, text::line(&present.name)),
@@ -132,7 +132,7 @@ pub async fn provider(
             Typed::Other(other) => {
                 let hint = near::hint(other, names.iter().copied(), say!(Msg::NewAdds));
                 let line = say!(Msg::NoSuchProvider, other, hint);
-                output::progress(&text::line(&line));
+                output::progress_wrapped(&text::line(&line));
             }
         }
     }
@@ -144,8 +144,8 @@ async fn endpoint(person: &mut Person, taken: &[&str]) -> Result<ProviderStatus,
         let name = person.line(say!(Msg::AskName)).await?;
         match is_name(&name) {
             true if !taken.contains(&name.as_str()) => break name,
-            true => output::progress(say!(Msg::NameTaken)),
-            false => output::progress(say!(Msg::NameLetters)),
+            true => output::progress_wrapped(say!(Msg::NameTaken)),
+            false => output::progress_wrapped(say!(Msg::NameLetters)),
         }
     };
     let base_url = loop {
@@ -153,7 +153,7 @@ async fn endpoint(person: &mut Person, taken: &[&str]) -> Result<ProviderStatus,
         if is_url(&url) {
             break url;
         }
-        output::progress(say!(Msg::UrlStartsWarn));
+        output::progress_wrapped(say!(Msg::UrlStartsWarn));
     };
     let mut provider = unknown(&name, &base_url);
     if !person.agrees(say!(Msg::AskNeedsKey), true).await? {
@@ -210,10 +210,10 @@ pub async fn model(
 ) -> Result<String, Error> {
     let names: Vec<&str> = models.iter().map(String::as_str).collect();
     for (index, name) in names.iter().take(MODELS).enumerate() {
-        output::progress(&format!("{:>3}. {}", index + 1, text::line(name)));
+        output::progress_wrapped(&format!("{:>3}. {}", index + 1, text::line(name)));
     }
     if let Some(more) = names.len().checked_sub(MODELS).filter(|more| *more > 0) {
-        output::progress(&say!(Msg::MoreNames, more));
+        output::progress_wrapped(&say!(Msg::MoreNames, more));
     }
     let prompt = match default {
         Some(default) => say!(Msg::AskModelDefault, text::line(default)),
@@ -233,7 +233,7 @@ pub async fn model(
             (Typed::Other(other), _) => {
                 let hint = near::hint(other, names.iter().copied(), "");
                 let line = say!(Msg::NoSuchModel, other, hint);
-                output::progress(text::line(&line).trim_end());
+                output::progress_wrapped(text::line(&line).trim_end());
                 if person.agrees(say!(Msg::UseAnyway), false).await? {
                     return Ok(other.to_owned());
                 }
