@@ -46,11 +46,9 @@ pub struct LoggedIn {
 /// Stores or forgets it.
 pub async fn run(args: Args) -> Result<u8, Error> {
     let interactive = terminal::is_interactive() && !args.key_stdin;
-    if !interactive && !args.key_stdin && !args.forget {
-        return Err(Error::usage(
-            say!(Msg::LoginNoTerminal),
-            say!(Msg::LoginNoTerminalHint),
-        ));
+    let has_source = interactive || args.key_stdin || args.forget;
+    if !has_source && args.provider.is_none() {
+        return Err(no_terminal());
     }
     let mut person = match interactive && !args.forget {
         true => Some(Person::new(say!(Msg::Cancelled))?),
@@ -61,6 +59,9 @@ pub async fn run(args: Args) -> Result<u8, Error> {
         .call::<ProviderList>(&ProviderListParams { cwd: here() })
         .await?;
     let provider = chosen(&mut person, known, args.provider.as_deref()).await?;
+    if !has_source {
+        return Err(no_terminal());
+    }
     let variable = provider.api_key_env.clone();
     if variable.is_empty() {
         return Err(Error::usage(
@@ -88,6 +89,11 @@ pub async fn run(args: Args) -> Result<u8, Error> {
         false => print_done(&done),
     }
     Ok(0)
+}
+
+/// The error where nobody can be asked for a key.
+fn no_terminal() -> Error {
+    Error::usage(say!(Msg::LoginNoTerminal), say!(Msg::LoginNoTerminalHint))
 }
 
 /// The key to store, from the source that the arguments name. `None`: it is stored already.

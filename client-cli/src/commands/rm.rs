@@ -2,6 +2,7 @@
 
 use client::{CallError, Client};
 use proto::ErrorName;
+use proto::hello::Role;
 use proto::methods::{SessionDelete, SessionPrune, SessionSignal, SessionWait};
 use proto::params::history::{DeleteOutput, DeleteParams, PruneOutput, PruneParams};
 use proto::params::session::{Signal, SignalParams, Until, WaitParams};
@@ -47,16 +48,29 @@ pub struct Args {
 /// Deletes them.
 pub async fn run(args: Args) -> Result<u8, Error> {
     if !(args.yes || args.dry_run || terminal::is_interactive()) {
-        return Err(Error::usage(
-            say!(Msg::NothingDeletedAsk),
-            say!(Msg::NothingDeletedAskHint),
-        ));
+        return Err(unasked(&args).await);
     }
     let client = reach::daemon("rm").await?;
     match args.older_than {
         Some(days) => prune(&client, &args, days).await,
         None => delete(&client, &args).await,
     }
+}
+
+/// The error where nobody can be asked: a session that does not exist, for which `--yes` would not help, else how to do it
+/// without being asked.
+async fn unasked(args: &Args) -> Error {
+    if let Ok(Some(client)) = reach::running("rm", Role::Watch).await {
+        for session in &args.session {
+            if let Err(error) = client.session(session).await {
+                return error.into();
+            }
+        }
+    }
+    Error::usage(
+        say!(Msg::NothingDeletedAsk),
+        say!(Msg::NothingDeletedAskHint),
+    )
 }
 
 /// Asks the person who sits there. Nothing is a no.

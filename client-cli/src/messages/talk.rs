@@ -88,6 +88,7 @@ client::catalog! {
     OnlyAnswer = "this client can only answer questions: leave with `/quit` and attach with `--role drive`", "此客户端只能回答问题：用 `/quit` 离开，再用 `--role drive` 连接";
     NoneQueued = "no prompts are queued", "没有排队的提示词";
     QueueLists = "`/queue` lists queued prompts", "`/queue` 列出排队的提示词";
+    SteerTakes = "`/queue` lists queued prompts; `/steer TEXT` needs words, not only a number", "`/queue` 列出排队的提示词；`/steer 文字` 需要文字，而不只是数字";
     WatchHere = "you can only watch here", "你在这里只能旁观";
     AnswerHere = "you can answer questions here, but not send prompts", "你在这里可以回答问题，但不能发送提示词";
     QueuedRow = "{0}. {1}{2}, by {3}", "{0}. {1}{2}，来自 {3}";

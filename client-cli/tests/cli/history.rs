@@ -104,6 +104,7 @@ fn unknown_sessions_are_told_with_what_to_do() {
     let fake = Fake::start(|_: &Call| vec![not_found()]);
     for arguments in [
         &["show", "9"][..],
+        &["show", "9", "--json"],
         &["export", "9"],
         &["rename", "9", "x"],
         &["fork", "9"],

@@ -23,6 +23,7 @@ fn daemon() -> Fake {
                 json!({"sessions": [one], "bytes": 2_500_000, "kept": 2}),
             )]
         }
+        "session.get" if call.params["session"] == "9" => vec![deleted(&call.params)],
         "session.get" => vec![Act::Answer(summary(3, "idle"))],
         "session.signal" => vec![Act::Answer(json!({"delivered": true}))],
         _ => vec![Act::Answer(
@@ -92,7 +93,17 @@ fn without_a_terminal_nothing_goes_unless_told_to() {
         assert_eq!(done.code, Some(64), "{done:?}");
         assert!(done.err.contains("--yes"), "{}", done.err);
     }
-    assert!(fake.calls().is_empty());
+    // `--yes` would not help.
+    let done = run(&mut reasonix(&fake.home(), &["rm", "3", "9"]));
+    assert_eq!(done.code, Some(64), "{done:?}");
+    assert!(
+        done.err.contains("no session `9`") && !done.err.contains("--yes"),
+        "{}",
+        done.err
+    );
+    for method in ["session.delete", "session.prune"] {
+        assert!(fake.params(method).is_empty(), "{method}");
+    }
 }
 
 #[test]

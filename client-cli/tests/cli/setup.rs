@@ -119,6 +119,7 @@ fn by_flags_what_does_not_work_is_told_and_changes_nothing() {
         ),
         (&["setup"], 64, "without a terminal"),
         (&["login", "deep"], 64, "--key-stdin"),
+        (&["login", "dep"], 64, "Did you mean `deep`?"),
     ] {
         let done = run(&mut reasonix(&fake.home(), arguments));
         assert_eq!(done.code, Some(code), "{arguments:?}: {done:?}");

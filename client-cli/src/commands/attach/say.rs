@@ -149,16 +149,16 @@ impl Attached {
         lines.iter().try_for_each(|line| self.note(line))
     }
 
-    /// Words into the running turn; a number that is a place in the queue means the prompt there.
+    /// Words into the running turn; a number is a place in the queue and means the prompt there.
     async fn steer(&mut self, text: String) -> Result<(), Error> {
-        let place = text.parse::<usize>().ok().and_then(|n| n.checked_sub(1));
-        match place.and_then(|index| self.queue.waiting().get(index)) {
-            Some(queued) => {
-                let prompt = queued.prompt_id.to_string();
-                self.change(Change::Steer { prompt }).await
-            }
-            None => self.prompt(text, When::Steer).await,
+        if text.parse::<usize>().is_err() {
+            return self.prompt(text, When::Steer).await;
         }
+        let steered = self.change(Change::Steer { prompt: text }).await;
+        steered.map_err(|error| match error {
+            Error::Usage { what, .. } => Error::usage(what, say!(Msg::SteerTakes)),
+            other => other,
+        })
     }
 
     /// Runs a command of the user in the session.
