@@ -5,6 +5,7 @@ use client::{DecodedEvent, Followed, From};
 use proto::Seq;
 
 use crate::exit::{self, Error};
+use crate::messages::language;
 use crate::signals::{Arrived, Signals};
 use crate::{output, reach, text};
 
@@ -31,7 +32,7 @@ pub struct Args {
 pub async fn run(args: Args) -> Result<u8, Error> {
     let client = reach::daemon("strace").await?;
     let mut printer = Printer {
-        trace: Trace::default(),
+        trace: Trace::in_language(language()),
         turn: args.turn,
         json: args.json,
         printed: false,
@@ -83,7 +84,7 @@ impl Printer {
             if self.json {
                 output::json(line)?;
             } else {
-                output::line(&text::line(&line.to_string()))?;
+                output::line(&text::line(&line.words(language())))?;
             }
             self.printed = true;
         }

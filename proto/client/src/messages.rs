@@ -9,6 +9,7 @@ pub mod health;
 pub mod library;
 pub mod session_failures;
 pub mod settings;
+pub mod trace;
 pub mod transcript;
 
 /// A language of the interface.

@@ -22,7 +22,9 @@ pub use what::{Tokens, What};
 
 use crate::event::DecodedEvent;
 use crate::messages::Language;
+use crate::messages::trace::Msg;
 use crate::transcript::words;
+use crate::user_waits::UserWaits;
 
 /// A line of the trace.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -44,6 +46,8 @@ const SHOWN: usize = 100;
 /// The part of a session's past that its next line needs. Begin with its first event.
 #[derive(Debug, Default)]
 pub struct Trace {
+    /// Of what is put in words when it is read.
+    language: Language,
     last: Stamp,
     began: Option<(u64, Stamp)>,
     prompts: HashMap<PromptId, String>,
@@ -54,9 +58,20 @@ pub struct Trace {
     asked: HashMap<InteractionId, Stamp>,
     /// Calls whose end was reported.
     ended: HashSet<CallId>,
+    /// The waits of the newest turn for the user.
+    waits: UserWaits,
 }
 
 impl Trace {
+    /// A trace that is read in this language.
+    #[must_use]
+    pub fn in_language(language: Language) -> Self {
+        Self {
+            language,
+            ..Self::default()
+        }
+    }
+
     /// The lines that an event adds. Events without a `seq` add none.
     pub fn fold(&mut self, event: &DecodedEvent) -> Vec<Line> {
         let (Some(seq), Some(body)) = (event.seq, event.body()) else {
@@ -67,6 +82,7 @@ impl Trace {
         {
             self.began = Some((turn, event.at.max(self.last)));
         }
+        self.waits.fold(body, event.at);
         self.body(body.clone(), event.at)
             .into_iter()
             .map(|(at, what)| {
@@ -101,7 +117,7 @@ impl Trace {
                 forked_from: created.origin.map(|origin| (origin.pid, origin.turn)),
             },
             Body::SessionSet(set) => return set_lines(set, at),
-            Body::SessionState(state) => return state_line(state, at),
+            Body::SessionState(state) => return self.state_line(state, at),
             Body::SessionExited(exited) => What::Exited {
                 outcome: exited.outcome,
                 reason: exited.reason,
@@ -112,13 +128,13 @@ impl Trace {
             Body::SessionRestarted(restarted) => What::Restarted {
                 number: restarted.number,
                 outcome: restarted.outcome,
-                reason: short(&restarted.reason),
+                reason: self.short(&restarted.reason),
                 wait_ms: restarted.wait_ms,
             },
             Body::SessionGaveUp(gave_up) => What::GaveUp {
                 reason: gave_up.reason,
                 restarts: gave_up.restarts,
-                detail: short(&gave_up.detail),
+                detail: self.short(&gave_up.detail),
             },
             Body::PromptQueued(queued) => {
                 let prompt = short(&queued.text);
@@ -129,19 +145,23 @@ impl Trace {
                     by: queued.by,
                 }
             }
-            Body::PromptUnqueued(unqueued) => self.requeued(unqueued.prompt_id, "taken back"),
+            Body::PromptUnqueued(unqueued) => {
+                self.requeued(unqueued.prompt_id, self.language.say(Msg::TakenBack))
+            }
             Body::PromptEdited(edited) => {
                 self.prompts.insert(edited.prompt_id, short(&edited.text));
-                self.requeued(edited.prompt_id, &format!("edited by {}", edited.by))
+                let how = self.language.fill(Msg::EditedBy, &[&edited.by]);
+                self.requeued(edited.prompt_id, &how)
             }
             Body::PromptMoved(moved) => {
-                let how = format!("moved to place {} by {}", moved.position + 1, moved.by);
+                let place = (moved.position + 1).to_string();
+                let how = self.language.fill(Msg::MovedTo, &[&place, &moved.by]);
                 self.requeued(moved.prompt_id, &how)
             }
             Body::TurnStarted(started) => What::TurnStart {
                 prompt: self.prompt(started.prompt_id),
             },
-            Body::TurnEnded(ended) => turn_end(ended),
+            Body::TurnEnded(ended) => self.turn_end(ended),
             Body::User(message) => return self.user(message, at),
             Body::Assistant(message) => {
                 self.number(&message.item);
@@ -170,7 +190,7 @@ impl Trace {
             Body::ToolBlocked(blocked) => What::Blocked {
                 call: blocked.call,
                 tool: blocked.tool,
-                reason: blocked.reason,
+                reason: self.language.translate(&blocked.reason).into_owned(),
                 duration_ms: blocked.duration_ms,
             },
             Body::ToolFinished(finished) => self.run(finished),
@@ -180,7 +200,8 @@ impl Trace {
             }
             Body::InteractionResolved(resolved) => {
                 let asked = self.asked.remove(&resolved.interaction_id);
-                history::answered(resolved, asked.map(|asked| between(asked, at)))
+                let after = asked.map(|asked| between(asked, at));
+                history::answered(self.language, resolved, after)
             }
             Body::ChildSpawned(child) => What::ChildSpawned {
                 pid: child.pid,
@@ -195,10 +216,10 @@ impl Trace {
             Body::Usage(usage) => return self.usage(&usage, at),
             Body::Notice(notice) => What::Notice {
                 level: notice.level,
-                text: short(&notice.text),
+                text: self.short(&notice.text),
             },
             Body::TodoUpdated(updated) => history::todos(&updated.todos),
-            Body::CheckpointCreated(checkpoint) => history::checkpoint(checkpoint),
+            Body::CheckpointCreated(checkpoint) => history::checkpoint(self.language, checkpoint),
             Body::SessionRewound(rewound) => history::rewound(rewound),
             Body::HookFinished(finished) => What::Hook {
                 event: finished.event,
@@ -214,11 +235,11 @@ impl Trace {
                 by: pinned.by,
             },
             Body::CacheReset(reset) => What::CacheReset {
-                reason: short(&words::reset(Language::English, &reset)),
+                reason: short(&words::reset(self.language, &reset)),
             },
             Body::CallsRepaired(repaired) => What::Repaired { calls: repaired },
             Body::ReasoningExtracted(found) => What::ReasoningExtracted {
-                found: short(&words::extraction(Language::English, &found)),
+                found: short(&words::extraction(self.language, &found)),
             },
             other => What::Other {
                 kind: other.kind().to_owned(),
@@ -226,6 +247,42 @@ impl Trace {
             },
         };
         now(at, what)
+    }
+
+    /// Words of the daemon, as [`short`] has them.
+    fn short(&self, text: &str) -> String {
+        short(&self.language.translate(text))
+    }
+
+    fn turn_end(&self, ended: TurnEnded) -> What {
+        What::TurnEnd {
+            outcome: ended.outcome,
+            reason: ended.reason,
+            duration_ms: ended.duration_ms,
+            waited_ms: self.waits.total(),
+            steps: ended.steps,
+            tool_calls: ended.tool_calls,
+            error: ended.error.map(|failure| self.short(&failure.message)),
+        }
+    }
+
+    /// Waits that have a separate reason. The others are reported by the lines of what is awaited.
+    fn state_line(&self, state: SessionState, at: Stamp) -> Vec<(Stamp, What)> {
+        let cause = || self.short(&state.cause);
+        match (state.state, state.waiting_for) {
+            (State::Waiting, Some(WaitingFor::Retry)) => now(
+                at,
+                What::Retry {
+                    in_ms: state.retry_in_ms,
+                    cause: cause(),
+                },
+            ),
+            (State::Waiting, Some(WaitingFor::Credentials)) => {
+                now(at, What::WaitsForKey { cause: cause() })
+            }
+            (State::Waiting, Some(WaitingFor::Interaction(_) | WaitingFor::Restart) | None)
+            | (State::Idle | State::Running | State::Paused | State::Exited, _) => Vec::new(),
+        }
     }
 
     fn prompt(&self, id: PromptId) -> String {
@@ -269,7 +326,7 @@ impl Trace {
         if self.ended.remove(&message.call) {
             return Vec::new();
         }
-        let text = short(&message.text);
+        let text = self.short(&message.text);
         now(
             at,
             What::Result {
@@ -358,38 +415,6 @@ fn now(at: Stamp, what: What) -> Vec<(Stamp, What)> {
 
 fn between(from: Stamp, to: Stamp) -> u64 {
     u64::try_from(to.0.saturating_sub(from.0)).unwrap_or(0)
-}
-
-fn turn_end(ended: TurnEnded) -> What {
-    What::TurnEnd {
-        outcome: ended.outcome,
-        reason: ended.reason,
-        duration_ms: ended.duration_ms,
-        steps: ended.steps,
-        tool_calls: ended.tool_calls,
-        error: ended.error.map(|failure| short(&failure.message)),
-    }
-}
-
-/// Waits that have a separate reason. The others are reported by the lines of what is awaited.
-fn state_line(state: SessionState, at: Stamp) -> Vec<(Stamp, What)> {
-    match (state.state, state.waiting_for) {
-        (State::Waiting, Some(WaitingFor::Retry)) => now(
-            at,
-            What::Retry {
-                in_ms: state.retry_in_ms,
-                cause: short(&state.cause),
-            },
-        ),
-        (State::Waiting, Some(WaitingFor::Credentials)) => now(
-            at,
-            What::WaitsForKey {
-                cause: short(&state.cause),
-            },
-        ),
-        (State::Waiting, Some(WaitingFor::Interaction(_) | WaitingFor::Restart) | None)
-        | (State::Idle | State::Running | State::Paused | State::Exited, _) => Vec::new(),
-    }
 }
 
 /// A pause or its end, and the other settings that changed, each as `name=value`.

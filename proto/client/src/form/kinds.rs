@@ -3,7 +3,6 @@
 //! which have the long forms of approvals and of questions of servers.
 
 use std::borrow::Cow;
-use std::fmt;
 
 use proto::InteractionId;
 use proto::params::elicitation::ElicitationDecision;
@@ -22,6 +21,7 @@ use super::{
     Shape,
 };
 use crate::messages::Language;
+use crate::messages::trace::Msg as Trace;
 use crate::messages::transcript::Msg as Transcript;
 use crate::text;
 use crate::trace::short;
@@ -563,7 +563,10 @@ impl AskedLine {
         }
     }
 
-    pub(crate) fn write(&self, f: &mut fmt::Formatter<'_>, id: &InteractionId) -> fmt::Result {
+    /// The question on a line of the trace.
+    pub(crate) fn words(&self, language: Language, id: &InteractionId) -> String {
+        let fill = |message: Trace, values: &[&str]| language.fill(message, values);
+        let id = id.to_string();
         match self {
             Self::Approval {
                 tool,
@@ -571,20 +574,22 @@ impl AskedLine {
                 escape,
                 made,
             } => {
-                write!(f, "asks {id} {tool} \"{subject}\"")?;
-                made.iter()
-                    .try_for_each(|path| write!(f, " put back: {path}"))?;
-                escape
-                    .iter()
-                    .try_for_each(|reason| write!(f, " outside the sandbox: {reason}"))
+                let mut words = fill(Trace::Asks, &[&id, tool, subject]);
+                for path in made {
+                    words += &fill(Trace::AsksPutBack, &[path]);
+                }
+                if let Some(reason) = escape {
+                    words += &fill(Trace::AsksOutside, &[&language.translate(reason)]);
+                }
+                words
             }
-            Self::Questions { count: 1, text } => write!(f, "asks {id} \"{text}\""),
+            Self::Questions { count: 1, text } => fill(Trace::AsksOne, &[&id, text]),
             Self::Questions { count, text } => {
-                let more = count.saturating_sub(1);
-                write!(f, "asks {id} \"{text}\" and {more} more")
+                let more = count.saturating_sub(1).to_string();
+                fill(Trace::AsksMore, &[&id, text, &more])
             }
-            Self::Plan { text } => write!(f, "proposes {id} \"{text}\""),
-            Self::Elicitation { server, text } => write!(f, "{server} asks {id} \"{text}\""),
+            Self::Plan { text } => fill(Trace::Proposes, &[&id, text]),
+            Self::Elicitation { server, text } => fill(Trace::ServerAsks, &[server, &id, text]),
         }
     }
 }

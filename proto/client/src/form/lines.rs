@@ -5,6 +5,7 @@ use proto::record::InteractionResolved;
 
 use super::kinds::Asked;
 use crate::messages::Language;
+use crate::messages::trace::Msg as Trace;
 use crate::trace::short;
 use crate::transcript::words;
 
@@ -88,7 +89,10 @@ impl Asked {
 }
 
 /// The answer, and the words that went with it, for a line of the trace.
-pub(crate) fn traced_answer(answer: InteractionAnswer) -> (Vec<String>, Option<String>) {
+pub(crate) fn traced_answer(
+    language: Language,
+    answer: InteractionAnswer,
+) -> (Vec<String>, Option<String>) {
     let decision = answer.decision().map(|(word, _)| word.to_owned());
     match answer {
         InteractionAnswer::Approval {
@@ -96,14 +100,15 @@ pub(crate) fn traced_answer(answer: InteractionAnswer) -> (Vec<String>, Option<S
             edited_command,
             ..
         } => {
-            let edited = edited_command.map(|command| format!("edited to: {}", short(&command)));
+            let edited =
+                edited_command.map(|command| language.fill(Trace::EditedTo, &[&short(&command)]));
             (decision.into_iter().chain(edited).collect(), note)
         }
         InteractionAnswer::Plan { note, .. } => (decision.into_iter().collect(), note),
         InteractionAnswer::Questions { replies }
         | InteractionAnswer::Elicitation { replies, .. } => {
             let replies = replies.iter();
-            let said = replies.map(|reply| short(&words::reply(Language::English, reply)));
+            let said = replies.map(|reply| short(&words::reply(language, reply)));
             (decision.into_iter().chain(said).collect(), None)
         }
     }

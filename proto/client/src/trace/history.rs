@@ -8,6 +8,7 @@ use proto::record::{
 use super::{What, short};
 use crate::form::kinds::AskedLine;
 use crate::form::lines::traced_answer;
+use crate::messages::Language;
 
 pub(super) fn asked(interaction: Interaction) -> What {
     What::Asked {
@@ -17,9 +18,15 @@ pub(super) fn asked(interaction: Interaction) -> What {
 }
 
 /// `after_ms`: absent if its opening was not seen.
-pub(super) fn answered(resolved: InteractionResolved, after_ms: Option<u64>) -> What {
+pub(super) fn answered(
+    language: Language,
+    resolved: InteractionResolved,
+    after_ms: Option<u64>,
+) -> What {
     let closed = (Vec::new(), resolved.reason);
-    let (answers, note) = resolved.answer.map_or(closed, traced_answer);
+    let (answers, note) = resolved
+        .answer
+        .map_or(closed, |answer| traced_answer(language, answer));
     What::Answered {
         interaction: resolved.interaction_id,
         answers,
@@ -41,11 +48,12 @@ pub(super) fn todos(todos: &[Todo]) -> What {
     }
 }
 
-pub(super) fn checkpoint(checkpoint: CheckpointCreated) -> What {
+pub(super) fn checkpoint(language: Language, checkpoint: CheckpointCreated) -> What {
+    let skipped = checkpoint.skipped.as_deref();
     What::Checkpoint {
         files: checkpoint.files.len() as u64,
         tree: checkpoint.tree.is_some(),
-        skipped: checkpoint.skipped.as_deref().map(short),
+        skipped: skipped.map(|why| short(&language.translate(why))),
     }
 }
 

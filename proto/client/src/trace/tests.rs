@@ -208,6 +208,39 @@ fn a_turn_is_told_line_by_line() {
 }
 
 #[test]
+fn a_trace_is_read_in_the_language_of_its_user() {
+    let mut trace = Trace::in_language(Language::Chinese);
+    let events = turn();
+    let lines = events.iter().flat_map(|event| trace.fold(event));
+    let text: String = lines
+        .map(|line| format!("{}\n", line.words(Language::Chinese)))
+        .collect();
+    for line in [
+        "        -  reasonix run 的提示词 \"Fix the test…\"\n",
+        "    0.000  第 3 回合开始 \"Fix the test…\"\n",
+        "    2.600  请求 #1，第 2 次尝试 → 12.3 kB\n",
+        "    4.600  询问 3.1 bash \"cargo test\"\n",
+        "   20.900  运行 bash 4.20 秒 退出码 0\n",
+        "   22.000  第 3 回合结束：完成，22.0 秒，1 步，2 次调用\n",
+    ] {
+        assert!(text.contains(line), "{line}: {text}");
+    }
+    for english in [
+        " try ",
+        "first token",
+        "answer",
+        "spawned",
+        "exited",
+        "child",
+        "turn ",
+        " by ",
+        "allowed",
+    ] {
+        assert!(!text.contains(english), "{english}: {text}");
+    }
+}
+
+#[test]
 fn what_took_long_is_marked() {
     let run = |duration_ms| What::Run {
         call: proto::CallId::from("c1"),
@@ -230,6 +263,36 @@ fn what_took_long_is_marked() {
         answer(61_000)
             .to_string()
             .starts_with("answer #1 61.0 s (slow)")
+    );
+}
+
+#[test]
+fn a_turn_took_what_it_did_not_wait_for_its_user() {
+    let t = Some(1);
+    let state = |state: &str, waiting_for: Value| json!({"state": state, "waiting_for": waiting_for, "cause": "c"});
+    let ended = json!({"outcome": "completed", "text": "", "usage": sums(), "steps": 1, "tool_calls": 1, "duration_ms": 65_000});
+    let events = log(&[
+        (100.0, t, "turn.started", json!({"prompt_id": PROMPT})),
+        (
+            102.0,
+            t,
+            "session.state",
+            state("waiting", json!("approval")),
+        ),
+        (162.0, t, "session.state", state("running", Value::Null)),
+        (165.0, t, "turn.ended", ended),
+    ]);
+    let words = text(&events);
+    assert!(
+        words.ends_with("turn 1 end completed 5.00 s, 1 step, 1 call\n"),
+        "{words}"
+    );
+    let mut trace = Trace::default();
+    let lines = events.iter().flat_map(|event| trace.fold(event));
+    let last = serde_json::to_value(lines.last().unwrap()).unwrap();
+    assert_eq!(
+        (&last["duration_ms"], &last["waited_ms"]),
+        (&json!(65_000), &json!(60_000))
     );
 }
 

@@ -1,16 +1,17 @@
 //! A line of the trace in words.
 
+mod calls;
+
 use std::fmt::{self, Display};
 
-use proto::item::{CallStatus, Voice};
-use proto::record::{
-    CallsRepaired, ChildExited, Level, Purpose, ReviewVerdict, SessionGaveUp, SessionSet,
-    Unattended, Verdict,
-};
+use proto::hook::HookOutcome;
+use proto::item::Voice;
+use proto::record::{CallsRepaired, Level, Purpose, SessionGaveUp, SessionSet};
 use serde_json::Value;
 
 use super::{Line, Tokens, What};
 use crate::messages::Language;
+use crate::messages::trace::Msg;
 use crate::transcript::words;
 
 /// Settings that changed, each as `name=value`, the pause apart.
@@ -30,38 +31,24 @@ pub(super) fn changes(set: &SessionSet) -> Vec<String> {
 }
 
 /// Milliseconds as seconds.
-struct Seconds(u64);
-
-impl Display for Seconds {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let seconds = std::time::Duration::from_millis(self.0).as_secs_f64();
-        match self.0 {
-            0..=9_999 => write!(f, "{seconds:.2} s"),
-            _ => write!(f, "{seconds:.1} s"),
-        }
-    }
-}
-
-/// Some of a thing: `1 step`, `2 steps`.
-struct Counted(u64, &'static str);
-
-impl Display for Counted {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self(count, thing) = self;
-        write!(f, "{count} {thing}{}", if *count == 1 { "" } else { "s" })
-    }
+fn seconds(language: Language, ms: u64) -> String {
+    let seconds = std::time::Duration::from_millis(ms).as_secs_f64();
+    let seconds = match ms {
+        0..=9_999 => format!("{seconds:.2}"),
+        _ => format!("{seconds:.1}"),
+    };
+    language.fill(Msg::Seconds, &[&seconds])
 }
 
 /// From how many milliseconds on an answer, a call or a hook is marked as slow.
 const SLOW_MS: u64 = 10_000;
 
 /// The duration of something, marked if it was long.
-struct Took(u64);
-
-impl Display for Took {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mark = if self.0 < SLOW_MS { "" } else { " (slow)" };
-        write!(f, "{}{mark}", Seconds(self.0))
+fn took(language: Language, ms: u64) -> String {
+    let seconds = seconds(language, ms);
+    match ms {
+        0..SLOW_MS => seconds,
+        _ => language.fill(Msg::Slow, &[&seconds]),
     }
 }
 
@@ -84,50 +71,80 @@ impl Display for Bytes {
 }
 
 /// The repairs in the calls of an answer: `repaired calls: 1 taken up from its words, 1 closed`.
-fn repaired_words(calls: &CallsRepaired) -> String {
+fn repaired(language: Language, calls: &CallsRepaired) -> String {
     let counts = [
-        (calls.taken_up.len(), "recovered from the answer's text"),
-        (calls.closed.len(), "cut-off calls completed"),
-        (calls.nested.len(), "calls with flattened arguments rebuilt"),
+        (calls.taken_up.len(), Msg::RepairedText),
+        (calls.closed.len(), Msg::RepairedClosed),
+        (calls.nested.len(), Msg::RepairedNested),
     ];
     let counted = counts.iter().filter(|(count, _)| *count > 0);
     let words: Vec<_> = counted
-        .map(|(count, how)| format!("{count} {how}"))
+        .map(|(count, how)| language.fill(*how, &[&count.to_string()]))
         .collect();
-    format!("repaired calls: {}", words.join(", "))
+    language.fill(Msg::Repaired, &[&words.join(", ")])
 }
 
-/// The purpose of a request, if it is not for an answer of the conversation.
-struct Beside(Purpose);
+/// The number of a request, with its purpose if it is not for an answer of the conversation.
+fn numbered(n: u64, purpose: Purpose) -> String {
+    match purpose {
+        Purpose::Answer => format!("#{n}"),
+        purpose => format!("#{n} ({})", purpose.as_str()),
+    }
+}
 
-impl Display for Beside {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            Purpose::Answer => Ok(()),
-            purpose => write!(f, " ({})", purpose.as_str()),
-        }
+/// What happened, and why if that is known.
+fn because(language: Language, what: String, why: &str) -> String {
+    match why {
+        "" => what,
+        why => language.fill(Msg::Because, &[&what, why]),
+    }
+}
+
+/// What happened, and who did it if that is known.
+fn by(language: Language, what: String, by: Option<&str>) -> String {
+    match by {
+        Some(by) => language.fill(Msg::By, &[&what, by]),
+        None => what,
     }
 }
 
 impl Display for Line {
-    /// `   1.900 s  answer …`: seconds since the turn began, or a dash outside of turns.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.t_ms {
-            Some(ms) => write!(f, "{:>5}.{:03}  ", ms / 1_000, ms % 1_000)?,
-            None => write!(f, "{:>9}  ", "-")?,
-        }
-        match (&self.what, self.turn) {
-            (What::TurnStart { prompt }, turn) => {
-                write!(f, "turn {} start \"{prompt}\"", turn.unwrap_or(0))
-            }
-            (What::TurnEnd { .. }, turn) => write!(f, "turn {} {}", turn.unwrap_or(0), self.what),
-            (what, _) => what.fmt(f),
-        }
+        f.write_str(&self.words(Language::English))
     }
 }
 
 impl Display for What {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.words(Language::English))
+    }
+}
+
+impl Line {
+    /// `   1.900 s  answer …`: seconds since the turn began, or a dash outside of turns.
+    #[must_use]
+    pub fn words(&self, language: Language) -> String {
+        let at = match self.t_ms {
+            Some(ms) => format!("{:>5}.{:03}  ", ms / 1_000, ms % 1_000),
+            None => format!("{:>9}  ", "-"),
+        };
+        let turn = || self.turn.unwrap_or(0).to_string();
+        let what = match &self.what {
+            What::TurnStart { prompt } => language.fill(Msg::TurnStart, &[&turn(), prompt]),
+            what @ What::TurnEnd { .. } => {
+                language.fill(Msg::TurnEnd, &[&turn(), &what.words(language)])
+            }
+            what => what.words(language),
+        };
+        at + &what
+    }
+}
+
+impl What {
+    /// What happened, on a line.
+    #[must_use]
+    pub fn words(&self, language: Language) -> String {
+        let fill = |message: Msg, values: &[&str]| language.fill(message, values);
         match self {
             Self::Created {
                 pid,
@@ -135,65 +152,173 @@ impl Display for What {
                 cwd,
                 forked_from,
             } => {
-                write!(f, "session {pid} {model} in {cwd}")?;
-                let mut origin = forked_from.iter();
-                origin
-                    .try_for_each(|(from, turn)| write!(f, " forked from {from} after turn {turn}"))
+                let mut words = fill(Msg::Session, &[&pid.to_string(), model, cwd]);
+                if let Some((from, turn)) = forked_from {
+                    words += &fill(Msg::ForkedFrom, &[&from.to_string(), &turn.to_string()]);
+                }
+                words
             }
-            Self::Queued { prompt, steer, by } => {
-                let how = if *steer { "steer" } else { "prompt" };
-                write!(f, "{how} by {by} \"{prompt}\"")
+            Self::Queued {
+                prompt,
+                steer: true,
+                by,
+            } => fill(Msg::Steer, &[by, prompt]),
+            Self::Queued { prompt, by, .. } => fill(Msg::Prompt, &[by, prompt]),
+            Self::Requeued { how, prompt } => fill(Msg::Requeued, &[how, prompt]),
+            Self::TurnStart { prompt } => fill(Msg::Start, &[prompt]),
+            Self::Told { voice, text } => {
+                let message = match voice {
+                    Voice::Prompt => Msg::Prompted,
+                    Voice::Steer => Msg::Steered,
+                    Voice::Session => Msg::ToldBySession,
+                    Voice::Daemon => Msg::Reminded,
+                };
+                fill(message, &[text])
             }
-            Self::Requeued { how, prompt } => write!(f, "prompt {how} \"{prompt}\""),
-            Self::TurnStart { prompt } => write!(f, "start \"{prompt}\""),
-            Self::Told { voice, text } => match voice {
-                Voice::Prompt => write!(f, "prompted \"{text}\""),
-                Voice::Steer => write!(f, "steered \"{text}\""),
-                Voice::Session => write!(f, "told by a session \"{text}\""),
-                Voice::Daemon => write!(f, "reminded \"{text}\""),
-            },
+            Self::Retry {
+                in_ms: Some(ms),
+                cause,
+            } => fill(Msg::RetryIn, &[&seconds(language, *ms), cause]),
+            Self::Retry { in_ms: None, cause } => fill(Msg::Retry, &[cause]),
+            Self::WaitsForKey { cause } => fill(Msg::WaitsForKey, &[cause]),
+            Self::Paused { by } => self::by(language, fill(Msg::Paused, &[]), by.as_deref()),
+            Self::Resumed { by } => self::by(language, fill(Msg::Resumed, &[]), by.as_deref()),
+            Self::Set { changes, by } => {
+                let set = fill(Msg::Set, &[&changes.join(" ")]);
+                self::by(language, set, by.as_deref())
+            }
+            Self::Suspended => fill(Msg::Suspended, &[]),
+            Self::Reopened { by } => fill(Msg::Reopened, &[by]),
+            Self::Notice { level, text } => {
+                let message = match level {
+                    Level::Info => Msg::Notice,
+                    Level::Warning => Msg::Warning,
+                    Level::Error => Msg::Error,
+                };
+                fill(message, &[text])
+            }
+            Self::Other { kind, data } => format!("{kind} {data}"),
+            Self::Request { .. } | Self::FirstToken { .. } | Self::Answer { .. } => {
+                self.request(language)
+            }
+            Self::Todos { .. }
+            | Self::Checkpoint { .. }
+            | Self::Rewound { .. }
+            | Self::Pinned { .. }
+            | Self::Repaired { .. }
+            | Self::ReasoningExtracted { .. }
+            | Self::CacheReset { .. } => self.goes_back(language),
+            Self::TurnEnd { .. }
+            | Self::Exited { .. }
+            | Self::Restarted { .. }
+            | Self::GaveUp { .. }
+            | Self::Hook { .. } => self.ends(language),
+            Self::Call { .. }
+            | Self::Reviewed { .. }
+            | Self::Asked { .. }
+            | Self::Answered { .. }
+            | Self::Start { .. }
+            | Self::Blocked { .. }
+            | Self::Run { .. }
+            | Self::Result { .. }
+            | Self::ChildSpawned { .. }
+            | Self::ChildExited { .. } => self.calls(language),
+        }
+    }
+
+    /// Requests to the model.
+    fn request(&self, language: Language) -> String {
+        let fill = |message: Msg, values: &[&str]| language.fill(message, values);
+        match self {
             Self::Request {
                 n,
                 purpose,
                 attempt,
                 bytes,
             } => {
-                let (purpose, bytes) = (Beside(*purpose), Bytes(*bytes));
-                write!(f, "request #{n}{purpose} try {attempt} → {bytes}")
+                let (attempt, bytes) = (attempt.to_string(), Bytes(*bytes).to_string());
+                fill(Msg::Request, &[&numbered(*n, *purpose), &attempt, &bytes])
             }
             Self::FirstToken {
                 n,
                 purpose,
                 after_ms,
-            } => write!(
-                f,
-                "first token #{n}{} {}",
-                Beside(*purpose),
-                Seconds(*after_ms)
+            } => fill(
+                Msg::FirstToken,
+                &[&numbered(*n, *purpose), &seconds(language, *after_ms)],
             ),
-            Self::Retry { in_ms, cause } => match in_ms {
-                Some(ms) => write!(f, "retry in {}: {cause}", Seconds(*ms)),
-                None => write!(f, "retry: {cause}"),
-            },
-            Self::WaitsForKey { cause } => write!(f, "waits for a key: {cause}"),
-            Self::Paused { by } => write!(f, "paused{}", Author(by)),
-            Self::Resumed { by } => write!(f, "resumed{}", Author(by)),
-            Self::Set { changes, by } => write!(f, "set {}{}", changes.join(" "), Author(by)),
-            Self::Suspended => f.write_str("suspended: the daemon hands over"),
-            Self::Reopened { by } => write!(f, "reopened by {by}"),
+            Self::Answer {
+                n,
+                purpose,
+                duration_ms,
+                tokens,
+            } => {
+                let took = took(language, *duration_ms);
+                let mut words = fill(Msg::Answer, &[&numbered(*n, *purpose), &took]);
+                let Some(tokens) = tokens else {
+                    return words + language.say(Msg::NoTokens);
+                };
+                let Tokens {
+                    prompt,
+                    cached,
+                    output,
+                    cost_micros,
+                } = tokens;
+                let counts = [prompt, output, cached].map(u64::to_string);
+                words += &fill(Msg::Tokens, &[&counts[0], &counts[1], &counts[2]]);
+                if let Some(micros) = cost_micros {
+                    words += &format!(" ${}.{:06}", micros / 1_000_000, micros % 1_000_000);
+                }
+                words
+            }
+            _ => String::new(),
+        }
+    }
+
+    /// Ends of turns and sessions, restarts and hooks.
+    fn ends(&self, language: Language) -> String {
+        let fill = |message: Msg, values: &[&str]| language.fill(message, values);
+        match self {
+            Self::TurnEnd {
+                outcome,
+                reason,
+                duration_ms,
+                waited_ms,
+                steps,
+                tool_calls,
+                error,
+            } => {
+                let outcome = words::outcome(language, *outcome, *reason);
+                let took = seconds(language, duration_ms.saturating_sub(*waited_ms));
+                let steps = language.counted(*steps, Msg::Step, Msg::Steps);
+                let calls = language.counted(*tool_calls, Msg::Call, Msg::Calls);
+                let end = fill(Msg::End, &[&outcome, &took, &steps, &calls]);
+                because(language, end, error.as_deref().unwrap_or_default())
+            }
+            Self::Exited {
+                outcome,
+                reason,
+                exit_code,
+            } => {
+                let outcome = words::outcome(language, *outcome, *reason);
+                fill(Msg::Exited, &[&outcome, &exit_code.to_string()])
+            }
             Self::Restarted {
                 number,
                 outcome,
                 reason,
                 wait_ms,
             } => {
-                let outcome = words::outcome(Language::English, *outcome, None);
-                write!(f, "restart {number}")?;
-                if *wait_ms > 0 {
-                    write!(f, " in {}", Seconds(*wait_ms))?;
-                }
-                write!(f, " after a turn: {outcome}")?;
-                Because(reason).fmt(f)
+                let number = number.to_string();
+                let outcome = words::outcome(language, *outcome, None);
+                let restart = match wait_ms {
+                    0 => fill(Msg::Restart, &[&number, &outcome]),
+                    ms => fill(
+                        Msg::RestartIn,
+                        &[&number, &outcome, &seconds(language, *ms)],
+                    ),
+                };
+                because(language, restart, reason)
             }
             Self::GaveUp {
                 reason,
@@ -205,8 +330,7 @@ impl Display for What {
                     restarts: *restarts,
                     detail: String::new(),
                 };
-                f.write_str(&words::gave_up(Language::English, &gave_up))?;
-                Because(detail).fmt(f)
+                because(language, words::gave_up(language, &gave_up), detail)
             }
             Self::Hook {
                 event,
@@ -216,232 +340,43 @@ impl Display for What {
                 duration_ms,
                 call: _,
             } => {
-                let (event, outcome) = (event.as_str(), outcome.as_str());
-                write!(f, "hook {event} `{hook}` {outcome} {}", Took(*duration_ms))?;
-                match reason {
-                    Some(reason) => write!(f, ": {reason}"),
-                    None => Ok(()),
-                }
+                let outcome = language.say(match outcome {
+                    HookOutcome::Pass => Msg::HookPass,
+                    HookOutcome::Block => Msg::HookBlock,
+                    HookOutcome::Warn => Msg::HookWarn,
+                    HookOutcome::Timeout => Msg::HookTimeout,
+                    HookOutcome::Error => Msg::HookError,
+                });
+                let took = took(language, *duration_ms);
+                let hook = fill(Msg::Hook, &[event.as_str(), hook, outcome, &took]);
+                because(language, hook, reason.as_deref().unwrap_or_default())
             }
-            Self::Notice { level, text } => match level {
-                Level::Info => write!(f, "notice: {text}"),
-                Level::Warning => write!(f, "warning: {text}"),
-                Level::Error => write!(f, "error: {text}"),
-            },
-            Self::Other { kind, data } => write!(f, "{kind} {data}"),
-            Self::Todos { .. }
-            | Self::Checkpoint { .. }
-            | Self::Rewound { .. }
-            | Self::Pinned { .. }
-            | Self::Repaired { .. }
-            | Self::ReasoningExtracted { .. }
-            | Self::CacheReset { .. } => self.goes_back(f),
-            Self::TurnEnd { .. } | Self::Answer { .. } | Self::Exited { .. } => self.ends(f),
-            Self::Call { .. }
-            | Self::Reviewed { .. }
-            | Self::Asked { .. }
-            | Self::Answered { .. }
-            | Self::Start { .. }
-            | Self::Blocked { .. }
-            | Self::Run { .. }
-            | Self::Result { .. }
-            | Self::ChildSpawned { .. }
-            | Self::ChildExited { .. } => self.calls(f),
-        }
-    }
-}
-
-impl What {
-    /// Ends of turns, answers and sessions.
-    fn ends(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::TurnEnd {
-                outcome,
-                reason,
-                duration_ms,
-                steps,
-                tool_calls,
-                error,
-            } => {
-                let outcome = words::outcome(Language::English, *outcome, *reason);
-                let took = Seconds(*duration_ms);
-                let (steps, calls) = (Counted(*steps, "step"), Counted(*tool_calls, "call"));
-                write!(f, "end {outcome} {took}, {steps}, {calls}")?;
-                error.iter().try_for_each(|error| write!(f, ": {error}"))
-            }
-            Self::Answer {
-                n,
-                purpose,
-                duration_ms,
-                tokens,
-            } => {
-                write!(f, "answer #{n}{} {}", Beside(*purpose), Took(*duration_ms))?;
-                let Some(tokens) = tokens else {
-                    return f.write_str(" tokens not reported");
-                };
-                let Tokens {
-                    prompt,
-                    cached,
-                    output,
-                    cost_micros,
-                } = tokens;
-                write!(f, " {prompt}→{output} tokens (cached {cached})")?;
-                let Some(micros) = cost_micros else {
-                    return Ok(());
-                };
-                write!(f, " ${}.{:06}", micros / 1_000_000, micros % 1_000_000)
-            }
-            Self::Exited {
-                outcome,
-                reason,
-                exit_code,
-            } => write!(
-                f,
-                "exited {} code {exit_code}",
-                words::outcome(Language::English, *outcome, *reason)
-            ),
-            _ => Ok(()),
+            _ => String::new(),
         }
     }
 
-    /// Calls, the questions about them, and commands in the background.
-    fn calls(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Call {
-                tool,
-                subject,
-                verdict,
-                unattended,
-                rule,
-                layer,
-                ..
-            } => {
-                let verdict = verdict_words(*verdict, *unattended);
-                write!(f, "call {tool} \"{subject}\" {verdict}: {rule} ({layer})")
-            }
-            Self::Reviewed {
-                tool,
-                verdict,
-                decided,
-                reason,
-                model,
-                duration_ms,
-                ..
-            } => {
-                write!(f, "review {tool} {}", review_words(*verdict, *decided))?;
-                if !model.is_empty() {
-                    write!(f, " by {model}")?;
-                }
-                write!(f, " {}", Took(*duration_ms))?;
-                Because(reason).fmt(f)
-            }
-            Self::Asked { interaction, asked } => asked.write(f, interaction),
-            Self::Answered {
-                interaction,
-                answers,
-                by,
-                unattended,
-                after_ms,
-                note,
-            } => {
-                match (unattended, answers.is_empty()) {
-                    (true, _) => write!(f, "asked {interaction} → no client was attached")?,
-                    (false, true) => write!(f, "asked {interaction} → closed by {by}")?,
-                    (false, false) => {
-                        write!(f, "asked {interaction} → {} by {by}", answers.join("; "))?;
-                    }
-                }
-                if let Some(ms) = after_ms {
-                    write!(f, " after {}", Seconds(*ms))?;
-                }
-                note.iter().try_for_each(|note| write!(f, ": {note}"))
-            }
-            Self::Start {
-                tool,
-                subject,
-                outside,
-                ..
-            } => {
-                let place = if *outside { " outside the sandbox" } else { "" };
-                write!(f, "start {tool} \"{subject}\"{place}")
-            }
-            Self::Blocked {
-                tool,
-                reason,
-                duration_ms,
-                ..
-            } => write!(
-                f,
-                "blocked {tool} {}, by the sandbox: {reason}",
-                Took(*duration_ms)
-            ),
-            Self::Run {
-                tool,
-                status,
-                duration_ms,
-                exit_code,
-                signal,
-                ..
-            } => {
-                let took = Took(*duration_ms);
-                // Nobody saw its end, nor how long it took.
-                if *status == CallStatus::Unknown {
-                    return write!(f, "run {tool} {}", status.as_str());
-                }
-                match (exit_code, signal) {
-                    (Some(code), _) => write!(f, "run {tool} {took} exit {code}"),
-                    (None, Some(signal)) => write!(f, "run {tool} {took} signal {signal}"),
-                    (None, None) => write!(f, "run {tool} {took} {}", status.as_str()),
-                }
-            }
-            Self::Result {
-                tool, status, text, ..
-            } => write!(f, "result {tool} {}: {text}", status.as_str()),
-            Self::ChildSpawned { pid, command } => write!(f, "child {pid} spawned \"{command}\""),
-            Self::ChildExited {
-                pid,
-                code,
-                signal,
-                cause,
-            } => {
-                let child = ChildExited {
-                    pid: *pid,
-                    code: *code,
-                    signal: *signal,
-                    cause: cause.clone(),
-                    result: None,
-                };
-                write!(
-                    f,
-                    "child {pid} exited {}",
-                    words::exit(Language::English, &child)
-                )
-            }
-            _ => Ok(()),
-        }
-    }
-}
-
-impl What {
     /// The todo list, and what can be gone back to.
-    fn goes_back(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn goes_back(&self, language: Language) -> String {
+        let fill = |message: Msg, values: &[&str]| language.fill(message, values);
         match self {
             Self::Todos { done, all, now } => {
-                write!(f, "todos {done}/{all} done")?;
-                now.iter().try_for_each(|now| write!(f, ": {now}"))
+                let todos = fill(Msg::Todos, &[&done.to_string(), &all.to_string()]);
+                because(language, todos, now.as_deref().unwrap_or_default())
             }
             Self::Checkpoint {
                 files,
                 tree,
                 skipped,
             } => {
-                write!(f, "checkpoint {}", Counted(*files, "file"))?;
+                let files = language.counted(*files, Msg::File, Msg::Files);
+                let mut words = fill(Msg::Checkpoint, &[&files]);
                 if *tree {
-                    f.write_str(" and the tree")?;
+                    words += language.say(Msg::CheckpointTree);
                 }
-                skipped
-                    .iter()
-                    .try_for_each(|why| write!(f, ", commands not kept: {why}"))
+                if let Some(why) = skipped {
+                    words += &fill(Msg::CheckpointSkipped, &[why]);
+                }
+                words
             }
             Self::Rewound {
                 to_turn,
@@ -452,70 +387,27 @@ impl What {
                 failed,
                 by,
             } => {
-                match undoes {
-                    Some(seq) => write!(f, "rewind of record {seq} undone")?,
-                    None => write!(f, "rewound to turn {to_turn}")?,
-                }
-                let of = of.as_str();
-                let restored = Counted(*restored, "file");
-                write!(f, " ({of}) by {by}, {restored} restored")?;
-                for (count, words) in [(left, "skipped"), (failed, "failed")] {
+                let (message, number) = match undoes {
+                    Some(seq) => (Msg::RewindUndone, seq.to_string()),
+                    None => (Msg::RewoundTo, to_turn.to_string()),
+                };
+                let restored = language.counted(*restored, Msg::File, Msg::Files);
+                let mut words = fill(message, &[&number, of.as_str(), by, &restored]);
+                for (count, more) in [(left, Msg::RewindSkipped), (failed, Msg::RewindFailed)] {
                     if *count > 0 {
-                        write!(f, ", {count} {words}")?;
+                        words += &fill(more, &[&count.to_string()]);
                     }
                 }
-                Ok(())
+                words
             }
             Self::Pinned { item, pinned, by } => {
-                let stays = if *pinned { "pinned" } else { "unpinned" };
-                write!(f, "{stays} {item} by {by}")
+                let message = if *pinned { Msg::Pinned } else { Msg::Unpinned };
+                fill(message, &[item, by])
             }
-            Self::Repaired { calls } => f.write_str(&repaired_words(calls)),
-            Self::ReasoningExtracted { found } => f.write_str(found),
-            Self::CacheReset { reason } => write!(f, "cache reset: {reason}"),
-            _ => Ok(()),
+            Self::Repaired { calls } => repaired(language, calls),
+            Self::ReasoningExtracted { found } => found.clone(),
+            Self::CacheReset { reason } => fill(Msg::CacheReset, &[reason]),
+            _ => String::new(),
         }
-    }
-}
-
-/// ` by NAME`, if it is known.
-struct Author<'a>(&'a Option<String>);
-
-impl Display for Author<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|by| write!(f, " by {by}"))
-    }
-}
-
-/// `: WHY`, unless there is nothing to say.
-struct Because<'a>(&'a str);
-
-impl Display for Because<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            "" => Ok(()),
-            why => write!(f, ": {why}"),
-        }
-    }
-}
-
-fn review_words(verdict: ReviewVerdict, decided: bool) -> &'static str {
-    match (verdict, decided) {
-        (ReviewVerdict::Deny, true) => "denied",
-        (ReviewVerdict::Deny, false) => "against it, left to the user",
-        (ReviewVerdict::Allow, true) => "allowed",
-        (ReviewVerdict::Allow, false) => "harmless, left to the user",
-        (ReviewVerdict::Ask, _) => "left to the user",
-        (ReviewVerdict::Failed, _) => "failed, left to the user",
-    }
-}
-
-fn verdict_words(verdict: Verdict, unattended: Option<Unattended>) -> &'static str {
-    match (verdict, unattended) {
-        (Verdict::Allow, _) => "allowed",
-        (Verdict::Deny, _) => "denied",
-        (Verdict::Ask, None) => "to be asked",
-        (Verdict::Ask, Some(Unattended::Allowed)) => "allowed without asking",
-        (Verdict::Ask, Some(Unattended::Denied)) => "denied because nobody could be asked",
     }
 }

@@ -43,6 +43,9 @@ pub enum What {
         outcome: OutcomeKind,
         reason: Option<Reason>,
         duration_ms: u64,
+        /// How much of it was waiting for the user. The text leaves it out.
+        #[serde(skip_serializing_if = "is_zero")]
+        waited_ms: u64,
         steps: u64,
         tool_calls: u64,
         error: Option<String>,
@@ -260,6 +263,14 @@ pub enum What {
         kind: String,
         data: String,
     },
+}
+
+#[allow(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "the form that serde wants"
+)]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// What an answer took.
