@@ -7,8 +7,7 @@ use proto::params::session::{Block, BlockKind, InspectOutput, InspectParams, Ins
 
 use crate::exit::Error;
 use crate::messages::running::Msg;
-use crate::messages::{Head, Thing};
-use crate::messages::{Label, translated};
+use crate::messages::{Head, Label, SessionSetting, Thing, language, translated};
 use crate::{commands, output, reach, text};
 
 /// Show details of a session: context, files, commands, budget.
@@ -177,7 +176,7 @@ fn status(status: InspectOutput) -> Result<(), Error> {
     output::fact(Label::Questions, &summary.pending_interactions.to_string())?;
     output::fact(Label::Background, &summary.children.to_string())?;
     for (name, value) in &settings {
-        output::named(name, value)?;
+        output::named(SessionSetting::shown(language(), name), value)?;
     }
     for client in clients {
         let role = match client.role {

@@ -27,7 +27,7 @@ use std::sync::OnceLock;
 
 use client::messages::{Language, Message};
 
-pub use tables::{Head, Label, Thing};
+pub use tables::{Head, Label, SessionSetting, Thing};
 
 static LANGUAGE: OnceLock<Language> = OnceLock::new();
 

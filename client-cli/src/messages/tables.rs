@@ -1,6 +1,6 @@
 //! Heads of tables, names of facts, and counted nouns.
 
-use client::messages::Message as _;
+use client::messages::{Language, Message as _};
 
 client::catalog! {
     /// The head of a column.
@@ -167,5 +167,41 @@ impl Label {
         let known = labels.find(|label| label.english() == first);
         let first = known.map_or(first, |label| super::language().say(*label));
         format!("{first}{rest}")
+    }
+}
+
+client::catalog! {
+    /// The name of a session's setting, as the wire has it.
+    SessionSetting:
+    Allow = "allow", "允许规则";
+    ApprovalMode = "approval_mode", "审批模式";
+    Ask = "ask", "询问规则";
+    AutoPlan = "auto_plan", "自动计划";
+    Budget = "budget", "预算";
+    Deny = "deny", "拒绝规则";
+    Effort = "effort", "推理强度";
+    ExtractReasoning = "extract_reasoning", "推理提取";
+    Grants = "grants", "会话授权";
+    InHome = "in_home", "在主目录";
+    Kind = "kind", "类型";
+    Labels = "labels", "标签";
+    MaxSteps = "max_steps", "步数上限";
+    Mode = "mode", "模式";
+    Model = "model", "模型";
+    Name = "name", "名称";
+    OnAsk = "on_ask", "无人审批时";
+    PlannerModel = "planner_model", "计划模型";
+    ReadOnly = "read_only", "只读";
+    Restart = "restart", "重启策略";
+    Samples = "samples", "采样数";
+    Timeout = "timeout_ms", "时限毫秒";
+}
+
+impl SessionSetting {
+    /// The name in this language; as it came if it is not known.
+    pub fn shown(language: Language, name: &str) -> &str {
+        let mut settings = Self::ALL.iter();
+        let known = settings.find(|setting| setting.english() == name);
+        known.map_or(name, |setting| language.say(*setting))
     }
 }

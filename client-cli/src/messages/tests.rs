@@ -2,11 +2,11 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use clap::Command;
-use client::messages::Message;
+use client::messages::{Language, Message};
 
 use super::{
-    agents, asking, back, common, cost, daemon, help, line_mode, run, running, setup, stored,
-    tables, talk,
+    SessionSetting, agents, asking, back, common, cost, daemon, help, line_mode, run, running,
+    setup, stored, tables, talk,
 };
 
 fn places(words: &str) -> Vec<String> {
@@ -27,6 +27,7 @@ fn complete<M: Message + std::fmt::Debug>(all: &[M]) {
 
 #[test]
 fn every_message_has_both_languages_with_the_same_values() {
+    complete(SessionSetting::ALL);
     complete(agents::Msg::ALL);
     complete(asking::Msg::ALL);
     complete(back::Msg::ALL);
@@ -251,4 +252,21 @@ fn sources(path: &Path, each: &mut dyn FnMut(&Path, &str)) {
             .step_by(2)
             .for_each(|literal| each(path, literal));
     }
+}
+
+#[test]
+fn every_setting_of_a_session_has_a_name_in_every_language() {
+    let schema = schemars::schema_for!(proto::SessionOptions);
+    let properties = schema.get("properties").and_then(|found| found.as_object());
+    let options = properties.unwrap().keys().map(String::as_str);
+    // Rules are listed by what they do.
+    let options = options.filter(|name| *name != "rules");
+    for name in options.chain(["allow", "ask", "deny", "grants"]) {
+        assert_eq!(SessionSetting::shown(Language::English, name), name);
+        assert_ne!(SessionSetting::shown(Language::Chinese, name), name);
+    }
+    assert_eq!(
+        SessionSetting::shown(Language::Chinese, "new_one"),
+        "new_one"
+    );
 }
