@@ -161,7 +161,14 @@ fn a_run_with_a_denial_and_what_is_left_of_it_is_told_in_chinese() {
     let house = House::playing(&Script::new().runs("touch made").says("I could not."));
     house.unheld();
     house.daemon();
-    let names = &["touch made", "I could not.", "make it", "replay: replay"][..];
+    let names = &[
+        "touch made",
+        "I could not.",
+        "make it",
+        "replay: replay",
+        "reasonix run",
+        "reasonix inspect",
+    ][..];
     let done = run(&house, &["run", "make it"]).expect_code(3);
     speaks_chinese(&done, names);
     for arguments in [
@@ -172,7 +179,9 @@ fn a_run_with_a_denial_and_what_is_left_of_it_is_told_in_chinese() {
         &["logs", "1"],
         &["rewind", "1", "--list"],
         &["steps", "1"],
+        &["inspect", "1"],
         &["inspect", "1", "context"],
+        &["strace", "1"],
         &["cache", "1"],
         &["stats"],
         &["stats", "--by", "tool"],
@@ -192,6 +201,10 @@ fn a_run_with_a_denial_and_what_is_left_of_it_is_told_in_chinese() {
         let done = run(&house, arguments);
         speaks_chinese(&done, names);
     }
+    let missing = run(&house, &["show", "1", "--step", "99"]).expect_code(64);
+    speaks_chinese(&missing, names);
+    let rule = run(&house, &["run", "--deny", "Bash(", "make it"]).expect_code(64);
+    speaks_chinese(&rule, names);
 }
 
 #[test]

@@ -54,13 +54,16 @@ impl CommandForms<'_> {
             if let Some(word) = &forms.open
                 && list.texts.speaks_of(forms.program, &mut case.budget)
             {
-                let reason = format!(
-                    "the value of {} is only known at run time, and a rule to {verdict:?} names `{}`",
-                    quoted(word),
-                    forms.program
-                );
-                let ask =
-                    Finding::built_in(Verdict::Ask, Basis::NotAnalysed, reason.to_lowercase());
+                let (word, program) = (quoted(word), forms.program);
+                let reason = match verdict {
+                    Verdict::Deny => format!(
+                        "the value of {word} is only known at run time, and a deny rule names `{program}`"
+                    ),
+                    Verdict::Ask | Verdict::Allow => format!(
+                        "the value of {word} is only known at run time, and an ask rule names `{program}`"
+                    ),
+                };
+                let ask = Finding::built_in(Verdict::Ask, Basis::NotAnalysed, reason);
                 findings.push(ask.firm());
             }
         }
@@ -77,8 +80,12 @@ fn finding(case: &JudgeContext<'_>, verdict: Verdict, found: RuleMatch) -> Findi
             finding
         }
         RuleMatch::Exhausted => {
-            let reason = format!("the command is too long to check against all {verdict:?} rules")
-                .to_lowercase();
+            let reason = match verdict {
+                Verdict::Deny => "the command is too long to check against all deny rules",
+                Verdict::Ask | Verdict::Allow => {
+                    "the command is too long to check against all ask rules"
+                }
+            };
             Finding::built_in(verdict, Basis::NotAnalysed, reason).firm()
         }
     }

@@ -350,8 +350,14 @@ fn check_rules(rules: &Rules, tools: &ToolSet) -> Result<(), Failure> {
         Some(problem) => Err(Failure::new(
             ErrorName::InvalidParams,
             format!(
-                "The {} rule `{}` cannot be used: {}.",
-                problem.list, problem.text, problem.fault
+                "{} `{}` cannot be used: {}.",
+                match problem.list {
+                    policy::List::Allow => "The allow rule",
+                    policy::List::Ask => "The ask rule",
+                    policy::List::Deny => "The deny rule",
+                },
+                problem.text,
+                problem.fault
             ),
             "Fix the rule. Examples: `Bash(cargo test:*)`, `Edit(docs/**)`, or only a tool's name.",
         )),

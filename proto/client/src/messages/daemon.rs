@@ -90,7 +90,8 @@ crate::catalog! {
     SetsVariable = "it sets a variable", "设置了变量";
     Redirects = "it has a redirection", "含有重定向";
     Coded = "{0} is written in escape codes", "{0} 以转义编码书写";
-    KnownOnlyThenRule = "the value of {0} is only known at run time, and a rule to {1} names `{2}`", "{0} 的值要到运行时才知道，而有一条规则（{1}）涉及 `{2}`";
+    KnownOnlyThenDeny = "the value of {0} is only known at run time, and a deny rule names `{1}`", "{0} 的值要到运行时才知道，而有一条拒绝规则涉及 `{1}`";
+    KnownOnlyThenAsk = "the value of {0} is only known at run time, and an ask rule names `{1}`", "{0} 的值要到运行时才知道，而有一条询问规则涉及 `{1}`";
     KnownOnlyThen = "the value of {0} is only known at run time", "{0} 的值要到运行时才知道";
     Background = "it runs in the background", "在后台运行";
     PipeBoth = "`|&` is a redirection", "`|&` 是重定向";
@@ -117,7 +118,8 @@ crate::catalog! {
     ReadsDenied = "the command reads `{0}`, which `sandbox.deny_read` denies to tools", "命令会读取 `{0}`，`sandbox.deny_read` 禁止工具读取它";
     ReadsBelow = "the command reads files under `{0}`, and some of them are denied to tools", "命令会读取 `{0}` 下的文件，其中一部分禁止工具访问";
     AnotherSpelling = "this may be another spelling of `{0}`", "可能是 `{0}` 的另一种写法";
-    TooLongForRules = "the command is too long to check against all {0} rules", "命令过长，无法用全部 {0} 规则检查";
+    TooLongForDeny = "the command is too long to check against all deny rules", "命令过长，无法用全部拒绝规则检查";
+    TooLongForAsk = "the command is too long to check against all ask rules", "命令过长，无法用全部询问规则检查";
     PathTooLong = "the path is too long to check against all rules", "路径过长，无法用全部规则检查";
     NoPath = "the arguments do not contain a path", "参数中没有路径";
     UnknownCall = "this call cannot be checked", "无法检查此调用";

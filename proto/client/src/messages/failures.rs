@@ -215,7 +215,9 @@ crate::catalog! {
     IdElsewhere = "A session with this id already exists in another directory.", "另一目录中已有此编号的会话。";
     IdElsewhereHint = "Use a new id for each session.", "请为每个会话使用新的编号。";
     EndedBefore = "The session ended before it started.", "会话在开始之前已结束。";
-    RuleUnusable = "The {0} rule `{1}` cannot be used: {2}.", "无法使用 {0} 规则 `{1}`：{2}。";
+    AllowRuleUnusable = "The allow rule `{0}` cannot be used: {1}.", "无法使用允许规则 `{0}`：{1}。";
+    AskRuleUnusable = "The ask rule `{0}` cannot be used: {1}.", "无法使用询问规则 `{0}`：{1}。";
+    DenyRuleUnusable = "The deny rule `{0}` cannot be used: {1}.", "无法使用拒绝规则 `{0}`：{1}。";
     RuleExamples = "Fix the rule. Examples: `Bash(cargo test:*)`, `Edit(docs/**)`, or only a tool's name.", "请修正规则。例如：`Bash(cargo test:*)`、`Edit(docs/**)`，或只写工具名。";
     ProviderNoKey = "The provider `{0}` has no key: `{1}` is not set.", "服务商 `{0}` 没有密钥：未设置 `{1}`。";
     ProviderNoKeyHint = "Set `{0}` in the environment, or store the key with `reasonix login {1}`.", "请在环境中设置 `{0}`，或用 `reasonix login {1}` 保存密钥。";
@@ -285,6 +287,8 @@ crate::catalog! {
     GoOnWithoutThem = "Go on without them.", "请在没有它们的情况下继续。";
     NoRecord = "There is no record {0}.", "没有记录 {0}。";
     NoStep = "There is no step {0}.", "没有第 {0} 步。";
+    NoStepYet = "The model has not answered yet.", "模型还没有回答。";
+    StepNumbers = "Steps are numbered from 1 to {0}.", "步的编号为 1 到 {0}。";
     Stopping = "The daemon is stopping.", "守护进程正在停止。";
     StoppingHint = "Start it again, then retry.", "请重新启动，然后重试。";
     ShuttingDown = "The daemon is shutting down.", "守护进程正在关闭。";

@@ -1,7 +1,7 @@
 use std::path::Path;
 
 use super::{
-    Language, Message, daemon, failures, fill, health, library, session_failures, settings,
+    Language, Message, daemon, failures, fill, health, library, session_failures, settings, trace,
     transcript,
 };
 
@@ -26,6 +26,7 @@ fn complete<M: Message + std::fmt::Debug>(all: &[M]) {
 #[test]
 fn every_message_has_both_languages_with_the_same_values() {
     complete(transcript::Msg::ALL);
+    complete(trace::Msg::ALL);
     complete(daemon::Msg::ALL);
     complete(failures::Msg::ALL);
     complete(session_failures::Msg::ALL);
@@ -170,9 +171,14 @@ fn problems_in_a_config_file_are_translated_behind_their_place() {
             "/p/.mcp.json: 尚未受信任，因此不使用其 MCP 服务器（2 个）：a, b。`reasonix trust` 显示它们运行的内容并可信任它们。",
         ),
         ("/h/other: what it says", "/h/other: what it says"),
+        ("Steps are numbered from 1 to 4.", "步的编号为 1 到 4。"),
+        (
+            "the value of `$x` is only known at run time, and a deny rule names `rm`",
+            "`$x` 的值要到运行时才知道，而有一条拒绝规则涉及 `rm`",
+        ),
         (
             "The deny rule `Bash(` cannot be used: the `)` at its end is missing.",
-            "无法使用 deny 规则 `Bash(`：末尾缺少 `)`。",
+            "无法使用拒绝规则 `Bash(`：末尾缺少 `)`。",
         ),
     ] {
         assert_eq!(Language::Chinese.translate(said), chinese);
