@@ -79,8 +79,6 @@ crate::catalog! {
     DirectoryBack = "The working directory exists again.", "工作目录又存在了。";
     ProviderBack = "The provider is configured again.", "服务商已重新配置。";
     LatestRecord = "`session.get` returns the number of the latest record.", "`session.get` 返回最新记录的编号。";
-    NotAnswered = "The model has not answered yet.", "模型尚未回答。";
-    StepsNumbered = "Steps are numbered from 1 to {0}.", "步骤编号从 1 到 {0}。";
     BytePastEnd = "Byte {0} is past the end of {1}.", "字节 {0} 超出了 {1} 的末尾。";
     StartAtNull = "Start at 0, then continue with `next`.", "请从 0 开始，然后用 `next` 继续。";
     EitherOfBoth = "Give either a session or a directory.", "请给出会话或目录之一。";
