@@ -82,6 +82,17 @@ const SHOWS_CONFIG: [&str; 2] = ["list", "show"];
 const FORMAT_OPTIONS: [&str; 2] = ["--output-format", "--input-format"];
 const FORMATS: [&str; 2] = ["stream-json", "streaming-json"];
 
+/// The signal that an option of the system's `kill` names, where sessions have it: `-KILL`, `-SIGINT`, `-9`.
+fn signal(option: &str) -> Option<&'static str> {
+    let name = option.strip_prefix('-')?.to_ascii_uppercase();
+    match name.strip_prefix("SIG").unwrap_or(&name) {
+        "INT" | "2" => Some("INT"),
+        "TERM" | "15" => Some("TERM"),
+        "KILL" | "9" => Some("KILL"),
+        _ => None,
+    }
+}
+
 /// The error that names what does it here; `None`: nothing of the arguments is known.
 pub fn error(error: &clap::Error, arguments: &[OsString]) -> Option<Error> {
     let words: Vec<_> = arguments.iter().filter_map(|word| word.to_str()).collect();
@@ -112,6 +123,13 @@ pub fn error(error: &clap::Error, arguments: &[OsString]) -> Option<Error> {
         let line = with_rest(ours, &words[2..]);
         let hint = say!(Msg::UseInstead, line.as_deref().unwrap_or(ours));
         return Some(Error::usage(what, hint));
+    }
+    if words.get(1) == Some(&"kill")
+        && let Some((word, signal)) = words.iter().find_map(|word| Some((word, signal(word)?)))
+    {
+        let what = say!(Msg::UnknownOption, text::line(word));
+        let ours = format!("--signal {signal}");
+        return Some(Error::usage(what, say!(Msg::UseInstead, ours)));
     }
     if let Some(ContextValue::String(argument)) = error.get(ContextKind::InvalidArg) {
         let name = argument.split('=').next().unwrap_or_default();

@@ -16,6 +16,8 @@ fn commands_and_options_of_other_agents_are_refused_with_ours() {
         (&["sessions"], "use `reasonix ls`"),
         (&["run", "--yolo", "x"], "use `--approval-mode yolo`"),
         (&["--full-auto"], "use `--approval-mode auto`"),
+        (&["kill", "-KILL", "3"], "use `--signal KILL`"),
+        (&["kill", "-9", "3"], "use `--signal KILL`"),
         (
             &["run", "--dangerously-skip-permissions", "x"],
             "use `--approval-mode yolo`",

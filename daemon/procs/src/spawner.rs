@@ -79,7 +79,7 @@ impl Launcher {
                 let (recipe, mut what) = probe::strongest(&options);
                 let (groups, memory) = memory_control(&options);
                 what.memory = memory;
-                tracing::info!(mechanism = %what.mechanism, "how commands are held together");
+                tracing::info!(mechanism = %what.mechanism, "how the processes of a command are tracked");
                 found.send_replace(Some(what));
                 while let Some(job) = jobs.blocking_recv() {
                     let _inside = job.runtime.enter();

@@ -119,7 +119,7 @@ settings! {
     "agent.planner_max_steps", number(0, 1_000), Trusted, "12":
         "Maximum number of requests that the planner makes for one plan; 0: no limit. The last one sums up what it has found.";
     "agent.auto_plan", Kind::Flag, Free, "false":
-        "Start prompts that look like work of many steps in plan mode, in new sessions that a person works with: the model plans, and changes nothing before the plan is approved. `reasonix run` and goals never start so.";
+        "Start prompts that look like work of many steps in plan mode, in new interactive sessions: the model plans, and changes nothing before the plan is approved. `reasonix run` and goals never start so.";
     "agent.system_prompt", Kind::Text, Trusted, "":
         "System prompt of new sessions, instead of the shipped one. Instruction files (AGENTS.md …) still follow it. Unset: the shipped prompt.";
     "agent.system_prompt_file", Kind::File, Trusted, "":

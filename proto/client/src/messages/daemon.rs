@@ -140,7 +140,7 @@ crate::catalog! {
     CompactionUndone = "compaction undone", "撤销压缩";
     DaemonStopped = "the daemon stopped", "守护进程停止";
     GoalWaitsForProvider = "{0} (the goal waits for the provider)", "{0}（目标等待服务商）";
-    TryFollows = "{0} (next: try {1} of {2})", "{0}（接下来第 {1} 次尝试，共 {2} 次）";
+    TryFollows = "{0} (next: attempt {1} of {2})", "{0}（接下来第 {1} 次尝试，共 {2} 次）";
     NoKey = "no key for `{0}`", "没有 `{0}` 的密钥";
     CauseRecovered = "recovered", "已恢复";
     CausePrompt = "prompt", "提示词";

@@ -51,7 +51,7 @@ crate::catalog! {
     ResolvedAlone = "no client was attached to approve {0}", "没有可批准 {0} 的客户端";
     /// 0: who, 1: the call, 2: the new command.
     ResolvedEdited = "{0} changed {1} to: {2}", "{0} 把 {1} 改成了：{2}";
-    ResolvedAlways = "{0} always allowed {1} in this workspace", "{0} 在此工作区始终允许 {1}";
+    ResolvedAlways = "{0} allowed {1} in this workspace from now on", "{0} 在此工作区始终允许 {1}";
     ResolvedSession = "{0} allowed {1} for this session", "{0} 在本会话内允许了 {1}";
     /// 0: who, 1: paths.
     ResolvedPutBack = "{0} had {1} put back", "{0} 已让 {1} 放回原处";
