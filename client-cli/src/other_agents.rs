@@ -183,7 +183,7 @@ fn one_for_run(word: &str) -> Vec<String> {
         "-r" => Some("--session N"),
         name => OPTIONS.iter().find(|row| row.0 == name).map(|row| row.1),
     };
-    // The value stands behind it already. One that leads to another command has no name in `run`.
+    // The value follows already. One that leads to another command has no name in `run`.
     let mut ours: Vec<String> = match ours.filter(|ours| ours.starts_with('-')) {
         Some(ours) => ours.split(' ').filter(|part| !is_placeholder(part)),
         None => return with_format(name, value, word),
@@ -205,7 +205,7 @@ fn with_format(name: &str, value: Option<&str>, word: &str) -> Vec<String> {
     }
 }
 
-/// Whether a word of the table stands for a value: `MODE`, `N`.
+/// Whether a word of the table is a placeholder of a value: `MODE`, `N`.
 fn is_placeholder(word: &str) -> bool {
     word.chars().all(|c| c.is_ascii_uppercase() || c == '/')
 }

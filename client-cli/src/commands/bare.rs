@@ -261,7 +261,7 @@ fn misspelt(word: &str) -> Error {
     unknown(word, say!(Msg::HelpLists), near::nearest)
 }
 
-/// The error for a word that is no command, with the commands of nearly that name, which `like` chooses.
+/// The error for a word that is not a command, with the commands of nearly that name, which `like` chooses.
 fn unknown(
     word: &str,
     otherwise: &str,

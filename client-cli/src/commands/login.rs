@@ -91,7 +91,7 @@ pub async fn run(args: Args) -> Result<u8, Error> {
     Ok(0)
 }
 
-/// The error where nobody can be asked for a key.
+/// The error without a terminal that could be asked for a key.
 fn no_terminal() -> Error {
     Error::usage(say!(Msg::LoginNoTerminal), say!(Msg::LoginNoTerminalHint))
 }

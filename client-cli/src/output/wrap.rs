@@ -41,7 +41,7 @@ fn place(text: &str, room: usize) -> Option<(usize, usize)> {
             if after.is_empty() {
                 break;
             }
-            // The first place behind a word that is too wide is better than none.
+            // The first place after a word that is too wide is better than none.
             if used <= room || found.is_none() {
                 found = Some((at, text.len() - after.len()));
             }

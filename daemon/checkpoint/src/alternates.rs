@@ -9,7 +9,7 @@ const LIST_MAX: usize = 64 * 1024;
 /// How far git follows lists of lists.
 const DEPTH_MAX: usize = 5;
 
-/// Whether git finds small files only where it looks for lists, from this directory of objects on.
+/// Whether all lists that git would read, from this directory of objects on, are small files.
 pub(crate) fn are_readable(objects: &Path) -> bool {
     reads(objects, 0)
 }
@@ -47,7 +47,7 @@ mod tests {
             fs::create_dir_all(at(place)).unwrap();
         }
         let objects = at("one");
-        assert!(are_readable(&objects), "there is no list");
+        assert!(are_readable(&objects), "no list");
         fs::write(
             at("one/info/alternates"),
             "# a comment\n\n../two\n/nowhere\n",

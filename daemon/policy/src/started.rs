@@ -91,10 +91,10 @@ impl TextLeft {
     }
 }
 
-/// Maximum depth of lines in the options of other lines' commands; what is deeper is unknown.
+/// Maximum depth of lines in the options of other lines' commands; deeper ones are unknown.
 const DEPTH_MAX: usize = 4;
 
-/// Maximum characters of such lines; what is further is unknown.
+/// Maximum characters of such lines; the rest is unknown.
 const TEXT_MAX: usize = 60_000;
 
 /// Characters for which the work of a short line stands.
@@ -140,7 +140,7 @@ fn started_by(
     let mut words = code.files;
     words.extend(unclear::arguments(script, index, part));
     let of_lines = code.lines.iter().flat_map(|line| line.programs(changes));
-    // Which of these are programs is unknown, so only what they would read is of interest.
+    // Which of these are programs is unknown, so only the files that they would read matter.
     let possible = unclear::commands(script, index, part);
     let possible = possible.iter().flat_map(|line| line.programs(changes));
     let is_read =

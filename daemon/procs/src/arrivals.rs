@@ -1,5 +1,5 @@
 //! Watches for protected names that come while a sandboxed command runs, and for protected files that lose what
-//! holds them, and moves what they bring to the quarantine.
+//! holds them, and moves new content to the quarantine.
 //!
 //! The kernel cannot keep a missing name free without something in its place, and nothing is put into
 //! the user's tree. So the names are looked for at each change of their directories, and when the
@@ -140,7 +140,7 @@ impl Arrivals {
                 came: Vec::new(),
             };
             if let Err(error) = records::replace(&watch.record, &record) {
-                tracing::warn!(%error, "what was agreed to cannot be noted for the time after a crash");
+                tracing::warn!(%error, "an approved path cannot be recorded for the time after a crash");
             }
         }
     }
@@ -154,7 +154,7 @@ impl Arrivals {
         records
     }
 
-    /// Moves away what came during commands that a killed daemon ran. Done once; blocks until it is.
+    /// Moves away names that came during commands of a killed daemon. Done once; blocks until it is.
     fn look_after_crash(&self) {
         self.after_crash.call_once(|| {
             for path in self.left_records() {
@@ -202,7 +202,7 @@ impl Arrivals {
     }
 }
 
-/// Keeps what came for the next start of the session, in the record's place.
+/// Keeps the finds for the next start of the session, in the record's place.
 fn keep(record: &Path, came: Vec<Quarantined>) {
     if came.is_empty() {
         let _ = fs::remove_file(record);
@@ -321,14 +321,14 @@ fn look(
     came
 }
 
-/// Puts what was there before a command into the place of what was moved away.
+/// Writes the original content to the place of a file that was moved away.
 fn restored(file: &HeldFile, moved: Quarantined) -> Quarantined {
     if moved.kept.is_none() {
         return moved;
     }
     let written = file.restore();
     if let Err(error) = &written {
-        tracing::warn!(path = %moved.path, %error, "what was there before cannot be written");
+        tracing::warn!(path = %moved.path, %error, "the original content cannot be written");
     }
     Quarantined {
         restored: written.is_ok(),

@@ -273,8 +273,8 @@ fn programs(
 ) -> mcp::Programs {
     let spawn = Arc::clone(procs) as Arc<dyn contract::Spawn>;
     let after_crash = Arc::clone(&spawn);
-    // What the commands of all sessions made while the daemon before was killed is moved away now; here those of servers
-    // are told, and each session tells its own. It may search a tree, and nobody waits for it but who is to add something.
+    // Files that commands of all sessions made while the previous daemon was killed are moved away now. Those of servers
+    // are reported here, the others by their sessions. It may search a tree: only a new approval waits for it.
     tokio::task::spawn_blocking(move || {
         for left in after_crash.leftovers(Pid(0)) {
             tracing::warn!(path = %left.path, kept = ?left.kept, problem = ?left.problem, "an MCP server made a protected name");

@@ -1,6 +1,6 @@
 //! Protected files that exist when a command starts. A mount holds each of them, until another program of the user
 //! replaces the file by a rename, as git and many editors save: then the kernel drops the mount, and the command may
-//! change what is there now. So each look compares with what was there before.
+//! change the new file. So each look compares the present content with the original.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -31,18 +31,18 @@ pub struct HeldFile {
     identity: Identity,
     /// What the user's git may obey at any moment: its text and its permissions.
     obeyed: Option<(String, u32)>,
-    /// It was replaced, so no mount holds what is there now.
+    /// It was replaced, so no mount protects the present file.
     #[serde(default)]
     is_replaced: bool,
 }
 
-/// What tells a file from all others, also from one that came into its place.
+/// Identifies a file, also against one that came into its place.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Identity {
     device: (u32, u32),
     inode: u64,
     /// Seconds and nanoseconds, where the file system knows it: inodes are used again.
-    born: Option<(i64, u32)>,
+    created: Option<(i64, u32)>,
 }
 
 /// What a look at a held file found.
@@ -58,7 +58,7 @@ pub enum HeldLook {
 
 impl HeldFile {
     /// The regular file in this place. `obeyed`: the user's git may obey it at any moment. `None`: there is none, or it
-    /// is replaced so often that this tells nothing.
+    /// is replaced so often that a replacement means nothing.
     #[must_use]
     pub fn of(path: &Path, obeyed: bool) -> Option<Self> {
         let name = path.file_name()?;
@@ -88,7 +88,7 @@ impl HeldFile {
         self.obeyed.is_some()
     }
 
-    /// Compares it with what is there now. That it was replaced is told once.
+    /// Compares it with the present file. A replacement is reported once.
     pub fn look(&mut self) -> HeldLook {
         let (Some(around), Some(name)) = (self.path.parent(), self.path.file_name()) else {
             return HeldLook::Held;
@@ -120,7 +120,7 @@ impl HeldFile {
         }
     }
 
-    /// Writes what was there before into its place, which is free.
+    /// Writes the original content to its place, which is free.
     ///
     /// # Errors
     /// It cannot be written, or something else is there now.
@@ -149,7 +149,7 @@ impl HeldFile {
     }
 }
 
-/// Which file a name has, and its permissions. `None`: it is no regular file.
+/// Which file a name has, and its permissions. `None`: not a regular file.
 fn identity(parent: &OwnedFd, name: &OsStr) -> Result<Option<(Identity, u32)>, Errno> {
     #[cfg(target_os = "linux")]
     {
@@ -160,12 +160,12 @@ fn identity(parent: &OwnedFd, name: &OsStr) -> Result<Option<(Identity, u32)>, E
         if FileType::from_raw_mode(mode) != FileType::RegularFile {
             return Ok(None);
         }
-        let has_born = found.stx_mask & StatxFlags::BTIME.bits() != 0;
-        let born = (found.stx_btime.tv_sec, found.stx_btime.tv_nsec);
+        let has_created = found.stx_mask & StatxFlags::BTIME.bits() != 0;
+        let created = (found.stx_btime.tv_sec, found.stx_btime.tv_nsec);
         let identity = Identity {
             device: (found.stx_dev_major, found.stx_dev_minor),
             inode: found.stx_ino,
-            born: has_born.then_some(born),
+            created: has_created.then_some(created),
         };
         Ok(Some((identity, mode & 0o777)))
     }

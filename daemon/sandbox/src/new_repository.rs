@@ -168,14 +168,14 @@ pub(crate) fn runs_more(before: &str, after: &str) -> bool {
     new.any(|setting| setting.judge(GitDirectoryKind::OfWorkTree) == NewRepository::Runs)
 }
 
-/// A line of a config that is no header, with the section that it is in.
+/// A line of a config that is not a header, with its section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Setting<'a> {
     section: &'a str,
     line: &'a str,
 }
 
-/// All settings, in order. A header with a setting behind it is one that cannot be read.
+/// All settings, in order. A header with a setting after it counts as one that cannot be read.
 fn settings(text: &str) -> impl Iterator<Item = Setting<'_>> {
     let mut section = "";
     let lines = text.lines().map(str::trim);

@@ -76,7 +76,7 @@ impl Quarantine {
     }
 
     /// Brings something back to where it was, as a copy: what else has a hard link to it, or has it
-    /// open, does not change what the user agreed to. `exchange`: what is there now is kept in its place.
+    /// open, does not change what the user agreed to. `exchange`: the present file is kept in its place.
     ///
     /// # Errors
     /// It stays in the quarantine: the reason, as a text for the user.
@@ -110,7 +110,7 @@ impl Quarantine {
             });
         }
         remove(kept);
-        // What was there until now has the copy's name.
+        // The former file has the copy's name.
         if copy.symlink_metadata().is_ok() {
             if copy_tree(&copy, kept).is_ok() {
                 remove(&copy);

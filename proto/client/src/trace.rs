@@ -46,7 +46,7 @@ const SHOWN: usize = 100;
 /// The part of a session's past that its next line needs. Begin with its first event.
 #[derive(Debug, Default)]
 pub struct Trace {
-    /// Of what is put in words when it is read.
+    /// Of entries that are worded when they are read.
     language: Language,
     last: Stamp,
     began: Option<(u64, Stamp)>,

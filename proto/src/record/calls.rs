@@ -107,7 +107,7 @@ pub struct Quarantined {
     /// Where it is now. Absent: still in its place.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept: Option<String>,
-    /// What was there before the command is in its place again.
+    /// The content from before the command is in its place again.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub restored: bool,
     /// Why it could not be moved.

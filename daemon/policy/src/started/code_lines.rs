@@ -25,7 +25,7 @@ impl CodeLine {
     }
 }
 
-/// What of an option's value may be a line: all of it, and what follows `name=` or `!`.
+/// The parts of an option's value that may be a line: all of it, and the rest after `name=` or `!`.
 pub(super) fn in_value(value: &str) -> Vec<&str> {
     let mut lines = vec![value.strip_prefix('!').unwrap_or(value)];
     if let Some((name, rest)) = value.split_once('=')
@@ -47,7 +47,7 @@ pub(super) fn from_words(words: &[Word]) -> Vec<String> {
     match words {
         [] => Vec::new(),
         [_] => vec![joined],
-        // What is unknown has to stay so.
+        // Unknown parts have to stay unknown.
         _ if words.iter().any(|word| !word.is_known()) => vec![joined],
         _ if is_read => vec![quoted.join(" "), joined],
         _ => vec![quoted.join(" ")],

@@ -165,7 +165,7 @@ impl CodeReader {
         }
     }
 
-    /// Adds what is unknown because code in the line may run programs.
+    /// Adds an unknown program, since code in the line may run some.
     fn find_in_texts(
         &self,
         part: &Part,

@@ -40,7 +40,7 @@ fn as_started(
         ..part.clone()
     };
     let started = started(script, &alone, changes)?;
-    // What is unknown is no file of the project.
+    // An unknown name names no file of the project.
     let kind = match started.path {
         Setting::Unknown => StartedKind::Script,
         Setting::Unchanged | Setting::To(_) => kind,
@@ -81,7 +81,7 @@ fn files_named(
     let further = values(arguments, &runner.more_files);
     let in_clusters = clustered(arguments, &runner.file_options);
     let named = named.into_iter().chain(further).chain(in_clusters);
-    // `-`: what it reads is unknown.
+    // `-`: its input is unknown.
     let named = named.flat_map(|word| match word.text.as_str() {
         "-" => vec![paths::unknown("-".to_owned())],
         _ => paths::named_in(&word, &[]),

@@ -1,4 +1,4 @@
-//! The records of running commands on disk: a killed daemon's successor looks for what they made, too.
+//! The records of running commands on disk: a killed daemon's successor looks for their files, too.
 
 use std::fs::{self, DirBuilder};
 use std::io::{self, Write as _};
@@ -11,10 +11,10 @@ use proto::Pid;
 use sandbox::{AbsentName, HeldFile};
 use serde::{Deserialize, Serialize};
 
-/// Where they are, in the quarantine's directory.
+/// Their directory, in the quarantine's.
 const RECORDS: &str = "running";
 
-/// What is looked at while a command runs and when it has ended.
+/// The paths to look at while a command runs and when it has ended.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Watched {
     pub absent: Vec<AbsentName>,
@@ -51,7 +51,7 @@ impl Watched {
 pub(super) struct Record {
     #[serde(flatten)]
     pub watched: Watched,
-    /// What came and could not be reported.
+    /// Finds that could not be reported.
     pub came: Vec<Quarantined>,
 }
 

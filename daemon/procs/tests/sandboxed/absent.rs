@@ -487,6 +487,6 @@ async fn what_was_agreed_to_is_not_held_against_a_command_after_a_crash() {
         assert_eq!(paths, [room.ws(".git/commondir")], "{items:?}");
         assert_eq!(room.text("ws/.mcp.json"), "agreed");
         assert_eq!(room.text("ws/reasonix.toml"), "agreed");
-        assert!(next.leftovers(SESSION).is_empty(), "told once");
+        assert!(next.leftovers(SESSION).is_empty(), "reported once");
     }
 }

@@ -69,7 +69,7 @@ fn windows_are_read_from_the_lists_of_servers_that_name_them() {
 
 #[tokio::test]
 async fn a_key_accepted_by_the_model_list_is_valid_and_the_models_are_returned() {
-    // The prompt tells nothing; the list is not there without the key.
+    // The prompt proves nothing; the list needs the key.
     let down = json(500, "{}");
     let mut fake = FakeServer::start(vec![json(200, LIST), down, json(401, "{}")]).await;
     let probed = probe(of(&fake)).await;

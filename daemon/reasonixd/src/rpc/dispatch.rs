@@ -268,7 +268,7 @@ const PARSER_WORDS_MAX: usize = 500;
 /// Characters of an error's message and of its hint, which may quote such a value, too.
 const ERROR_WORDS_MAX: usize = 4_000;
 
-/// A message without its middle, if it has more characters than that: both ends say what is wrong.
+/// A message without its middle, if it has more characters than that: both ends name the problem.
 fn bounded(text: &str, max: usize) -> String {
     let count = text.chars().count();
     if count <= max {

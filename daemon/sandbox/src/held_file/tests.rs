@@ -11,7 +11,7 @@ fn replace(path: &Path, text: &str) {
 }
 
 #[test]
-fn what_comes_into_the_place_of_a_held_file_is_judged_at_each_look() {
+fn replacement_of_a_held_file_is_judged_at_each_look() {
     let dir = tempfile::tempdir().unwrap();
     let path = fs::canonicalize(dir.path()).unwrap().join("config");
     fs::write(&path, "[core]\n\tbare = false\n").unwrap();
@@ -35,7 +35,7 @@ fn what_comes_into_the_place_of_a_held_file_is_judged_at_each_look() {
     fs::write(&path, "[core]\n\tfsmonitor = evil\n").unwrap();
     assert!(
         matches!(held.look(), HeldLook::RunsMore(_)),
-        "no mount holds what was restored"
+        "no mount holds the restored file"
     );
     let error = held.restore().unwrap_err();
     assert_eq!(error.kind(), io::ErrorKind::AlreadyExists, "{error}");
@@ -62,7 +62,7 @@ fn anything_else_in_the_place_of_what_git_obeys_runs_more() {
 }
 
 #[test]
-fn other_protected_files_are_told_once_and_what_git_replaces_often_never() {
+fn other_protected_files_are_reported_once_and_often_replaced_ones_never() {
     let dir = tempfile::tempdir().unwrap();
     let top = fs::canonicalize(dir.path()).unwrap();
     let path = top.join("tasks.json");

@@ -14,7 +14,7 @@ use proto::record::{Level, Notice};
 pub fn notice(item: &Quarantined) -> Notice {
     let text = match (&item.kept, &item.problem) {
         (Some(kept), _) if item.restored => format!(
-            "`{}` was replaced while a command ran, and can run more than before. The command may have done that, so it was moved to `{kept}`, and what was there before is back. To take it: mv {} {}",
+            "`{}` was replaced while a command ran, and can run more than before. The command may have done that, so it was moved to `{kept}`, and the original is back. To take it: mv {} {}",
             item.path,
             quoted(kept),
             quoted(&item.path),
@@ -48,10 +48,10 @@ fn quoted(path: &str) -> String {
 
 /// Adds to the outcome of a call what the model must know of them.
 pub fn note_for_model(outcome: &mut Outcome, items: &[Quarantined]) {
-    let told = items
+    let reported = items
         .iter()
         .filter(|item| item.kept.is_some() || item.problem.is_some());
-    let paths: Vec<_> = told.map(|item| format!("`{}`", item.path)).collect();
+    let paths: Vec<_> = reported.map(|item| format!("`{}`", item.path)).collect();
     if paths.is_empty() {
         return;
     }

@@ -235,7 +235,7 @@ crate::catalog! {
     NotTrusted = "`{0}` is not trusted; these settings have no effect until it is: {1}", "`{0}` 未受信任；以下设置在受信任之前不生效：{1}";
     UntrustedInstructions = "Instructions from a project that is not trusted: {0}. The model reads them; they permit nothing.", "来自未受信任项目的指令：{0}。模型会读取它们；它们不授予任何权限。";
     MovedAway = "`{0}` appeared while a command ran. It can configure or run something, so it was moved to `{1}`. To take it back: mv {2} {3}", "命令运行期间出现了 `{0}`。它可以更改配置或运行程序，因此已移到 `{1}`。如需取回：mv {2} {3}";
-    ReplacedAndMoved = "`{0}` was replaced while a command ran, and can run more than before. The command may have done that, so it was moved to `{1}`, and what was there before is back. To take it: mv {2} {3}", "命令运行期间 `{0}` 被替换，并且能比以前运行更多内容。这可能是该命令所为，因此它已移到 `{1}`，原来的内容已恢复。如需采用：mv {2} {3}";
+    ReplacedAndMoved = "`{0}` was replaced while a command ran, and can run more than before. The command may have done that, so it was moved to `{1}`, and the original is back. To take it: mv {2} {3}", "命令运行期间 `{0}` 被替换，并且能比以前运行更多内容。这可能是该命令所为，因此它已移到 `{1}`，原来的内容已恢复。如需采用：mv {2} {3}";
     ReplacedByAnother = "`{0}` was replaced by another program while a command ran, and the command could change it from then on: look at it.", "命令运行期间 `{0}` 被另一个程序替换，此后该命令可以更改它：请检查。";
     NotMovedAway = "`{0}` appeared while a command ran. It can configure or run something, and could not be moved away ({1}): look at it.", "命令运行期间出现了 `{0}`。它可以更改配置或运行程序，但无法移走（{1}）：请检查。";
     NoFallback = "No fallback model: {0}", "没有备用模型：{0}";

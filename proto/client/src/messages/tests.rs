@@ -331,7 +331,7 @@ fn rust_files(directory: &Path, to: &mut Vec<std::path::PathBuf>) {
     }
 }
 
-/// Whether a literal is what people read: several words, with a capital at the start and a point at the end.
+/// Whether a literal is a sentence for people: several words, with a capital at the start and a point at the end.
 fn is_sentence(literal: &str) -> bool {
     let starts = literal.starts_with(|first: char| first.is_ascii_uppercase() || first == '`');
     starts && !literal.starts_with("` ") && literal.contains(' ') && literal.ends_with(['.', '?'])

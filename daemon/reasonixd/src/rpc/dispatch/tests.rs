@@ -68,13 +68,13 @@ fn a_message_does_not_quote_megabytes() {
 #[test]
 fn error_of_megabytes_becomes_a_small_frame() {
     let long = "x".repeat(4 << 20);
-    let message = format!("`{long}` is no directory.");
+    let message = format!("`{long}` is not a directory.");
     let hint = format!("Make `{long}` or name another.");
     let failure = Failure::new(ErrorName::InvalidParams, message, hint);
     let frame = error_frame(Some(Id::Number(7)), &failure);
     assert!(frame.len() < 10_000, "{}", frame.len());
     let text = String::from_utf8(frame).expect("UTF-8");
-    for part in ["is no directory.", "or name another."] {
+    for part in ["is not a directory.", "or name another."] {
         assert!(text.contains(part), "{text}");
     }
 }

@@ -48,7 +48,7 @@ fn file_that_was_replaced_is_told_as_such() {
         ..item("/w/.git/config", Some("/home/q/7-1/config"), None)
     };
     let text = notice(&moved).text;
-    assert!(text.contains("what was there before is back"), "{text}");
+    assert!(text.contains("the original is back"), "{text}");
     let left = item("/w/.vscode/tasks.json", None, None);
     let text = notice(&left).text;
     assert!(text.contains("replaced by another program"), "{text}");
