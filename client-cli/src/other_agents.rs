@@ -153,6 +153,12 @@ pub fn error(error: &clap::Error, arguments: &[OsString]) -> Option<Error> {
     None
 }
 
+/// Whether another agent has this option, under another name than here.
+pub fn has_option(option: &str) -> bool {
+    let name = option.split('=').next().unwrap_or_default();
+    OPTIONS.iter().any(|row| row.0 == name)
+}
+
 /// The whole line for `run`, with options as they are named here; `None`: it would not be accepted either.
 fn with_rest(ours: &str, rest: &[&str]) -> Option<String> {
     if ours != RUN || rest.is_empty() {

@@ -148,6 +148,8 @@ fn what_commands_change_is_taken_back_whatever_replaced_a_file_that_git_reads() 
             house.files("//- kept.txt\nold\n");
             let git = |arguments: &[&str]| {
                 let mut command = Command::new("git");
+                // Its own work in the background would outlive the test.
+                command.args(["-c", "gc.auto=0", "-c", "maintenance.auto=false"]);
                 command.args(["-c", "user.name=a", "-c", "user.email=a@b"]);
                 let done = command
                     .args(arguments)

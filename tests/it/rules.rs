@@ -450,7 +450,7 @@ async fn grants_are_listed_and_revoked_wherever_they_are_stored() {
         .filter(|rule| rule.rule == "Bash(make test:*)")
         .map(|rule| rule.layer.as_str())
         .collect();
-    assert_eq!(layers, ["kept", "session"]);
+    assert_eq!(layers, ["persisted", "session"]);
     let both = house.reasonix(&["permissions", "revoke", "-s", &session, "Bash(make test:*)"]);
     assert_ne!(both.code(), Some(0), "{both:?}");
     assert!(both.err.contains("--from"), "{}", both.err);

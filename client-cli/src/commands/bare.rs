@@ -145,12 +145,23 @@ pub fn meant_run(error: &clap::Error, arguments: &[OsString]) -> Option<Error> {
         return None;
     };
     let line = other_agents::for_run(&words);
-    let is_of_run = option.starts_with('-') && parses_as_run(&line).is_some();
-    if !is_of_run || words.iter().any(is_command) {
+    // Alone, an option of another agent has a name in the interface.
+    let is_alone = !has_prompt(&line) && other_agents::has_option(option);
+    let is_of_run = option.starts_with('-') && !is_alone && parses_as_run(&line).is_some();
+    let is_other_word = |word: &&str| {
+        other_agents::command_here(word).is_some() || is_word(word) && is_slip(word, &command)
+    };
+    if !is_of_run || words.iter().any(is_command) || words.first().is_some_and(is_other_word) {
         return None;
     }
     let what = say!(Msg::UnknownOption, text::line(option));
     Some(Error::usage(what, use_run(&words)))
+}
+
+/// Whether a word is a command with a slip of the keyboard in it.
+fn is_slip(word: &str, command: &clap::Command) -> bool {
+    let names = command.get_subcommands().map(clap::Command::get_name);
+    !near::mistyped(word, names.collect()).is_empty()
 }
 
 /// Whether an option or a command is not known.
