@@ -75,6 +75,9 @@ const EXPLAINED: &[(&str, Msg)] = &[
     ("--skip-git-repo-check", Msg::ForNoRepository),
 ];
 
+/// Those of them that have no value where the option here has one: it has to be given.
+const WITHOUT_VALUE: [&str; 1] = ["--oss"];
+
 /// What shows the config elsewhere: here the command alone does.
 const SHOWS_CONFIG: [&str; 2] = ["list", "show"];
 
@@ -191,7 +194,9 @@ fn one_for_run(word: &str) -> Vec<String> {
     };
     // The value follows already. One that leads to another command has no name in `run`.
     let mut ours: Vec<String> = match ours.filter(|ours| ours.starts_with('-')) {
-        Some(ours) => ours.split(' ').filter(|part| !is_placeholder(part)),
+        Some(ours) => ours
+            .split(' ')
+            .filter(|part| WITHOUT_VALUE.contains(&name) || !is_placeholder(part)),
         None => return with_format(name, value, word),
     }
     .map(str::to_owned)

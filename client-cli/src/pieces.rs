@@ -374,6 +374,7 @@ fn display_pieces(outcome: &ToolOutcome) -> Vec<Piece> {
             signal,
             tail,
             sandbox_stopped,
+            stopped,
             ..
         } => {
             let mut pieces = Vec::new();
@@ -381,6 +382,10 @@ fn display_pieces(outcome: &ToolOutcome) -> Vec<Piece> {
                 pieces.extend(block(Tone::Output, tail.trim_end_matches('\n').to_owned()));
             }
             match (exit_code, signal) {
+                _ if stopped.is_some() => {
+                    let why = stopped.as_deref().unwrap_or_default();
+                    pieces.extend(block(Tone::Warning, translated(why).into_owned()));
+                }
                 (Some(0), _) | (None, None) => {}
                 (Some(code), _) => pieces.extend(block(Tone::Tool, say!(Msg::ExitCode, code))),
                 (None, Some(signal)) => {

@@ -424,6 +424,9 @@ pub enum Display {
         /// The sandbox stopped something.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         sandbox_stopped: bool,
+        /// Why Reasonix ended it: its limit of time, output or memory.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        stopped: Option<String>,
     },
 }
 

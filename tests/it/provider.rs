@@ -735,7 +735,7 @@ fn the_tries_of_a_server_that_does_not_run_are_counted_as_they_are_made() {
     let states = ran.all("session.state");
     let causes: Vec<_> = states
         .iter()
-        .filter_map(|state| state["cause"].as_str()?.split_once("(next: attempt "))
+        .filter_map(|state| state["cause"].as_str()?.split_once("(attempt "))
         .filter_map(|(_, counts)| counts.trim_end_matches(')').split_once(" of "))
         .collect();
     let (next, last) = causes.last().expect("it is tried again");

@@ -25,7 +25,7 @@ use crate::{output, reach, text};
 pub struct Args {
     #[command(flatten)]
     listing: Listing,
-    /// First ask each usable provider for its list of models, and keep it. Each gets a prompt of one token, too.
+    /// Refresh the list of models of each usable provider first, and send each a prompt of one token.
     #[arg(long)]
     refresh: bool,
 }

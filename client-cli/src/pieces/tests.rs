@@ -574,6 +574,26 @@ fn what_the_sandbox_stopped_is_told_once_and_so_is_its_run_outside() {
 }
 
 #[test]
+fn command_that_reached_a_limit_is_shown_with_that_limit() {
+    let started = event(
+        Some(6),
+        "tool.started",
+        &json!({"call": "a", "tool": "bash", "subject": "yes", "read_only": false, "outside": false}),
+    );
+    let display = json!({"type": "command", "exit_code": null, "signal": 15, "output_bytes": 2, "tail": "y\n",
+        "stopped": "stopped after 64 MB of output"});
+    let finished = event(
+        Some(7),
+        "tool.finished",
+        &json!({"call": "a", "tool": "bash", "status": "failed", "duration_ms": 1, "display": display}),
+    );
+    assert_eq!(
+        grown(&[started, finished]),
+        "[bash yes][y][stopped after 64 MB of output]"
+    );
+}
+
+#[test]
 fn a_call_that_failed_before_anybody_judged_it_is_named_by_its_arguments() {
     let asked = json!({"item": "m1.1", "text": "", "finish": "tool_calls", "calls": [
         {"id": "c", "name": "edit_file", "arguments": "{\"path\":\"a.rs\"}"}]});

@@ -1,36 +1,46 @@
 //! The lists of further places of objects that a repository may have: git reads them to their end, whatever they are.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use workspace::{SmallFile, read_small};
 
 /// Maximum bytes of a list.
 const LIST_MAX: usize = 64 * 1024;
-/// How far git follows lists of lists.
-const DEPTH_MAX: usize = 5;
+/// Maximum lists of one repository. Git follows a list to five more.
+const LISTS_MAX: usize = 64;
 
-/// Whether all lists that git would read, from this directory of objects on, are small files.
+/// Whether all lists that git would read, from this directory of objects on, are small files, and few.
 pub(crate) fn are_readable(objects: &Path) -> bool {
-    reads(objects, 0)
-}
-
-fn reads(objects: &Path, depth: usize) -> bool {
-    if depth > DEPTH_MAX {
-        return true;
+    let mut pending = vec![objects.to_path_buf()];
+    let mut known = BTreeSet::new();
+    while let Some(objects) = pending.pop() {
+        // One that does not exist has no list.
+        let Ok(objects) = objects.canonicalize() else {
+            continue;
+        };
+        let text = match read_small(&objects.join("info/alternates"), LIST_MAX) {
+            SmallFile::Read(text) => text,
+            SmallFile::Missing => continue,
+            SmallFile::Unusable => return false,
+        };
+        if !known.insert(objects.clone()) {
+            continue;
+        }
+        let Ok(text) = String::from_utf8(text) else {
+            return false;
+        };
+        let places = text.lines();
+        let places = places.filter(|line| !line.is_empty() && !line.starts_with('#'));
+        for place in places {
+            // A path in quotes has escapes that only git resolves.
+            if place.starts_with('"') || pending.len() + known.len() >= LISTS_MAX {
+                return false;
+            }
+            pending.push(objects.join(place));
+        }
     }
-    let text = match read_small(&objects.join("info/alternates"), LIST_MAX) {
-        SmallFile::Read(text) => text,
-        SmallFile::Missing => return true,
-        SmallFile::Unusable => return false,
-    };
-    let Ok(text) = String::from_utf8(text) else {
-        return false;
-    };
-    let mut places = text
-        .lines()
-        .filter(|line| !line.is_empty() && !line.starts_with('#'));
-    // A path in quotes has escapes that only git resolves.
-    places.all(|place| !place.starts_with('"') && reads(&objects.join(place), depth + 1))
+    true
 }
 
 #[cfg(test)]
@@ -63,6 +73,10 @@ mod tests {
         list.set_len(10 << 30).unwrap();
         assert!(!are_readable(&objects), "a sparse file");
         fs::write(at("three/info/alternates"), "../one\n").unwrap();
-        assert!(are_readable(&objects), "git ends a loop by itself");
+        assert!(are_readable(&objects), "a loop ends");
+        fs::write(at("three/info/alternates"), ".\n".repeat(10)).unwrap();
+        assert!(are_readable(&objects), "the same place is read once");
+        fs::write(at("three/info/alternates"), ".\n".repeat(30_000)).unwrap();
+        assert!(!are_readable(&objects), "too many");
     }
 }

@@ -6,13 +6,13 @@
 //! command has ended. A record on disk names them while it runs, so that a killed daemon's successor
 //! looks too.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError, Weak};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::{Duration, Instant};
 
 use contract::{ChildEvent, Quarantined};
 use proto::Pid;
@@ -34,6 +34,8 @@ pub(crate) use records::Watched;
 
 /// Pause between two looks, while directories change all the time.
 const PAUSE: Duration = Duration::from_millis(10);
+/// Paths that are remembered for commands that are being prepared.
+const EXPECTED_MAX: usize = 64;
 /// Names that may come during one command. One that makes more is stopped.
 const ARRIVALS_MAX: usize = 16;
 
@@ -43,7 +45,9 @@ pub(crate) struct Arrivals {
     dir: PathBuf,
     records: Records,
     /// What commands of a daemon before this one made is looked for once, before anything new is agreed to.
-    after_crash: Once,
+    after_crash: Mutex<bool>,
+    /// The newest paths that someone else was about to create: a command that is being prepared has not seen them.
+    expected: Mutex<VecDeque<(Instant, Vec<PathBuf>)>>,
     running: Mutex<Vec<Weak<ArrivalWatch>>>,
 }
 
@@ -55,8 +59,8 @@ pub(crate) struct ArrivalWatch {
     /// runs. Otherwise only what git would obey, so that a command is not disturbed half-way.
     in_background: bool,
     quarantine: Quarantine,
-    /// Locked during a look, but not while repositories are searched.
-    watched: Mutex<Watched>,
+    /// Locked during a look, but not while repositories are searched. `None`: the watch has finished.
+    watched: Mutex<Option<Watched>>,
     /// What came and was not reported yet.
     came: Mutex<Vec<Quarantined>>,
     /// How many came so far.
@@ -78,12 +82,13 @@ impl Arrivals {
         Arc::new(Self {
             records: Records::new(&dir),
             dir,
-            after_crash: Once::new(),
+            after_crash: Mutex::new(false),
+            expected: Mutex::default(),
             running: Mutex::default(),
         })
     }
 
-    /// Watches these until the watch is finished. Blocks.
+    /// Watches these until the watch is finished. `prepared`: when they were found out, or before. Blocks.
     ///
     /// # Errors
     /// The record cannot be written.
@@ -91,13 +96,16 @@ impl Arrivals {
         &self,
         (session, in_background): (Pid, bool),
         mut watched: Watched,
+        prepared: Instant,
     ) -> io::Result<Option<Arc<ArrivalWatch>>> {
         if watched.is_empty() {
             return Ok(None);
         }
         // What a command in the background has made is not known before it was judged.
         for watch in self.running() {
-            let before = &lock(&watch.watched).repositories;
+            let before = lock(&watch.watched);
+            let before = before.iter().flat_map(|watched| &watched.repositories);
+            let before: Vec<_> = before.collect();
             for known in &mut watched.repositories {
                 if let Some(before) = before.iter().find(|other| other.root == known.root) {
                     known.places.retain(|place| before.places.contains(place));
@@ -108,12 +116,17 @@ impl Arrivals {
         changes.add(&directories(&watched));
         // Locked until both are there: a record without a watch is of a daemon that was killed.
         let mut running = lock(&self.running);
+        for (at, paths) in &*lock(&self.expected) {
+            if *at >= prepared {
+                watched.expect(paths);
+            }
+        }
         let watch = Arc::new(ArrivalWatch {
             session,
             in_background,
             quarantine: Quarantine::new(self.dir.clone()),
             record: self.records.create(session, &watched)?,
-            watched: Mutex::new(watched),
+            watched: Mutex::new(Some(watched)),
             came: Mutex::default(),
             count: AtomicU64::new(0),
             changes,
@@ -132,8 +145,17 @@ impl Arrivals {
     /// Someone else is about to create these paths, with the user's approval: they are no arrivals.
     pub(crate) fn expect(&self, paths: &[PathBuf]) {
         self.look_after_crash();
+        let mut expected = lock(&self.expected);
+        expected.push_back((Instant::now(), paths.to_vec()));
+        if expected.len() > EXPECTED_MAX {
+            expected.pop_front();
+        }
+        drop(expected);
         for watch in self.running() {
             let mut watched = lock(&watch.watched);
+            let Some(watched) = &mut *watched else {
+                continue;
+            };
             watched.expect(paths);
             let record = Record {
                 watched: watched.clone(),
@@ -156,22 +178,23 @@ impl Arrivals {
 
     /// Moves away names that came during commands of a killed daemon. Done once; blocks until it is.
     fn look_after_crash(&self) {
-        self.after_crash.call_once(|| {
-            for path in self.left_records() {
-                let (Some(record), Some(session)) =
-                    (records::read(&path), records::session_of(&path))
-                else {
-                    let _ = fs::remove_file(&path);
-                    continue;
-                };
-                let mut watched = record.watched;
-                let quarantine = Quarantine::new(self.dir.clone());
-                let mut came = record.came;
-                came.extend(look(&quarantine, session, &mut watched, true));
-                came.extend(search(&quarantine, session, &watched));
-                keep(&path, came);
-            }
-        });
+        let mut done = lock(&self.after_crash);
+        if std::mem::replace(&mut *done, true) {
+            return;
+        }
+        for path in self.left_records() {
+            let (Some(record), Some(session)) = (records::read(&path), records::session_of(&path))
+            else {
+                let _ = fs::remove_file(&path);
+                continue;
+            };
+            let mut watched = record.watched;
+            let quarantine = Quarantine::new(self.dir.clone());
+            let mut came = record.came;
+            came.extend(look(&quarantine, session, &mut watched, true));
+            came.extend(search(&quarantine, session, &watched));
+            keep(&path, came);
+        }
     }
 
     /// What came during commands of this session that a killed daemon ran, and what nobody was there
@@ -239,6 +262,9 @@ impl ArrivalWatch {
         self.look(When::Ended).await;
         self.report(events).await;
         let done = tokio::task::spawn_blocking(move || {
+            // Nobody writes the record from now on.
+            let mut watched = lock(&self.watched);
+            *watched = None;
             keep(&self.record, std::mem::take(&mut *lock(&self.came)));
         });
         let _ = done.await;
@@ -248,17 +274,26 @@ impl ArrivalWatch {
     async fn look(self: &Arc<Self>, when: When) {
         let watch = Arc::clone(self);
         let looked = tokio::task::spawn_blocking(move || {
-            let mut watched = lock(&watch.watched);
+            let mut locked = lock(&watch.watched);
+            let Some(watched) = &mut *locked else {
+                return;
+            };
             // New directories first: what comes into one after this look wakes the next.
-            watch.changes.add(&directories(&watched));
+            watch.changes.add(&directories(watched));
             let all = when == When::Ended || watch.in_background;
-            let mut came = look(&watch.quarantine, watch.session, &mut watched, all);
+            let mut came = look(&watch.quarantine, watch.session, watched, all);
             if when == When::Ended {
                 let known = watched.clone();
-                drop(watched);
+                drop(locked);
                 came.extend(search(&watch.quarantine, watch.session, &known));
             }
-            watch.count.fetch_add(came.len() as u64, Ordering::Relaxed);
+            // A file that another program replaced is not of the command.
+            let made = came
+                .iter()
+                .filter(|item| item.kept.is_some() || item.problem.is_some());
+            watch
+                .count
+                .fetch_add(made.count() as u64, Ordering::Relaxed);
             lock(&watch.came).extend(came);
         });
         let _ = looked.await;
@@ -311,9 +346,9 @@ fn look(
                 false
             }
             HeldLook::RunsMore(arrival) => {
-                let moved = take(quarantine, session, &arrival);
+                let moved = restore(quarantine, session, (file, arrival));
                 let is_moved = moved.as_ref().is_none_or(|moved| moved.problem.is_none());
-                came.extend(moved.map(|moved| restored(file, moved)));
+                came.extend(moved);
                 is_moved
             }
         }
@@ -321,18 +356,18 @@ fn look(
     came
 }
 
-/// Writes the original content to the place of a file that was moved away.
-fn restored(file: &HeldFile, moved: Quarantined) -> Quarantined {
-    if moved.kept.is_none() {
-        return moved;
-    }
-    let written = file.restore();
-    if let Err(error) = &written {
-        tracing::warn!(path = %moved.path, %error, "the original content cannot be written");
-    }
-    Quarantined {
-        restored: written.is_ok(),
-        ..moved
+/// Puts the original content into the place of what replaced it, and moves that away.
+fn restore(
+    quarantine: &Quarantine,
+    session: Pid,
+    (file, arrival): (&HeldFile, Arrival),
+) -> Option<Quarantined> {
+    match file.restore(arrival) {
+        Ok(arrival) => take(quarantine, session, &arrival).map(|moved| Quarantined {
+            restored: true,
+            ..moved
+        }),
+        Err(error) => Some(stuck(file.path(), &error)),
     }
 }
 

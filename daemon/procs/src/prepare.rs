@@ -1,6 +1,7 @@
 //! Prepares a sandboxed command: requirements before its start and while it runs.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use contract::SandboxSpec;
 use proto::Pid;
@@ -38,6 +39,7 @@ pub(crate) async fn prepare(
         findings::SandboxBackend::Not(why) => Err(format!("the sandbox does not work here: {why}")),
         findings::SandboxBackend::Landlock { brokered } => {
             blocking(move || {
+                let prepared = Instant::now();
                 // Nothing in the workspace is protected by this layer. What comes is still noticed.
                 let plan = MountPlan::of(&sandbox, &HostFileSystem);
                 let absent = plan.map_or_else(|_| Vec::new(), |plan| plan.absent);
@@ -51,7 +53,7 @@ pub(crate) async fn prepare(
                         &arrivals,
                         (session, in_background),
                         (absent, Vec::new()),
-                        &sandbox,
+                        (&sandbox, prepared),
                     )?,
                     ..PreparedCommand::default()
                 })
@@ -89,14 +91,14 @@ fn watched(
     arrivals: &Arrivals,
     command: (Pid, bool),
     (absent, held): (Vec<AbsentName>, Vec<HeldFile>),
-    sandbox: &SandboxSpec,
+    (sandbox, prepared): (&SandboxSpec, Instant),
 ) -> Result<Option<Arc<ArrivalWatch>>, String> {
     let watched = Watched {
         absent,
         held,
         repositories: sandbox.repositories.clone(),
     };
-    arrivals.begin(command, watched).map_err(|error| {
+    arrivals.begin(command, watched, prepared).map_err(|error| {
         format!(
             "the sandbox: the list of protected names that do not exist cannot be stored: {error}"
         )
@@ -109,6 +111,7 @@ fn mounts(
     arrivals: &Arrivals,
     command: (Pid, bool),
 ) -> Result<PreparedCommand, String> {
+    let prepared = Instant::now();
     let refused = |why: sandbox::PlanError| format!("the sandbox: {why}");
     let mut plan = MountPlan::of(sandbox, &HostFileSystem).map_err(refused)?;
     let absent = std::mem::take(&mut plan.absent);
@@ -121,7 +124,7 @@ fn mounts(
             plan: Some(plan),
             session: None,
         },
-        watch: watched(arrivals, command, (absent, held), sandbox)?,
+        watch: watched(arrivals, command, (absent, held), (sandbox, prepared))?,
         ..PreparedCommand::default()
     })
 }

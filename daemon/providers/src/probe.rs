@@ -228,6 +228,14 @@ async fn ask(what: &ProbeRequest, site: &ErrorContext, url: &Url, started: Insta
     let (key, text, hint) = match checked {
         PromptCheck::Judged(judged) => judged,
         PromptCheck::Elsewhere(better) => return without_prompts(host, better),
+        PromptCheck::Refused(why) => (
+            KeyState::Unknown,
+            format!(
+                "answered {}, but refused a prompt of one token: it answered {why}",
+                model_count(models.len(), answer.cut)
+            ),
+            "send a prompt to see whether it lasts".to_owned(),
+        ),
         PromptCheck::Unclear => {
             let shown_to_all = is_list && is_shown_to_all(what, url, deadline).await;
             judge(what, site, &answer, models.len(), shown_to_all)

@@ -2,7 +2,7 @@
 //! replaces the file by a rename, as git and many editors save: then the kernel drops the mount, and the command may
 //! change the new file. So each look compares the present content with the original.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Write as _};
 use std::os::fd::OwnedFd;
@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use crate::absent::Arrival;
 use crate::file_system::{open_directory, small_text};
 use crate::new_repository::runs_more;
+use crate::quarantine::free_name;
 
 /// Maximum bytes of a file whose text is compared.
 const TEXT_MAX: u64 = 64 * 1024;
@@ -99,54 +100,71 @@ impl HeldFile {
         };
         let now = match identity(&parent, name) {
             Err(Errno::NOENT) => return HeldLook::Held,
-            Ok(now) => now.map(|(identity, _)| identity),
+            Ok(now) => now,
             Err(_) => None,
         };
         let was_replaced = self.is_replaced;
-        self.is_replaced |= now.as_ref() != Some(&self.identity);
+        let is_same = now.as_ref().is_some_and(|(now, _)| *now == self.identity);
+        self.is_replaced |= !is_same;
         if !self.is_replaced {
             return HeldLook::Held;
         }
-        let Some((before, _)) = &self.obeyed else {
+        let Some(before) = &self.obeyed else {
             return match was_replaced {
                 true => HeldLook::Held,
                 false => HeldLook::Replaced,
             };
         };
-        match small_text(&parent, name, TEXT_MAX) {
-            Ok(text) if !runs_more(before, &text) => HeldLook::Held,
+        let mode = now.map_or(0, |(_, mode)| mode);
+        let after = small_text(&parent, name, TEXT_MAX).map(|text| (text, mode));
+        match after {
+            Ok(after) if !runs_anything_new(before, &after) => HeldLook::Held,
             Err(Errno::NOENT) => HeldLook::Held,
             _ => HeldLook::RunsMore(Arrival::new(self.path.clone(), parent, name)),
         }
     }
 
-    /// Writes the original content to its place, which is free.
+    /// Puts the original content into the place of what was found there, by one exchange, so that the name is never free.
+    /// The arrival is what was there, under its new name beside the place.
     ///
     /// # Errors
-    /// It cannot be written, or something else is there now.
-    pub fn restore(&self) -> io::Result<()> {
-        let (Some(around), Some(name)) = (self.path.parent(), self.path.file_name()) else {
-            return Ok(());
-        };
+    /// What was found is still in its place.
+    pub fn restore(&self, found: Arrival) -> io::Result<Arrival> {
         let Some((text, mode)) = &self.obeyed else {
-            return Ok(());
+            return Err(io::ErrorKind::InvalidInput.into());
         };
-        let parent = open_directory(around)?;
-        let mut new = OsString::from(name);
-        new.push(format!(".before-{}", std::process::id()));
+        let Arrival { parent, name, .. } = &found;
+        let new = free_name(parent, name, "original")?;
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
-        let mut file = File::from(openat(&parent, &new, flags, Mode::RUSR | Mode::WUSR)?);
+        let mut file = File::from(openat(parent, &new, flags, Mode::RUSR | Mode::WUSR)?);
         let placed = file.write_all(text.as_bytes()).and_then(|()| {
             fchmod(&file, Mode::from_bits_truncate(*mode))?;
             file.sync_all()?;
-            let flags = RenameFlags::NOREPLACE;
-            Ok(renameat_with(&parent, &new, &parent, name, flags)?)
+            let flags = RenameFlags::EXCHANGE;
+            Ok(renameat_with(parent, &new, parent, name, flags)?)
         });
         if placed.is_err() {
-            let _ = unlinkat(&parent, &new, AtFlags::empty());
+            let _ = unlinkat(parent, &new, AtFlags::empty());
         }
-        placed
+        placed?;
+        Ok(Arrival { name: new, ..found })
     }
+}
+
+/// Whether a file that stood in the place of another may run something that the other did not. What is no config says all of
+/// it: a program, or the name of a directory.
+fn runs_anything_new(before: &(String, u32), after: &(String, u32)) -> bool {
+    match is_config(&before.0) {
+        true => runs_more(&before.0, &after.0),
+        false => before != after,
+    }
+}
+
+/// Whether a text is a config of git: it has nothing before its first section.
+fn is_config(text: &str) -> bool {
+    let mut lines = text.lines().map(str::trim);
+    let first = lines.find(|line| !line.is_empty() && !line.starts_with(['#', ';']));
+    !text.starts_with("#!") && first.is_none_or(|first| first.starts_with('['))
 }
 
 /// Which file a name has, and its permissions. `None`: not a regular file.

@@ -58,8 +58,10 @@ impl Quarantine {
         } = arrival;
         let moved = self.slot(session, path).and_then(|slot| {
             let to = open_directory(&slot)?;
-            let at = slot.join(name);
-            match rename(parent, name, &to, name) {
+            // It may have been moved out of its place already.
+            let kept = path.file_name().unwrap_or(name);
+            let at = slot.join(kept);
+            match rename(parent, name, &to, kept) {
                 Ok(()) => Ok(Moved::To(at)),
                 Err(Errno::NOENT) => Ok(Moved::Gone),
                 Err(Errno::XDEV) => copy_away(arrival, &at),
@@ -109,14 +111,21 @@ impl Quarantine {
                 _ => failed(error),
             });
         }
-        remove(kept);
-        // The former file has the copy's name.
+        // The former file has the copy's name, and is kept in turn.
         if copy.symlink_metadata().is_ok() {
-            if copy_tree(&copy, kept).is_ok() {
+            let slot = kept.parent().unwrap_or(kept);
+            let former = slot.join("former");
+            let kept_too = copy_tree(&copy, &former).and_then(|()| {
+                remove(kept);
+                fs::rename(&former, kept)
+            });
+            // Else it stays beside its place, where the user finds it.
+            if kept_too.is_ok() {
                 remove(&copy);
             }
             return Ok(());
         }
+        remove(kept);
         if let Some(slot) = kept.parent().filter(|slot| slot.starts_with(&self.dir)) {
             // Fails if something else is in it.
             let _ = fs::remove_dir(slot);
@@ -180,7 +189,7 @@ fn beside(parent: &OwnedFd, name: &OsStr) -> io::Result<Option<OsString>> {
 }
 
 /// A name beside another one that nothing has: no protected name ends like that.
-fn free_name(parent: &OwnedFd, name: &OsStr, why: &str) -> io::Result<OsString> {
+pub(crate) fn free_name(parent: &OwnedFd, name: &OsStr, why: &str) -> io::Result<OsString> {
     for number in 1..=TRIES {
         let mut new = name.to_os_string();
         new.push(format!(".{why}-{number}"));

@@ -389,6 +389,7 @@ async fn outcome(
         head: capture.first_lines(TAIL_CHARS),
         tail: capture.tail(TAIL_CHARS),
         sandbox_stopped: stopped.as_ref().is_some_and(SandboxDenial::is_clear),
+        stopped: end.reached_limit(),
     };
     Outcome {
         status,

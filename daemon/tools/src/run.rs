@@ -176,13 +176,8 @@ impl CommandEnd {
             Some(why) => format!("{}; ", self.stop_report(why)),
             None => String::new(),
         };
-        let memory = match self.exit.and_then(|exit| exit.over_memory) {
-            Some(limit) => format!(
-                "killed for its memory: with all its processes it used more than the limit of {} MB (`sandbox.memory_limit_mb`); ",
-                limit / 1024 / 1024
-            ),
-            None => String::new(),
-        };
+        let memory = self.memory_report();
+        let memory = memory.map_or_else(String::new, |why| format!("{why}; "));
         let swept = match self.exit.map_or(0, |exit| exit.swept) {
             0 => String::new(),
             count => format!("; {count} processes it left behind were stopped"),
@@ -191,6 +186,23 @@ impl CommandEnd {
             "{why}{memory}{how}, {:.2} s{swept}",
             self.took.as_secs_f64()
         )
+    }
+
+    /// The limit of time, output or memory that ended it, for people.
+    pub(crate) fn reached_limit(&self) -> Option<String> {
+        let limit = self
+            .stopped
+            .filter(|why| matches!(why, StopCause::Time | StopCause::Output));
+        limit
+            .map(|why| self.stop_report(why))
+            .or_else(|| self.memory_report())
+    }
+
+    fn memory_report(&self) -> Option<String> {
+        let limit = self.exit?.over_memory? / 1024 / 1024;
+        Some(format!(
+            "killed for its memory: with all its processes it used more than the limit of {limit} MB (`sandbox.memory_limit_mb`)"
+        ))
     }
 
     fn stop_report(&self, why: StopCause) -> String {

@@ -434,7 +434,7 @@ impl Step<'_> {
         self.supersede(&asking, &partial);
         let next = asking.attempt + 1;
         let last = self.last_try(next, total_ms.saturating_sub(spent.saturating_add(wait)));
-        let cause = format!("{} (next: attempt {next} of {last})", error.message);
+        let cause = format!("{} (attempt {next} of {last})", error.message);
         self.wait_for_retry(asking, &cause, wait)
     }
 

@@ -98,8 +98,8 @@ pub struct ToolBlocked {
     pub quarantined: Vec<Quarantined>,
 }
 
-/// A file or directory that came under a protected name while a sandboxed command ran. With neither `kept` nor `problem`:
-/// a protected file that another program replaced meanwhile, which nothing kept from the command then.
+/// A file or directory that came under a protected name, or replaced a protected file, while a sandboxed command ran. With
+/// neither `kept` nor `problem`: another program replaced a protected file, and the command could write it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Quarantined {
     /// Where it came.

@@ -47,12 +47,15 @@ fn is_default(provider: &ProviderStatus, default: Option<&str>) -> bool {
 async fn probed(client: &Client, provider: &ProviderStatus, default: bool) -> Result<Check, Error> {
     let probed = key::probed(client, provider).await?;
     let works = probed.reachable && !matches!(probed.key, KeyState::Wrong | KeyState::Missing);
+    // It answers, and no prompt was answered.
+    let is_unclear = works && probed.key == KeyState::Unknown && !probed.hint.is_empty();
     let level = match (works, default) {
+        (true, _) if is_unclear => CheckLevel::Warning,
         (true, _) => CheckLevel::Ok,
         (false, true) => CheckLevel::Failed,
         (false, false) => CheckLevel::Warning,
     };
-    let hint = match (works, probed.hint.is_empty()) {
+    let hint = match (works && !is_unclear, probed.hint.is_empty()) {
         (true, _) => "",
         (false, false) => probed.hint.as_str(),
         (false, true) => say!(Msg::StoreAnother),

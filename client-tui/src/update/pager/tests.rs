@@ -68,6 +68,7 @@ fn tool(id: u64, subject: &str, output: &str) -> Entry {
                 head: String::new(),
                 tail: output.to_owned(),
                 sandbox_stopped: false,
+                stopped: None,
             },
             blocked: None,
             spill: None,

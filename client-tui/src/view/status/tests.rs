@@ -270,14 +270,14 @@ fn a_turn_that_runs_says_how_long_with_what_and_how_to_stop_it() {
 fn retry_row_cuts_the_cause_and_keeps_the_count() {
     let mut model = model(State::Waiting, Some(WaitingFor::Retry));
     let session = model.session.as_mut().unwrap();
-    "`deepseek` cannot be reached: connection refused by the proxy at 10.0.0.1 (next: attempt 2 of 8)"
+    "`deepseek` cannot be reached: connection refused by the proxy at 10.0.0.1 (attempt 2 of 8)"
         .clone_into(&mut session.cause);
     session.retry_at = Some(model.now + Duration::from_secs(5));
     let rows = |width| above_of(&model, width).remove(1);
-    assert_eq!(rows(40), "⠋ `deep… (next: attempt 2 of 8) · in 5 s");
+    assert_eq!(rows(40), "⠋ `deepse… (attempt 2 of 8) · in 5 s");
     assert_eq!(
         rows(80),
-        "⠋ `deepseek` cannot be reached: connection refu… (next: attempt 2 of 8) · in 5 s"
+        "⠋ `deepseek` cannot be reached: connection refuse… (attempt 2 of 8) · in 5 s"
     );
 }
 

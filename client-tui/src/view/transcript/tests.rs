@@ -794,6 +794,21 @@ proptest! {
 }
 
 #[test]
+fn command_that_reached_a_limit_is_shown_with_that_limit() {
+    let display = json!({"type": "command", "exit_code": null, "signal": 15, "output_bytes": 2, "tail": "y\n",
+        "stopped": "stopped after 64 MB of output"});
+    let events = [
+        started(3, "a", "bash", "yes"),
+        finished(4, "a", "failed", &display),
+    ];
+    let seen = shown(&events, &look(80, Language::English));
+    assert_eq!(
+        seen[0], "✗ bash yes · stopped after 64 MB of output",
+        "{seen:?}"
+    );
+}
+
+#[test]
 fn sandbox_denials_differ_from_failures_and_appear_once() {
     let stopped = json!({"type": "command", "exit_code": 1, "signal": null, "output_bytes": 3, "tail": "no\n",
         "sandbox_stopped": true});

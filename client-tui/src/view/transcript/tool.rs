@@ -97,6 +97,12 @@ fn result(done: &ToolOutcome, subject: &str, look: &Look) -> Vec<String> {
         (Display::Command { .. }, CallStatus::Ok) => words.extend(printed_lines(done, look)),
         (
             Display::Command {
+                stopped: Some(why), ..
+            },
+            _,
+        ) => words.push(text::line(&language.translate(why))),
+        (
+            Display::Command {
                 exit_code, signal, ..
             },
             _,

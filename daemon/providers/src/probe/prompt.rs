@@ -11,7 +11,7 @@ use super::{
     silent,
 };
 use crate::anthropic;
-use crate::failure::ErrorContext;
+use crate::failure::{ErrorContext, VendorError};
 use crate::http::{self, Auth};
 
 /// The path of a prompt after the base URL, and its body.
@@ -40,6 +40,8 @@ pub(super) enum PromptCheck {
     Judged(Judgement),
     /// No prompts are taken at this address, but at the named one, if any.
     Elsewhere(Option<String>),
+    /// The prompt was refused for another reason than the key: its status and the words of the refusal.
+    Refused(String),
     /// Nothing.
     Unclear,
 }
@@ -70,11 +72,16 @@ pub(super) async fn check_by_prompt(
         let text = format!("answered {listed}, {end}");
         return PromptCheck::Judged((key, text, String::new()));
     }
+    let words = || site.clean(VendorError::from_text(&answer.text()).words());
+    // Another model may be one that this key may use.
+    if answer.is_about_the_model() {
+        return PromptCheck::Refused(format!("{}: {}", answer.status, words()));
+    }
     match judge(what, site, &answer, 0, false) {
         judged @ (KeyState::Works | KeyState::Wrong | KeyState::Missing, ..) => {
             PromptCheck::Judged(judged)
         }
-        _ => PromptCheck::Unclear,
+        _ => PromptCheck::Refused(format!("{}: {}", answer.status, words())),
     }
 }
 

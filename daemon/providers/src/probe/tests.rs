@@ -68,10 +68,8 @@ fn windows_are_read_from_the_lists_of_servers_that_name_them() {
 }
 
 #[tokio::test]
-async fn a_key_accepted_by_the_model_list_is_valid_and_the_models_are_returned() {
-    // The prompt proves nothing; the list needs the key.
-    let down = json(500, "{}");
-    let mut fake = FakeServer::start(vec![json(200, LIST), down, json(401, "{}")]).await;
+async fn key_whose_prompt_is_answered_is_valid_and_the_models_are_returned() {
+    let mut fake = FakeServer::start(vec![json(200, LIST), json(200, "{}")]).await;
     let probed = probe(of(&fake)).await;
     assert!(probed.reachable);
     assert_eq!(probed.key, KeyState::Works, "{probed:?}");
@@ -87,11 +85,26 @@ async fn a_key_accepted_by_the_model_list_is_valid_and_the_models_are_returned()
     assert!(seen.head.contains(&format!("Bearer {CANARY}")));
     let prompt = fake.request().await;
     assert!(prompt.head.starts_with("POST "), "{}", prompt.head);
-    let again = fake.request().await;
-    assert!(
-        !again.head.contains(CANARY),
-        "asked once more without a key"
-    );
+}
+
+#[tokio::test]
+async fn refusal_of_the_prompt_is_told_with_its_status() {
+    for (status, body) in [
+        (400, r#"{"error":{"message":"bad request"}}"#),
+        (429, r#"{"error":{"message":"slow down"}}"#),
+        (500, r#"{"error":{"message":"down"}}"#),
+        (
+            404,
+            r#"{"error":{"message":"no such model","code":"model_not_found"}}"#,
+        ),
+    ] {
+        let fake = FakeServer::start(vec![json(200, LIST), json(status, body)]).await;
+        let probed = probe(of(&fake)).await;
+        assert_eq!(probed.key, KeyState::Unknown, "{probed:?}");
+        let words = format!("refused a prompt of one token: it answered {status}: ");
+        assert!(probed.text.contains(&words), "{}", probed.text);
+        assert!(!probed.hint.is_empty());
+    }
 }
 
 #[tokio::test]
@@ -110,7 +123,7 @@ async fn a_public_model_list_does_not_prove_the_key_and_a_small_prompt_does() {
         (
             json(500, r#"{"error":{"message":"down"}}"#),
             KeyState::Unknown,
-            "without a key too",
+            "refused a prompt of one token: it answered 500: down",
         ),
     ] {
         // The list is there without a key too.

@@ -25,9 +25,14 @@ fn replacement_of_a_held_file_is_judged_at_each_look() {
     replace(&path, "[core]\n\tbare = false\n[user]\n\tname = Ann\n");
     assert!(matches!(held.look(), HeldLook::Held), "it runs nothing");
     fs::write(&path, "[core]\n\tfsmonitor = evil\n").unwrap();
-    assert!(matches!(held.look(), HeldLook::RunsMore(_)));
-    fs::remove_file(&path).unwrap();
-    held.restore().unwrap();
+    let HeldLook::RunsMore(found) = held.look() else {
+        panic!("it runs something")
+    };
+    let moved = held.restore(found).unwrap();
+    let beside = path.with_file_name(&moved.name);
+    let evil = fs::read_to_string(&beside).unwrap();
+    assert!(evil.contains("evil"), "nothing is lost: {evil}");
+    fs::remove_file(beside).unwrap();
     let found = fs::read_to_string(&path).unwrap();
     assert_eq!(found, "[core]\n\tbare = false\n");
     assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o640);
@@ -37,8 +42,6 @@ fn replacement_of_a_held_file_is_judged_at_each_look() {
         matches!(held.look(), HeldLook::RunsMore(_)),
         "no mount holds the restored file"
     );
-    let error = held.restore().unwrap_err();
-    assert_eq!(error.kind(), io::ErrorKind::AlreadyExists, "{error}");
     let left: Vec<_> = fs::read_dir(dir.path()).unwrap().collect();
     assert_eq!(left.len(), 1, "{left:?}");
 }
@@ -59,6 +62,23 @@ fn anything_else_in_the_place_of_what_git_obeys_runs_more() {
     assert!(matches!(looks(&held), HeldLook::RunsMore(_)));
     replace(&path, "..\n");
     assert!(matches!(looks(&held), HeldLook::Held), "it says the same");
+}
+
+#[test]
+fn change_of_a_program_that_git_obeys_is_found_whatever_it_changes() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = fs::canonicalize(dir.path()).unwrap().join("monitor");
+    fs::write(&path, "#!/bin/sh\n[ -t 0 ] || exit 0\nrun\n").unwrap();
+    let held = HeldFile::of(&path, true).expect("a file");
+    let looks = |held: &HeldFile| held.clone().look();
+    for text in ["#!./evil\n[ -t 0 ] || exit 0\nrun\n", "#!/bin/sh\nrun\n"] {
+        replace(&path, text);
+        assert!(matches!(looks(&held), HeldLook::RunsMore(_)), "{text}");
+    }
+    replace(&path, "#!/bin/sh\n[ -t 0 ] || exit 0\nrun\n");
+    assert!(matches!(looks(&held), HeldLook::Held), "the same");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    assert!(matches!(looks(&held), HeldLook::RunsMore(_)), "it can run");
 }
 
 #[test]

@@ -51,12 +51,17 @@ pub fn note_for_model(outcome: &mut Outcome, items: &[Quarantined]) {
     let reported = items
         .iter()
         .filter(|item| item.kept.is_some() || item.problem.is_some());
-    let paths: Vec<_> = reported.map(|item| format!("`{}`", item.path)).collect();
+    let paths: Vec<_> = reported
+        .map(|item| match item.restored {
+            true => format!("`{}` (the original is back)", item.path),
+            false => format!("`{}`", item.path),
+        })
+        .collect();
     if paths.is_empty() {
         return;
     }
     outcome.text = format!(
-        "{}\n\n[Reasonix moved away what appeared while a command ran: {}. It can configure or run something, so only the user decides whether it comes back.]\n",
+        "{}\n\n[Reasonix moved away files that appeared or changed while a command ran: {}. They can configure or run something, so only the user decides whether they come back.]\n",
         outcome.text.trim_end_matches('\n'),
         paths.join(", "),
     );

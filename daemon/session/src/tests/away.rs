@@ -69,6 +69,7 @@ fn body() -> impl Strategy<Value = Body> {
             head: String::new(),
             tail: String::new(),
             sandbox_stopped: false,
+            stopped: None,
         })),
         Just(finished(Display::Line { text: "x".into() })),
         (0..100_u64, proptest::option::of(0..9_u64)).prop_map(|(tokens, cost)| {

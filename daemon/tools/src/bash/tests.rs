@@ -180,6 +180,11 @@ async fn a_flood_is_stopped_and_reported() {
         "{}",
         &outcome.text[..80]
     );
+    let Display::Command { stopped, .. } = &outcome.display else {
+        panic!("{:?}", outcome.display)
+    };
+    let stopped = stopped.as_deref();
+    assert_eq!(stopped, Some("stopped after 64 MB of output"));
     assert_eq!(
         std::fs::metadata(outcome.spill.unwrap()).unwrap().len(),
         OUTPUT_MAX

@@ -49,6 +49,7 @@ impl NewOutput {
                 head: String::new(),
                 tail,
                 sandbox_stopped: false,
+                stopped: None,
             },
             images: Vec::new(),
             spill: self

@@ -125,6 +125,7 @@ async fn each_look_tells_what_is_new() {
             head: String::new(),
             tail: String::new(),
             sandbox_stopped: false,
+            stopped: None,
         }
     );
     let exited = scene.numbers.exited.lock().unwrap();

@@ -16,11 +16,18 @@ use crate::words;
 
 /// The reason for a question about quarantined files: lists the files that the command created.
 fn quarantine_reason(items: &[Quarantined]) -> String {
-    let paths: Vec<_> = items
-        .iter()
-        .map(|item| format!("`{}`", item.path))
-        .collect();
-    format!("its command made {}", paths.join(", "))
+    let shown = |restored: bool| {
+        let items = items.iter().filter(|item| item.restored == restored);
+        let paths: Vec<_> = items.map(|item| format!("`{}`", item.path)).collect();
+        paths.join(", ")
+    };
+    match (shown(false), shown(true)) {
+        (made, replaced) if replaced.is_empty() => format!("its command made {made}"),
+        (made, replaced) if made.is_empty() => format!("{replaced} was replaced while it ran"),
+        (made, replaced) => {
+            format!("its command made {made}, and {replaced} was replaced while it ran")
+        }
+    }
 }
 
 /// The outcome of a call's sandboxed run, followed by a report of the files that were restored from quarantine.

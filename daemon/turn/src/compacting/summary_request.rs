@@ -188,7 +188,7 @@ impl Step<'_> {
     ) -> Phase {
         if self.facts.open.is_some() {
             let next = asking.attempt + 1;
-            let cause = format!("{why} (next: attempt {next} of {TRIES} for a summary)");
+            let cause = format!("{why} (attempt {next} of {TRIES} for a summary)");
             let retry = Some(WaitingFor::Retry);
             self.state(State::Waiting, retry, &cause, Some(wait_ms));
         }

@@ -353,6 +353,7 @@ impl OpenTurn {
                 head: _,
                 tail,
                 sandbox_stopped: _,
+                stopped: _,
             } => Some(loop_detector::hash(&(
                 exit_code,
                 signal,

@@ -158,10 +158,15 @@ fn put_back<'a>(mut form: Form<'a>, items: &'a [Quarantined]) -> Form<'a> {
         tone: NoteTone::Warning,
         ..Note::new(Msg::PutBackMeans, None)
     }];
-    form.lines.heading = format!(
-        "the command made {}, which can configure or run something, and it was moved away — put it back?",
-        quarantined_paths(items)
-    );
+    let paths = quarantined_paths(items);
+    form.lines.heading = match items.iter().any(|item| item.restored) {
+        true => format!(
+            "{paths} came or changed while the command ran, can configure or run something, and was moved away — put it back?"
+        ),
+        false => format!(
+            "the command made {paths}, which can configure or run something, and it was moved away — put it back?"
+        ),
+    };
     form.lines.note = None;
     form.lines.how_to =
         "`y` puts it back, `n` leaves it moved away; `/deny REASON` also gives the model a reason";

@@ -33,6 +33,9 @@ crate::catalog! {
     ResultDeniedByReviewer = "Denied by the reviewer of risky calls: {0}. Do without this call, or say what it is needed for.", "审查模型已拒绝：{0}。请不使用此调用，或说明为何需要它。";
     ReviewNoVerdict = "its answer has no verdict", "其回答中没有结论";
     ReviewTimedOut = "it timed out", "超时";
+    StoppedByTime = "stopped at its time limit of {0} s", "达到 {0} 秒的时间上限，已停止";
+    StoppedByOutput = "stopped after {0} MB of output", "输出超过 {0} MB，已停止";
+    StoppedByMemory = "killed for its memory: with all its processes it used more than the limit of {0} MB (`sandbox.memory_limit_mb`)", "因内存被终止：它与其所有进程使用的内存超过了 {0} MB 的上限（`sandbox.memory_limit_mb`）";
     RestartWaits = "a restart waits", "等待重启";
     RestartStopped = "the restart was stopped", "重启已取消";
     ResultDeniedNote = "Denied by the user ({0}): {1}", "用户（{0}）已拒绝：{1}";
@@ -140,7 +143,7 @@ crate::catalog! {
     CompactionUndone = "compaction undone", "撤销压缩";
     DaemonStopped = "the daemon stopped", "守护进程停止";
     GoalWaitsForProvider = "{0} (the goal waits for the provider)", "{0}（目标等待服务商）";
-    TryFollows = "{0} (next: attempt {1} of {2})", "{0}（接下来第 {1} 次尝试，共 {2} 次）";
+    TryFollows = "{0} (attempt {1} of {2})", "{0}（接下来第 {1} 次尝试，共 {2} 次）";
     NoKey = "no key for `{0}`", "没有 `{0}` 的密钥";
     CauseRecovered = "recovered", "已恢复";
     CausePrompt = "prompt", "提示词";
@@ -333,9 +336,12 @@ crate::catalog! {
     NoReason = "no reason given", "没有给出原因";
     KeyNotSet = "`api_key_env` (not set)", "`api_key_env`（未设置）";
     ProbeModelsKeyless = "{0} answered with {1} models, and a prompt of one token, after {2} ms", "{0} 应答了 {1} 个模型和一条一个词元的提示词，用时 {2} 毫秒";
-    ProbeModelsUnknown = "{0} answered with {1} models, but no prompt, so whether it needs a key is unknown, after {2} ms", "{0} 应答了 {1} 个模型；没有提示得到应答，因此不知道它是否需要密钥，用时 {2} 毫秒";
-    ProbeNoPrompts = "{0} lists its models, but takes no prompts at this address", "{0} 列出了模型，但在此地址不接受提示";
-    ProbePromptsAt = "{0} takes no prompts at this address, but at `{1}`", "{0} 在此地址不接受提示，但在 `{1}` 接受";
+    ProbeModelsUnknown = "{0} answered with {1} models, but no prompt, so whether it needs a key is unknown, after {2} ms", "{0} 应答了 {1} 个模型；没有提示词得到应答，因此不知道它是否需要密钥，用时 {2} 毫秒";
+    ProbePromptRefused = "{0} answered with {1} models, but refused a prompt of one token: it answered {2}, after {3} ms", "{0} 应答了 {1} 个模型，但拒绝了一条一个词元的提示词：应答 {2}，用时 {3} 毫秒";
+    ProbePromptRefusedOne = "{0} answered with one model, but refused a prompt of one token: it answered {1}, after {2} ms", "{0} 应答了一个模型，但拒绝了一条一个词元的提示词：应答 {1}，用时 {2} 毫秒";
+    ProbeSeeAgain = "send a prompt to see whether it lasts", "发送一条提示词，看是否仍然如此";
+    ProbeNoPrompts = "{0} lists its models, but takes no prompts at this address", "{0} 列出了模型，但在此地址不接受提示词";
+    ProbePromptsAt = "{0} takes no prompts at this address, but at `{1}`", "{0} 在此地址不接受提示词，但在 `{1}` 接受";
     ProbeModelsKey = "{0} answered with {1} models; the key works, after {2} ms", "{0} 应答了 {1} 个模型；密钥可用，用时 {2} 毫秒";
     ProbeModelsPrompt = "{0} answered with {1} models, and a prompt of one token; the key works, after {2} ms", "{0} 应答了 {1} 个模型和一条一个词元的提示词；密钥可用，用时 {2} 毫秒";
     ProbeModelsNoKey = "{0} answered with {1} models; no key is set, after {2} ms", "{0} 应答了 {1} 个模型；未设置密钥，用时 {2} 毫秒";
@@ -345,7 +351,7 @@ crate::catalog! {
     ProbeKeyNeeded = "{0} requires a key, and none is set: it answered {1}: {2}, after {3} ms", "{0} 需要密钥，但未设置：应答 {1}：{2}，用时 {3} 毫秒";
     ProbeKeyUnnamed = "{0} requires a key, and the provider has no `api_key_env`: it answered {1}: {2}, after {3} ms", "{0} 需要密钥，但该服务商没有 `api_key_env`：应答 {1}：{2}，用时 {3} 毫秒";
     ProbeBetter = "{0} has no API at this address, but one at `{1}`", "{0} 在此地址没有 API，但在 `{1}` 有";
-    ProbeNoApi = "{0} has no API at this address: neither a list of models nor prompts", "{0} 在此地址没有 API：既没有模型列表，也不接受提示";
+    ProbeNoApi = "{0} has no API at this address: neither a list of models nor prompts", "{0} 在此地址没有 API：既没有模型列表，也不接受提示词";
     ProbeNoConnection = "no connection: {0}", "无法连接：{0}";
     ProbeSilent = "no answer within {0} s", "{0} 秒内没有应答";
     HintProbeUrl = "set `base_url` to `{0}`", "请将 `base_url` 设为 `{0}`";

@@ -32,6 +32,7 @@ crate::catalog! {
     LineRunsUnknown = "WARNING: runs `{0}`, and which file that is depends on what the command does before", "警告：运行 `{0}`，具体是哪个文件取决于命令之前的操作";
     LineNotLookedIn = "programs are not looked for in {0}: this session may change it", "不在 {0} 中查找程序：本会话可以更改它";
     HowCallEdit = "`y` allows it once, `n` denies it; `/deny REASON` also gives the model a reason; `/change COMMAND` runs that instead", "`y` 允许一次，`n` 拒绝；`/deny 原因` 还会把原因告诉模型；`/change 命令` 改为运行该命令";
+    PutBackChangedAsk = "{0} came or changed while the command ran, can configure or run something, and was moved away — put it back?", "命令运行期间出现或更改了 {0}，它可以更改配置或运行程序，因此已移走 — 放回原处吗？";
     PutBackAsk = "the command made {0}, which can configure or run something, and it was moved away — put it back?", "命令创建了 {0}，它可以更改配置或运行程序，因此已移走 — 放回原处吗？";
     PutBackHow = "`y` puts it back, `n` leaves it moved away; `/deny REASON` also gives the model a reason", "`y` 放回原处，`n` 不放回；`/deny 原因` 还会把原因告诉模型";
     PutBackOnly = "it can only be put back or left: y or n", "只能放回或不放回：y 或 n";

@@ -59,7 +59,7 @@ crate::catalog! {
     LogContinues = "Free space or repair the disk: the session continues once its log is writable. Until then it is read-only.", "请腾出空间或修复磁盘：日志可写后会话会继续。在此之前会话只读。";
     LogStillReadable = "You can still read it with `reasonix logs`. The file is not changed; if a newer version wrote it, use that version.", "仍可用 `reasonix logs` 读取。文件未改动；若它由更新的版本写成，请使用该版本。";
     AddProviderAgain = "Add the provider to the config again, then send a prompt; until then the session is read-only.", "请把该服务商重新加入配置，然后发送提示词；在此之前会话只读。";
-    KeepsApprovalMode = "This session keeps its approval mode `{0}`, which is less strict than the configured `{1}`.", "此会话保持其批准模式 `{0}`，它比配置的 `{1}` 宽松。";
+    KeepsApprovalMode = "This session keeps its approval mode `{0}`, which is less strict than the configured `{1}`.", "此会话保持其审批模式 `{0}`，它比配置的 `{1}` 宽松。";
     DirectorySilent = "`{0}` does not answer.", "`{0}` 没有响应。";
     DirectoryNotAdded = "The directory `{0}` cannot be added: it {1}.", "无法添加目录 `{0}`：它{1}。";
     GiveWritable = "Give existing directories that the session may write in.", "请给出会话可以写入的现有目录。";
@@ -85,12 +85,20 @@ crate::catalog! {
     EitherOfBothHint = "Give the session's pid, id or name; or the absolute path of a directory.", "请给出会话的会话号、标识或名称；或目录的绝对路径。";
     NoFinishedCall = "There is no finished call `{0}`.", "没有已完成的调用 `{0}`。";
     EventsListCalls = "The session's events list its calls.", "会话的事件列出其调用。";
-    BudgetMoneySession = "The session's budget is {0} used up: ${1} of ${2}. Raise it, for example with `{3}` (0: no limit).", "会话的预算{0}用尽：${2} 中的 ${1}。可提高它，例如用 `{3}`（0：不限）。";
-    BudgetTokensSession = "The session's budget is {0} used up: {1} of {2} tokens. Raise it, for example with `{3}` (0: no limit).", "会话的预算{0}用尽：{2} 个词元中的 {1}。可提高它，例如用 `{3}`（0：不限）。";
-    BudgetStepsSession = "The session's budget is {0} used up: {1} of {2} steps. Raise it, for example with `{3}` (0: no limit).", "会话的预算{0}用尽：{2} 步中的 {1}。可提高它，例如用 `{3}`（0：不限）。";
-    BudgetTimeSession = "The session's budget is {0} used up: {1} of {2} minutes. Raise it, for example with `{3}` (0: no limit).", "会话的预算{0}用尽：{2} 分钟中的 {1}。可提高它，例如用 `{3}`（0：不限）。";
+    BudgetSession = "The session's budget is {0} used up: {1}. Raise it, for example with `{2}` (0: no limit).", "会话的预算{0}用尽：{1}。可提高它，例如用 `{2}`（0：不限）。";
     BudgetDay = "The day's budget is {0} used up: {1}. It resets at midnight. To raise it, run for example `{2}` (0: no limit).", "当天的预算{0}用尽：{1}。它在午夜重置。如需提高，可运行例如 `{2}`（0：不限）。";
     BudgetProject = "The project's budget for the day is {0} used up: {1}. It resets at midnight. To raise it, run for example `{2}` (0: no limit), or edit the project's `reasonix.toml` if it sets the limit.", "项目当天的预算{0}用尽：{1}。它在午夜重置。如需提高，可运行例如 `{2}`（0：不限）；若限制由项目的 `reasonix.toml` 设置，请编辑该文件。";
+    BudgetUsedSession = "The session's budget is used up: {0}", "会话的预算已用尽：{0}";
+    BudgetUsedDay = "The day's budget is used up: {0}", "当天的预算已用尽：{0}";
+    BudgetUsedProject = "The project's budget for the day is used up: {0}", "项目当天的预算已用尽：{0}";
+    BudgetUnderWay = "{0}, plus about {1} for requests in progress", "{0}，另有约 {1} 用于进行中的请求";
+    BudgetTokens = "{0} of {1} tokens", "已用 {0} 个词元，上限 {1}";
+    BudgetSteps = "{0} of {1} steps", "已用 {0} 步，上限 {1}";
+    BudgetMinutes = "{0} of {1} minutes", "已用 {0} 分钟，上限 {1}";
+    BudgetMoney = "${0} of ${1}", "已用 ${0}，上限 ${1}";
+    BudgetRaiseSession = "Raise it, for example with `{0}` (0: no limit). No further requests are sent.", "可提高它，例如用 `{0}`（0：不限）。不再发送请求。";
+    BudgetRaiseDay = "It resets at midnight. To raise it, run for example `{0}` (0: no limit). No further requests are sent.", "它在午夜重置。如需提高，可运行例如 `{0}`（0：不限）。不再发送请求。";
+    BudgetRaiseProject = "It resets at midnight. To raise it, run for example `{0}` (0: no limit), or edit the project's `reasonix.toml` if it sets the limit. No further requests are sent.", "它在午夜重置。如需提高，可运行例如 `{0}`（0：不限）；若限制由项目的 `reasonix.toml` 设置，请编辑该文件。不再发送请求。";
     BudgetNearly = "nearly", "即将";
     BudgetNow = "now", "已";
 }

@@ -469,11 +469,15 @@ fn what_a_budget_says_is_translated_whole() {
     for (said, chinese) in [
         (
             "The session's budget is now used up: 3053 of 1 tokens. Raise it, for example with `reasonix budget 159 --tokens 6106` (0: no limit).",
-            "会话的预算已用尽：1 个词元中的 3053。可提高它，例如用 `reasonix budget 159 --tokens 6106`（0：不限）。",
+            "会话的预算已用尽：已用 3053 个词元，上限 1。可提高它，例如用 `reasonix budget 159 --tokens 6106`（0：不限）。",
         ),
         (
             "The day's budget is nearly used up: $0.90 of $1.00. It resets at midnight. To raise it, run for example `reasonix config set budget.day.usd 2.00` (0: no limit).",
-            "当天的预算即将用尽：$0.90 of $1.00。它在午夜重置。如需提高，可运行例如 `reasonix config set budget.day.usd 2.00`（0：不限）。",
+            "当天的预算即将用尽：已用 $0.90，上限 $1.00。它在午夜重置。如需提高，可运行例如 `reasonix config set budget.day.usd 2.00`（0：不限）。",
+        ),
+        (
+            "The session's budget is used up: 2974 of 1 tokens",
+            "会话的预算已用尽：已用 2974 个词元，上限 1",
         ),
         (
             "Session 158 has work to do, so it was not deleted.",

@@ -16,7 +16,7 @@ pub fn refusal(reached: &Reached) -> ProviderError {
         ),
     };
     ProviderError {
-        message: format!("{} used up: {used}{under_way}", whose(reached)),
+        message: format!("{}: {used}{under_way}", used_up(reached)),
         hint: format!("{} No further requests are sent.", raise(reached)),
         kind: ErrorKind::Budget,
         status: None,
@@ -67,6 +67,14 @@ pub fn unheld(model: &str, reported: bool) -> String {
         false => format!(
             "The provider of `{model}` does not report usage, so budgets in money and tokens cannot limit its requests. Limits on steps and time apply."
         ),
+    }
+}
+
+fn used_up(reached: &Reached) -> &'static str {
+    match reached.kind {
+        BudgetNodeKind::Day => "The day's budget is used up",
+        BudgetNodeKind::Project => "The project's budget for the day is used up",
+        BudgetNodeKind::Session => "The session's budget is used up",
     }
 }
 

@@ -76,6 +76,7 @@ fn what_a_command_has_changed_stands_there_without_a_count() {
         output_lines: 1,
         head: String::new(),
         sandbox_stopped: false,
+        stopped: None,
     };
     let why = "too much".to_owned();
     tool.changed = vec![
@@ -120,6 +121,7 @@ fn a_patch_of_several_files_names_each_and_one_that_is_too_much_leaves_the_edits
         output_lines: 1,
         head: String::new(),
         sandbox_stopped: false,
+        stopped: None,
     };
     tool.changed = (0..FILES_MAX)
         .map(|n| left(&format!("made-{n:05}"), FileState::Directory))

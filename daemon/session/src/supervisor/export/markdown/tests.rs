@@ -145,6 +145,7 @@ fn a_session_reads_as_a_conversation() {
                 head: String::new(),
                 tail: String::new(),
                 sandbox_stopped: false,
+                stopped: None,
             },
         )
         .ran(
