@@ -136,7 +136,8 @@ pub fn error(error: &clap::Error, arguments: &[OsString]) -> Option<Error> {
     }
     if let Some(ContextValue::String(argument)) = error.get(ContextKind::InvalidArg) {
         let name = argument.split('=').next().unwrap_or_default();
-        if let Some((_, ours)) = OPTIONS.iter().find(|row| row.0 == name) {
+        let row = OPTIONS.iter().find(|row| row.0 == name);
+        if let Some((_, ours)) = row.filter(|_| begins_work(&words)) {
             let what = say!(Msg::UnknownOption, text::line(name));
             return Some(Error::usage(what, say!(Msg::UseInstead, ours)));
         }
@@ -154,6 +155,14 @@ pub fn error(error: &clap::Error, arguments: &[OsString]) -> Option<Error> {
         return Some(Error::usage(what, say!(Msg::UseInstead, "reasonix config")));
     }
     None
+}
+
+/// Whether a line is one of the commands that begin work, or none: the options of others are about work.
+fn begins_work(words: &[&str]) -> bool {
+    const COMMANDS: [&str; 4] = ["fork", "goal", "run", "chat"];
+    let known = |word: &&str| crate::command().find_subcommand(word).is_some();
+    let command = words.iter().skip(1).find(|word| known(word));
+    command.is_none_or(|command| COMMANDS.contains(command))
 }
 
 /// Whether another agent has this option, under another name than here.

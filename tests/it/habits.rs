@@ -19,6 +19,10 @@ fn commands_and_options_of_other_agents_are_refused_with_ours() {
         (&["kill", "-KILL", "3"], "use `--signal KILL`"),
         (&["kill", "-9", "3"], "use `--signal KILL`"),
         (
+            &["exec", "--oss", "hi"],
+            "use `reasonix run --model PROVIDER/MODEL hi`",
+        ),
+        (
             &["run", "--dangerously-skip-permissions", "x"],
             "use `--approval-mode yolo`",
         ),

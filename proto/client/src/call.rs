@@ -400,7 +400,7 @@ fn unknown(method: &str, daemon: &str) -> Failure {
     Failure::new(
         ErrorName::NotFound,
         format!("the daemon has no method `{method}`"),
-        "list the methods with `reasonix rpc --schema`",
+        "List the methods with `reasonix rpc --schema`.",
     )
 }
 

@@ -241,12 +241,33 @@ impl Trace {
             Body::ReasoningExtracted(found) => What::ReasoningExtracted {
                 found: short(&words::extraction(self.language, &found)),
             },
+            Body::GoalStarted(started) => {
+                let by = words::who(self.language, &started.by);
+                self.goal(Msg::GoalStarted, &[&by, &short(&started.text)])
+            }
+            Body::GoalChanged(changed) => {
+                let by = words::who(self.language, &changed.by);
+                let limits = words::goal_limits(self.language, changed.max_turns, changed.budget);
+                self.goal(Msg::GoalChanged, &[&by, &limits])
+            }
+            Body::GoalContinued(continued) => What::Goal {
+                text: short(&words::goal_continued(self.language, &continued)),
+            },
+            Body::GoalEnded(ended) => What::Goal {
+                text: short(&words::goal_ended(self.language, &ended)),
+            },
             other => What::Other {
                 kind: other.kind().to_owned(),
                 data: short(&other.to_json().unwrap_or_default()),
             },
         };
         now(at, what)
+    }
+
+    fn goal(&self, message: Msg, values: &[&str]) -> What {
+        What::Goal {
+            text: self.language.fill(message, values),
+        }
     }
 
     /// Words of the daemon, as [`short`] has them.

@@ -52,6 +52,10 @@ crate::catalog! {
     RestartIn = "restart {0} in {2} after a turn: {1}", "{2}后第 {0} 次重启，上一回合：{1}";
     /// Event; hook; outcome; duration.
     Hook = "hook {0} `{1}` {2} {3}", "钩子 {0} `{1}` {2} {3}";
+    /// Who set it; its text.
+    GoalStarted = "goal by {0} \"{1}\"", "{0} 的目标 \"{1}\"";
+    /// Who changed it; its limits.
+    GoalChanged = "goal changed by {0}: {1}", "{0} 更改了目标：{1}";
     Notice = "notice: {0}", "提示：{0}";
     Warning = "warning: {0}", "警告：{0}";
     Error = "error: {0}", "错误：{0}";

@@ -297,6 +297,21 @@ fn a_turn_took_what_it_did_not_wait_for_its_user() {
 }
 
 #[test]
+fn course_of_a_goal_is_told_in_words() {
+    let goal = "01a2b3c4-0000-7000-8000-000000000001";
+    let started = json!({"goal": goal, "text": "make it fast", "max_turns": 3, "check": null, "by": "reasonix tui"});
+    let ended = json!({"goal": goal, "outcome": "out_of_turns", "reason": "its 3 turns are used up", "turns": 3});
+    let events = log(&[
+        (1.0, None, "goal.started", started),
+        (2.0, None, "goal.ended", ended),
+    ]);
+    let words = text(&events);
+    assert!(words.contains("goal by "), "{words}");
+    assert!(words.contains("\"make it fast\""), "{words}");
+    assert!(!words.contains('{'), "no data of a record: {words}");
+}
+
+#[test]
 fn a_trace_from_the_log_and_a_live_one_are_the_same() {
     // Live, events without a number come in between, and some come twice as far as their kinds go.
     let mut live = Vec::new();

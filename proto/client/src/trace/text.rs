@@ -197,6 +197,7 @@ impl What {
                 };
                 fill(message, &[text])
             }
+            Self::Goal { text } => text.clone(),
             Self::Other { kind, data } => format!("{kind} {data}"),
             Self::Request { .. } | Self::FirstToken { .. } | Self::Answer { .. } => {
                 self.request(language)

@@ -258,6 +258,10 @@ pub enum What {
         level: Level,
         text: String,
     },
+    /// A goal began, changed, continues or ended, in words.
+    Goal {
+        text: String,
+    },
     /// A kind that has no words here, or that only a newer version knows.
     Other {
         kind: String,

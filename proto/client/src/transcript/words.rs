@@ -70,7 +70,7 @@ pub fn who(language: Language, by: &str) -> Cow<'_, str> {
 }
 
 /// That a goal continues, and why.
-fn goal_continued(language: Language, continued: &GoalContinued) -> String {
+pub(crate) fn goal_continued(language: Language, continued: &GoalContinued) -> String {
     let why = goal_reason(language, continued.why);
     let number = continued.number.to_string();
     match goal_detail(language, continued.why, &continued.detail) {
