@@ -136,6 +136,22 @@ const FILES_FOR_GIT: [&str; 3] = [
     ".gitattributes",
 ];
 
+/// A repository with all files of the project in its first commit.
+fn commit(house: &House) {
+    for arguments in [
+        &["init", "-q"][..],
+        &["add", "-A"],
+        &["commit", "-qm", "first"],
+    ] {
+        let mut command = Command::new("git");
+        // Its own work in the background would outlive the test.
+        command.args(["-c", "gc.auto=0", "-c", "maintenance.auto=false"]);
+        command.args(["-c", "user.name=a", "-c", "user.email=a@b"]);
+        let done = command.args(arguments).current_dir(house.project());
+        assert!(done.status().unwrap().success(), "{arguments:?}");
+    }
+}
+
 #[test]
 fn what_commands_change_is_taken_back_whatever_replaced_a_file_that_git_reads() {
     for what in ["device", "link loop", "sparse file", "directory", "FIFO"] {
@@ -146,20 +162,7 @@ fn what_commands_change_is_taken_back_whatever_replaced_a_file_that_git_reads() 
             ]);
             let house = scripted::house(&model);
             house.files("//- kept.txt\nold\n");
-            let git = |arguments: &[&str]| {
-                let mut command = Command::new("git");
-                // Its own work in the background would outlive the test.
-                command.args(["-c", "gc.auto=0", "-c", "maintenance.auto=false"]);
-                command.args(["-c", "user.name=a", "-c", "user.email=a@b"]);
-                let done = command
-                    .args(arguments)
-                    .current_dir(house.project())
-                    .status();
-                assert!(done.unwrap().success(), "{arguments:?}");
-            };
-            git(&["init", "-q"]);
-            git(&["add", "-A"]);
-            git(&["commit", "-qm", "first"]);
+            commit(&house);
             let path = house.project().join(file);
             if path.symlink_metadata().is_ok() {
                 fs::remove_file(&path).unwrap();
@@ -172,4 +175,40 @@ fn what_commands_change_is_taken_back_whatever_replaced_a_file_that_git_reads() 
             assert_eq!(house.read("kept.txt"), "old\n", "{what} {file}");
         }
     }
+}
+
+#[test]
+fn worktree_of_a_repository_with_such_a_file_is_refused_with_its_name() {
+    for what in ["device", "sparse file", "FIFO"] {
+        for file in [".git/objects/info/alternates", ".gitattributes"] {
+            let house = scripted::house(&Model::start([]));
+            house.files("//- kept.txt\nold\n");
+            commit(&house);
+            plant(what, &house.project().join(file));
+            let refused = house.reasonix(&["run", "--worktree", "hi"]);
+            assert_ne!(refused.code(), Some(0), "{what} {file}");
+            let name = file.strip_prefix(".git/").unwrap_or(file);
+            assert!(refused.err.contains(name), "{what} {file}: {}", refused.err);
+        }
+    }
+}
+
+#[test]
+fn file_that_came_after_a_command_does_not_keep_its_changes_from_being_taken_back() {
+    let model = Model::start([
+        Answer::call(
+            "bash",
+            json!({"command": "echo new > kept.txt; rm gone.txt"}),
+        ),
+        Answer::text("Done."),
+    ]);
+    let house = scripted::house(&model);
+    house.files("//- kept.txt\nold\n//- gone.txt\nhere\n");
+    commit(&house);
+    let _ = scripted::run(&house, &["--on-ask", "allow"], "change it").expect(0, "completed");
+    let list = house.project().join(".git/objects/info/alternates");
+    plant("device", &list);
+    let _ = house.reasonix(&["rewind", "1", "0", "-q"]).expect_code(0);
+    assert_eq!(house.read("kept.txt"), "old\n");
+    assert_eq!(house.read("gone.txt"), "here\n");
 }

@@ -1,7 +1,10 @@
 //! The lists of further places of objects that a repository may have: git reads them to their end, whatever they are.
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::fs;
+use std::io;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
 
 use workspace::{SmallFile, read_small};
 
@@ -10,8 +13,30 @@ const LIST_MAX: usize = 64 * 1024;
 /// Maximum lists of one repository. Git follows a list to five more.
 const LISTS_MAX: usize = 64;
 
+/// A directory of these objects where git reads no list that is not a small file: it itself, or one of links to its parts in
+/// this repository. Objects of further places are not found through the links.
+pub(crate) fn readable(objects: &Path, repository: &Path) -> io::Result<PathBuf> {
+    if are_readable(objects) {
+        return Ok(objects.to_path_buf());
+    }
+    let links = repository.join("borrowed");
+    match fs::create_dir(&links) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+        _ => {}
+    }
+    let parts = (0..=u8::MAX).map(|first| format!("{first:02x}"));
+    for part in parts.chain(["pack".to_owned()]) {
+        match symlink(objects.join(&part), links.join(&part)) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+            _ => {}
+        }
+    }
+    Ok(links)
+}
+
 /// Whether all lists that git would read, from this directory of objects on, are small files, and few.
-pub(crate) fn are_readable(objects: &Path) -> bool {
+#[must_use]
+pub fn are_readable(objects: &Path) -> bool {
     let mut pending = vec![objects.to_path_buf()];
     let mut known = BTreeSet::new();
     while let Some(objects) = pending.pop() {
@@ -45,8 +70,6 @@ pub(crate) fn are_readable(objects: &Path) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
-
     use super::*;
 
     #[test]

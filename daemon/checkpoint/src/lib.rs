@@ -13,6 +13,7 @@ mod restore;
 mod shadow;
 mod trees;
 
+pub use alternates::are_readable as objects_are_readable;
 pub use cut_off::{InterruptedRewinds, PlannedRewind};
 pub use files::PathSnapshots;
 pub use keeper::{Checkpoint, Keeper, Watched};

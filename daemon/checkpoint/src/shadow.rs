@@ -272,9 +272,10 @@ impl Keeper {
         // This file has the highest precedence: no attribute of the work tree changes a byte.
         let attributes = "* -text -filter -ident -eol !working-tree-encoding\n";
         private(&dir.join("info/attributes"), attributes.as_bytes())?;
-        let borrowed = repository.objects.to_str().filter(|path| {
-            repository.sha1 && !path.contains('\n') && alternates::are_readable(&repository.objects)
-        });
+        let objects = alternates::readable(&repository.objects, &dir)?;
+        let borrowed = objects
+            .to_str()
+            .filter(|path| repository.sha1 && !path.contains('\n'));
         let list = dir.join("objects/info/alternates");
         let line = borrowed.map_or_else(String::new, |path| format!("{path}\n"));
         let before = std::fs::read(&list).unwrap_or_default();
@@ -292,6 +293,24 @@ impl Keeper {
         Ok(borrowing)
     }
 
+    /// Replaces the user's objects by links to them, if git would now read a list there that is no small file.
+    fn check_borrowed(&self) -> std::io::Result<()> {
+        let dir = self.git_dir();
+        let list = dir.join("objects/info/alternates");
+        let Ok(line) = std::fs::read_to_string(&list) else {
+            return Ok(());
+        };
+        let borrowed = Path::new(line.trim_end_matches('\n'));
+        if line.is_empty() || borrowed.starts_with(&dir) {
+            return Ok(());
+        }
+        let readable = alternates::readable(borrowed, &dir)?;
+        if readable != borrowed {
+            private(&list, format!("{}\n", readable.display()).as_bytes())?;
+        }
+        Ok(())
+    }
+
     /// Runs a shell line that calls git, and returns its output. Blocks.
     fn git(
         &self,
@@ -305,6 +324,7 @@ impl Keeper {
         let runtime = tokio::runtime::Handle::try_current()
             .map_err(|_| "there is no runtime here".to_owned())?;
         let dir = self.git_dir();
+        self.check_borrowed().map_err(unwritable)?;
         // A killed git may have left it; the holder of `shadow` is the only one who works here.
         let _ = std::fs::remove_file(dir.join("index.lock"));
         // A separate file for this run: a killed git may still read its own.

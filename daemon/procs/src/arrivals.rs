@@ -10,7 +10,7 @@ use std::collections::{BTreeSet, VecDeque};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
@@ -34,6 +34,8 @@ pub(crate) use records::Watched;
 
 /// Pause between two looks, while directories change all the time.
 const PAUSE: Duration = Duration::from_millis(10);
+/// Time between two looks at a file that nothing holds any more.
+const EXPOSED: Duration = Duration::from_millis(250);
 /// Paths that are remembered for commands that are being prepared.
 const EXPECTED_MAX: usize = 64;
 /// Names that may come during one command. One that makes more is stopped.
@@ -63,6 +65,8 @@ pub(crate) struct ArrivalWatch {
     watched: Mutex<Option<Watched>>,
     /// What came and was not reported yet.
     came: Mutex<Vec<Quarantined>>,
+    /// Nothing holds a file any more that git obeys.
+    is_exposed: AtomicBool,
     /// How many came so far.
     count: AtomicU64,
     changes: DirectoryChanges,
@@ -128,6 +132,7 @@ impl Arrivals {
             record: self.records.create(session, &watched)?,
             watched: Mutex::new(Some(watched)),
             came: Mutex::default(),
+            is_exposed: AtomicBool::new(false),
             count: AtomicU64::new(0),
             changes,
         });
@@ -246,7 +251,11 @@ impl ArrivalWatch {
         stop: impl Fn(),
     ) {
         loop {
-            self.changes.changed().await;
+            // A write through a mapping, or another name of the file, changes no directory that is watched.
+            tokio::select! {
+                () = self.changes.changed() => {}
+                () = sleep(EXPOSED), if self.is_exposed.load(Ordering::Relaxed) => {}
+            }
             self.look(When::Running).await;
             if self.count.load(Ordering::Relaxed) > ARRIVALS_MAX as u64 {
                 stop();
@@ -282,6 +291,8 @@ impl ArrivalWatch {
             watch.changes.add(&directories(watched));
             let all = when == When::Ended || watch.in_background;
             let mut came = look(&watch.quarantine, watch.session, watched, all);
+            let is_exposed = watched.held.iter().any(HeldFile::is_exposed);
+            watch.is_exposed.store(is_exposed, Ordering::Relaxed);
             if when == When::Ended {
                 let known = watched.clone();
                 drop(locked);

@@ -73,18 +73,26 @@ impl FileSystem for HostFileSystem {
 
 /// The text of a regular file in an open directory, of at most `max` bytes. Follows no link.
 pub(crate) fn small_text(directory: impl AsFd, name: impl Arg, max: u64) -> Result<String, Errno> {
+    let bytes = small_bytes(directory, name, max)?;
+    String::from_utf8(bytes).map_err(|_| Errno::ILSEQ)
+}
+
+/// The content of such a file.
+pub(crate) fn small_bytes(
+    directory: impl AsFd,
+    name: impl Arg,
+    max: u64,
+) -> Result<Vec<u8>, Errno> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let file = openat(directory, name, flags, Mode::empty())?;
     let found = fstat(&file)?;
     if FileType::from_raw_mode(found.st_mode) != FileType::RegularFile {
         return Err(Errno::INVAL);
     }
-    let mut text = String::new();
+    let mut bytes = Vec::new();
     let mut limited = File::from(file).take(max + 1);
-    let read = limited
-        .read_to_string(&mut text)
-        .map_err(|_| Errno::ILSEQ)?;
-    (read as u64 <= max).then_some(text).ok_or(Errno::FBIG)
+    let read = limited.read_to_end(&mut bytes).map_err(|_| Errno::IO)?;
+    (read as u64 <= max).then_some(bytes).ok_or(Errno::FBIG)
 }
 
 /// Opened only to search it.

@@ -2,6 +2,7 @@
 //! replaces the file by a rename, as git and many editors save: then the kernel drops the mount, and the command may
 //! change the new file. So each look compares the present content with the original.
 
+use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Write as _};
@@ -15,12 +16,12 @@ use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
 use crate::absent::Arrival;
-use crate::file_system::{open_directory, small_text};
+use crate::file_system::{open_directory, small_bytes};
 use crate::new_repository::runs_more;
 use crate::quarantine::free_name;
 
 /// Maximum bytes of a file whose text is compared.
-const TEXT_MAX: u64 = 64 * 1024;
+const TEXT_MAX: u64 = 256 * 1024;
 /// What the user's git replaces all the time, and what neither configures nor runs anything.
 const OFTEN_REPLACED: [&str; 3] = ["HEAD", "exclude", "index"];
 
@@ -30,8 +31,8 @@ pub struct HeldFile {
     #[serde(with = "contract::lossless_paths::one")]
     path: PathBuf,
     identity: Identity,
-    /// What the user's git may obey at any moment: its text and its permissions.
-    obeyed: Option<(String, u32)>,
+    /// What the user's git may obey at any moment: its content and its permissions.
+    obeyed: Option<(Content, u32)>,
     /// It was replaced, so no mount protects the present file.
     #[serde(default)]
     is_replaced: bool,
@@ -44,6 +45,31 @@ struct Identity {
     inode: u64,
     /// Seconds and nanoseconds, where the file system knows it: inodes are used again.
     created: Option<(i64, u32)>,
+}
+
+/// The content of a file, as text if it is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+enum Content {
+    Text(String),
+    Bytes(Vec<u8>),
+}
+
+impl Content {
+    fn new(bytes: Vec<u8>) -> Self {
+        String::from_utf8(bytes).map_or_else(|error| Self::Bytes(error.into_bytes()), Self::Text)
+    }
+
+    fn bytes(&self) -> &[u8] {
+        match self {
+            Self::Text(text) => text.as_bytes(),
+            Self::Bytes(bytes) => bytes,
+        }
+    }
+
+    fn text(&self) -> Cow<'_, str> {
+        String::from_utf8_lossy(self.bytes())
+    }
 }
 
 /// What a look at a held file found.
@@ -68,12 +94,12 @@ impl HeldFile {
         }
         let parent = open_directory(path.parent()?).ok()?;
         let (identity, mode) = identity(&parent, name).ok().flatten()?;
-        let text = obeyed.then(|| small_text(&parent, name, TEXT_MAX).ok());
-        let text = text.flatten();
+        let content = obeyed.then(|| small_bytes(&parent, name, TEXT_MAX).ok());
+        let content = content.flatten().map(Content::new);
         Some(Self {
             path: path.to_path_buf(),
             identity,
-            obeyed: text.map(|text| (text, mode)),
+            obeyed: content.map(|content| (content, mode)),
             is_replaced: false,
         })
     }
@@ -87,6 +113,12 @@ impl HeldFile {
     #[must_use]
     pub fn at_once(&self) -> bool {
         self.obeyed.is_some()
+    }
+
+    /// Whether nothing holds a file that git obeys.
+    #[must_use]
+    pub fn is_exposed(&self) -> bool {
+        self.is_replaced && self.obeyed.is_some()
     }
 
     /// Compares it with the present file. A replacement is reported once.
@@ -116,7 +148,8 @@ impl HeldFile {
             };
         };
         let mode = now.map_or(0, |(_, mode)| mode);
-        let after = small_text(&parent, name, TEXT_MAX).map(|text| (text, mode));
+        let after = small_bytes(&parent, name, TEXT_MAX);
+        let after = after.map(|bytes| (Content::new(bytes), mode));
         match after {
             Ok(after) if !runs_anything_new(before, &after) => HeldLook::Held,
             Err(Errno::NOENT) => HeldLook::Held,
@@ -130,14 +163,14 @@ impl HeldFile {
     /// # Errors
     /// What was found is still in its place.
     pub fn restore(&self, found: Arrival) -> io::Result<Arrival> {
-        let Some((text, mode)) = &self.obeyed else {
+        let Some((content, mode)) = &self.obeyed else {
             return Err(io::ErrorKind::InvalidInput.into());
         };
         let Arrival { parent, name, .. } = &found;
         let new = free_name(parent, name, "original")?;
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
         let mut file = File::from(openat(parent, &new, flags, Mode::RUSR | Mode::WUSR)?);
-        let placed = file.write_all(text.as_bytes()).and_then(|()| {
+        let placed = file.write_all(content.bytes()).and_then(|()| {
             fchmod(&file, Mode::from_bits_truncate(*mode))?;
             file.sync_all()?;
             let flags = RenameFlags::EXCHANGE;
@@ -153,9 +186,10 @@ impl HeldFile {
 
 /// Whether a file that stood in the place of another may run something that the other did not. What is no config says all of
 /// it: a program, or the name of a directory.
-fn runs_anything_new(before: &(String, u32), after: &(String, u32)) -> bool {
-    match is_config(&before.0) {
-        true => runs_more(&before.0, &after.0),
+fn runs_anything_new(before: &(Content, u32), after: &(Content, u32)) -> bool {
+    let config = before.0.text();
+    match is_config(&config) {
+        true => runs_more(&config, &after.0.text()),
         false => before != after,
     }
 }

@@ -19,7 +19,7 @@ const LEADING: [&str; 4] = ["commondir", "gitdir", "modules", "worktrees"];
 const CONFIGS: [&str; 2] = ["config", "config.worktree"];
 /// Settings that `git init` and options of `git clone` make, who commits, and how git shows and joins things. None names a
 /// program, a file or an address.
-const PLAIN: [(&str, &[&str]); 14] = [
+const PLAIN: [(&str, &[&str]); 16] = [
     (
         "core",
         &[
@@ -36,6 +36,8 @@ const PLAIN: [(&str, &[&str]); 14] = [
             "quotepath",
             "sparsecheckout",
             "sparsecheckoutcone",
+            "longpaths",
+            "untrackedcache",
         ],
     ),
     (
@@ -59,6 +61,8 @@ const PLAIN: [(&str, &[&str]); 14] = [
     ("diff", &["renames", "algorithm", "colormoved"]),
     ("rerere", &["enabled"]),
     ("maintenance", &["auto", "strategy"]),
+    ("gc", &["auto"]),
+    ("lfs", &["repositoryformatversion"]),
 ];
 /// Settings that a clone makes besides. They run nothing, but say where a push goes.
 const OF_A_CLONE: [(&str, &[&str]); 2] = [
@@ -66,6 +70,8 @@ const OF_A_CLONE: [(&str, &[&str]); 2] = [
         "remote",
         &[
             "url",
+            "pushurl",
+            "gh-resolved",
             "fetch",
             "mirror",
             "tagopt",
@@ -165,7 +171,9 @@ pub(crate) fn runs_more(before: &str, after: &str) -> bool {
     }
     let known: BTreeSet<_> = settings(before).collect();
     let mut new = settings(after).filter(|setting| !known.contains(setting));
-    new.any(|setting| setting.judge(GitDirectoryKind::OfWorkTree) == NewRepository::Runs)
+    new.any(|setting| {
+        setting.judge(GitDirectoryKind::OfWorkTree) == NewRepository::Runs || setting.leads_here()
+    })
 }
 
 /// A line of a config that is not a header, with its section.
@@ -198,6 +206,29 @@ fn settings(text: &str) -> impl Iterator<Item = Setting<'_>> {
 }
 
 impl Setting<'_> {
+    /// Whether it leads pushes and fetches to a repository on this machine, whose hooks run here.
+    fn leads_here(self) -> bool {
+        let Some((key, value)) = self.line.split_once('=') else {
+            return false;
+        };
+        let value = value.trim().trim_matches('"');
+        let is_address = match key.trim().to_ascii_lowercase().as_str() {
+            "url" | "pushurl" => true,
+            // A name, or an address in place of one.
+            "remote" | "pushremote" => value.contains('/') || value == "..",
+            _ => false,
+        };
+        let scheme = value.split_once("://").map(|(scheme, _)| scheme);
+        let is_elsewhere = match scheme {
+            Some(scheme) => scheme != "file",
+            // `host:path`
+            None => value
+                .split_once(':')
+                .is_some_and(|(host, _)| !host.is_empty() && !host.contains('/')),
+        };
+        is_address && !is_elsewhere
+    }
+
     fn judge(self, kind: GitDirectoryKind) -> NewRepository {
         judge_setting(self.section, self.line, kind)
     }
@@ -208,8 +239,17 @@ fn judge_setting(section: &str, line: &str, kind: GitDirectoryKind) -> NewReposi
         return NewRepository::Runs;
     };
     let (key, value) = (key.trim().to_ascii_lowercase(), value.trim());
+    // All of it in quotes: nothing in it has a meaning.
+    let inside = value
+        .strip_prefix('"')
+        .and_then(|rest| rest.strip_suffix('"'));
+    let value = match inside {
+        Some(inside) if !inside.contains(['"', '\\']) => inside,
+        _ if value.contains(['#', ';']) => return NewRepository::Runs,
+        _ => value,
+    };
     // Quotes and backslashes may continue a value on other lines, or hide where it ends.
-    if value.contains(['"', '\\', '#', ';']) || value.contains(char::is_control) {
+    if value.contains(['"', '\\']) || value.contains(char::is_control) {
         return NewRepository::Runs;
     }
     let among = |known: &[(&str, &[&str])], section: &str| {

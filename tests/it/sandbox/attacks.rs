@@ -44,7 +44,7 @@ fn is_held(place: &SandboxHouse, way: &str, text: &str) -> bool {
         Some((_, name)) => {
             let path = place.house.project().join(name);
             let moved = format!(
-                "moved away what appeared while a command ran: `{}`",
+                "moved away files that appeared or changed while a command ran: `{}`",
                 path.display()
             );
             let stayed = way == STAYS_WHILE_IT_RUNS && text.contains("REACHED");

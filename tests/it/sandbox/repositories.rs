@@ -52,7 +52,7 @@ fn none_stays(place: &SandboxHouse, ways: &[(&str, &Path)]) {
     for (way, path) in ways {
         let said = tried(place, &[way]);
         let moved = format!(
-            "moved away what appeared while a command ran: `{}`",
+            "moved away files that appeared or changed while a command ran: `{}`",
             path.display()
         );
         assert!(said.contains(&moved), "{}: {way}: {said}", place.layer);

@@ -34,6 +34,8 @@ impl DirectoryChanges {
             | WatchFlags::MOVED_TO
             // A new repository may be left in its place, and its config changed later.
             | WatchFlags::CLOSE_WRITE
+            // A file that nothing holds any more may be written by a command that keeps it open.
+            | WatchFlags::MODIFY
             | WatchFlags::ONLYDIR
             | WatchFlags::DONT_FOLLOW;
         for directory in directories {

@@ -490,3 +490,31 @@ async fn what_was_agreed_to_is_not_held_against_a_command_after_a_crash() {
         assert!(next.leftovers(SESSION).is_empty(), "reported once");
     }
 }
+
+#[tokio::test]
+async fn held_config_is_judged_however_a_command_writes_it() {
+    let ways = [
+        "exec 3>> .git/config; printf '[core]\\n\\tfsmonitor = evil\\n' >&3",
+        "mkdir .git/zz; ln .git/config .git/zz/x; printf '[core]\\n\\tfsmonitor = evil\\n' >> .git/zz/x",
+    ];
+    for (room, way) in own_rooms().await.iter().zip(ways.iter().cycle()) {
+        let procs = Procs::start(room.options()).unwrap();
+        let script =
+            format!("echo ready; until test -e go; do sleep 0.01; done; {way}; exec sleep 1000");
+        let mut asked = room.command(&script);
+        asked.number = Some(Pid(8));
+        let config = room.ws(".git/config");
+        let before = "[core]\n\tbare = false\n";
+        fs::write(&config, before).unwrap();
+        let mut child = procs.spawn(SESSION, asked).await.unwrap();
+        line(&mut child).await;
+        replace(&config, &format!("{before}[user]\n\tname = Ann\n"));
+        fs::write(room.ws("go"), "").unwrap();
+        let items = came(&mut child).await;
+        assert_eq!(Path::new(&items[0].path), config, "{way}: {items:?}");
+        assert!(items[0].restored, "{way}: {items:?}");
+        assert_eq!(fs::read_to_string(&config).unwrap(), before, "{way}");
+        child.control.stop(0);
+        finish(child).await;
+    }
+}

@@ -150,6 +150,9 @@ fn config_in_the_place_of_another_runs_more_only_with_what_the_other_did_not_say
         "[user]\n\tname = Ann\n",
         "[submodule \"a\"]\n\tactive = true\n\turl = https://example.org/a.git\n",
         "[core]\n\thooksPath = .husky\n",
+        "[remote \"n\"]\n\turl = git@example.org:x.git\n\tgh-resolved = base\n",
+        "[branch \"x\"]\n\tgithub-pr-owner-number = \"o#r#1\"\n\tdescription = \"fixes; #12\"\n",
+        "[gc]\n\tauto = 0\n[lfs]\n\trepositoryformatversion = 0\n",
     ] {
         let after = format!("{before}{harmless}");
         assert!(!runs_more(before, &after), "{harmless}");
@@ -162,6 +165,10 @@ fn config_in_the_place_of_another_runs_more_only_with_what_the_other_did_not_say
         "[branch \"main\"]\n\tmergeoptions = -s evil\n",
         "[branch \"main\"]\n\tremote = ext::evil\n",
         "[submodule \"a\"]\n\tupdate = !evil\n",
+        "[remote \"o\"]\n\turl = ./node_modules/e/r.git\n",
+        "[remote \"o\"]\n\tpushurl = \"/tmp/r.git\"\n",
+        "[remote \"o\"]\n\turl = file:///tmp/r.git\n",
+        "[branch \"main\"]\n\tpushRemote = ../r.git\n",
     ] {
         let after = format!("{before}{more}");
         assert!(runs_more(before, &after), "{more}");

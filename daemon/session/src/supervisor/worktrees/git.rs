@@ -10,11 +10,16 @@ use std::time::Duration;
 use contract::{ChildEvent, Command, OWN_GIT_MEMORY_KIB, Spawn, Stdin};
 use futures::StreamExt;
 use proto::Pid;
+use workspace::{SmallFile, read_small};
 
 /// Time limit of a git command: a checkout of a large repository takes its time.
 const TIME_MAX: Duration = Duration::from_secs(120);
 /// Maximum bytes of git's output: the index of half a million files.
 const PRINT_MAX: usize = 64 * 1024 * 1024;
+/// Maximum bytes of `.gitattributes`: git itself reads no more.
+const ATTRIBUTES_MAX: usize = 100 * 1024 * 1024;
+/// Maximum bytes of the name of a directory.
+const NAME_MAX: usize = 4 * 1024;
 /// Maximum bytes of what git reports as an error.
 const REPORT_MAX: usize = 4 * 1024;
 /// Settings that would run a program, or reach into other repositories.
@@ -57,6 +62,9 @@ impl Git {
         tree: &Path,
         search_path: &str,
     ) -> Result<Self, String> {
+        let files = (git_dir.to_owned(), tree.to_owned());
+        let checked = tokio::task::spawn_blocking(move || check_files(&files.0, &files.1)).await;
+        checked.map_err(|error| error.to_string())??;
         let mut git = Self {
             spawn,
             git_dir: git_dir.to_owned(),
@@ -160,6 +168,26 @@ impl Git {
         let run = collect(self.spawn.spawn(Pid(0), command));
         let ended = tokio::time::timeout(TIME_MAX, run).await;
         ended.unwrap_or_else(|_| Err(format!("git took longer than {} s", TIME_MAX.as_secs())))
+    }
+}
+
+/// Refuses a repository with a file that git would wait for, or read without an end.
+fn check_files(git_dir: &Path, tree: &Path) -> Result<(), String> {
+    let attributes = tree.join(".gitattributes");
+    if read_small(&attributes, ATTRIBUTES_MAX) == SmallFile::Unusable {
+        return Err("`.gitattributes` is not a regular file, or too large".to_owned());
+    }
+    // A work tree of its own shares the objects of another directory.
+    let shared = match read_small(&git_dir.join("commondir"), NAME_MAX) {
+        SmallFile::Read(name) => git_dir.join(String::from_utf8_lossy(&name).trim_end()),
+        SmallFile::Missing | SmallFile::Unusable => git_dir.to_owned(),
+    };
+    match checkpoint::objects_are_readable(&shared.join("objects")) {
+        true => Ok(()),
+        false => Err(
+            "a file `objects/info/alternates` of its git directory is not a regular file, or too large"
+                .to_owned(),
+        ),
     }
 }
 
