@@ -137,7 +137,8 @@ pub fn error(error: &clap::Error, arguments: &[OsString]) -> Option<Error> {
     if let Some(ContextValue::String(argument)) = error.get(ContextKind::InvalidArg) {
         let name = argument.split('=').next().unwrap_or_default();
         let row = OPTIONS.iter().find(|row| row.0 == name);
-        if let Some((_, ours)) = row.filter(|_| begins_work(&words)) {
+        // Of a list it means something else.
+        if let Some((_, ours)) = row.filter(|_| name != "-a" || begins_work(&words)) {
             let what = say!(Msg::UnknownOption, text::line(name));
             return Some(Error::usage(what, say!(Msg::UseInstead, ours)));
         }
@@ -157,7 +158,7 @@ pub fn error(error: &clap::Error, arguments: &[OsString]) -> Option<Error> {
     None
 }
 
-/// Whether a line is one of the commands that begin work, or none: the options of others are about work.
+/// Whether a line is one of the commands that begin work, or none.
 fn begins_work(words: &[&str]) -> bool {
     const COMMANDS: [&str; 4] = ["fork", "goal", "run", "chat"];
     let known = |word: &&str| crate::command().find_subcommand(word).is_some();

@@ -53,7 +53,7 @@ commands! {
     Help "help" ["keys", "?"] "" WATCH = "keys and commands", "按键与命令";
     New "new" [] "" DRIVE = "start a new session in this directory", "在本目录开始新会话";
     Clear "clear" [] "" DRIVE = "hide the conversation from the model; files stay", "对模型隐藏之前的对话，文件不变";
-    Resume "resume" [] "[SESSION]" WATCH = "open a stored session: by pid, id or name, or pick one of this directory", "打开已存的会话：按编号、id 或名称，或从本目录中选择";
+    Resume "resume" [] "[SESSION]" WATCH = "open a stored session: by pid, id or name, or pick one of this directory", "打开已存的会话：按会话号、标识或名称，或从本目录中选择";
     Sessions "sessions" [] "" WATCH = "switch between sessions", "切换会话";
     Search "search" [] "WORDS" WATCH = "search the messages of all sessions; Enter opens one", "搜索所有会话中的消息，回车打开所在会话";
     Top "top" ["ps"] "" WATCH = "show running sessions and commands; pause or stop them", "查看正在运行的会话和命令，可暂停或结束";

@@ -82,7 +82,7 @@ crate::catalog! {
     BytePastEnd = "Byte {0} is past the end of {1}.", "字节 {0} 超出了 {1} 的末尾。";
     StartAtNull = "Start at 0, then continue with `next`.", "请从 0 开始，然后用 `next` 继续。";
     EitherOfBoth = "Give either a session or a directory.", "请给出会话或目录之一。";
-    EitherOfBothHint = "Give the session's pid, id or name; or the absolute path of a directory.", "请给出会话的会话号、标识或名称；或目录的绝对路径。";
+    EitherOfBothHint = "Give the session's pid, id or name; or the absolute path of a directory.", "请给出会话号、标识或名称；或目录的绝对路径。";
     NoFinishedCall = "There is no finished call `{0}`.", "没有已完成的调用 `{0}`。";
     EventsListCalls = "The session's events list its calls.", "会话的事件列出其调用。";
     BudgetSession = "The session's budget is {0} used up: {1}. Raise it, for example with `{2}` (0: no limit).", "会话的预算{0}用尽：{1}。可提高它，例如用 `{2}`（0：不限）。";
