@@ -385,7 +385,7 @@ fn replace(path: &Path, text: &str) {
 }
 
 #[tokio::test]
-async fn held_config_that_another_program_replaced_gets_no_orders_of_a_command() {
+async fn held_config_that_another_program_replaced_takes_no_program_from_a_command() {
     for room in own_rooms().await {
         let procs = Procs::start(room.options()).unwrap();
         let mut asked = room.command(

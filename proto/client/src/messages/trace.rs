@@ -31,7 +31,7 @@ crate::catalog! {
     MovedTo = "moved to place {0} by {1}", "已由 {1} 移到第 {0} 位";
     Prompted = "prompted \"{0}\"", "提示 \"{0}\"";
     Steered = "steered \"{0}\"", "插话 \"{0}\"";
-    ToldBySession = "told by a session \"{0}\"", "来自会话的消息 \"{0}\"";
+    ToldBySession = "message from a session \"{0}\"", "来自会话的消息 \"{0}\"";
     Reminded = "reminded \"{0}\"", "提醒 \"{0}\"";
     /// Number and purpose; try; bytes.
     Request = "request {0} try {1} → {2}", "请求 {0}，第 {1} 次尝试 → {2}";
