@@ -3,6 +3,7 @@
 //! those of shells and git.
 
 use std::path::Path;
+use std::sync::LazyLock;
 
 /// Their paths, in lower case, wherever they lie. With `/` at the end: everything below, and the directory itself.
 pub const LOGIN_FILES: [&str; 94] = [
@@ -102,17 +103,39 @@ pub const LOGIN_FILES: [&str; 94] = [
     ".mailcap",
 ];
 
+/// One of [`LOGIN_FILES`], in its names.
+struct KnownFile {
+    path: &'static str,
+    names: Vec<&'static str>,
+    /// Everything below it counts too.
+    below: bool,
+}
+
+/// Taken apart once: paths are looked at many times in each call of a tool.
+static KNOWN_FILES: LazyLock<Vec<KnownFile>> = LazyLock::new(|| {
+    let known = |path: &'static str| KnownFile {
+        path,
+        names: path.trim_end_matches('/').split('/').collect(),
+        below: path.ends_with('/'),
+    };
+    LOGIN_FILES.into_iter().map(known).collect()
+});
+
 /// Whether components of a path, from one of them on, name such a file or something in such a directory.
-pub fn begins_login_file<'a>(names: impl Iterator<Item = &'a str> + Clone) -> bool {
-    LOGIN_FILES.iter().any(|known| {
-        let below = known.ends_with('/');
+pub fn begins_login_file<'a>(mut names: impl Iterator<Item = &'a str> + Clone) -> bool {
+    let Some(first) = names.next() else {
+        return false;
+    };
+    let begins = |known: &&KnownFile| known.names[0].eq_ignore_ascii_case(first);
+    KNOWN_FILES.iter().filter(begins).any(|known| {
         let mut names = names.clone();
-        let mut parts = known.trim_end_matches('/').split('/');
-        parts.all(|part| {
+        let mut rest = known.names[1..].iter();
+        let leads = rest.all(|part| {
             names
                 .next()
                 .is_some_and(|name| name.eq_ignore_ascii_case(part))
-        }) && (below || names.next().is_none())
+        });
+        leads && (known.below || names.next().is_none())
     })
 }
 
@@ -128,20 +151,19 @@ pub fn of_directory(directory: &Path) -> Vec<&'static str> {
     if (0..names.len()).any(|at| begins_login_file(named(at))) {
         return vec![""];
     }
-    let rest = |known: &'static str| {
-        let mut slashes = known.match_indices('/').map(|(at, _)| at);
-        slashes.find_map(|at| {
-            let (led, rest) = (&known[..at], &known[at + 1..]);
-            let count = led.split('/').count();
-            let last = named(names.len().checked_sub(count)?);
-            let same = led.split('/').zip(last);
-            let is_there = same
-                .into_iter()
-                .all(|(one, other)| one.eq_ignore_ascii_case(other));
-            (is_there && !rest.is_empty()).then_some(rest)
+    KNOWN_FILES
+        .iter()
+        .filter_map(|known| {
+            // So many of its first names are the last ones of the directory.
+            let count = (1..known.names.len()).find(|count| {
+                let last = names.len().checked_sub(*count).map(|at| &names[at..]);
+                let mut pairs = last.into_iter().flatten().zip(&known.names);
+                last.is_some() && pairs.all(|(one, other)| one.eq_ignore_ascii_case(other))
+            })?;
+            let led: usize = known.names[..count].iter().map(|name| name.len() + 1).sum();
+            Some(&known.path[led..])
         })
-    };
-    LOGIN_FILES.into_iter().filter_map(rest).collect()
+        .collect()
 }
 
 #[cfg(test)]

@@ -133,12 +133,25 @@ impl Workspace {
     /// The path cannot be resolved, or this access is denied.
     pub fn resolve(&self, text: &str, access: Access) -> Result<ResolvedPath, PathError> {
         let at = self.locate(&self.cwd, text)?;
+        self.check_located(&at, text, access)?;
+        Ok(at)
+    }
+
+    /// Checks `access` to the place that `text` was located at.
+    ///
+    /// # Errors
+    /// This access is denied, or the text names a directory where something else is.
+    pub fn check_located(
+        &self,
+        at: &ResolvedPath,
+        text: &str,
+        access: Access,
+    ) -> Result<(), PathError> {
         // It must not stand for the file `f`.
         if names_directory(text) && at.kind.is_some_and(|kind| kind != FileKind::Directory) {
-            return Err(PathError::NotADirectory(at.path));
+            return Err(PathError::NotADirectory(at.path.clone()));
         }
-        self.check(&at, access)?;
-        Ok(at)
+        self.check(at, access)
     }
 
     /// Like `resolve`, but does not follow a link in the last component.
@@ -210,7 +223,8 @@ impl Workspace {
         };
         // Also checks the name: a later reader goes through the same link.
         let named = path_clean::clean(&written);
-        let protected = self.is_protected(&path) || self.is_protected(&named);
+        let is_renamed = path != named;
+        let protected = self.is_protected(&path) || (is_renamed && self.is_protected(&named));
         let at = ResolvedPath {
             writable: self.root_of(&path).is_some(),
             masked: self.is_masked(&path),
