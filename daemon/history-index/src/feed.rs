@@ -81,6 +81,11 @@ impl State {
         let has_orders = self.look || self.rebuild || !self.waiters.is_empty();
         has_news || has_orders || self.is_closed
     }
+
+    /// Somebody waits for it.
+    fn is_urgent(&self) -> bool {
+        !self.waiters.is_empty() || self.is_closed
+    }
 }
 
 impl Shared {
@@ -165,6 +170,8 @@ impl HistoryFeed {
     fn note(&self, note: impl FnOnce(&mut State)) {
         let shared = &self.0.0;
         let mut state = shared.lock();
+        // While it gathers, only what cannot wait wakes the thread.
+        let is_awake = state.has_work();
         note(&mut state);
         if !state.has_thread {
             state.look = true;
@@ -180,7 +187,9 @@ impl HistoryFeed {
                 Err(error) => tracing::warn!(%error, "the history index is not fed"),
             }
         }
-        shared.wake.notify_all();
+        if !is_awake || state.is_urgent() {
+            shared.wake.notify_all();
+        }
     }
 }
 
@@ -288,7 +297,7 @@ impl Feeder {
             }
         }
         let due = Instant::now() + GATHER;
-        while self.to_look.is_empty() && state.waiters.is_empty() && !state.is_closed {
+        while self.to_look.is_empty() && !state.is_urgent() {
             let left = due.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 break;
