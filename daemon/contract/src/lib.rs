@@ -44,8 +44,8 @@ pub use spawn::{
     Child, ChildEvent, ChildExit, Command, OWN_GIT_MEMORY_KIB, STDIN_MAX, Spawn, SpawnError, Stdin,
 };
 pub use tool::{
-    CallAction, CallContext, CheckCall, ElicitationAnswer, MEMORY_TOOL, Outcome, Preview,
-    Questions, SKILL_TOOL, SamplingAnswer, SamplingMessage, SamplingRequest, SamplingRole,
+    CallAction, CallContext, CheckCall, ElicitationAnswer, FileWorker, MEMORY_TOOL, Outcome,
+    Preview, Questions, SKILL_TOOL, SamplingAnswer, SamplingMessage, SamplingRequest, SamplingRole,
     SkillLibrary, Tool, Touch, UserShell,
 };
 pub use tool_set::ToolSet;

@@ -66,6 +66,11 @@ pub trait ToolMemory: Any + Send + Sync {
         None
     }
 
+    /// Whether others have changed known files, which is not reported by this. Blocks.
+    fn has_external_changes(&self) -> bool {
+        false
+    }
+
     /// Takes the current state of the known files as the session's own work: it is not reported.
     fn accept_changes(&self) {}
 }

@@ -411,4 +411,21 @@ pub trait Tool: Send + Sync {
         );
         Box::pin(async { Outcome::failed(text) })
     }
+
+    /// The tool, if its calls do nothing but work on files.
+    fn as_file_worker(&self) -> Option<&dyn FileWorker> {
+        None
+    }
+}
+
+/// A tool whose calls do nothing but work on files: a thread that may block does one from beginning to end.
+pub trait FileWorker: Send + Sync {
+    /// Does it, as [`Tool::run`]. Blocks.
+    fn run_blocking(&self, arguments: Map<String, Value>, context: &CallContext) -> Outcome;
+
+    /// Whether a call that was bound to these places changes nothing, and takes no longer than to judge another one. Looks
+    /// at them; blocks.
+    fn is_quick(&self, _places: &[PathBuf]) -> bool {
+        false
+    }
 }

@@ -25,6 +25,7 @@ mod order;
 mod printed;
 mod profile;
 mod queue;
+mod quick_readers;
 mod rewind_broken;
 mod rewind_properties;
 mod rewinding;

@@ -9,7 +9,7 @@ mod open;
 mod renew;
 mod scan;
 
-pub use batch_read::BatchRead;
+pub use batch_read::{BatchRead, ReadFrom};
 pub use file::{AppendError, KernelSyncer, LogFile, Syncer};
 pub use index::{ByteLocation, LogIndex, MessageRole};
 pub use open::{OpenError, OpenedLog, TornTailRepair};

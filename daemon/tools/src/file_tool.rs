@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use contract::tool::Touch;
-use contract::{CallContext, Outcome, Preview, Tool, ToolSpec};
+use contract::{CallContext, FileWorker, Outcome, Preview, Tool, ToolSpec};
 use futures::future::BoxFuture;
 use proto::item::Display;
 use serde_json::{Map, Value};
@@ -44,6 +44,11 @@ pub(crate) trait FileTool: Send + Sync + 'static {
     /// # Errors
     /// An outcome that is a failure.
     fn act(args: &Self::Args, plan: Self::Plan, call: &Call<'_>) -> Result<Outcome, Outcome>;
+
+    /// Whether a call at these places is quick, as `FileWorker::is_quick` says.
+    fn is_quick(_places: &[PathBuf]) -> bool {
+        false
+    }
 
     /// Paths of a call that are no arguments of their own.
     fn touches(_arguments: &Map<String, Value>) -> Vec<Touch> {
@@ -142,11 +147,32 @@ impl<T: FileTool> Tool for AsTool<T> {
         arguments: Map<String, Value>,
         context: CallContext,
     ) -> BoxFuture<'static, Outcome> {
-        files::blocking(move || {
-            let args = arguments::typed(arguments)?;
-            let call = Call::new(&context, Stage::Run)?;
-            let plan = T::plan(&args, &call)?;
-            T::act(&args, plan, &call)
-        })
+        files::blocking(move || work::<T>(arguments, &context))
     }
+
+    fn as_file_worker(&self) -> Option<&dyn FileWorker> {
+        Some(self)
+    }
+}
+
+impl<T: FileTool> FileWorker for AsTool<T> {
+    fn run_blocking(&self, arguments: Map<String, Value>, context: &CallContext) -> Outcome {
+        let (Ok(outcome) | Err(outcome)) = work::<T>(arguments, context);
+        outcome
+    }
+
+    fn is_quick(&self, places: &[PathBuf]) -> bool {
+        T::is_quick(places)
+    }
+}
+
+/// Does a call. Blocks.
+fn work<T: FileTool>(
+    arguments: Map<String, Value>,
+    context: &CallContext,
+) -> Result<Outcome, Outcome> {
+    let args = arguments::typed(arguments)?;
+    let call = Call::new(context, Stage::Run)?;
+    let plan = T::plan(&args, &call)?;
+    T::act(&args, plan, &call)
 }

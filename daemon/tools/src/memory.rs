@@ -293,6 +293,10 @@ impl ToolMemory for Memory {
         self.report_changes()
     }
 
+    fn has_external_changes(&self) -> bool {
+        self.has_changed_files()
+    }
+
     fn accept_changes(&self) {
         self.look(changes::ChangedBy::Itself);
     }

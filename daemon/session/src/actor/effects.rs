@@ -1,29 +1,24 @@
 //! One function an effect: what the machine wants done, done.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use contract::tool::StoppedBy;
 use contract::{Ground, Outcome, Prefix, PrefixText, ToolChoice};
-use futures::FutureExt as _;
-use proto::hook::{HookEvent, HookFinished};
+use proto::hook::HookEvent;
 use proto::item::{Item, ToolCall};
 use proto::live::{Live, Partial};
 use proto::record::{Level, Notice};
 use proto::{Body, ItemId, Record, Seq};
-use tokio::sync::mpsc::UnboundedSender;
 use turn::Effect;
 
 use crate::actor::Actor;
 use crate::actor::inbox;
 use crate::actor::inbox::Happened;
-use crate::assembly::guards::{GuardWatch, Guards};
-use crate::calls::call::{CallEnvironment, KeptPaths, Printed, Ready, Stop};
+use crate::assembly::guards::Guards;
+use crate::calls::call::{Printed, Started, Stop};
 use crate::calls::events::CallEvent;
-use crate::calls::hooks as hooked;
-use crate::calls::judgement::Standpoint;
 use crate::calls::state::Running;
 use crate::context::prefix::FrozenPrefix;
 use crate::request::in_flight::{Ask, Material, Source};
@@ -147,6 +142,7 @@ impl Actor {
         let around = (samples > 1).then(|| self.around(item.clone()));
         let answer = self.requests.next(item);
         self.requests.begin_draft();
+        self.journal.gather_no_more();
         let leave = self.new_leave();
         let route = self.requests.route();
         let ask = Ask {
@@ -245,78 +241,6 @@ impl Actor {
         true
     }
 
-    pub(crate) fn judge(&mut self, call: ToolCall) {
-        let facts = self.machine.facts();
-        let open = facts.open.as_ref();
-        let kept = KeptPaths {
-            files: open.map(|open| open.kept.clone()).unwrap_or_default(),
-            tree: open.is_some_and(|open| open.tree_kept),
-        };
-        let quarantined = facts.quarantined(&call.id).to_vec();
-        let outside = facts.blocked(&call.id).filter(|_| quarantined.is_empty());
-        let outside = outside.map(str::to_owned);
-        let checks = open.map_or_else(Vec::new, |open| open.checks(&call.id).to_vec());
-        let standpoint = Standpoint {
-            quarantined,
-            checks,
-            ..self.standpoint(outside)
-        };
-        let (call_environment, happened) = (
-            Arc::clone(self.calls.call_environment()),
-            self.happened.clone(),
-        );
-        let watch = self.calls.guard_watch(Arc::clone(&self.assembly));
-        let Some((asker, stop)) = self.asker_before(&call) else {
-            tokio::task::spawn_blocking(move || {
-                judge_and_tell(
-                    (&call_environment, &watch),
-                    call,
-                    (&standpoint, &kept),
-                    Vec::new(),
-                    &happened,
-                );
-            });
-            return;
-        };
-        tokio::spawn(async move {
-            // What cannot be read is refused without anybody being asked.
-            let asked = AssertUnwindSafe(async {
-                match call_environment.seen(&call) {
-                    Some(seen) => asker.ask(seen.before(), &stop).await,
-                    None => Some(hooks::HookChain::default()),
-                }
-            });
-            let refuse = |why, hooks| Happened::Judged {
-                call: call.id.clone(),
-                judgement: Box::new(turn::Judgement::Refused(why)),
-                ready: Ready::default(),
-                hooks,
-            };
-            let chain = match asked.catch_unwind().await {
-                Ok(Some(chain)) => chain,
-                // Stopped: nobody waits for it any more.
-                Ok(None) => return,
-                Err(_) => {
-                    let _ = happened.send(refuse(crashed(), Vec::new()));
-                    return;
-                }
-            };
-            if let Some(why) = chain.why_blocked() {
-                let _ = happened.send(refuse(hooked::blocked(&why), chain.finished));
-                return;
-            }
-            tokio::task::spawn_blocking(move || {
-                judge_and_tell(
-                    (&call_environment, &watch),
-                    call,
-                    (&standpoint, &kept),
-                    chain.finished,
-                    &happened,
-                );
-            });
-        });
-    }
-
     fn run_call(&mut self, call: ToolCall, after: Option<Seq>) {
         match after {
             // On disk before it starts: after a crash it must be known that it may have run (I4).
@@ -347,7 +271,12 @@ impl Actor {
             .call_environment()
             .start(call, ready, &printed, &stop, asker, reporter)
         {
-            Some(task) => {
+            Some(Started::Done(done)) => self.report_call(CallEvent::Ended {
+                call: call.id.clone(),
+                outcome: Box::new(done.outcome),
+                duration_ms: done.duration_ms,
+            }),
+            Some(Started::Running(task)) => {
                 self.calls.put_running(
                     call.id.clone(),
                     Running {
@@ -405,42 +334,4 @@ impl Actor {
             }
         });
     }
-}
-
-/// Judges a call, and sends the verdict. Blocks.
-fn judge_and_tell(
-    (call_environment, watch): (&CallEnvironment, &GuardWatch),
-    call: ToolCall,
-    (standpoint, kept): (&Standpoint, &KeptPaths),
-    hooks: Vec<HookFinished>,
-    happened: &UnboundedSender<Happened>,
-) {
-    let outdated = catch_unwind(AssertUnwindSafe(|| watch.outdated()));
-    if let Ok(Some(outdated)) = outdated {
-        let _ = happened.send(Happened::Outdated {
-            call,
-            outdated,
-            hooks,
-        });
-        return;
-    }
-    let judged = catch_unwind(AssertUnwindSafe(|| {
-        if outdated.is_err() {
-            return (turn::Judgement::Refused(crashed()), Ready::default());
-        }
-        call_environment.judge(&call, standpoint, kept)
-    }));
-    let (judgement, ready) =
-        judged.unwrap_or_else(|_| (turn::Judgement::Refused(crashed()), Ready::default()));
-    let _ = happened.send(Happened::Judged {
-        call: call.id,
-        judgement: Box::new(judgement),
-        ready,
-        hooks,
-    });
-}
-
-/// A call that a bug has kept from being judged, in the words for the model.
-fn crashed() -> Outcome {
-    Outcome::refused("Not run: the call could not be judged, because of a bug in Reasonix.")
 }

@@ -16,6 +16,7 @@ use crate::actor::Actor;
 use crate::actor::commands::rewind::Rewound;
 use crate::actor::review::Review;
 use crate::assembly::guards::Outdated;
+use crate::calls::ahead::JudgedAhead;
 use crate::calls::call::Ready;
 use crate::calls::events::CallEvent;
 use crate::context::reset::Done;
@@ -44,6 +45,8 @@ pub enum Happened {
         /// What hooks said to it before.
         hooks: Vec<HookFinished>,
     },
+    /// These calls were judged before the machine wants them.
+    JudgedAhead(Vec<JudgedAhead>),
     /// A reviewer has looked at a call that was judged. `None`: the settings want none.
     Reviewed {
         number: u64,

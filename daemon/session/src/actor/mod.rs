@@ -9,6 +9,7 @@ pub(crate) mod effects;
 pub(crate) mod handle;
 pub(crate) mod hooks;
 pub(crate) mod inbox;
+pub(crate) mod judging;
 pub(crate) mod life;
 pub(crate) mod planner;
 pub(crate) mod publish;
@@ -94,6 +95,7 @@ impl Actor {
             let (frame, draft) = (self.viewers.frame_due(), self.requests.draft().due());
             let silence = self.silence_due();
             let background = self.calls.background_due();
+            let gathered = self.journal.gathers_until();
             // Every arm only takes a message out of a queue: dropping one that was not chosen loses nothing.
             tokio::select! {
                 count = inbox.happened.recv_many(&mut happened, GATHER) => {
@@ -113,6 +115,10 @@ impl Actor {
                 () = sleep_until(draft) => self.write_draft(),
                 () = sleep_until(silence) => self.tell_silence(),
                 () = sleep_until(background) => self.calls.set_background_due(None),
+                () = sleep_until(gathered) => {
+                    self.journal.gather_no_more();
+                    self.journal.flush();
+                }
             }
             self.life.activity.note();
             if self.life.parting.is_some() || (self.is_closing() && self.may_end()) {
@@ -191,6 +197,7 @@ impl Actor {
                 self.calls.put_judged(call.clone(), ready);
                 self.judged(call, judgement);
             }
+            Happened::JudgedAhead(calls) => self.calls.put_ahead(calls),
             Happened::Reviewed {
                 number,
                 call,

@@ -42,7 +42,8 @@ mod run;
 mod stop;
 
 pub use printed::Printed;
-pub use run::overdue;
+pub(crate) use run::Started;
+pub use run::{DoneEarly, overdue};
 pub use stop::Stop;
 
 use printed::Quiet;
@@ -116,6 +117,8 @@ pub struct Ready {
     pub path: Option<String>,
     /// Its command gets no variables that name programs.
     pub holds_reader: bool,
+    /// Its result, if it was done while it was judged.
+    pub done: Option<Box<DoneEarly>>,
 }
 
 /// What the turn has kept already, so that it is not kept again.
@@ -341,6 +344,7 @@ impl CallEnvironment {
             // Where the sandbox is off, programs found on `PATH` are the user's own choice.
             path: programs.path.filter(|_| standpoint.outside.is_some()),
             holds_reader: judged.holds_reader,
+            done: None,
         };
         Ok((judgement, ready))
     }

@@ -32,9 +32,21 @@ impl Notes {
             drop(self.looking.lock().await);
             return None;
         };
-        let note = self
-            .blocking(|notes| notes.memory.describe_external_changes())
-            .await??;
+        self.blocking(|notes| notes.described()).await?
+    }
+
+    /// The same on a thread that may block.
+    pub fn of_others_blocking(&self) -> Option<ExternalChanges> {
+        let Ok(_looking) = self.looking.try_lock() else {
+            drop(self.looking.blocking_lock());
+            return None;
+        };
+        self.described()
+    }
+
+    /// In words for the model. Blocks.
+    fn described(&self) -> Option<ExternalChanges> {
+        let note = self.memory.describe_external_changes()?;
         let text = note.text.trim_end();
         let (before, after) = match text.contains('\n') {
             true => ("\n", "\n"),
@@ -46,7 +58,12 @@ impl Notes {
 
     /// All changes until now were made by the session itself.
     pub async fn absorb(&self) {
-        let _ = self.blocking(|notes| notes.memory.accept_changes()).await;
+        let _ = self.blocking(Self::absorb_blocking).await;
+    }
+
+    /// The same on a thread that may block.
+    pub fn absorb_blocking(&self) {
+        self.memory.accept_changes();
     }
 
     /// Looks at files beside the runtime. A look that fails is none.

@@ -64,6 +64,24 @@ pub struct Standpoint {
 }
 
 impl Standpoint {
+    /// Whether nothing in it is of one call alone.
+    pub fn is_plain(&self) -> bool {
+        self.outside.is_none() && self.quarantined.is_empty() && self.checks.is_empty()
+    }
+
+    /// Whether both lead to the same judgements.
+    pub fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.rules, &other.rules)
+            && self.approval_mode == other.approval_mode
+            && self.effective_permissions == other.effective_permissions
+            && self.outside == other.outside
+            && self.quarantined == other.quarantined
+            && self.skills == other.skills
+            && self.on_ask == other.on_ask
+            && self.in_home == other.in_home
+            && self.checks == other.checks
+    }
+
     /// Whether every change needs approval: a command that runs unasked because it only reads is kept from writing.
     fn holds_readers(&self) -> bool {
         self.effective_permissions.refuses().is_some() || self.on_ask == OnAsk::Deny
@@ -202,8 +220,8 @@ impl<'a> Surroundings<'a> {
             explanation.decision =
                 policy::with_own_program(explanation.decision, permissions, &why);
         }
-        let home = self.user_home;
-        if !standpoint.in_home && workspace::holds_home(self.workspace.root(), home) {
+        let may_change = !explanation.decision.read_only && !standpoint.in_home;
+        if may_change && workspace::holds_home(self.workspace.root(), self.user_home) {
             explanation.decision = policy::in_home(explanation.decision);
         }
         let decision = &explanation.decision;
@@ -378,15 +396,13 @@ impl<'a> Surroundings<'a> {
             Access::Read => workspace::Access::Read,
             Access::Edit => workspace::Access::Write,
         };
-        // The workspace resolves from the session's directory; a shell may be elsewhere.
-        let from = match text {
-            "" => None,
-            _ if text.starts_with('~') || cwd == self.workspace.cwd() => None,
-            _ => cwd.join(text).into_os_string().into_string().ok(),
+        let (located, error) = match self.workspace.locate(cwd, text) {
+            Ok(at) => {
+                let error = self.workspace.check_located(&at, text, wanted).err();
+                (Some(at), error)
+            }
+            Err(error) => (None, Some(error)),
         };
-        let whole = from.as_deref().unwrap_or(text);
-        let error = self.workspace.resolve(whole, wanted).err();
-        let located = self.workspace.locate(cwd, text).ok();
         let at = located.as_ref();
         ResolvedPath {
             text: text.to_owned(),

@@ -1,6 +1,7 @@
 //! Calls of tools: judged, asked about, run, and undone. Owns the calls under way, the commands that they leave in the
 //! background, the rules in force, and the hooks and how they went.
 
+pub(crate) mod ahead;
 pub(crate) mod arguments;
 pub(crate) mod background;
 pub(crate) mod call;

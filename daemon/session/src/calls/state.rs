@@ -20,8 +20,10 @@ use crate::assembly::guards::{GuardWatch, Guards};
 use crate::assembly::persisted_rules::KeptRules;
 use crate::assembly::setup::{Assembly, Layered};
 use crate::assembly::tool_repair;
+use crate::calls::ahead::{AheadCalls, JudgedAhead};
 use crate::calls::call::{CallEnvironment, Printed, Ready, Stop};
 use crate::calls::environment::Environment;
+use crate::calls::judgement::Standpoint;
 use crate::calls::permissions::{RulesAsOf, compiled};
 use crate::calls::sandbox;
 
@@ -55,6 +57,7 @@ pub(crate) struct CallState {
     compiled: Option<(RulesAsOf, Arc<RuleSet>)>,
     /// What judged calls will run, until they do.
     judged: HashMap<CallId, Ready>,
+    ahead: AheadCalls,
     /// Calls that start when this record is on disk.
     held: Vec<(Seq, ToolCall)>,
     /// A user's command that starts when this record is on disk.
@@ -97,6 +100,7 @@ impl CallState {
             kept_rules,
             compiled: None,
             judged: HashMap::new(),
+            ahead: AheadCalls::default(),
             held: Vec::new(),
             held_user: None,
             running: BTreeMap::new(),
@@ -284,6 +288,17 @@ impl CallState {
     /// No call waits any more.
     pub fn clear_judged(&mut self) {
         self.judged.clear();
+        self.ahead.clear();
+    }
+
+    /// These calls were judged before the machine wants them.
+    pub fn put_ahead(&mut self, calls: Vec<JudgedAhead>) {
+        self.ahead.put(calls);
+    }
+
+    /// The judgement of a call, if it was judged early and that still holds. Once.
+    pub fn take_ahead(&mut self, call: &ToolCall, standpoint: &Standpoint) -> Option<JudgedAhead> {
+        self.ahead.take(call, standpoint)
     }
 
     /// What goes into the log beside the checkpoint of a call, or of a rewind. Once.

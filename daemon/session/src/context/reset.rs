@@ -10,7 +10,7 @@ use contract::{Asked, Codec, Fragment, Prefix, PrefixText, ToolChoice};
 use proto::item::{Item, UserMessage, Voice};
 use proto::reset::{CacheReset, Piece, Wire};
 use proto::{ErrorName, Failure, ItemId, Seq};
-use store::log::{ByteLocation, LogFile};
+use store::log::{ByteLocation, LogFile, ReadFrom};
 use turn::compacting::{ResetJob, ResetJobOutcome, ResetReason, Summary};
 use turn::compaction::{
     self, BasePart, CompactionPlan, CompactionTerms, ConversationMessage, Excerpt, NothingToCompact,
@@ -415,7 +415,7 @@ impl ShownConversation {
 /// The wire bytes of a message, as requests have them.
 fn sent(work: &Workpiece, part: &MessageAt) -> Result<Vec<u8>, Failure> {
     let stored = fetch(&work.file, &part.fragment)?;
-    let filled = images::fill(&work.file, &*work.codec, part, &stored);
+    let filled = images::fill(&work.file, ReadFrom::Disk, &*work.codec, part, &stored);
     Ok(filled.map_err(damaged)?.bytes.into_owned())
 }
 

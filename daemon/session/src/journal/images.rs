@@ -10,7 +10,7 @@ use contract::codec::FragmentRole;
 use contract::image::{self, Placeholder};
 use proto::item::Item;
 use store::blob::{BlobId, BlobStore};
-use store::log::LogFile;
+use store::log::{LogFile, ReadFrom};
 
 use crate::journal::MessageAt;
 use crate::journal::elements::Reader;
@@ -25,12 +25,13 @@ pub(crate) struct FilledMessage<'a> {
     pub weight: u64,
 }
 
-/// Puts images into a rendered message. If one is gone, the message is rendered without. Blocks.
+/// Puts images into a rendered message. If one is gone, the message is rendered without. Blocks if it may read `from` the disk.
 ///
 /// # Errors
-/// The log cannot be read.
+/// The log cannot be read, or the message has images, which are on disk, and may only come `from` memory.
 pub(crate) fn fill<'a>(
     file: &LogFile,
+    from: ReadFrom,
     codec: &dyn Codec,
     part: &MessageAt,
     rendered: &'a [u8],
@@ -46,6 +47,9 @@ pub(crate) fn fill<'a>(
     let placeholders = image::placeholders(rendered);
     if placeholders.is_empty() {
         return Ok(as_it_is);
+    }
+    if from == ReadFrom::Memory {
+        return Err("the images are on disk".to_owned());
     }
     match filled(&file.blobs(), rendered, &placeholders) {
         Some(bytes) => Ok(FilledMessage {

@@ -11,6 +11,7 @@ pub(crate) mod sidecar;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::journal::elements::ElementAt;
 use crate::reporter::Reporter;
@@ -20,6 +21,7 @@ use proto::{Body, ErrorName, Failure, Record, Seq, SessionId};
 use store::format::{Envelope, LogLine, encode};
 use store::home::Home;
 use store::log::{ByteLocation, DiskFailure, LogFile, LogIndex, MessageRole};
+use tokio::time::Instant;
 
 pub struct Journal {
     file: Arc<LogFile>,
@@ -33,6 +35,8 @@ pub struct Journal {
     marked: bool,
     /// The marker is to be there, or not.
     wanted: bool,
+    /// Until then records are only gathered: more of them are about to come.
+    gathers_until: Option<Instant>,
     /// Where the elements of resets are in their lines.
     elements: BTreeMap<Seq, Vec<ElementAt>>,
     /// Why nothing is appended any more.
@@ -159,6 +163,7 @@ impl Journal {
             busy: false,
             marked,
             wanted: marked,
+            gathers_until: None,
             elements: BTreeMap::new(),
             failed: None,
         }
@@ -238,8 +243,26 @@ impl Journal {
         !self.busy && self.index.durable() == self.index.last()
     }
 
-    /// Starts a job for the pending records, unless one is at work.
+    /// Records are written so much later, or before that when nothing more is about to come.
+    pub fn gather(&mut self, max: Duration) {
+        self.gathers_until.get_or_insert(Instant::now() + max);
+    }
+
+    /// Records are written at once from now on.
+    pub fn gather_no_more(&mut self) {
+        self.gathers_until = None;
+    }
+
+    /// When gathered records are written at the latest.
+    pub fn gathers_until(&self) -> Option<Instant> {
+        self.gathers_until
+    }
+
+    /// Starts a job for the pending records, unless one is at work or more records are about to come.
     pub fn flush(&mut self) {
+        if self.gathers_until.is_some() {
+            return;
+        }
         let batch: Vec<_> = self.index.pending().cloned().collect();
         let mark = (self.wanted && !self.marked).then_some(true);
         // A marker goes only when there is nothing left to write.

@@ -12,6 +12,7 @@ mod words;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::{Duration, Instant};
 
 use contract::provider::{ProviderError, Reported};
 use futures::future::BoxFuture;
@@ -25,6 +26,9 @@ use crate::assembly::setup::Assembly;
 use crate::tasks::blocking;
 
 pub(crate) use self::leave::RequestPermit;
+
+/// How old bounds may be when a request is sent.
+const NOTED_MAX: Duration = Duration::from_millis(100);
 
 /// Charges that are kept separately while nobody reads the earlier usage: those that may not be on disk yet.
 const RECENT: usize = 1_024;
@@ -87,6 +91,8 @@ pub(crate) struct BudgetMember {
     pub cwd: PathBuf,
     /// Whose sub-agent it is.
     pub above: Option<SessionId>,
+    /// The bounds as they were noted for the next request.
+    pub noted: Arc<Mutex<Option<(Bounded, Instant)>>>,
 }
 
 /// Whether any day or project is bounded, as the files said when they were read for a request.
@@ -350,6 +356,22 @@ impl BudgetMember {
     /// Takes the bounds of day and project from the files, as they are now. Blocks.
     pub fn read_bounds(&self) -> Bounded {
         Bounded(self.ledger.bound(self.session, &self.cwd))
+    }
+
+    /// Takes the bounds from the files for a request that is about to come. Blocks.
+    pub fn note_bounds(&self) {
+        let bounded = self.read_bounds();
+        *self.lock_noted() = Some((bounded, Instant::now()));
+    }
+
+    /// The bounds, if they were just noted. Once.
+    pub fn take_noted_bounds(&self) -> Option<Bounded> {
+        let (bounded, at) = self.lock_noted().take()?;
+        (at.elapsed() < NOTED_MAX).then_some(bounded)
+    }
+
+    fn lock_noted(&self) -> MutexGuard<'_, Option<(Bounded, Instant)>> {
+        self.noted.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Makes everything ready that `take` needs to know: the earlier usage, if a day or a project is bounded.

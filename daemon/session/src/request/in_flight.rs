@@ -6,7 +6,7 @@ use contract::provider::{ErrorKind, Ground, Part, ProviderError};
 use contract::{Asked, Codec, Fragment, Prefix, Provider, Request, Secret, ToolChoice};
 use futures::StreamExt;
 use proto::record::ReasoningExtracted;
-use store::log::LogFile;
+use store::log::{LogFile, ReadFrom};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use turn::Input;
@@ -146,21 +146,28 @@ pub struct Material {
 impl Material {
     /// Copies prefix and fragments together. Blocks: old messages come from the disk.
     pub fn body(&self, tool_choice: ToolChoice) -> Result<Vec<u8>, String> {
-        let (assembled, ()) = self.body_and(tool_choice, |_| ())?;
+        let (assembled, ()) = self.body_and(tool_choice, ReadFrom::Disk, |_| ())?;
         Ok(assembled.body)
     }
 
-    /// The body, and what `look` makes of the fragments as the log has them. Blocks as `body` does.
+    /// The size of its messages in the log.
+    fn size(&self) -> usize {
+        self.parts.iter().map(|part| part.fragment.len()).sum()
+    }
+
+    /// The body, and what `look` makes of the fragments as the log has them. Blocks if it may read `from` the disk; else it
+    /// fails where it would have to.
     fn body_and<T>(
         &self,
         tool_choice: ToolChoice,
+        from: ReadFrom,
         look: impl FnOnce(&[Fragment<'_>]) -> T,
     ) -> Result<(AssembledBody, T), String> {
         let gathered = self
             .file
-            .gather(self.parts.iter().map(|part| &part.fragment));
+            .gather(from, self.parts.iter().map(|part| &part.fragment));
         let gathered = gathered.map_err(|error| format!("cannot read the log: {error}"))?;
-        let fill = |(part, bytes)| images::fill(&self.file, &*self.codec, part, bytes);
+        let fill = |(part, bytes)| images::fill(&self.file, from, &*self.codec, part, bytes);
         let filled = self.parts.iter().zip(gathered.iter()).map(fill);
         let filled = filled.collect::<Result<Vec<_>, _>>()?;
         let fragments: Vec<_> = self
@@ -207,6 +214,72 @@ struct AssembledBody {
     counted_bytes: u64,
 }
 
+/// Bytes of messages that are copied together without a trip to another thread: that takes a tenth of a millisecond, which is
+/// about what the trip takes.
+const HERE_MAX: usize = 256 * 1024;
+
+impl Source {
+    fn size(&self) -> usize {
+        match self {
+            Self::Body { body, .. } => body.len(),
+            Self::Material(material) => material.size(),
+        }
+    }
+}
+
+/// The body of a request, to whom, and its shape if it is part of the conversation.
+type Assembled = (AssembledBody, String, Option<Shape>);
+
+impl Ask {
+    /// The body. Blocks if it may be read `from` the disk.
+    fn assembled(&self, from: ReadFrom) -> Result<Assembled, String> {
+        match &self.source {
+            Source::Body { body, model } => {
+                let assembled = AssembledBody {
+                    counted_bytes: body.len() as u64,
+                    body: body.to_vec(),
+                };
+                Ok((assembled, model.clone(), None))
+            }
+            Source::Material(material) => {
+                let (assembled, shape) =
+                    material.body_and(self.tool_choice, from, |fragments| {
+                        Shape::of(self.resets, &material.prefix, fragments)
+                    })?;
+                Ok((assembled, material.prefix.model.clone(), Some(shape)))
+            }
+        }
+    }
+
+    fn ready(self, (assembled, model, shape): Assembled) -> Ready {
+        let AssembledBody {
+            body,
+            counted_bytes,
+        } = assembled;
+        let before = self.before.as_ref();
+        let rewritten = shape.as_ref().zip(before);
+        let sent = Sent {
+            request_bytes: counted_bytes,
+            rewritten: rewritten.and_then(|(shape, before)| shape.rewrites(before)),
+            shape: shape.map(Arc::new),
+        };
+        let request = Request {
+            body,
+            model,
+            key: self.key,
+            attempt: self.attempt,
+            answered: self.answered,
+            ground: self.ground,
+            permit: self.leave,
+        };
+        Ready {
+            provider: self.provider,
+            request,
+            sent,
+        }
+    }
+}
+
 /// A request that is ready to be sent, and to whom.
 pub(crate) struct Ready {
     pub provider: Arc<dyn Provider>,
@@ -226,50 +299,19 @@ pub(crate) async fn ready(mut ask: Ask) -> Result<Ready, ProviderError> {
     Ok(ready)
 }
 
-/// Copies prefix and fragments together, on a thread that may block: old messages come from the disk, budgets from files.
+/// Copies prefix and fragments together: here if it is little and in memory, as in most rounds, else on a thread that may
+/// block.
 async fn assemble(ask: Ask) -> Result<(Ready, Bounded), ProviderError> {
+    if let Some(bounded) = ask.budget.take_noted_bounds()
+        && ask.source.size() <= HERE_MAX
+        && let Ok(assembled) = ask.assembled(ReadFrom::Memory)
+    {
+        return Ok((ask.ready(assembled), bounded));
+    }
     let work = tokio::task::spawn_blocking(move || {
-        let (assembled, model, shape) = match ask.source {
-            Source::Body { body, model } => {
-                let assembled = AssembledBody {
-                    counted_bytes: body.len() as u64,
-                    body: body.to_vec(),
-                };
-                (assembled, model, None)
-            }
-            Source::Material(material) => {
-                let (assembled, shape) = material.body_and(ask.tool_choice, |fragments| {
-                    Shape::of(ask.resets, &material.prefix, fragments)
-                })?;
-                (assembled, material.prefix.model.clone(), Some(shape))
-            }
-        };
-        let AssembledBody {
-            body,
-            counted_bytes,
-        } = assembled;
-        let before = ask.before.as_ref();
-        let rewritten = shape.as_ref().zip(before);
-        let sent = Sent {
-            request_bytes: counted_bytes,
-            rewritten: rewritten.and_then(|(shape, before)| shape.rewrites(before)),
-            shape: shape.map(Arc::new),
-        };
-        let request = Request {
-            body,
-            model,
-            key: ask.key,
-            attempt: ask.attempt,
-            answered: ask.answered,
-            ground: ask.ground,
-            permit: ask.leave,
-        };
-        let ready = Ready {
-            provider: ask.provider,
-            request,
-            sent,
-        };
-        Ok((ready, ask.budget.read_bounds()))
+        let assembled = ask.assembled(ReadFrom::Disk)?;
+        let bounded = ask.budget.read_bounds();
+        Ok((ask.ready(assembled), bounded))
     });
     let done = work
         .await

@@ -201,6 +201,7 @@ fn seat(services: &SessionServices, machine: &Machine, created: &SessionCreated)
         root: store::worktrees::project_of(&created.root),
         cwd: PathBuf::from(&created.cwd),
         above: created.agent.as_ref().map(|agent| agent.parent),
+        noted: Arc::default(),
     };
     let facts = machine.facts();
     // Before its first record is folded a new one has no settings.

@@ -123,6 +123,10 @@ impl ToolMemory for Notebook {
         })
     }
 
+    fn has_external_changes(&self) -> bool {
+        self.changed.lock().unwrap().is_some()
+    }
+
     fn accept_changes(&self) {
         self.accepted.fetch_add(1, Ordering::SeqCst);
     }

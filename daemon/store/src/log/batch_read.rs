@@ -13,6 +13,15 @@ const GAP: u64 = 8 * 1024;
 /// The most bytes read in one call, unless one range is longer: 256 KiB.
 const RUN: u64 = 256 * 1024;
 
+/// Where bytes may come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReadFrom {
+    /// Also the disk, which takes its time.
+    Disk,
+    /// Only memory: the index, and the page cache.
+    Memory,
+}
+
 /// Ranges of a log, in the order of the request.
 #[derive(Debug, Default)]
 pub struct BatchRead<'a> {
@@ -61,19 +70,22 @@ impl Run {
     }
 
     /// Appends the ranges to `into` and clears the run.
-    fn read(&mut self, file: &LogFile, into: &mut Vec<u8>) -> io::Result<()> {
+    fn read(&mut self, file: &LogFile, from: ReadFrom, into: &mut Vec<u8>) -> io::Result<()> {
         if self.ranges.is_empty() {
             return Ok(());
         }
         let place = into.len();
         let whole = usize::try_from(self.end - self.start).map_err(io::Error::other)?;
         into.resize(place + whole, 0);
-        file.read_into(self.start, &mut into[place..])?;
+        match from {
+            ReadFrom::Disk => file.read_into(self.start, &mut into[place..])?,
+            ReadFrom::Memory => file.read_cached(self.start, &mut into[place..])?,
+        }
         // Drops the bytes between the ranges.
         let mut kept = place;
         for (offset, len) in self.ranges.drain(..) {
-            let from = place + usize::try_from(offset - self.start).map_err(io::Error::other)?;
-            into.copy_within(from..from + len, kept);
+            let start = place + usize::try_from(offset - self.start).map_err(io::Error::other)?;
+            into.copy_within(start..start + len, kept);
             kept += len;
         }
         into.truncate(kept);
@@ -85,9 +97,10 @@ impl LogFile {
     /// Reads the bytes at all these locations, each as `fetch` does.
     ///
     /// # Errors
-    /// The file cannot be read, or is shorter.
+    /// The file cannot be read, or is shorter; `from` memory: some of it is on disk alone.
     pub fn gather<'a>(
         &self,
+        from: ReadFrom,
         places: impl IntoIterator<Item = &'a ByteLocation, IntoIter: Clone>,
     ) -> io::Result<BatchRead<'a>> {
         let places = places.into_iter();
@@ -109,7 +122,7 @@ impl LogFile {
                 ByteLocation::Memory { line, range } => BatchRange::Memory(&line[range.clone()]),
                 ByteLocation::Disk { offset, len } => {
                     if !run.takes(*offset, *len) {
-                        run.read(self, &mut gathered.bytes)?;
+                        run.read(self, from, &mut gathered.bytes)?;
                     }
                     run.add(*offset, *len);
                     let start = disk_len;
@@ -118,7 +131,7 @@ impl LogFile {
                 }
             });
         }
-        run.read(self, &mut gathered.bytes)?;
+        run.read(self, from, &mut gathered.bytes)?;
         Ok(gathered)
     }
 }

@@ -5,10 +5,12 @@
 
 use std::borrow::Cow;
 use std::fs::File;
-use std::io::{self, IoSlice, Write};
+use std::io::{self, IoSlice, IoSliceMut, Write};
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
+
+use rustix::io::{ReadWriteFlags, preadv2};
 
 use super::LOG_NAME;
 use super::index::ByteLocation;
@@ -296,6 +298,23 @@ impl LogFile {
     /// The file cannot be read, or is shorter.
     pub fn read_into(&self, offset: u64, into: &mut [u8]) -> io::Result<()> {
         self.file.read_exact_at(into, offset)
+    }
+
+    /// The same, but only from what the page cache holds. Never waits for the disk.
+    ///
+    /// # Errors
+    /// Not all of it is there, or the file system does not say so.
+    pub(super) fn read_cached(&self, offset: u64, into: &mut [u8]) -> io::Result<()> {
+        let mut done = 0;
+        while done < into.len() {
+            let parts = &mut [IoSliceMut::new(&mut into[done..])];
+            let at = offset + done as u64;
+            match preadv2(&self.file, parts, at, ReadWriteFlags::NOWAIT)? {
+                0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+                read => done += read,
+            }
+        }
+        Ok(())
     }
 
     /// Reads the bytes that the index points to, from memory or from disk.

@@ -96,6 +96,23 @@ impl Memory {
         }
     }
 
+    /// Whether the next report says anything. Also true while somebody else looks. Blocks.
+    pub(super) fn has_changed_files(&self) -> bool {
+        let Ok(_looking) = self.looking.try_lock() else {
+            return true;
+        };
+        let newest = self.newest().into_iter();
+        let mut newest = newest.filter(|(path, _)| self.workspace().unasked_denied(path).is_none());
+        newest.any(|(path, before)| {
+            let mut after = before.clone();
+            let is_changed = self.change(&path, &mut after).is_some();
+            if !is_changed {
+                self.replace(&path, &before, after);
+            }
+            is_changed
+        })
+    }
+
     /// Reads the contents of the known files that are short and still as the model knows them, so that later changes can be
     /// shown. Blocks.
     pub(super) fn read_missing_contents(&self) {

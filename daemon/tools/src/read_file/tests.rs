@@ -1,10 +1,13 @@
 //! Scenes.
 
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use proto::item::Display;
 use serde_json::json;
 
+use crate::file_tool::FileTool;
+use crate::read_file::ReadFile;
 use crate::scene::Scene;
 use crate::truncate::tokens;
 
@@ -26,6 +29,22 @@ async fn lines_have_their_numbers() {
         scene.ok("read_file", json!({"path": "bom"})).await,
         "1\tx\n"
     );
+}
+
+#[test]
+fn only_short_regular_files_are_quick() {
+    let scene = Scene::new();
+    let short = scene.put("short", "x");
+    let long = scene.put("long", "x".repeat(64 * 1024 + 1));
+    let link = short.with_file_name("link");
+    std::os::unix::fs::symlink(&short, &link).unwrap();
+    let is_quick = |path: &Path| ReadFile::is_quick(&[path.to_owned()]);
+    assert!(is_quick(&short));
+    let missing = short.with_file_name("missing");
+    let directory = short.parent().unwrap();
+    for other in [&long, &link, &missing, directory, Path::new("/dev/zero")] {
+        assert!(!is_quick(other), "{other:?}");
+    }
 }
 
 #[tokio::test]

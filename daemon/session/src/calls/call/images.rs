@@ -3,30 +3,16 @@
 use contract::Outcome;
 use store::blob::BlobStore;
 
-/// Stores the images of an outcome. One that cannot be stored is left out, and the model is told.
-pub(super) async fn store_images(blobs: BlobStore, outcome: &mut Outcome) {
-    if outcome.images.is_empty() {
-        return;
-    }
-    let mut images = std::mem::take(&mut outcome.images);
-    let storing = tokio::task::spawn_blocking(move || {
-        let mut failed = None;
-        images.retain_mut(|image| {
-            let stored = blobs.put(&std::mem::take(&mut image.bytes));
-            let error = stored.err().map(|error| store::reason(&error));
-            let is_stored = error.is_none();
-            failed = failed.take().or(error);
-            is_stored
-        });
-        (images, failed)
+/// Stores the images of an outcome. One that cannot be stored is left out, and the model is told. Blocks.
+pub(super) fn store_images(blobs: &BlobStore, outcome: &mut Outcome) {
+    let mut failed = None;
+    outcome.images.retain_mut(|image| {
+        let stored = blobs.put(&std::mem::take(&mut image.bytes));
+        let error = stored.err().map(|error| store::reason(&error));
+        let is_stored = error.is_none();
+        failed = failed.take().or(error);
+        is_stored
     });
-    let failed = match storing.await {
-        Ok((images, failed)) => {
-            outcome.images = images;
-            failed
-        }
-        Err(error) => Some(error.to_string()),
-    };
     if let Some(reason) = failed {
         let note = format!("\n[An image could not be stored and is not shown to you: {reason}]");
         outcome.text.push_str(&note);

@@ -1,18 +1,18 @@
 //! One call's run: it starts, and its end comes back as a message with all that is known of it by then.
 
 use std::collections::BTreeSet;
-use std::panic::AssertUnwindSafe;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
 use contract::tool::{Cancel, Progress};
-use contract::{CallContext, ExternalChanges, Family, Outcome, Tool, UserShell};
+use contract::{CallAction, CallContext, ExternalChanges, Family, Outcome, Tool, UserShell};
 use futures::FutureExt;
 use proto::hook::{HookEvent, HookFinished};
 use proto::item::{CallStatus, Display, ToolCall};
 use proto::program_variables::scrubbed_for_readers;
-use proto::record::Changed;
+use proto::record::{Changed, Verdict};
 use proto::{CallId, Pid};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
@@ -27,6 +27,7 @@ use crate::calls::quarantine;
 use crate::reporter::Reporter;
 use checkpoint::{Keeper, Watched};
 use store::blob::BlobStore;
+use turn::Judgement;
 
 /// A call that runs in a task of its own.
 struct Run {
@@ -38,6 +39,8 @@ struct Run {
     watched: Watched,
     /// Where a file tool may create something.
     creates: Vec<PathBuf>,
+    /// Its result, if it was done while it was judged.
+    done: Option<Box<DoneEarly>>,
     keeper: Arc<Keeper>,
     notes: Notes,
     /// The hooks that run after it.
@@ -54,9 +57,16 @@ struct After {
     stop: CancellationToken,
 }
 
+/// A call that has started.
+pub(crate) enum Started {
+    Running(tokio::task::AbortHandle),
+    /// It was done while it was judged.
+    Done(Box<DoneEarly>),
+}
+
 impl CallEnvironment {
     /// Starts a call. Its end comes back as `CallEvent::Ended`, also where the tool panics.
-    pub fn start(
+    pub(crate) fn start(
         &self,
         call: &ToolCall,
         ready: Ready,
@@ -64,7 +74,7 @@ impl CallEnvironment {
         stop: &Arc<Stop>,
         asker: Option<Asker>,
         reporter: Reporter<CallEvent>,
-    ) -> Option<tokio::task::AbortHandle> {
+    ) -> Option<Started> {
         if !ready.put_back.is_empty() {
             let run = quarantine::put_back(Arc::clone(&self.spawn), ready.put_back);
             let call = call.id.clone();
@@ -76,7 +86,7 @@ impl CallEnvironment {
                     duration_ms: 0,
                 });
             });
-            return Some(task.abort_handle());
+            return Some(Started::Running(task.abort_handle()));
         }
         let tool = Arc::clone(self.tools.get(ready.tool.as_str())?);
         let asker = asker.filter(|asker| asker.has(HookEvent::PostToolUse, tool.spec()));
@@ -89,6 +99,10 @@ impl CallEnvironment {
             },
             stop: stop.token.clone(),
         });
+        let done = match (ready.done, &after) {
+            (Some(done), None) => return Some(Started::Done(done)),
+            (done, _) => done,
+        };
         let progress: Arc<dyn Progress> = Arc::clone(printed) as Arc<dyn Progress>;
         let cancel: Arc<dyn Cancel> = Arc::clone(stop) as Arc<dyn Cancel>;
         let questions = Arc::new(CallQuestions::new(call.id.clone(), reporter.clone()));
@@ -109,13 +123,14 @@ impl CallEnvironment {
             },
             watched: ready.watched,
             creates: ready.leads_to,
+            done,
             keeper: Arc::clone(&self.keeper),
             notes: self.notes.clone(),
             after,
             blobs: self.blobs.clone(),
             reporter,
         };
-        Some(tokio::spawn(run.finish()).abort_handle())
+        Some(Started::Running(tokio::spawn(run.finish()).abort_handle()))
     }
 
     /// Starts a command of a user, with its number, name and line. Its end comes back as that of a call.
@@ -136,73 +151,228 @@ impl CallEnvironment {
             let outcome = run.await.unwrap_or_else(|_| {
                 Outcome::failed("Running the command crashed: a bug in Reasonix. Its earlier effects are not known.")
             });
-            let duration_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
             reporter.report(CallEvent::Ended {
                 call,
                 outcome: Box::new(outcome),
-                duration_ms,
+                duration_ms: since(started),
             });
         });
         task.abort_handle()
     }
 }
 
+/// What a call came to, before hooks look at it.
+struct Ran {
+    outcome: Outcome,
+    duration_ms: u64,
+    /// What others have changed meanwhile.
+    notes: Vec<ExternalChanges>,
+}
+
 impl Run {
-    async fn finish(self) {
-        let Self {
-            call,
-            tool,
-            arguments,
-            context,
-            watched,
-            creates,
-            keeper,
-            notes,
-            after,
-            blobs,
-            reporter,
-        } = self;
-        // Changes by others while it runs cannot be distinguished from its own.
-        let changes = matches!(tool.spec().family, Family::Bash | Family::Edit);
-        let note = notes.of_others().await;
-        if tool.spec().family == Family::Edit {
-            quarantine::expect(Arc::clone(&context.spawn), creates).await;
-        }
-        let started = Instant::now();
-        let run =
-            AssertUnwindSafe(async move { tool.run(arguments, context).await }).catch_unwind();
-        let mut outcome = run.await.unwrap_or_else(|_| {
-            Outcome::failed("The tool crashed: a bug in Reasonix. What it did before is not known; look before you go on.")
-        });
-        let duration_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
-        if !matches!(watched, Watched::Nothing) {
-            take_in(&mut outcome.changed, looked(&keeper, &watched).await);
-        }
-        if changes {
-            notes.absorb().await;
-        }
-        let mut notes_of_others: Vec<ExternalChanges> = note.into_iter().collect();
-        if let Some(finished) = asked_behind(after, &outcome).await {
+    async fn finish(mut self) {
+        let ran = match self.done.take() {
+            Some(done) => Ran {
+                outcome: done.outcome,
+                duration_ms: done.duration_ms,
+                notes: Vec::new(),
+            },
+            None if self.tool.as_file_worker().is_some() => self.work_on_files().await,
+            None => self.run().await,
+        };
+        let Ran {
+            mut outcome,
+            duration_ms,
+            mut notes,
+        } = ran;
+        if let Some(finished) = asked_behind(self.after.take(), &outcome).await {
             // What a hook has made of the files belongs to the call when it is undone, and the model is
             // notified of it: it knows the files as they were before.
-            take_anew(&mut outcome.changed, looked(&keeper, &watched).await);
-            notes_of_others.extend(notes.of_others().await);
-            reporter.report(CallEvent::HooksRan(finished));
+            take_anew(
+                &mut outcome.changed,
+                looked(&self.keeper, &self.watched).await,
+            );
+            notes.extend(self.notes.of_others().await);
+            self.reporter.report(CallEvent::HooksRan(finished));
         }
-        for note in notes_of_others {
+        for note in notes {
             outcome.text = format!("{}\n\n{}", outcome.text.trim_end_matches('\n'), note.text);
             outcome.reported.extend(note.files);
         }
-        // Logged, shown and sent text contains no key that is held (I11).
-        outcome.text = contract::without_held_keys(outcome.text);
-        outcome.display = without_keys(outcome.display);
-        store_images(blobs, &mut outcome).await;
-        reporter.report(CallEvent::Ended {
-            call,
+        let mut outcome = without_held_keys(outcome);
+        if !outcome.images.is_empty() {
+            outcome = stored(self.blobs, outcome).await;
+        }
+        self.reporter.report(CallEvent::Ended {
+            call: self.call,
             outcome: Box::new(outcome),
             duration_ms,
         });
     }
+
+    /// Runs a tool that waits for more than the disk.
+    async fn run(&mut self) -> Ran {
+        let note = self.notes.of_others().await;
+        if self.tool.spec().family == Family::Edit {
+            let creates = std::mem::take(&mut self.creates);
+            quarantine::expect(Arc::clone(&self.context.spawn), creates).await;
+        }
+        let started = Instant::now();
+        let arguments = std::mem::take(&mut self.arguments);
+        let (tool, context) = (Arc::clone(&self.tool), self.context.clone());
+        let run =
+            AssertUnwindSafe(async move { tool.run(arguments, context).await }).catch_unwind();
+        let mut outcome = run.await.unwrap_or_else(|_| crashed());
+        let duration_ms = since(started);
+        if !matches!(self.watched, Watched::Nothing) {
+            take_in(
+                &mut outcome.changed,
+                looked(&self.keeper, &self.watched).await,
+            );
+        }
+        if self.may_change_files() {
+            self.notes.absorb().await;
+        }
+        Ran {
+            outcome,
+            duration_ms,
+            notes: note.into_iter().collect(),
+        }
+    }
+
+    /// The same for a tool that only works on files: all of it on one thread that may block.
+    async fn work_on_files(&mut self) -> Ran {
+        let work = FileWork {
+            tool: Arc::clone(&self.tool),
+            arguments: std::mem::take(&mut self.arguments),
+            context: self.context.clone(),
+            watched: self.watched.clone(),
+            creates: std::mem::take(&mut self.creates),
+            keeper: Arc::clone(&self.keeper),
+            notes: self.notes.clone(),
+            changes: self.may_change_files(),
+        };
+        let ran = tokio::task::spawn_blocking(move || work.run()).await;
+        ran.unwrap_or_else(|_| Ran {
+            outcome: crashed(),
+            duration_ms: 0,
+            notes: Vec::new(),
+        })
+    }
+
+    /// Changes by others while it runs cannot be distinguished from its own.
+    fn may_change_files(&self) -> bool {
+        matches!(self.tool.spec().family, Family::Bash | Family::Edit)
+    }
+}
+
+/// The work of a file tool, from the look before it to the look behind it.
+struct FileWork {
+    tool: Arc<dyn Tool>,
+    arguments: Map<String, Value>,
+    context: CallContext,
+    watched: Watched,
+    creates: Vec<PathBuf>,
+    keeper: Arc<Keeper>,
+    notes: Notes,
+    changes: bool,
+}
+
+impl FileWork {
+    fn run(self) -> Ran {
+        let note = self.notes.of_others_blocking();
+        if self.tool.spec().family == Family::Edit {
+            // What a person has approved, commands that run have not made.
+            self.context.spawn.expect(&self.creates);
+        }
+        let started = Instant::now();
+        let run = || match self.tool.as_file_worker() {
+            Some(worker) => worker.run_blocking(self.arguments, &self.context),
+            None => crashed(),
+        };
+        let mut outcome = catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|_| crashed());
+        let duration_ms = since(started);
+        if !matches!(self.watched, Watched::Nothing) {
+            take_in(&mut outcome.changed, self.keeper.changed(&self.watched));
+        }
+        if self.changes {
+            self.notes.absorb_blocking();
+        }
+        Ran {
+            outcome,
+            duration_ms,
+            notes: note.into_iter().collect(),
+        }
+    }
+}
+
+/// A call that was done while it was judged.
+#[derive(Clone, Debug)]
+pub struct DoneEarly {
+    pub outcome: Outcome,
+    pub duration_ms: u64,
+}
+
+impl CallEnvironment {
+    /// Does a judged call now, if it runs unasked, is quick, and others have changed no file that the session knows.
+    /// It changes nothing: if the session does not start it after all, nothing has happened. Blocks.
+    pub(crate) fn do_if_quick(
+        &self,
+        call: &CallId,
+        judgement: &Judgement,
+        ready: &Ready,
+    ) -> Option<DoneEarly> {
+        let Judgement::Decided(decided) = judgement else {
+            return None;
+        };
+        let decision = &decided.decision;
+        let runs = decision.verdict == Verdict::Allow && decision.read_only;
+        let worker = self.tools.get(&ready.tool)?.as_file_worker()?;
+        let is_quick =
+            runs && decided.action == CallAction::Run && worker.is_quick(&ready.leads_to);
+        if !is_quick || self.memory.has_external_changes() {
+            return None;
+        }
+        let started = Instant::now();
+        let outcome = worker.run_blocking(ready.arguments.clone(), &self.quiet(call.clone()));
+        let duration_ms = since(started);
+        let mut outcome = without_held_keys(outcome);
+        store_images(&self.blobs, &mut outcome);
+        Some(DoneEarly {
+            outcome,
+            duration_ms,
+        })
+    }
+}
+
+fn since(started: Instant) -> u64 {
+    u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX)
+}
+
+fn crashed() -> Outcome {
+    Outcome::failed(
+        "The tool crashed: a bug in Reasonix. What it did before is not known; look before you go on.",
+    )
+}
+
+/// Logged, shown and sent text contains no key that is held (I11).
+fn without_held_keys(mut outcome: Outcome) -> Outcome {
+    outcome.text = contract::without_held_keys(outcome.text);
+    outcome.display = without_keys(outcome.display);
+    outcome
+}
+
+/// The outcome with its images stored.
+async fn stored(blobs: BlobStore, outcome: Outcome) -> Outcome {
+    let mut storing = outcome.clone();
+    let stored = tokio::task::spawn_blocking(move || {
+        store_images(&blobs, &mut storing);
+        storing
+    });
+    stored.await.unwrap_or(Outcome {
+        images: Vec::new(),
+        ..outcome
+    })
 }
 
 fn without_keys(mut display: Display) -> Display {

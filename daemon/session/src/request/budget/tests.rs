@@ -82,6 +82,7 @@ async fn a_leave_is_taken_and_given_back_once() {
     let ledger = Arc::clone(&world.supervisor.services.ledger);
     let seat = BudgetMember {
         above: None,
+        noted: Arc::default(),
         ledger,
         session: SessionId::new(),
         root: "/elsewhere".to_owned(),
