@@ -4,15 +4,18 @@
 //! and never go backwards, but for those of a request and its first token: the record that contains them comes with the
 //! answer, and earlier lines report what happened meanwhile. The text is raw: whoever prints it strips control sequences.
 
+mod calls;
 mod history;
+mod prompts;
+mod session;
 mod text;
 mod what;
 
 use std::collections::{HashMap, HashSet};
 
-use proto::item::{Display, ToolMessage, UserMessage, Voice};
+use proto::item::{AssistantMessage, UserMessage, Voice};
 use proto::outcome::TurnEnded;
-use proto::record::{PolicyDecided, SessionSet, SessionState, ToolFinished, Usage};
+use proto::record::{SessionSet, SessionState, Usage};
 use proto::state::{State, WaitingFor};
 use proto::{Body, CallId, InteractionId, ItemId, PromptId, Seq, Stamp};
 use schemars::JsonSchema;
@@ -22,7 +25,6 @@ pub use what::{Tokens, What};
 
 use crate::event::DecodedEvent;
 use crate::messages::Language;
-use crate::messages::trace::Msg;
 use crate::transcript::words;
 use crate::user_waits::UserWaits;
 
@@ -108,132 +110,53 @@ impl Trace {
         (turn == Some(began)).then(|| between(from, at))
     }
 
+    /// What a record adds: one line, but for those that are several lines, or none.
     fn body(&mut self, body: Body, at: Stamp) -> Vec<(Stamp, What)> {
-        let what = match body {
-            Body::SessionCreated(created) => What::Created {
-                pid: created.pid,
-                model: created.options.model.unwrap_or_default(),
-                cwd: created.cwd,
-                forked_from: created.origin.map(|origin| (origin.pid, origin.turn)),
-            },
-            Body::SessionSet(set) => return set_lines(set, at),
-            Body::SessionState(state) => return self.state_line(state, at),
-            Body::SessionExited(exited) => What::Exited {
-                outcome: exited.outcome,
-                reason: exited.reason,
-                exit_code: exited.exit_code,
-            },
+        match body {
+            Body::SessionSet(set) => set_lines(set, at),
+            Body::SessionState(state) => self.state_line(state, at),
+            Body::User(message) => user(message, at),
+            Body::Assistant(message) => {
+                self.note_calls(message);
+                Vec::new()
+            }
+            Body::Tool(message) => self.result(message, at),
+            Body::Usage(usage) => self.usage(&usage, at),
+            other => now(at, self.line(other, at)),
+        }
+    }
+
+    fn line(&mut self, body: Body, at: Stamp) -> What {
+        match body {
+            Body::SessionCreated(created) => session::created(created),
+            Body::SessionExited(exited) => session::exited(&exited),
             Body::SessionReopened(reopened) => What::Reopened { by: reopened.by },
             Body::SessionSuspended(_) => What::Suspended,
-            Body::SessionRestarted(restarted) => What::Restarted {
-                number: restarted.number,
-                outcome: restarted.outcome,
-                reason: self.short(&restarted.reason),
-                wait_ms: restarted.wait_ms,
-            },
-            Body::SessionGaveUp(gave_up) => What::GaveUp {
-                reason: gave_up.reason,
-                restarts: gave_up.restarts,
-                detail: self.short(&gave_up.detail),
-            },
-            Body::PromptQueued(queued) => {
-                let prompt = short(&queued.text);
-                self.prompts.insert(queued.prompt_id, prompt.clone());
-                What::Queued {
-                    prompt,
-                    steer: queued.steer,
-                    by: queued.by,
-                }
-            }
-            Body::PromptUnqueued(unqueued) => {
-                self.requeued(unqueued.prompt_id, self.language.say(Msg::TakenBack))
-            }
-            Body::PromptEdited(edited) => {
-                self.prompts.insert(edited.prompt_id, short(&edited.text));
-                let how = self.language.fill(Msg::EditedBy, &[&edited.by]);
-                self.requeued(edited.prompt_id, &how)
-            }
-            Body::PromptMoved(moved) => {
-                let place = (moved.position + 1).to_string();
-                let how = self.language.fill(Msg::MovedTo, &[&place, &moved.by]);
-                self.requeued(moved.prompt_id, &how)
-            }
+            Body::SessionRestarted(restarted) => session::restarted(self.language, &restarted),
+            Body::SessionGaveUp(gave_up) => session::gave_up(self.language, &gave_up),
+            Body::PromptQueued(queued) => self.queued(queued),
+            Body::PromptUnqueued(unqueued) => self.unqueued(&unqueued),
+            Body::PromptEdited(edited) => self.edited(&edited),
+            Body::PromptMoved(moved) => self.moved(&moved),
             Body::TurnStarted(started) => What::TurnStart {
                 prompt: self.prompt(started.prompt_id),
             },
             Body::TurnEnded(ended) => self.turn_end(ended),
-            Body::User(message) => return self.user(message, at),
-            Body::Assistant(message) => {
-                self.number(&message.item);
-                for call in message.calls {
-                    self.tools.insert(call.id, call.name);
-                }
-                return Vec::new();
-            }
-            Body::Tool(message) => return self.result(message, at),
             Body::PolicyDecided(decided) => self.call(decided),
-            Body::CallReviewed(reviewed) => What::Reviewed {
-                call: reviewed.call,
-                tool: reviewed.tool,
-                verdict: reviewed.verdict,
-                decided: reviewed.decided,
-                reason: short(&reviewed.reason),
-                model: reviewed.model,
-                duration_ms: reviewed.duration_ms,
-            },
-            Body::ToolStarted(started) => What::Start {
-                call: started.call,
-                tool: started.tool,
-                subject: short(&started.subject),
-                outside: started.outside,
-            },
-            Body::ToolBlocked(blocked) => What::Blocked {
-                call: blocked.call,
-                tool: blocked.tool,
-                reason: self.language.translate(&blocked.reason).into_owned(),
-                duration_ms: blocked.duration_ms,
-            },
+            Body::CallReviewed(reviewed) => calls::reviewed(reviewed),
+            Body::ToolStarted(started) => calls::started(started),
+            Body::ToolBlocked(blocked) => calls::blocked(self.language, blocked),
             Body::ToolFinished(finished) => self.run(finished),
-            Body::InteractionOpened(interaction) => {
-                self.asked.insert(interaction.interaction_id.clone(), at);
-                history::asked(interaction)
-            }
-            Body::InteractionResolved(resolved) => {
-                let asked = self.asked.remove(&resolved.interaction_id);
-                let after = asked.map(|asked| between(asked, at));
-                history::answered(self.language, resolved, after)
-            }
-            Body::ChildSpawned(child) => What::ChildSpawned {
-                pid: child.pid,
-                command: short(&child.command),
-            },
-            Body::ChildExited(child) => What::ChildExited {
-                pid: child.pid,
-                code: child.code,
-                signal: child.signal,
-                cause: child.cause,
-            },
-            Body::Usage(usage) => return self.usage(&usage, at),
-            Body::Notice(notice) => What::Notice {
-                level: notice.level,
-                text: self.short(&notice.text),
-            },
+            Body::InteractionOpened(interaction) => self.opened(interaction, at),
+            Body::InteractionResolved(resolved) => self.resolved(resolved, at),
+            Body::ChildSpawned(child) => calls::child_spawned(&child),
+            Body::ChildExited(child) => calls::child_exited(child),
+            Body::Notice(notice) => session::notice(self.language, &notice),
             Body::TodoUpdated(updated) => history::todos(&updated.todos),
             Body::CheckpointCreated(checkpoint) => history::checkpoint(self.language, checkpoint),
             Body::SessionRewound(rewound) => history::rewound(rewound),
-            Body::HookFinished(finished) => What::Hook {
-                event: finished.event,
-                hook: short(&finished.hook),
-                outcome: finished.outcome,
-                reason: finished.reason.as_deref().map(short),
-                duration_ms: finished.duration_ms,
-                call: finished.call,
-            },
-            Body::MessagePinned(pinned) => What::Pinned {
-                item: pinned.item.0,
-                pinned: pinned.pinned,
-                by: pinned.by,
-            },
+            Body::HookFinished(finished) => calls::hook(finished),
+            Body::MessagePinned(pinned) => history::pinned(pinned),
             Body::CacheReset(reset) => What::CacheReset {
                 reason: short(&words::reset(self.language, &reset)),
             },
@@ -241,38 +164,15 @@ impl Trace {
             Body::ReasoningExtracted(found) => What::ReasoningExtracted {
                 found: short(&words::extraction(self.language, &found)),
             },
-            Body::GoalStarted(started) => {
-                let by = words::who(self.language, &started.by);
-                self.goal(Msg::GoalStarted, &[&by, &short(&started.text)])
-            }
-            Body::GoalChanged(changed) => {
-                let by = words::who(self.language, &changed.by);
-                let limits = words::goal_limits(self.language, changed.max_turns, changed.budget);
-                self.goal(Msg::GoalChanged, &[&by, &limits])
-            }
-            Body::GoalContinued(continued) => What::Goal {
-                text: short(&words::goal_continued(self.language, &continued)),
-            },
-            Body::GoalEnded(ended) => What::Goal {
-                text: short(&words::goal_ended(self.language, &ended)),
-            },
+            Body::GoalStarted(started) => session::goal_started(self.language, &started),
+            Body::GoalChanged(changed) => session::goal_changed(self.language, &changed),
+            Body::GoalContinued(continued) => session::goal_continued(self.language, &continued),
+            Body::GoalEnded(ended) => session::goal_ended(self.language, &ended),
             other => What::Other {
                 kind: other.kind().to_owned(),
                 data: short(&other.to_json().unwrap_or_default()),
             },
-        };
-        now(at, what)
-    }
-
-    fn goal(&self, message: Msg, values: &[&str]) -> What {
-        What::Goal {
-            text: self.language.fill(message, values),
         }
-    }
-
-    /// Words of the daemon, as [`short`] has them.
-    fn short(&self, text: &str) -> String {
-        short(&self.language.translate(text))
     }
 
     fn turn_end(&self, ended: TurnEnded) -> What {
@@ -283,13 +183,15 @@ impl Trace {
             waited_ms: self.waits.total(),
             steps: ended.steps,
             tool_calls: ended.tool_calls,
-            error: ended.error.map(|failure| self.short(&failure.message)),
+            error: ended
+                .error
+                .map(|failure| short_translated(self.language, &failure.message)),
         }
     }
 
     /// Waits that have a separate reason. The others are reported by the lines of what is awaited.
     fn state_line(&self, state: SessionState, at: Stamp) -> Vec<(Stamp, What)> {
-        let cause = || self.short(&state.cause);
+        let cause = || short_translated(self.language, &state.cause);
         match (state.state, state.waiting_for) {
             (State::Waiting, Some(WaitingFor::Retry)) => now(
                 at,
@@ -306,91 +208,17 @@ impl Trace {
         }
     }
 
-    fn prompt(&self, id: PromptId) -> String {
-        self.prompts.get(&id).cloned().unwrap_or_default()
-    }
-
-    fn requeued(&self, id: PromptId, how: &str) -> What {
-        What::Requeued {
-            how: how.to_owned(),
-            prompt: self.prompt(id),
-        }
+    /// Notes the names of the tools that an answer calls.
+    fn note_calls(&mut self, message: AssistantMessage) {
+        self.number(&message.item);
+        let calls = message.calls.into_iter();
+        self.tools.extend(calls.map(|call| (call.id, call.name)));
     }
 
     /// The number of an answer in its session, from 1: as `session.steps` counts them.
     fn number(&mut self, item: &ItemId) -> u64 {
         let next = self.numbers.len() as u64 + 1;
         *self.numbers.entry(item.clone()).or_insert(next)
-    }
-
-    fn tool(&self, call: &CallId) -> String {
-        self.tools.get(call).cloned().unwrap_or_default()
-    }
-
-    /// A prompt that began a turn was reported with the turn; messages in mid-turn are reported here.
-    fn user(&self, message: UserMessage, at: Stamp) -> Vec<(Stamp, What)> {
-        if message.voice == Voice::Prompt {
-            return Vec::new();
-        }
-        let text = short(&message.text);
-        now(
-            at,
-            What::Told {
-                voice: message.voice,
-                text,
-            },
-        )
-    }
-
-    /// A result whose call was not reported to have ended: it never ran, or nobody saw its end.
-    fn result(&mut self, message: ToolMessage, at: Stamp) -> Vec<(Stamp, What)> {
-        if self.ended.remove(&message.call) {
-            return Vec::new();
-        }
-        let text = self.short(&message.text);
-        now(
-            at,
-            What::Result {
-                call: message.call,
-                tool: message.tool,
-                status: message.status,
-                text,
-            },
-        )
-    }
-
-    fn call(&mut self, decided: PolicyDecided) -> What {
-        // The judged tool is the one that a call leads to, which may be another than it names.
-        if !decided.tool.is_empty() {
-            self.tools.insert(decided.call.clone(), decided.tool);
-        }
-        What::Call {
-            tool: self.tool(&decided.call),
-            call: decided.call,
-            subject: short(&decided.subject),
-            verdict: decided.verdict,
-            unattended: decided.unattended,
-            rule: decided.rule,
-            layer: decided.layer,
-        }
-    }
-
-    fn run(&mut self, finished: ToolFinished) -> What {
-        self.ended.insert(finished.call.clone());
-        let (exit_code, signal) = match finished.display {
-            Display::Command {
-                exit_code, signal, ..
-            } => (exit_code, signal),
-            Display::Line { .. } | Display::Diff { .. } => (None, None),
-        };
-        What::Run {
-            call: finished.call,
-            tool: finished.tool,
-            status: finished.status,
-            duration_ms: finished.duration_ms,
-            exit_code,
-            signal,
-        }
     }
 
     /// One record reports three events: when the request went out, when the first token came, when the answer was
@@ -453,6 +281,21 @@ fn set_lines(set: SessionSet, at: Stamp) -> Vec<(Stamp, What)> {
     lines
 }
 
+/// A prompt that began a turn was reported with the turn; messages in mid-turn are reported here.
+fn user(message: UserMessage, at: Stamp) -> Vec<(Stamp, What)> {
+    if message.voice == Voice::Prompt {
+        return Vec::new();
+    }
+    let text = short(&message.text);
+    now(
+        at,
+        What::Told {
+            voice: message.voice,
+            text,
+        },
+    )
+}
+
 /// The first line of a text, cut, with an ellipsis where something is left out.
 pub(crate) fn short(text: &str) -> String {
     let text = text.trim();
@@ -462,6 +305,11 @@ pub(crate) fn short(text: &str) -> String {
         None if line.len() < text.len() => format!("{line}…"),
         None => line.to_owned(),
     }
+}
+
+/// Words of the daemon in a language, as [`short`] has them.
+fn short_translated(language: Language, text: &str) -> String {
+    short(&language.translate(text))
 }
 
 #[cfg(test)]

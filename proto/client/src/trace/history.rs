@@ -1,39 +1,41 @@
-//! Interactions with the user, the todo list, checkpoints and rewinds as happenings.
+//! Interactions with the user, the todo list, checkpoints, rewinds and pins as happenings.
 
+use proto::Stamp;
 use proto::params::interaction::Interaction;
 use proto::record::{
     CheckpointCreated, InteractionResolved, RewoundResult, SessionRewound, Todo, TodoStatus,
 };
+use proto::reset::Pinned;
 
-use super::{What, short};
+use super::{Trace, What, between, short};
 use crate::form::kinds::AskedLine;
 use crate::form::lines::traced_answer;
 use crate::messages::Language;
 
-pub(super) fn asked(interaction: Interaction) -> What {
-    What::Asked {
-        interaction: interaction.interaction_id,
-        asked: AskedLine::new(interaction.request),
+impl Trace {
+    pub(super) fn opened(&mut self, interaction: Interaction, at: Stamp) -> What {
+        self.asked.insert(interaction.interaction_id.clone(), at);
+        What::Asked {
+            interaction: interaction.interaction_id,
+            asked: AskedLine::new(interaction.request),
+        }
     }
-}
 
-/// `after_ms`: absent if its opening was not seen.
-pub(super) fn answered(
-    language: Language,
-    resolved: InteractionResolved,
-    after_ms: Option<u64>,
-) -> What {
-    let closed = (Vec::new(), resolved.reason);
-    let (answers, note) = resolved
-        .answer
-        .map_or(closed, |answer| traced_answer(language, answer));
-    What::Answered {
-        interaction: resolved.interaction_id,
-        answers,
-        by: resolved.by,
-        unattended: resolved.unattended,
-        after_ms,
-        note: note.as_deref().map(short),
+    pub(super) fn resolved(&mut self, resolved: InteractionResolved, at: Stamp) -> What {
+        // `None`: its opening was not seen.
+        let asked = self.asked.remove(&resolved.interaction_id);
+        let closed = (Vec::new(), resolved.reason);
+        let (answers, note) = resolved
+            .answer
+            .map_or(closed, |answer| traced_answer(self.language, answer));
+        What::Answered {
+            interaction: resolved.interaction_id,
+            answers,
+            by: resolved.by,
+            unattended: resolved.unattended,
+            after_ms: asked.map(|asked| between(asked, at)),
+            note: note.as_deref().map(short),
+        }
     }
 }
 
@@ -77,5 +79,13 @@ pub(super) fn rewound(rewound: SessionRewound) -> What {
         left,
         failed,
         by: rewound.by,
+    }
+}
+
+pub(super) fn pinned(pinned: Pinned) -> What {
+    What::Pinned {
+        item: pinned.item.0,
+        pinned: pinned.pinned,
+        by: pinned.by,
     }
 }

@@ -146,18 +146,6 @@ impl What {
     pub fn words(&self, language: Language) -> String {
         let fill = |message: Msg, values: &[&str]| language.fill(message, values);
         match self {
-            Self::Created {
-                pid,
-                model,
-                cwd,
-                forked_from,
-            } => {
-                let mut words = fill(Msg::Session, &[&pid.to_string(), model, cwd]);
-                if let Some((from, turn)) = forked_from {
-                    words += &fill(Msg::ForkedFrom, &[&from.to_string(), &turn.to_string()]);
-                }
-                words
-            }
             Self::Queued {
                 prompt,
                 steer: true,
@@ -175,6 +163,66 @@ impl What {
                 };
                 fill(message, &[text])
             }
+            Self::Notice { level, text } => {
+                let message = match level {
+                    Level::Info => Msg::Notice,
+                    Level::Warning => Msg::Warning,
+                    Level::Error => Msg::Error,
+                };
+                fill(message, &[text])
+            }
+            Self::Goal { text } => text.clone(),
+            Self::Other { kind, data } => format!("{kind} {data}"),
+            Self::Created { .. }
+            | Self::Retry { .. }
+            | Self::WaitsForKey { .. }
+            | Self::Paused { .. }
+            | Self::Resumed { .. }
+            | Self::Set { .. }
+            | Self::Suspended
+            | Self::Reopened { .. } => self.session(language),
+            Self::Request { .. } | Self::FirstToken { .. } | Self::Answer { .. } => {
+                self.request(language)
+            }
+            Self::Todos { .. }
+            | Self::Checkpoint { .. }
+            | Self::Rewound { .. }
+            | Self::Pinned { .. }
+            | Self::Repaired { .. }
+            | Self::ReasoningExtracted { .. }
+            | Self::CacheReset { .. } => self.goes_back(language),
+            Self::TurnEnd { .. } | Self::Exited { .. } => self.ends(language),
+            Self::Restarted { .. } | Self::GaveUp { .. } => self.restarts(language),
+            Self::Hook { .. } => self.hook(language),
+            Self::Call { .. }
+            | Self::Reviewed { .. }
+            | Self::Asked { .. }
+            | Self::Answered { .. }
+            | Self::Start { .. }
+            | Self::Blocked { .. }
+            | Self::Run { .. }
+            | Self::Result { .. }
+            | Self::ChildSpawned { .. }
+            | Self::ChildExited { .. } => self.calls(language),
+        }
+    }
+
+    /// The session's start, its waits and its settings.
+    fn session(&self, language: Language) -> String {
+        let fill = |message: Msg, values: &[&str]| language.fill(message, values);
+        match self {
+            Self::Created {
+                pid,
+                model,
+                cwd,
+                forked_from,
+            } => {
+                let mut words = fill(Msg::Session, &[&pid.to_string(), model, cwd]);
+                if let Some((from, turn)) = forked_from {
+                    words += &fill(Msg::ForkedFrom, &[&from.to_string(), &turn.to_string()]);
+                }
+                words
+            }
             Self::Retry {
                 in_ms: Some(ms),
                 cause,
@@ -189,41 +237,7 @@ impl What {
             }
             Self::Suspended => fill(Msg::Suspended, &[]),
             Self::Reopened { by } => fill(Msg::Reopened, &[by]),
-            Self::Notice { level, text } => {
-                let message = match level {
-                    Level::Info => Msg::Notice,
-                    Level::Warning => Msg::Warning,
-                    Level::Error => Msg::Error,
-                };
-                fill(message, &[text])
-            }
-            Self::Goal { text } => text.clone(),
-            Self::Other { kind, data } => format!("{kind} {data}"),
-            Self::Request { .. } | Self::FirstToken { .. } | Self::Answer { .. } => {
-                self.request(language)
-            }
-            Self::Todos { .. }
-            | Self::Checkpoint { .. }
-            | Self::Rewound { .. }
-            | Self::Pinned { .. }
-            | Self::Repaired { .. }
-            | Self::ReasoningExtracted { .. }
-            | Self::CacheReset { .. } => self.goes_back(language),
-            Self::TurnEnd { .. }
-            | Self::Exited { .. }
-            | Self::Restarted { .. }
-            | Self::GaveUp { .. }
-            | Self::Hook { .. } => self.ends(language),
-            Self::Call { .. }
-            | Self::Reviewed { .. }
-            | Self::Asked { .. }
-            | Self::Answered { .. }
-            | Self::Start { .. }
-            | Self::Blocked { .. }
-            | Self::Run { .. }
-            | Self::Result { .. }
-            | Self::ChildSpawned { .. }
-            | Self::ChildExited { .. } => self.calls(language),
+            _ => String::new(),
         }
     }
 
@@ -276,7 +290,7 @@ impl What {
         }
     }
 
-    /// Ends of turns and sessions, restarts and hooks.
+    /// Ends of turns and sessions.
     fn ends(&self, language: Language) -> String {
         let fill = |message: Msg, values: &[&str]| language.fill(message, values);
         match self {
@@ -304,6 +318,14 @@ impl What {
                 let outcome = words::outcome(language, *outcome, *reason);
                 fill(Msg::Exited, &[&outcome, &exit_code.to_string()])
             }
+            _ => String::new(),
+        }
+    }
+
+    /// Restarts after failures, and their end.
+    fn restarts(&self, language: Language) -> String {
+        let fill = |message: Msg, values: &[&str]| language.fill(message, values);
+        match self {
             Self::Restarted {
                 number,
                 outcome,
@@ -333,27 +355,33 @@ impl What {
                 };
                 because(language, words::gave_up(language, &gave_up), detail)
             }
-            Self::Hook {
-                event,
-                hook,
-                outcome,
-                reason,
-                duration_ms,
-                call: _,
-            } => {
-                let outcome = language.say(match outcome {
-                    HookOutcome::Pass => Msg::HookPass,
-                    HookOutcome::Block => Msg::HookBlock,
-                    HookOutcome::Warn => Msg::HookWarn,
-                    HookOutcome::Timeout => Msg::HookTimeout,
-                    HookOutcome::Error => Msg::HookError,
-                });
-                let took = took(language, *duration_ms);
-                let hook = fill(Msg::Hook, &[event.as_str(), hook, outcome, &took]);
-                because(language, hook, reason.as_deref().unwrap_or_default())
-            }
             _ => String::new(),
         }
+    }
+
+    /// The end of a hook.
+    fn hook(&self, language: Language) -> String {
+        let Self::Hook {
+            event,
+            hook,
+            outcome,
+            reason,
+            duration_ms,
+            call: _,
+        } = self
+        else {
+            return String::new();
+        };
+        let outcome = language.say(match outcome {
+            HookOutcome::Pass => Msg::HookPass,
+            HookOutcome::Block => Msg::HookBlock,
+            HookOutcome::Warn => Msg::HookWarn,
+            HookOutcome::Timeout => Msg::HookTimeout,
+            HookOutcome::Error => Msg::HookError,
+        });
+        let took = took(language, *duration_ms);
+        let hook = language.fill(Msg::Hook, &[event.as_str(), hook, outcome, &took]);
+        because(language, hook, reason.as_deref().unwrap_or_default())
     }
 
     /// The todo list, and what can be gone back to.
