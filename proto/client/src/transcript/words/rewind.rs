@@ -1,0 +1,68 @@
+//! Rewinds in words, and what became of files.
+
+use proto::params::history::What as Back;
+use proto::record::{RewoundFile, RewoundResult, SessionRewound};
+
+use super::who;
+use crate::messages::Language;
+use crate::messages::transcript::Msg;
+use crate::transcript::Tone;
+
+/// Files that are named; of more there is only the number.
+const FILES: usize = 5;
+
+/// Who went back where, and what that hides.
+#[must_use]
+pub fn rewound(language: Language, rewound: &SessionRewound) -> String {
+    let turn = match rewound.to_turn {
+        0 => language.say(Msg::TheBeginning).to_owned(),
+        turn => language.fill(Msg::Turn, &[&turn.to_string()]),
+    };
+    let message = match (rewound.undoes.is_some(), rewound.what) {
+        (true, Back::Conversation | Back::Both) => Msg::UndoneTalk,
+        (true, Back::Code) => Msg::UndoneCode,
+        (false, Back::Conversation) => Msg::RewoundTalk,
+        (false, Back::Both) => Msg::RewoundAll,
+        (false, Back::Code) => Msg::RewoundCode,
+    };
+    language.fill(message, &[&who(language, &rewound.by), &turn])
+}
+
+/// What became of files, a line a kind of end; those that were so already are not listed.
+#[must_use]
+pub fn files(language: Language, files: &[RewoundFile]) -> Vec<(Tone, String)> {
+    let kind = |file: &RewoundFile| match file.result {
+        RewoundResult::Restored if file.was_removed() => Some(Msg::Removed),
+        RewoundResult::Restored => Some(Msg::Restored),
+        RewoundResult::ChangedSince => Some(Msg::ChangedSince),
+        RewoundResult::Same | RewoundResult::Failed { .. } => None,
+    };
+    let mut lines = Vec::new();
+    for (tone, message) in [
+        (Tone::Info, Msg::Restored),
+        (Tone::Info, Msg::Removed),
+        (Tone::Warning, Msg::ChangedSince),
+    ] {
+        let of = files.iter().filter(|file| kind(file) == Some(message));
+        let paths: Vec<&str> = of.map(|file| file.path.as_str()).collect();
+        if !paths.is_empty() {
+            lines.push((tone, language.fill(message, &[&named(language, &paths)])));
+        }
+    }
+    for file in files {
+        if let RewoundResult::Failed { why } = &file.result {
+            let words = language.fill(Msg::NotRestored, &[&file.path, why]);
+            lines.push((Tone::Warning, words));
+        }
+    }
+    lines
+}
+
+pub(super) fn named(language: Language, paths: &[&str]) -> String {
+    let shown: Vec<&str> = paths.iter().take(FILES).copied().collect();
+    let names = shown.join(", ");
+    match paths.len().saturating_sub(FILES) {
+        0 => names,
+        more => language.fill(Msg::AndMore, &[&names, &more.to_string()]),
+    }
+}
