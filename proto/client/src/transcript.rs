@@ -3,7 +3,9 @@
 //! Pure. An entry that is settled never changes and never goes. A live one may grow, or go as long as nothing of it can be
 //! printed: so printed text stays true. Texts of models and tools are cleaned where a client prints them.
 
+mod calls;
 mod fold;
+mod known;
 mod streams;
 mod tail;
 mod thought;
@@ -82,7 +84,7 @@ pub struct Transcript<T> {
     /// What the event that is being taken has changed.
     changes: Vec<Change>,
     streams: streams::Streams,
-    known: fold::Known,
+    known: known::Known,
 }
 
 /// What an event has changed, by the ids of entries.

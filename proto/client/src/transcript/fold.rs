@@ -1,101 +1,21 @@
 //! What each record and each live event makes of the transcript.
 
-use std::collections::{HashMap, HashSet};
-
 use proto::hook::HookOutcome;
-use proto::item::{CallStatus, Display, Finish, ToolCall, UserMessage, Voice};
-use proto::live::{Live, Snapshot, ToolOutput};
+use proto::item::{Finish, UserMessage, Voice};
+use proto::live::{Live, Snapshot};
 use proto::outcome::TurnEnded;
 use proto::params::interaction::Interaction;
 use proto::record::{
-    CheckpointCreated, ChildExited, ChildKind, ChildSpawned, ContinueReason, InteractionResolved,
-    Level, ReviewVerdict, SessionSet, SessionState, Todo, ToolBlocked, ToolFinished, ToolStarted,
-    UserCommand,
+    CheckpointCreated, ContinueReason, InteractionResolved, Level, ReviewVerdict, SessionSet,
+    SessionState, Todo,
 };
 use proto::state::{State, WaitingFor};
-use proto::{Body, CallId, InteractionId, Pid, PromptId, Seq};
+use proto::{Body, Seq};
 use serde_json::Value;
 
-use super::tail::Tail;
-use super::{
-    AnswerText, At, Change, EntryKind, Status, Tone, ToolOutcome, ToolRun, Transcript, words,
-};
-use crate::form::kinds::{self, Asked, CallOutcome};
+use super::{AnswerText, At, EntryKind, Status, Tone, Transcript};
+use crate::form::kinds::{self, CallOutcome};
 use crate::prompt::Prompt;
-use crate::user_waits::UserWaits;
-
-/// Replaces the name of a tool in the line of a user's own command.
-const USER_COMMAND: &str = "!";
-
-/// What earlier events said and later ones refer to.
-#[derive(Debug, Default)]
-pub(super) struct Known {
-    /// The calls that run, by the entries that show them.
-    running: HashMap<CallId, (u64, Tail)>,
-    /// Tool and subject of calls of this turn: as they were judged, or else as the model wrote them.
-    calls: HashMap<CallId, (String, String)>,
-    /// Calls of this turn whose denial was shown with its author.
-    denied: HashSet<CallId>,
-    /// Calls that were questions to the user, whose answers were shown.
-    answered: HashSet<CallId>,
-    /// Why calls of this turn were denied, as far as it was shown.
-    reasons: HashMap<CallId, String>,
-    /// Calls of this turn that the sandbox stopped: their sandboxed outcome was shown.
-    blocked: HashSet<CallId>,
-    /// Prompts that wait.
-    prompts: HashMap<PromptId, Prompt>,
-    /// Commands that run, and whether they are in the background.
-    children: HashMap<Pid, (String, bool)>,
-    /// Commands that users run, by their numbers.
-    users: HashMap<Pid, CallId>,
-    /// Open interactions.
-    asked: HashMap<InteractionId, Asked>,
-    /// What searches that have not ended look for, and the arguments of calls of MCP tools.
-    searches: HashMap<CallId, String>,
-    /// The newest turn with a notice that its commands are not kept.
-    unkept: Option<u64>,
-    /// The todo list, as it was reported last.
-    pub(super) todos: Vec<Todo>,
-    /// The list of a snapshot and the record up to which it holds, until a `sync`: what the replay says of it is not
-    /// shown twice.
-    held: Option<(Seq, Vec<Todo>)>,
-    /// The waits of the newest turn for the user.
-    pub(super) waits: UserWaits,
-}
-
-impl Known {
-    fn calls(&mut self, calls: &[ToolCall]) {
-        for call in calls {
-            let search = call.search().or_else(|| call.server_arguments());
-            let named = (call.name.clone(), call.subject());
-            self.calls.insert(call.id.clone(), named);
-            self.searches
-                .extend(search.map(|search| (call.id.clone(), search)));
-        }
-    }
-
-    fn opened(&mut self, interaction: &Interaction) {
-        if let Some(call) = kinds::judged_call(interaction) {
-            self.calls.insert(interaction.call.clone(), call);
-        }
-        let asked = Asked::from(&interaction.request);
-        self.asked.insert(interaction.interaction_id.clone(), asked);
-    }
-
-    /// The question of an answer. If its opening was not seen, the answer describes it; a call that was denied has none.
-    fn asked(&mut self, resolved: &InteractionResolved) -> Asked {
-        let known = self.asked.remove(&resolved.interaction_id);
-        let call = || self.calls.get(&resolved.call).cloned().unwrap_or_default();
-        known.unwrap_or_else(|| Asked::by_answer(resolved.answer.as_ref(), call))
-    }
-
-    /// How a prompt that waits begins; empty if it is not known.
-    fn which(&self, id: PromptId) -> String {
-        self.prompts
-            .get(&id)
-            .map_or_else(String::new, |prompt| words::first_words(&prompt.text))
-    }
-}
 
 impl<T: AnswerText> Transcript<T> {
     pub(super) fn live(&mut self, live: &Live, at: At) {
@@ -268,6 +188,14 @@ impl<T: AnswerText> Transcript<T> {
                 }
                 Status::Hook(finished.clone())
             }
+            other => return self.queue(other, at),
+        };
+        self.tell(at, status);
+    }
+
+    /// Records of the prompts that wait.
+    fn queue(&mut self, body: &Body, at: At) {
+        let status = match body {
             Body::PromptQueued(queued) => {
                 let prompt = Prompt {
                     text: queued.text.clone(),
@@ -345,129 +273,6 @@ impl<T: AnswerText> Transcript<T> {
         self.push(at, kind);
     }
 
-    fn tool_started(&mut self, started: &ToolStarted, at: At) {
-        // It does not run again: the names it made are put back.
-        if self.known.blocked.contains(&started.call) && !started.outside {
-            return;
-        }
-        // After a crash a call may start again: its entry exists already, and its output starts again.
-        if let Some((_, tail)) = self.known.running.get_mut(&started.call) {
-            *tail = Tail::default();
-            return;
-        }
-        let tool = ToolRun {
-            call: started.call.clone(),
-            tool: started.tool.clone(),
-            subject: (self.known.searches.get(&started.call).cloned())
-                .unwrap_or_else(|| started.subject.clone()),
-            outside: started.outside,
-            by_user: None,
-            started: true,
-            output: String::new(),
-            outcome: None,
-        };
-        let id = self.push(at, EntryKind::Tool(Box::new(tool)));
-        let running = (id, Tail::default());
-        self.known.running.insert(started.call.clone(), running);
-    }
-
-    fn tool_output(&mut self, output: &ToolOutput) {
-        let Some((id, mut tail)) = self.known.running.remove(&output.call) else {
-            return;
-        };
-        if let Some(entry) = self.find(id)
-            && let EntryKind::Tool(tool) = &mut entry.kind
-        {
-            tail.push(&mut tool.output, output.offset, &output.text);
-        }
-        self.known.running.insert(output.call.clone(), (id, tail));
-    }
-
-    /// A call was stopped: its outcome stays, and a run outside the sandbox gets a separate entry.
-    fn tool_blocked(&mut self, blocked: &ToolBlocked) {
-        let outcome = ToolOutcome {
-            status: blocked.status,
-            duration_ms: blocked.duration_ms,
-            display: blocked.display.clone(),
-            spill: blocked.spill.clone(),
-            blocked: Some(&blocked.reason)
-                .filter(|_| blocked.quarantined.is_empty())
-                .cloned(),
-            changed: Vec::new(),
-        };
-        if let Some((id, _)) = self.known.running.remove(&blocked.call) {
-            self.settle_tool(id, outcome);
-            self.changes.push(Change::Settled(id));
-            self.known.blocked.insert(blocked.call.clone());
-        }
-    }
-
-    fn tool_finished(&mut self, finished: &ToolFinished, at: At) {
-        let call = &finished.call;
-        let search = self.known.searches.remove(call);
-        if self.known.blocked.remove(call) && !self.known.running.contains_key(call) {
-            return;
-        }
-        // Its answers are shown already.
-        if self.known.answered.remove(call) && finished.status == CallStatus::Ok {
-            return;
-        }
-        let outcome = self.outcome(finished);
-        if let Some((id, _)) = self.known.running.remove(call) {
-            self.settle_tool(id, outcome);
-            self.changes.push(Change::Settled(id));
-            return;
-        }
-        // It never started: the decision or the question says which call it was.
-        let judged = self.known.calls.get(call).cloned();
-        let (tool, subject) = judged.unwrap_or((finished.tool.clone(), String::new()));
-        let subject = search.unwrap_or(subject);
-        let tool = ToolRun {
-            call: call.clone(),
-            tool,
-            subject,
-            outside: false,
-            by_user: None,
-            started: false,
-            output: String::new(),
-            outcome: Some(outcome),
-        };
-        self.push(at, EntryKind::Tool(Box::new(tool)));
-    }
-
-    fn outcome(&mut self, finished: &ToolFinished) -> ToolOutcome {
-        let mut display = finished.display.clone();
-        if let (CallStatus::Denied, Display::Line { text }) = (finished.status, &mut display) {
-            let first = text.lines().next().unwrap_or_default().to_owned();
-            self.known.reasons.insert(finished.call.clone(), first);
-            // Shown with the author of the denial.
-            if self.known.denied.contains(&finished.call) {
-                text.clear();
-            }
-        }
-        // Of edits there is the diff.
-        let changed = match &display {
-            Display::Command { .. } => finished.changed.clone(),
-            Display::Diff { .. } | Display::Line { .. } => Vec::new(),
-        };
-        ToolOutcome {
-            status: finished.status,
-            duration_ms: finished.duration_ms,
-            display,
-            spill: finished.spill.clone(),
-            blocked: None,
-            changed,
-        }
-    }
-
-    fn settle_tool(&mut self, id: u64, outcome: ToolOutcome) {
-        if let Some(entry) = self.find(id)
-            && let EntryKind::Tool(tool) = &mut entry.kind
-        {
-            tool.outcome = Some(outcome);
-        }
-    }
-
     /// A plan is words of the model: it is still there to be read when it has been answered.
     fn opened(&mut self, interaction: &Interaction, at: At) {
         self.known.opened(interaction);
@@ -523,115 +328,6 @@ impl<T: AnswerText> Transcript<T> {
         let mut ended = Box::new(ended.clone());
         ended.duration_ms = ended.duration_ms.saturating_sub(self.known.waits.total());
         self.push(at, EntryKind::Ended { ended, explained });
-    }
-
-    /// Whatever is live until now is not any more.
-    fn end_all(&mut self) {
-        self.streams_end();
-        let running: Vec<_> = self.known.running.drain().collect();
-        for (_, (id, _)) in running {
-            let outcome = ToolOutcome {
-                status: CallStatus::Interrupted,
-                duration_ms: 0,
-                display: Display::Line {
-                    text: String::new(),
-                },
-                spill: None,
-                blocked: None,
-                changed: Vec::new(),
-            };
-            self.settle_tool(id, outcome);
-        }
-    }
-
-    /// A command of a user: shown as a call is, with its output.
-    fn user_command(&mut self, child: &ChildSpawned, user: &UserCommand, at: At) {
-        let tool = ToolRun {
-            call: child.call.clone(),
-            tool: USER_COMMAND.to_owned(),
-            subject: user.line.clone(),
-            outside: false,
-            by_user: Some(user.by.clone()),
-            started: true,
-            output: String::new(),
-            outcome: None,
-        };
-        let id = self.push(at, EntryKind::Tool(Box::new(tool)));
-        let running = (id, Tail::default());
-        self.known.running.insert(child.call.clone(), running);
-        self.known.users.insert(child.pid, child.call.clone());
-    }
-
-    /// Settles the entry of a user's command. False: there is none.
-    fn user_command_ended(&mut self, child: &ChildExited) -> bool {
-        let call = self.known.users.remove(&child.pid);
-        let Some(call) = call else {
-            return false;
-        };
-        let Some((id, _)) = self.known.running.remove(&call) else {
-            // Its end was reported with the end of the session.
-            return true;
-        };
-        let outcome = match &child.result {
-            Some(result) => ToolOutcome {
-                status: result.status,
-                duration_ms: result.duration_ms,
-                display: result.display.clone(),
-                spill: result.spill.clone(),
-                blocked: None,
-                changed: Vec::new(),
-            },
-            None => ToolOutcome {
-                status: CallStatus::Unknown,
-                duration_ms: 0,
-                // Its status says why.
-                display: Display::Line {
-                    text: String::new(),
-                },
-                spill: None,
-                blocked: None,
-                changed: Vec::new(),
-            },
-        };
-        self.settle_tool(id, outcome);
-        self.changes.push(Change::Settled(id));
-        true
-    }
-
-    fn spawned(&mut self, child: &ChildSpawned, at: At) {
-        if let Some(user) = &child.user {
-            return self.user_command(child, user, at);
-        }
-        let background = match child.kind {
-            ChildKind::Command => false,
-            ChildKind::Shell => true,
-        };
-        let (pid, command) = (child.pid, child.command.clone());
-        let known = (command.clone(), background);
-        self.known.children.insert(pid, known);
-        let kind = EntryKind::Child {
-            pid,
-            command,
-            background,
-            exited: None,
-        };
-        self.push(at, kind);
-    }
-
-    /// Of one that was not seen to begin it is not known whether it was in the background.
-    fn child_exited(&mut self, child: &ChildExited, at: At) {
-        if self.user_command_ended(child) {
-            return;
-        }
-        let known = self.known.children.remove(&child.pid);
-        let (command, background) = known.unwrap_or_default();
-        let kind = EntryKind::Child {
-            pid: child.pid,
-            command,
-            background,
-            exited: Some(child.clone()),
-        };
-        self.push(at, kind);
     }
 
     /// Nothing, but for what will not be there when it is wanted back: once a turn.
