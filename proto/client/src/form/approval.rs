@@ -23,7 +23,34 @@ use crate::transcript::words::{one_line, who};
 pub(super) fn form(approval: &Approval) -> Form<'_> {
     let (tool, subject) = (approval.tool.as_str(), approval.subject.as_str());
     let title = title_of_call(approval.kind);
-    let shows_tool = title == Msg::TitleOther;
+    let form = Form {
+        kind: InteractionKind::Approval,
+        title,
+        tool: Some(tool),
+        shows_tool: title == Msg::TitleOther,
+        subject,
+        content: content(approval),
+        notes: [Note::new(Msg::Because, Some(&approval.rule))]
+            .into_iter()
+            .chain(approval.review.as_ref().map(review_note))
+            .collect(),
+        lines: lines(approval),
+        shape: Shape::Decision(decision(approval)),
+    };
+    let form = match &approval.escape {
+        None if approval.quarantined.is_empty() => form,
+        None => put_back(form, &approval.quarantined),
+        Some(reason) => unsandboxed(form, reason, approval.adds_dir.as_deref()),
+    };
+    match approval.programs.is_empty() && approval.left_out.is_empty() {
+        true => form,
+        false => programs::with_programs(form, approval),
+    }
+}
+
+/// What the call would do: its subject, and what its preview adds.
+fn content(approval: &Approval) -> Vec<Content<'_>> {
+    let subject = approval.subject.as_str();
     let mut content = vec![Content::Subject(subject)];
     match &approval.preview {
         Display::Line { text } | Display::Command { tail: text, .. } => {
@@ -44,8 +71,12 @@ pub(super) fn form(approval: &Approval) -> Form<'_> {
             removed: *removed,
         }),
     }
-    let lines = Lines {
-        heading: format!("allow `{tool}` to run?"),
+    content
+}
+
+fn lines(approval: &Approval) -> Lines<'static> {
+    Lines {
+        heading: format!("allow `{}` to run?", approval.tool),
         note: Some(Cow::Owned(asked_because(approval))),
         how_to: match approval.editable {
             true => {
@@ -56,11 +87,14 @@ pub(super) fn form(approval: &Approval) -> Form<'_> {
             }
         },
         name_suffix: "",
-    };
-    let decision = Decision {
+    }
+}
+
+fn decision(approval: &Approval) -> Decision<'_> {
+    Decision {
         scopes: &approval.scopes,
         reason: Some(&approval.rule),
-        command: approval.editable.then_some(subject),
+        command: approval.editable.then_some(&approval.subject),
         once_only: None,
         others: approval.following,
         takes_one_word: true,
@@ -77,29 +111,6 @@ pub(super) fn form(approval: &Approval) -> Form<'_> {
         note_title: Msg::NoteTitle,
         sent: untyped_decision_words,
         answer: untyped_decision,
-    };
-    let form = Form {
-        kind: InteractionKind::Approval,
-        title,
-        tool: Some(tool),
-        shows_tool,
-        subject,
-        content,
-        notes: [Note::new(Msg::Because, Some(&approval.rule))]
-            .into_iter()
-            .chain(approval.review.as_ref().map(review_note))
-            .collect(),
-        lines,
-        shape: Shape::Decision(decision),
-    };
-    let form = match &approval.escape {
-        None if approval.quarantined.is_empty() => form,
-        None => put_back(form, &approval.quarantined),
-        Some(reason) => unsandboxed(form, reason, approval.adds_dir.as_deref()),
-    };
-    match approval.programs.is_empty() && approval.left_out.is_empty() {
-        true => form,
-        false => programs::with_programs(form, approval),
     }
 }
 
