@@ -2,20 +2,22 @@
 //!
 //! Knows when to wait and when to give up; calls on the connection are made by `call`.
 
+mod silence;
+
 use std::collections::BTreeMap;
 use std::io;
 use std::path::PathBuf;
 use std::process::Child;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use futures::FutureExt;
 use jsonrpsee::core::client::{Client as Rpc, ClientBuilder, SubscriptionClientT};
 use proto::hello::{ClientInfo, HelloOutput, HelloParams, Role};
-use proto::methods::{DaemonHello, DaemonStatus, Method};
+use proto::methods::{DaemonHello, Method};
 use proto::params::session::{EndedNotification, EventNotification};
 use proto::{ErrorName, Failure};
+use tokio::task::JoinHandle;
 
 use crate::call::{self, CallError};
 use crate::lost::{DaemonFacts, Fate};
@@ -23,6 +25,9 @@ use crate::paths::Paths;
 use crate::start::{self, StartError};
 use crate::subscription::Routes;
 use crate::transport::{self, OpenError, Unsafe};
+
+pub(crate) use silence::Silence;
+pub use silence::{Listener, SILENCE, Told};
 
 /// How long a daemon that was started may take to answer.
 pub const START_MAX: Duration = Duration::from_secs(5);
@@ -47,35 +52,6 @@ const BUFFERED: usize = 1024;
 
 /// jsonrpsee's own limit of a call; each call has a limit of ours, and waiting ones have none.
 const RPC_MAX: Duration = Duration::from_secs(10 * 365 * 24 * 3600);
-
-/// How long a daemon may take to answer before the listener is notified that it does not.
-pub const SILENCE: Duration = Duration::from_secs(10);
-
-/// What whoever waits for the daemon may want to know.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Told {
-    /// It was asked something, and has not answered for so long: it may be stopped. We wait on.
-    NoAnswer { after: Duration },
-    /// It answers again.
-    Answers,
-}
-
-/// The receiver of these notices.
-#[derive(Clone)]
-pub struct Listener(Arc<dyn Fn(Told) + Send + Sync>);
-
-impl Listener {
-    /// Calls this; it must not block.
-    pub fn new(notify: impl Fn(Told) + Send + Sync + 'static) -> Self {
-        Self(Arc::new(notify))
-    }
-}
-
-impl std::fmt::Debug for Listener {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Listener")
-    }
-}
 
 /// Whether a client starts the daemon.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -185,68 +161,8 @@ pub(crate) struct Connection {
     pub(crate) silence: Arc<Silence>,
     /// The facts that are needed about the daemon once it is lost.
     pub(crate) known: DaemonFacts,
-    demux: tokio::task::JoinHandle<()>,
-    pulse: tokio::task::JoinHandle<()>,
-}
-
-/// Whether the daemon answers, as last reported to the listener.
-pub(crate) struct Silence {
-    /// How long it may be silent.
-    pub(crate) after: Duration,
-    listener: Option<Listener>,
-    reported: AtomicBool,
-}
-
-impl Silence {
-    fn of(options: &Options) -> Self {
-        Self {
-            after: options.silence,
-            listener: options.listener.clone(),
-            reported: AtomicBool::new(false),
-        }
-    }
-
-    /// It does not answer. Reported once.
-    pub(crate) fn begins(&self) {
-        if !self.reported.swap(true, Ordering::Relaxed) {
-            self.notify(Told::NoAnswer { after: self.after });
-        }
-    }
-
-    /// It has answered.
-    pub(crate) fn ends(&self) {
-        if self.reported.swap(false, Ordering::Relaxed) {
-            self.notify(Told::Answers);
-        }
-    }
-
-    fn notify(&self, state: Told) {
-        if let Some(Listener(notify)) = &self.listener {
-            notify(state);
-        }
-    }
-}
-
-/// Asks the daemon now and then whether it is there, while somebody follows a session and nothing comes: a daemon
-/// that is gone closes the socket, one that is stopped does not.
-async fn pulse(rpc: Arc<Rpc>, routes: Arc<Routes>, silence: Arc<Silence>) {
-    while rpc.is_connected() {
-        tokio::time::sleep(silence.after).await;
-        if !routes.is_quiet() {
-            continue;
-        }
-        let asked = call::ask(&rpc, DaemonStatus::NAME);
-        tokio::pin!(asked);
-        if tokio::time::timeout(silence.after, &mut asked)
-            .await
-            .is_err()
-        {
-            silence.begins();
-            // However long it takes: the listener is notified, and the caller may give up.
-            asked.await;
-            silence.ends();
-        }
-    }
+    demux: JoinHandle<()>,
+    pulse: JoinHandle<()>,
 }
 
 impl Connection {
@@ -491,6 +407,28 @@ async fn attempt(
         .request_timeout(RPC_MAX)
         .max_buffer_capacity_per_subscription(BUFFERED)
         .build_with_tokio(sender, receiver);
+    let hello = say_hello(&rpc, options, credentials).await?;
+    let routes = Arc::new(Routes::default());
+    let demux = route(&rpc, routes.clone()).await?;
+    let rpc = Arc::new(rpc);
+    let silence = Arc::new(Silence::of(options));
+    let pulse = tokio::spawn(silence::pulse(rpc.clone(), routes.clone(), silence.clone()));
+    Ok(Connection {
+        rpc,
+        known: DaemonFacts::new(&options.paths, hello.daemon.started_at),
+        hello,
+        routes,
+        silence,
+        demux,
+        pulse,
+    })
+}
+
+async fn say_hello(
+    rpc: &Rpc,
+    options: &Options,
+    credentials: &BTreeMap<String, String>,
+) -> Result<HelloOutput, Missed> {
     let params = HelloParams {
         client: ClientInfo {
             name: options.name.clone(),
@@ -507,36 +445,35 @@ async fn attempt(
             .and_then(|cwd| Some(cwd.to_str()?.to_owned())),
         credentials: credentials.clone(),
     };
-    let hello = call::on::<DaemonHello>(&rpc, &params)
-        .await
-        .map_err(|error| match error {
-            CallError::Failure(failure) if failure.name == ErrorName::NotReady => Missed::NotYet,
-            CallError::Failure(failure) if failure.name == ErrorName::ShuttingDown => {
-                Missed::Leaving
-            }
-            CallError::Failure(failure) => Missed::Fatal(ConnectError::Refused(failure)),
-            // It closed before it answered: on its way out, or full. Another attempt will show which.
-            CallError::Lost { .. } => Missed::NotYet,
-            other => Missed::Fatal(ConnectError::Hello(Box::new(other))),
-        })?;
+    let hello = call::on::<DaemonHello>(rpc, &params).await;
+    hello.map_err(|error| match error {
+        CallError::Failure(failure) if failure.name == ErrorName::NotReady => Missed::NotYet,
+        CallError::Failure(failure) if failure.name == ErrorName::ShuttingDown => Missed::Leaving,
+        CallError::Failure(failure) => Missed::Fatal(ConnectError::Refused(failure)),
+        // It closed before it answered: on its way out, or full. Another attempt will show which.
+        CallError::Lost { .. } => Missed::NotYet,
+        other => Missed::Fatal(ConnectError::Hello(Box::new(other))),
+    })
+}
+
+/// Starts to deliver the events that come to those who follow sessions.
+async fn route(rpc: &Rpc, routes: Arc<Routes>) -> Result<JoinHandle<()>, Missed> {
     // It may have closed right after it answered, too.
     let unheard = |error| match call::error(DaemonHello::NAME, error) {
         CallError::Lost { .. } => Missed::NotYet,
         other => Missed::Fatal(ConnectError::Hello(Box::new(other))),
     };
     let events = rpc.subscribe_to_method::<EventNotification>("event");
-    let mut events = call::while_connected(&rpc, events).await.map_err(unheard)?;
+    let mut events = call::while_connected(rpc, events).await.map_err(unheard)?;
     let ends = rpc.subscribe_to_method::<EndedNotification>("event.ended");
-    let mut ends = call::while_connected(&rpc, ends).await.map_err(unheard)?;
-    let routes = Arc::new(Routes::default());
-    let to = routes.clone();
-    let demux = tokio::spawn(async move {
+    let mut ends = call::while_connected(rpc, ends).await.map_err(unheard)?;
+    Ok(tokio::spawn(async move {
         loop {
             // Ends come last: earlier events are delivered before them.
             tokio::select! {
                 biased;
                 notification = events.next() => match notification {
-                    Some(Ok(notification)) => to.deliver(notification),
+                    Some(Ok(notification)) => routes.deliver(notification),
                     // One that does not read as an event is of a newer protocol, and nobody here asked for it.
                     Some(Err(_)) => {}
                     None => break,
@@ -544,26 +481,14 @@ async fn attempt(
                 Some(ended) = ends.next() => {
                     // One that came before this end may have arrived since we looked.
                     while let Some(Some(Ok(notification))) = events.next().now_or_never() {
-                        to.deliver(notification);
+                        routes.deliver(notification);
                     }
                     if let Ok(ended) = ended {
-                        to.end(ended);
+                        routes.end(ended);
                     }
                 }
             }
         }
-        to.lose();
-    });
-    let rpc = Arc::new(rpc);
-    let silence = Arc::new(Silence::of(options));
-    let pulse = tokio::spawn(pulse(rpc.clone(), routes.clone(), silence.clone()));
-    Ok(Connection {
-        rpc,
-        known: DaemonFacts::new(&options.paths, hello.daemon.started_at),
-        hello,
-        routes,
-        silence,
-        demux,
-        pulse,
-    })
+        routes.lose();
+    }))
 }
