@@ -24,11 +24,12 @@ use crate::input::{Input, Signals};
 use crate::model::list::ListOf;
 use crate::model::session::Session;
 use crate::model::{Dialog, LaunchContext, Link, Look, Model};
+use crate::perform::paths;
 use crate::render::Cache;
 use crate::screen::Screen;
 use crate::terminal::{self, Out, Surroundings, Terminal};
 use crate::view::transcript::{Below, Printed};
-use crate::{clipboard, editor, perform, render, update};
+use crate::{clipboard, editor, render, update};
 use overview::Pace;
 use settings::Settings;
 use tasks::ours;
@@ -383,13 +384,13 @@ impl App {
                 Effect::Directory(directory) => self.spawn(async move {
                     let place = directory.clone();
                     // A disk may be slow: keys are not kept waiting.
-                    let names = tokio::task::spawn_blocking(move || perform::names(&place));
+                    let names = tokio::task::spawn_blocking(move || paths::names(&place));
                     let names = names.await.unwrap_or_default();
                     Answer::Directory { directory, names }
                 }),
                 Effect::Tree(root) => self.spawn(async move {
                     let place = root.clone();
-                    let paths = tokio::task::spawn_blocking(move || perform::tree(&place));
+                    let paths = tokio::task::spawn_blocking(move || paths::tree(&place));
                     let paths = paths.await.unwrap_or_default();
                     Answer::Tree { root, paths }
                 }),

@@ -1,11 +1,12 @@
 //! Effects that are calls of the daemon, done.
 
-use std::path::Path;
+pub mod paths;
+
+use std::path::{Path, PathBuf};
 
 use client::prompt::Prompt;
 use client::session::ExportError;
 use client::{CallError, Client, DecodedEvent};
-use proto::Seq;
 use proto::methods::{
     CommandList, ConfigCheck, GoalChange, GoalStart, GoalStatus, GoalStop, HistorySearch, HookList,
     HookReload, InteractionAnswer, InteractionList, McpList, McpResources, McpRestart,
@@ -17,9 +18,12 @@ use proto::methods::{
     TrustSet,
 };
 use proto::params::compact::CompactParams;
+use proto::params::config::{self, ProviderListParams};
+use proto::params::history::ExportFormat;
 use proto::params::process::KillParams;
 use proto::params::session::{CreateParams, OneParams, QueuedPrompt, UnqueueParams};
-use proto::params::{config, interaction, skill};
+use proto::params::{command, interaction, skill};
+use proto::{CallId, Seq};
 
 use crate::effect::{Answer, Call, Trouble};
 use crate::messages::Language;
@@ -42,31 +46,14 @@ pub async fn call(client: &Client, call: Call, language: Language) -> Answer {
 
 async fn answer(client: &Client, call: Call, language: Language) -> Result<Answer, Trouble> {
     Ok(match call {
-        Call::Create(params) => {
-            let params = CreateParams {
-                credentials: client.credentials().await,
-                ..*params
-            };
-            Answer::Created(client.call::<SessionCreate>(&params).await?)
-        }
+        Call::Create(params) => create(client, *params).await?,
         Call::Interrupt { session, queue } => interrupt(client, session, queue).await?,
         Call::Sessions(params) => Answer::Sessions(client.call::<SessionList>(&params).await?),
         Call::Find(session) => Answer::Found(Box::new(client.session(&session).await?)),
-        Call::Models(params) => Answer::Models {
-            list: client.call::<ProviderList>(&params).await?,
-            keys: client.credentials().await.into_keys().collect(),
-        },
+        Call::Models(params) => models(client, params).await?,
         Call::Processes(params) => Answer::Processes(client.call::<ProcessList>(&params).await?),
-        Call::Waiting => {
-            let all = interaction::ListParams::default();
-            Answer::Waiting(client.call::<InteractionList>(&all).await?.interactions)
-        }
-        Call::Checkpoints { session, undo } => Answer::Checkpoints {
-            undo,
-            output: client
-                .call::<SessionCheckpoints>(&OneParams { session })
-                .await?,
-        },
+        Call::Waiting => waiting(client).await?,
+        Call::Checkpoints { session, undo } => checkpoints(client, session, undo).await?,
         Call::Rewind(params) => Answer::Rewound {
             output: client.call::<SessionRewind>(&params).await?,
             params,
@@ -79,18 +66,7 @@ async fn answer(client: &Client, call: Call, language: Language) -> Result<Answe
             output: Box::new(client.call::<StatsQuery>(&params).await?),
             params,
         },
-        Call::Commands(params) => {
-            let mut output = client.call::<CommandList>(&params).await?;
-            let params = skill::ListParams {
-                cwd: params.cwd,
-                session: params.session,
-            };
-            // A daemon of an earlier version has no skills.
-            if let Ok(skills) = client.call::<SkillList>(&params).await {
-                output.commands.extend(of_skills(skills.skills));
-            }
-            Answer::Commands(output)
-        }
+        Call::Commands(params) => menu_commands(client, params).await?,
         Call::Symbols(params) => Answer::Symbols(client.call::<SymbolList>(&params).await?),
         Call::Resources(params) => Answer::Resources(client.call::<McpResources>(&params).await?),
         Call::Skills(params) => Answer::Skills(client.call::<SkillList>(&params).await?),
@@ -127,43 +103,15 @@ async fn answer(client: &Client, call: Call, language: Language) -> Result<Answe
             rule: params.rule,
         },
         Call::Reload(params) => Answer::Reloaded(client.call::<SessionReload>(&params).await?),
-        Call::Compact(params) => {
-            let keyed = CompactParams {
-                credentials: client.credentials().await,
-                ..params.clone()
-            };
-            let output = client.call::<SessionCompact>(&keyed).await?;
-            Answer::Compacted { params, output }
-        }
+        Call::Compact(params) => compact(client, params).await?,
         Call::Export {
             session,
             file,
             format,
-        } => match client.export_to_file(&session, format, &file).await {
-            Ok(bytes) => Answer::Exported { file, bytes },
-            Err(ExportError::Call(error)) => return Err(error.into()),
-            Err(ExportError::File(error)) => return Err(unwritten(&file, &error, language)),
-        },
-        Call::Preview { session } => {
-            let newest = client.session(&session).await?.seq;
-            let from = newest.0.saturating_sub(PREVIEW - 1).max(1);
-            let events = read(client, &session, Seq(from), PREVIEW).await?;
-            Answer::Preview { session, events }
-        }
-        Call::Earlier { session, before } => {
-            let from = before.0.saturating_sub(PAGE).max(1);
-            let count = before.0.saturating_sub(from);
-            let events = read(client, &session, Seq(from), count).await?;
-            Answer::Earlier { session, events }
-        }
-        Call::Output { session, call } => {
-            let text = client.output(&session, &call).await?;
-            Answer::Output {
-                session,
-                call,
-                text,
-            }
-        }
+        } => export(client, &session, file, format, language).await?,
+        Call::Preview { session } => preview(client, session).await?,
+        Call::Earlier { session, before } => earlier(client, session, before).await?,
+        Call::Output { session, call } => output(client, session, call).await?,
         Call::Prompt {
             ref params,
             renew,
@@ -200,6 +148,126 @@ async fn answer(client: &Client, call: Call, language: Language) -> Result<Answe
 fn done<T>(result: Result<T, CallError>, call: Call) -> Result<Answer, CallError> {
     result.map(|_| Answer::Done(call))
 }
+
+async fn create(client: &Client, params: CreateParams) -> Result<Answer, CallError> {
+    let params = CreateParams {
+        credentials: client.credentials().await,
+        ..params
+    };
+    Ok(Answer::Created(
+        client.call::<SessionCreate>(&params).await?,
+    ))
+}
+
+/// Takes the prompts back that wait, then stops the turn. One that was sent meanwhile runs, and is stopped with it.
+async fn interrupt(
+    client: &Client,
+    session: String,
+    queue: Vec<QueuedPrompt>,
+) -> Result<Answer, CallError> {
+    let mut taken_back = Vec::new();
+    for queued in queue {
+        let params = UnqueueParams {
+            session: session.clone(),
+            prompt_id: queued.prompt_id,
+        };
+        if client.call::<SessionUnqueue>(&params).await.is_ok() {
+            taken_back.push(Prompt {
+                text: queued.text,
+                untyped: queued.untyped,
+            });
+        }
+    }
+    let params = OneParams { session };
+    let ran = client.call::<SessionInterrupt>(&params).await?.delivered;
+    Ok(Answer::Interrupted {
+        session: params.session,
+        ran,
+        taken_back,
+    })
+}
+
+async fn models(client: &Client, params: ProviderListParams) -> Result<Answer, CallError> {
+    Ok(Answer::Models {
+        list: client.call::<ProviderList>(&params).await?,
+        keys: client.credentials().await.into_keys().collect(),
+    })
+}
+
+async fn waiting(client: &Client) -> Result<Answer, CallError> {
+    let all = interaction::ListParams::default();
+    let listed = client.call::<InteractionList>(&all).await?;
+    Ok(Answer::Waiting(listed.interactions))
+}
+
+async fn checkpoints(client: &Client, session: String, undo: bool) -> Result<Answer, CallError> {
+    let params = OneParams { session };
+    let output = client.call::<SessionCheckpoints>(&params).await?;
+    Ok(Answer::Checkpoints { undo, output })
+}
+
+/// The custom commands and the skills that a directory offers.
+async fn menu_commands(client: &Client, params: command::ListParams) -> Result<Answer, CallError> {
+    let mut output = client.call::<CommandList>(&params).await?;
+    let params = skill::ListParams {
+        cwd: params.cwd,
+        session: params.session,
+    };
+    // A daemon of an earlier version has no skills.
+    if let Ok(skills) = client.call::<SkillList>(&params).await {
+        output.commands.extend(of_skills(skills.skills));
+    }
+    Ok(Answer::Commands(output))
+}
+
+async fn compact(client: &Client, params: CompactParams) -> Result<Answer, CallError> {
+    let keyed = CompactParams {
+        credentials: client.credentials().await,
+        ..params.clone()
+    };
+    let output = client.call::<SessionCompact>(&keyed).await?;
+    Ok(Answer::Compacted { params, output })
+}
+
+async fn export(
+    client: &Client,
+    session: &str,
+    file: PathBuf,
+    format: ExportFormat,
+    language: Language,
+) -> Result<Answer, Trouble> {
+    match client.export_to_file(session, format, &file).await {
+        Ok(bytes) => Ok(Answer::Exported { file, bytes }),
+        Err(ExportError::Call(error)) => Err(error.into()),
+        Err(ExportError::File(error)) => Err(unwritten(&file, &error, language)),
+    }
+}
+
+/// The last events of a session.
+async fn preview(client: &Client, session: String) -> Result<Answer, CallError> {
+    let newest = client.session(&session).await?.seq;
+    let from = newest.0.saturating_sub(PREVIEW - 1).max(1);
+    let events = read(client, &session, Seq(from), PREVIEW).await?;
+    Ok(Answer::Preview { session, events })
+}
+
+/// The page of events that ends before a record.
+async fn earlier(client: &Client, session: String, before: Seq) -> Result<Answer, CallError> {
+    let from = before.0.saturating_sub(PAGE).max(1);
+    let count = before.0.saturating_sub(from);
+    let events = read(client, &session, Seq(from), count).await?;
+    Ok(Answer::Earlier { session, events })
+}
+
+async fn output(client: &Client, session: String, call: CallId) -> Result<Answer, CallError> {
+    let text = client.output(&session, &call).await?;
+    Ok(Answer::Output {
+        session,
+        call,
+        text,
+    })
+}
+
 async fn read(
     client: &Client,
     session: &str,
@@ -246,86 +314,5 @@ pub async fn default_model(client: &Client, cwd: &Path) -> String {
     default.unwrap_or_default()
 }
 
-/// Names in a directory, sorted; names of directories end with a slash. Empty if it cannot be read.
-#[must_use]
-pub fn names(directory: &Path) -> Vec<String> {
-    let Ok(entries) = std::fs::read_dir(directory) else {
-        return Vec::new();
-    };
-    let mut names: Vec<String> = entries
-        .flatten()
-        .take(NAMES_MAX)
-        .filter_map(|entry| {
-            let name = entry.file_name().into_string().ok()?;
-            let directory = entry.path().is_dir();
-            Some(if directory { format!("{name}/") } else { name })
-        })
-        .collect();
-    names.sort();
-    names
-}
-
-/// Paths below a directory, nearest first; directories end with a slash. Leaves out files that git ignores, hidden
-/// names and `node_modules`. Stops at [`NAMES_MAX`] paths or after [`TREE_TIME`].
-#[must_use]
-pub fn tree(root: &Path) -> Vec<String> {
-    let started = std::time::Instant::now();
-    let mut walk = ignore::WalkBuilder::new(root);
-    walk.require_git(false)
-        .filter_entry(|entry| entry.file_name() != "node_modules");
-    let mut paths: Vec<String> = walk
-        .build()
-        .flatten()
-        .take_while(|_| started.elapsed() < TREE_TIME)
-        .filter_map(|entry| {
-            let path = entry.path().strip_prefix(root).ok()?.to_str()?;
-            let directory = entry.file_type().is_some_and(|kind| kind.is_dir());
-            let path = if directory {
-                format!("{path}/")
-            } else {
-                path.to_owned()
-            };
-            (path.len() > 1).then_some(path)
-        })
-        .take(NAMES_MAX)
-        .collect();
-    paths.sort_by_cached_key(|path| (path.matches('/').count(), path.to_lowercase()));
-    paths
-}
-
-/// Longest time to look for paths.
-const TREE_TIME: std::time::Duration = std::time::Duration::from_secs(5);
-
-/// Names that a menu chooses from; of a directory that holds more the rest is not offered.
-const NAMES_MAX: usize = 20_000;
-
 #[cfg(test)]
 mod tests;
-
-/// Takes the prompts back that wait, then stops the turn. One that was sent meanwhile runs, and is stopped with it.
-async fn interrupt(
-    client: &Client,
-    session: String,
-    queue: Vec<QueuedPrompt>,
-) -> Result<Answer, CallError> {
-    let mut taken_back = Vec::new();
-    for queued in queue {
-        let params = UnqueueParams {
-            session: session.clone(),
-            prompt_id: queued.prompt_id,
-        };
-        if client.call::<SessionUnqueue>(&params).await.is_ok() {
-            taken_back.push(Prompt {
-                text: queued.text,
-                untyped: queued.untyped,
-            });
-        }
-    }
-    let params = OneParams { session };
-    let ran = client.call::<SessionInterrupt>(&params).await?.delivered;
-    Ok(Answer::Interrupted {
-        session: params.session,
-        ran,
-        taken_back,
-    })
-}
