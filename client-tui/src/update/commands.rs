@@ -1,5 +1,9 @@
 //! Slash commands, done.
 
+mod look;
+mod options;
+mod undo;
+
 use client::amounts;
 use client::goal_command::{self, GoalCommand};
 use client::prompt::Prompt;
@@ -10,16 +14,14 @@ use proto::item::Display;
 use proto::params::compact::{CompactParams, PinParams};
 use proto::params::config::TrustGetParams;
 use proto::params::goal::{ChangeParams, StartParams, StopParams};
-use proto::params::history::{
-    DeleteParams, ForkParams, RewindOutput, RewindParams, StatsParams, What,
-};
+use proto::params::history::{DeleteParams, ForkParams, StatsParams};
 use proto::params::reload::ReloadParams;
 use proto::params::session::{
-    InspectParams, InspectPart, ResumeParams, SetParams, Signal, SignalParams, When,
+    InspectParams, InspectPart, ResumeParams, Signal, SignalParams, When,
 };
-use proto::record::{FileState, RewoundFile, RewoundResult};
+use proto::record::FileState;
 use proto::state::{ApprovalMode, Mode};
-use proto::{RequestId, SessionId, SessionOptions};
+use proto::{RequestId, SessionId};
 
 use super::submit::First;
 use super::{
@@ -37,6 +39,9 @@ use crate::model::transcript::EntryKind;
 use crate::model::{Link, Model, Tone};
 use crate::slash::{Command, Row};
 use crate::theme::Theme;
+
+pub(super) use options::set;
+pub use undo::{undo, undone};
 
 /// Why a command cannot be done now, in words; `None`: it can.
 #[must_use]
@@ -110,60 +115,25 @@ pub fn run(model: &mut Model, row: &'static Row, prompt: &Prompt) -> Vec<Effect>
         Command::View => pager::open(model, PagerContent::Transcript),
         Command::Todos => everywhere::act(model, Action::Todos),
         Command::Steer => submit::prompt(model, prompt.clone(), When::Steer),
-        Command::Clear => clear(model, session),
+        Command::Clear => undo::clear(model, session),
         Command::Forget => forget(model, session),
-        Command::Undo => called(Call::Checkpoints {
-            session,
-            undo: true,
-        }),
-        Command::Redo => rewind(RewindParams {
-            session,
-            undo: true,
-            ..RewindParams::default()
-        }),
+        Command::Undo => undo::asked(session),
+        Command::Redo => undo::redo(session),
         Command::Fork => fork(session, arguments),
         Command::Pause => signal(session, Signal::Pause),
         Command::Continue => resume(model, session, arguments),
-        Command::Rename => rename(session, arguments),
+        Command::Rename => options::rename(session, arguments),
         Command::Compact => compact(session, arguments),
         Command::Goal => goal(model, session, arguments),
-        Command::Reload => called(Call::Reload(ReloadParams {
-            session,
-            confirm: false,
-            request_id: Some(RequestId::new()),
-        })),
+        Command::Reload => reload(session),
         Command::Pin => pin(model, session, arguments),
         Command::Model if arguments.is_empty() => list::open(model, ListOf::Models),
         Command::Model => list::models::choose(model, arguments),
-        Command::Effort => {
-            let effort = if arguments == "auto" { "" } else { arguments };
-            set(
-                session,
-                SessionOptions {
-                    effort: Some(effort.to_owned()),
-                    ..SessionOptions::default()
-                },
-            )
-        }
-        Command::Budget => budget(model, session, arguments),
-        Command::Preset => called(Call::Set(Box::new(SetParams {
-            preset: Some(arguments.to_owned()),
-            ..SetParams::new(session, SessionOptions::default())
-        }))),
-        Command::ExtractReasoning => set(
-            session,
-            SessionOptions {
-                extract_reasoning: Some(arguments == "on"),
-                ..SessionOptions::default()
-            },
-        ),
-        Command::Samples => set(
-            session,
-            SessionOptions {
-                samples: arguments.parse().ok(),
-                ..SessionOptions::default()
-            },
-        ),
+        Command::Effort => options::effort(session, arguments),
+        Command::Budget => options::budget(model, session, arguments),
+        Command::Preset => options::preset(session, arguments),
+        Command::ExtractReasoning => options::extract_reasoning(session, arguments),
+        Command::Samples => options::samples(session, arguments),
         Command::ApprovalMode => match ApprovalMode::named(arguments) {
             Some(approval_mode) => everywhere::set_approval_mode(model, approval_mode),
             None => everywhere::show_approval_mode(model),
@@ -172,16 +142,10 @@ pub fn run(model: &mut Model, row: &'static Row, prompt: &Prompt) -> Vec<Effect>
         Command::Plan => everywhere::set_mode(model, Mode::Plan),
         Command::Normal => everywhere::set_mode(model, Mode::Normal),
         Command::Safe => everywhere::only_reads(model, arguments.is_empty()),
-        Command::Trust => called(Call::Trust {
-            params: TrustGetParams { cwd: here(model) },
-            unasked: false,
-        }),
+        Command::Trust => trust(model),
         Command::Copy => copy::run(model, arguments),
         Command::Diff => diff(model),
-        Command::Context => called(Call::Inspect(InspectParams {
-            session,
-            part: InspectPart::Context,
-        })),
+        Command::Context => inspect(session, InspectPart::Context),
         Command::Cost => stats(Some(session)),
         Command::Stats => stats(None),
         Command::Skills => list::open(model, ListOf::Skills),
@@ -189,14 +153,11 @@ pub fn run(model: &mut Model, row: &'static Row, prompt: &Prompt) -> Vec<Effect>
         Command::Commands => custom::asked(model),
         Command::Memory => memory::asked(model, arguments),
         Command::Hooks => hooks::asked(model, arguments),
-        Command::Mcp => {
-            let pid = model.session.as_ref().map(|session| session.pid);
-            mcp::asked(here(model), pid, arguments)
-        }
+        Command::Mcp => servers(model, arguments),
         Command::Export => export(model, session, arguments),
-        Command::Theme => theme(model, arguments),
-        Command::Language => language(model, arguments),
-        Command::Vim => vim(model),
+        Command::Theme => look::theme(model, arguments),
+        Command::Language => look::language(model, arguments),
+        Command::Vim => look::vim(model),
         Command::Editor => vec![Effect::Edit(model.composer.text())],
         Command::Detach => vec![everywhere::leave(model, 0)],
         Command::Quit => quit(model),
@@ -214,6 +175,31 @@ pub(super) fn called(call: Call) -> Vec<Effect> {
     vec![Effect::Call(call)]
 }
 
+fn reload(session: String) -> Vec<Effect> {
+    called(Call::Reload(ReloadParams {
+        session,
+        confirm: false,
+        request_id: Some(RequestId::new()),
+    }))
+}
+
+fn trust(model: &Model) -> Vec<Effect> {
+    called(Call::Trust {
+        params: TrustGetParams { cwd: here(model) },
+        unasked: false,
+    })
+}
+
+/// Asks for a part of what is known about the session.
+pub(super) fn inspect(session: String, part: InspectPart) -> Vec<Effect> {
+    called(Call::Inspect(InspectParams { session, part }))
+}
+
+fn servers(model: &mut Model, arguments: &str) -> Vec<Effect> {
+    let pid = model.session.as_ref().map(|session| session.pid);
+    mcp::asked(here(model), pid, arguments)
+}
+
 fn fork(session: String, name: &str) -> Vec<Effect> {
     called(Call::Fork(ForkParams {
         ephemeral: false,
@@ -222,51 +208,6 @@ fn fork(session: String, name: &str) -> Vec<Effect> {
         at_turn: None,
         name: Some(name.to_owned()).filter(|name| !name.is_empty()),
     }))
-}
-
-fn rename(session: String, name: &str) -> Vec<Effect> {
-    let options = SessionOptions {
-        name: Some(name.to_owned()),
-        ..SessionOptions::default()
-    };
-    set(session, options)
-}
-
-/// Changes options of the session. Before the provider's cache is lost the person has to confirm it.
-pub(super) fn set(session: String, options: SessionOptions) -> Vec<Effect> {
-    called(Call::Set(Box::new(SetParams::new(session, options))))
-}
-
-/// Shows the budget, or changes one of its limits: `usd 2`.
-fn budget(model: &mut Model, session: String, arguments: &str) -> Vec<Effect> {
-    let mut words = arguments.split_whitespace();
-    let (name, value, more) = (words.next(), words.next(), words.next());
-    let (name, value) = match (name, value, more) {
-        (None, _, _) => {
-            let part = InspectPart::Budget;
-            return called(Call::Inspect(InspectParams { session, part }));
-        }
-        (Some(name), Some(value), None) => (name, value),
-        _ => return wrong_budget(model, arguments),
-    };
-    match amounts::change(name, value) {
-        Ok(budget) => set(
-            session,
-            SessionOptions {
-                budget: Some(budget),
-                ..SessionOptions::default()
-            },
-        ),
-        Err(_) => wrong_budget(model, arguments),
-    }
-}
-
-/// Says what is wrong with a change of the budget, and how to write one.
-fn wrong_budget(model: &mut Model, arguments: &str) -> Vec<Effect> {
-    let arguments = client::text::line(arguments.trim());
-    let words = model.look.language.fill(Msg::BudgetHow, &[&arguments]);
-    model.toast(Tone::Warning, words);
-    Vec::new()
 }
 
 /// `preview`, `undo`, or words of what the summary is to keep.
@@ -377,71 +318,10 @@ fn resume(model: &mut Model, session: String, arguments: &str) -> Vec<Effect> {
     }))
 }
 
-fn rewind(params: RewindParams) -> Vec<Effect> {
-    called(Call::Rewind(RewindParams {
-        request_id: Some(RequestId::new()),
-        ..params
-    }))
-}
-
-/// Files as they were before the newest turn of these.
-pub fn undo(model: &mut Model, turns: &[u64]) -> Vec<Effect> {
-    let language = model.look.language;
-    let Some(session) = &model.session else {
-        return Vec::new();
-    };
-    let mut newest = turns.iter().rev();
-    if newest.next().is_none() {
-        model.toast(Tone::Info, language.say(Msg::NoTurn));
-        return Vec::new();
-    }
-    // Ask for a preview first: if nothing would change, nothing is written.
-    vec![Effect::Call(Call::Rewind(RewindParams {
-        session: session.id.to_string(),
-        to_turn: Some(newest.next().copied().unwrap_or(0)),
-        what: What::Code,
-        dry_run: true,
-        ..RewindParams::default()
-    }))]
-}
-
-/// The preview of `/undo` has arrived: do it, unless nothing would change.
-pub fn undone(model: &mut Model, params: RewindParams, foreseen: &RewindOutput) -> Vec<Effect> {
-    let touches = |file: &RewoundFile| file.result != RewoundResult::Same;
-    if !foreseen.files.iter().any(touches) {
-        let words = model.look.language.say(Msg::NothingToUndo);
-        model.toast(Tone::Info, words);
-        return Vec::new();
-    }
-    rewind(RewindParams {
-        dry_run: false,
-        ..params
-    })
-}
-
 /// Asks before something is done that cannot be taken back easily.
 fn sure(model: &mut Model, words: Vec<String>, then: ConfirmedAction) -> Vec<Effect> {
     model.confirm(Title::TitleConfirm, words, then);
     Vec::new()
-}
-
-fn clear(model: &mut Model, session: String) -> Vec<Effect> {
-    let language = model.look.language;
-    if session.is_empty() {
-        model.toast(Tone::Info, language.say(Msg::NothingToClear));
-        return Vec::new();
-    }
-    let words = vec![
-        language.say(Msg::ClearWhat).to_owned(),
-        language.say(Msg::ClearSure).to_owned(),
-    ];
-    let yes = rewind(RewindParams {
-        session,
-        to_turn: Some(0),
-        what: What::Conversation,
-        ..RewindParams::default()
-    });
-    sure(model, words, ConfirmedAction::Do(yes))
 }
 
 fn forget(model: &mut Model, session: String) -> Vec<Effect> {
@@ -524,45 +404,4 @@ fn export(model: &Model, session: String, arguments: &str) -> Vec<Effect> {
         file,
         format,
     })
-}
-
-fn theme(model: &mut Model, arguments: &str) -> Vec<Effect> {
-    let language = model.look.language;
-    let Some(theme) = Theme::named(arguments) else {
-        let names: Vec<&str> = Theme::NAMES.iter().map(|row| row.0).collect();
-        let words = language.fill(
-            Msg::ThemeWhich,
-            &[model.look.theme.name(), &names.join(", ")],
-        );
-        model.toast(Tone::Info, words);
-        return Vec::new();
-    };
-    model.look.theme = theme;
-    let words = language.fill(Msg::ThemeNow, &[theme.name()]);
-    model.toast(Tone::Info, words);
-    vec![Effect::Reprint]
-}
-
-fn language(model: &mut Model, arguments: &str) -> Vec<Effect> {
-    let Some(language) = Language::named(arguments) else {
-        let words = model.look.language.say(Msg::LanguageWhich);
-        model.toast(Tone::Info, words);
-        return Vec::new();
-    };
-    model.look.language = language;
-    model.toast(Tone::Info, language.say(Msg::LanguageNow));
-    vec![Effect::Reprint]
-}
-
-fn vim(model: &mut Model) -> Vec<Effect> {
-    model.look.vim = !model.look.vim;
-    model.composer.set_vim(model.look.vim);
-    let message = if model.look.vim {
-        Msg::VimOn
-    } else {
-        Msg::VimOff
-    };
-    let words = model.look.language.say(message);
-    model.toast(Tone::Info, words);
-    Vec::new()
 }

@@ -1,0 +1,87 @@
+//! Commands that change options of the session.
+
+use client::amounts;
+use proto::SessionOptions;
+use proto::params::session::{InspectPart, SetParams};
+
+use super::{called, inspect};
+use crate::effect::{Call, Effect};
+use crate::messages::app::Msg;
+use crate::model::{Model, Tone};
+
+/// Changes options of the session. Before the provider's cache is lost the person has to confirm it.
+pub(in crate::update) fn set(session: String, options: SessionOptions) -> Vec<Effect> {
+    called(Call::Set(Box::new(SetParams::new(session, options))))
+}
+
+pub(super) fn rename(session: String, name: &str) -> Vec<Effect> {
+    let options = SessionOptions {
+        name: Some(name.to_owned()),
+        ..SessionOptions::default()
+    };
+    set(session, options)
+}
+
+/// `auto` is the provider's own.
+pub(super) fn effort(session: String, effort: &str) -> Vec<Effect> {
+    let effort = if effort == "auto" { "" } else { effort };
+    let options = SessionOptions {
+        effort: Some(effort.to_owned()),
+        ..SessionOptions::default()
+    };
+    set(session, options)
+}
+
+pub(super) fn preset(session: String, preset: &str) -> Vec<Effect> {
+    called(Call::Set(Box::new(SetParams {
+        preset: Some(preset.to_owned()),
+        ..SetParams::new(session, SessionOptions::default())
+    })))
+}
+
+pub(super) fn extract_reasoning(session: String, arguments: &str) -> Vec<Effect> {
+    let options = SessionOptions {
+        extract_reasoning: Some(arguments == "on"),
+        ..SessionOptions::default()
+    };
+    set(session, options)
+}
+
+pub(super) fn samples(session: String, samples: &str) -> Vec<Effect> {
+    let options = SessionOptions {
+        samples: samples.parse().ok(),
+        ..SessionOptions::default()
+    };
+    set(session, options)
+}
+
+/// Shows the budget, or changes one of its limits: `usd 2`.
+pub(super) fn budget(model: &mut Model, session: String, arguments: &str) -> Vec<Effect> {
+    let mut words = arguments.split_whitespace();
+    let (name, value, more) = (words.next(), words.next(), words.next());
+    let (name, value) = match (name, value, more) {
+        (None, _, _) => {
+            return inspect(session, InspectPart::Budget);
+        }
+        (Some(name), Some(value), None) => (name, value),
+        _ => return wrong_budget(model, arguments),
+    };
+    match amounts::change(name, value) {
+        Ok(budget) => set(
+            session,
+            SessionOptions {
+                budget: Some(budget),
+                ..SessionOptions::default()
+            },
+        ),
+        Err(_) => wrong_budget(model, arguments),
+    }
+}
+
+/// Says what is wrong with a change of the budget, and how to write one.
+fn wrong_budget(model: &mut Model, arguments: &str) -> Vec<Effect> {
+    let arguments = client::text::line(arguments.trim());
+    let words = model.look.language.fill(Msg::BudgetHow, &[&arguments]);
+    model.toast(Tone::Warning, words);
+    Vec::new()
+}
