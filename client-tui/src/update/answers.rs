@@ -1,37 +1,31 @@
 //! Answers to effects.
 
-use client::amounts;
+mod failed;
+mod reports;
+
+use std::path::Path;
+
 use client::goal_command::{self, GoalCommand};
 use client::prompt::Prompt;
 use client::transcript::words;
-use proto::budget::{BudgetNode, BudgetNodeKind, Dimension};
-use proto::outcome::UsageTotals;
+use proto::RequestId;
 use proto::params::compact::{CompactOutput, CompactParams};
 use proto::params::config::{TrustOutput, TrustSetParams};
 use proto::params::history::{
-    CheckpointsOutput, DeleteOutput, ForkOutput, RewindOutput, RewindParams, StatsOutput,
-    StatsParams, StatsRow, What,
+    CheckpointsOutput, DeleteOutput, ForkOutput, RewindOutput, RewindParams, What,
 };
-use proto::params::reload::ReloadParams;
-use proto::params::session::SetParams;
-use proto::params::session::{
-    CreateOutput, InspectOutput, InspectParams, InspectPart, ShellParams,
-};
+use proto::params::session::{CreateOutput, InspectOutput, InspectPart, SetParams, ShellParams};
 use proto::record::RewoundResult;
-use proto::{ErrorName, RequestId};
 
 use super::{
     commands, composer, custom, daemon, goal, hooks, interaction, list, mcp, memory, pager,
     permissions, submit,
 };
-use crate::effect::{Answer, Call, Copied, Effect, Trouble};
+use crate::effect::{Answer, Call, Copied, Effect};
 use crate::messages::app::Msg;
 use crate::messages::dialog::Msg as Title;
-use crate::model::composer::as_text;
 use crate::model::confirm::ConfirmedAction;
-use crate::model::pager::PagerContent;
 use crate::model::{Model, Tone};
-use crate::render::short;
 use crate::update::pager::outputs;
 
 /// Handles the answer to a call that was made under subscription `follow`. If the user has gone to another session
@@ -52,7 +46,7 @@ pub fn take(model: &mut Model, follow: u64, answer: Answer) -> Vec<Effect> {
             call: Call::Output { session, call },
             ..
         } => return outputs::take(model, &session, &call, Err(())),
-        Answer::Failed { call, trouble } => failed(model, here, call, trouble),
+        Answer::Failed { call, trouble } => failed::failed(model, here, call, trouble),
         // Of no session.
         Answer::Sessions(_)
         | Answer::Processes(_)
@@ -74,11 +68,7 @@ pub fn take(model: &mut Model, follow: u64, answer: Answer) -> Vec<Effect> {
             characters,
             result: Ok(copied),
         } => self::copied(model, characters, &copied),
-        Answer::Exported { file, bytes } => {
-            let file = client::text::line(&file.display().to_string());
-            let words = language.fill(Msg::Exported, &[&file, &bytes.to_string()]);
-            model.toast(Tone::Good, words);
-        }
+        Answer::Exported { file, bytes } => exported(model, &file, bytes),
         Answer::FactEdited {
             fact,
             text: Ok(text),
@@ -100,15 +90,7 @@ pub fn take(model: &mut Model, follow: u64, answer: Answer) -> Vec<Effect> {
             session,
             taken_back: prompts,
             ..
-        } if !prompts.is_empty() => {
-            let mut joined = Prompt::default();
-            for (at, prompt) in prompts.iter().enumerate() {
-                joined.text.push_str(if at > 0 { "\n\n" } else { "" });
-                joined.push(prompt);
-            }
-            taken_back(model, &session, &joined);
-            model.toast(Tone::Info, language.say(Msg::TakenBack));
-        }
+        } if !prompts.is_empty() => all_taken_back(model, &session, &prompts),
         Answer::Deleted(deleted) => return self::deleted(model, here, &deleted),
         Answer::Created(CreateOutput { pid, .. }) | Answer::Forked(ForkOutput { pid, .. })
             if !here =>
@@ -141,7 +123,7 @@ fn of_session(model: &mut Model, answer: Answer) -> Vec<Effect> {
             text,
         } => return outputs::take(model, &session, &call, Ok(&text)),
         Answer::Rules(rules) => return permissions::show(model, &rules),
-        Answer::Stats { params, output } => return stats(model, &params, &output),
+        Answer::Stats { params, output } => return reports::stats(model, &params, &output),
         Answer::Commands(output) => return composer::commands_came(model, output.commands),
         Answer::Symbols(output) => composer::symbols_came(model, output.symbols),
         Answer::Resources(output) => composer::resources_came(model, output.resources),
@@ -165,21 +147,14 @@ fn of_session(model: &mut Model, answer: Answer) -> Vec<Effect> {
         }
         Answer::Compacted { params, output } => compacted(model, &params, &output),
         Answer::Inspected(inspected) => match *inspected {
-            InspectOutput::Budget { nodes } => budget(model, &nodes),
-            other => context(model, &other),
+            InspectOutput::Budget { nodes } => reports::budget(model, &nodes),
+            other => reports::context(model, &other),
         },
         Answer::Trust {
             unasked: true,
             params,
-            output: trust,
-        } => {
-            model.greet(&trust.instructions);
-            // Say nothing if nothing is held back, and do not ask over another dialog.
-            if model.dialog.is_some() || trust.trusted || trust.held_back.is_empty() {
-                return submit::first(model);
-            }
-            held_back(model, params.cwd, trust);
-        }
+            output,
+        } => return trust_at_start(model, params.cwd, output),
         Answer::Trust { params, output, .. } => held_back(model, params.cwd, output),
         Answer::Checkpoints { .. } | Answer::Rewound { .. } => list::take(model, answer),
         // An event shows it, or [`take`] has done it.
@@ -206,107 +181,19 @@ fn of_session(model: &mut Model, answer: Answer) -> Vec<Effect> {
     Vec::new()
 }
 
-/// A call failed. `here`: the call was for the followed session, or no other is followed since.
-fn failed(model: &mut Model, here: bool, call: Call, trouble: Trouble) {
-    match call {
-        Call::Answer(params) => interaction::refused(model, &params, &trouble),
-        Call::Sessions(_)
-        | Call::Processes(_)
-        | Call::Waiting
-        | Call::Models(_)
-        | Call::Skills(_)
-        | Call::Search(_)
-        | Call::Preview { .. } => {
-            list::take(model, Answer::Failed { call, trouble });
-        }
-        // Lists request these previews, except for an undo.
-        Call::Checkpoints { undo: false, .. }
-        | Call::Rewind(RewindParams {
-            dry_run: true,
-            what: What::Both | What::Conversation,
-            ..
-        }) => {
-            if here {
-                list::take(model, Answer::Failed { call, trouble });
-            }
-        }
-        Call::Create(params) if here => {
-            model.creating = false;
-            let command = model.first_command.take();
-            let command = command.map(|command| format!("!{command}"));
-            let goal = model.first_goal.take().map(|goal| format!("/goal {goal}"));
-            let prompt = params.prompt.clone().map(|text| Prompt {
-                text,
-                untyped: params.untyped.clone(),
-            });
-            match prompt {
-                Some(prompt) => not_sent(model, &as_text(&prompt), &trouble),
-                None => {
-                    let line = command.or(goal).unwrap_or_default();
-                    not_sent(model, &Prompt::typed(line), &trouble);
-                }
-            }
-        }
-        Call::Prompt { params, .. } if here => {
-            let prompt = Prompt {
-                text: params.text,
-                untyped: params.untyped,
-            };
-            not_sent(model, &as_text(&prompt), &trouble);
-        }
-        Call::Shell(params) if here => {
-            let prompt = Prompt::typed(format!("!{}", params.command));
-            not_sent(model, &prompt, &trouble);
-        }
-        Call::Set(params) if here && trouble.name == Some(ErrorName::ConfirmNeeded) => {
-            let yes = Call::Set(Box::new(SetParams {
-                confirm: true,
-                request_id: Some(RequestId::new()),
-                ..*params
-            }));
-            confirm(model, yes, &trouble);
-        }
-        Call::Reload(params) if here && trouble.name == Some(ErrorName::ConfirmNeeded) => {
-            let yes = Call::Reload(ReloadParams {
-                confirm: true,
-                ..params
-            });
-            confirm(model, yes, &trouble);
-        }
-        // The menu has the commands of the interface. The daemon says what else is wrong with a prompt.
-        Call::Commands(_) => {
-            let waiting = model.awaits_commands.take();
-            if waiting.is_some_and(|(text, _)| model.composer.text() == text) {
-                model.trouble(&trouble);
-            }
-        }
-        // The menu has the files.
-        Call::Symbols(_) | Call::Resources(_) => {}
-        Call::Earlier { session, .. } if here => pager::take(model, &session, Err(trouble)),
-        // They would have shown something of a session that was left.
-        Call::Earlier { .. }
-        | Call::Compact(_)
-        | Call::Reload(_)
-        | Call::Inspect(_)
-        | Call::Stats(_)
-        | Call::Hooks(_)
-        | Call::CustomCommands(_)
-        | Call::Memory(_)
-        | Call::ReloadHooks(_)
-        | Call::Servers(_)
-        | Call::Rules(_)
-        | Call::Trust { .. }
-            if !here => {}
-        _ => model.trouble(&trouble),
-    }
-}
-
 fn copied(model: &mut Model, characters: usize, copied: &Copied) {
     let language = model.look.language;
     let words = match copied {
         Copied::Terminal => language.fill(Msg::Copied, &[&characters.to_string()]),
         Copied::File(file) => language.fill(Msg::CopiedFile, &[&file.display().to_string()]),
     };
+    model.toast(Tone::Good, words);
+}
+
+fn exported(model: &mut Model, file: &Path, bytes: u64) {
+    let file = client::text::line(&file.display().to_string());
+    let language = model.look.language;
+    let words = language.fill(Msg::Exported, &[&file, &bytes.to_string()]);
     model.toast(Tone::Good, words);
 }
 
@@ -354,25 +241,6 @@ fn created(model: &mut Model, created: &CreateOutput) -> Vec<Effect> {
     effects.into_iter().chain(command).chain(goal).collect()
 }
 
-/// Puts a prompt that could not be sent back into the composer, unless the composer is in use.
-fn not_sent(model: &mut Model, prompt: &Prompt, trouble: &Trouble) {
-    let language = model.look.language;
-    if let Some(session) = &mut model.session {
-        // Keys and variables did not come through either, as far as is known.
-        session.unsure = true;
-    }
-    model.transcript.say(Tone::Error, trouble.what.clone());
-    if !trouble.hint.is_empty() {
-        model.transcript.say(Tone::Error, trouble.hint.clone());
-    }
-    if model.composer.is_empty() {
-        model.composer.restore(prompt, language);
-        let what = client::text::line(&language.translate(&trouble.what));
-        let words = language.fill(Msg::NotSent, &[&what]);
-        model.toast(Tone::Error, words);
-    }
-}
-
 fn set(model: &mut Model, params: SetParams) -> Vec<Effect> {
     if let Some(name) = &params.options.name {
         let name = client::text::line(name);
@@ -383,21 +251,7 @@ fn set(model: &mut Model, params: SetParams) -> Vec<Effect> {
         return Vec::new();
     }
     // The whole budget is shown, as when it is asked for.
-    commands::called(Call::Inspect(InspectParams {
-        session: params.session,
-        part: InspectPart::Budget,
-    }))
-}
-
-/// The change invalidates the provider's cache: ask for confirmation.
-fn confirm(model: &mut Model, yes: Call, trouble: &Trouble) {
-    let words = vec![client::text::line(&trouble.what)];
-    interaction::keep(model);
-    model.confirm(
-        Title::TitleConfirm,
-        words,
-        ConfirmedAction::Do(vec![Effect::Call(yes)]),
-    );
+    commands::inspect(params.session, InspectPart::Budget)
 }
 
 /// Reports a preview, or why nothing was done. The session's record covers the rest.
@@ -416,6 +270,17 @@ fn taken_back(model: &mut Model, session: &str, prompt: &Prompt) {
         Some(elsewhere) => model.composer.store_draft_for(elsewhere, prompt, language),
         None => model.composer.prepend(prompt, language),
     }
+}
+
+/// The prompts that waited for a turn that was stopped, as one.
+fn all_taken_back(model: &mut Model, session: &str, prompts: &[Prompt]) {
+    let mut joined = Prompt::default();
+    for (at, prompt) in prompts.iter().enumerate() {
+        joined.text.push_str(if at > 0 { "\n\n" } else { "" });
+        joined.push(prompt);
+    }
+    taken_back(model, session, &joined);
+    model.toast(Tone::Info, model.look.language.say(Msg::TakenBack));
 }
 
 fn undo(model: &mut Model, checkpoints: &CheckpointsOutput) -> Vec<Effect> {
@@ -447,127 +312,15 @@ fn rewound(model: &mut Model, params: &RewindParams, done: &RewindOutput) {
     }
 }
 
-/// How full the context is, and what the cache saves.
-fn context(model: &mut Model, inspected: &InspectOutput) {
-    let InspectOutput::Context {
-        tokens,
-        window,
-        prefix_bytes,
-        messages,
-        message_bytes,
-        ..
-    } = inspected
-    else {
-        return;
-    };
-    let language = model.look.language;
-    let of = match window {
-        0 => String::new(),
-        window => language.fill(
-            Msg::OfWindow,
-            &[&short::count(*window), &percent(*tokens, *window)],
-        ),
-    };
-    let words = language.fill(
-        Msg::Context,
-        &[
-            &short::count(*tokens),
-            &of,
-            &messages.to_string(),
-            &short::bytes(*message_bytes),
-            &short::bytes(*prefix_bytes),
-        ],
-    );
-    model.transcript.say(Tone::Info, words);
-    let usage = model.session.as_ref().map(|session| session.usage);
-    if let Some(usage) = usage.filter(|usage| usage.prompt_tokens > 0) {
-        let share = percent(usage.cached_tokens, usage.prompt_tokens);
-        let words = language.fill(
-            Msg::CacheSaved,
-            &[&share, &short::count(usage.prompt_tokens)],
-        );
-        model.transcript.say(Tone::Info, words);
+/// Trust was looked up without being asked for.
+fn trust_at_start(model: &mut Model, cwd: String, trust: TrustOutput) -> Vec<Effect> {
+    model.greet(&trust.instructions);
+    // Say nothing if nothing is held back, and do not ask over another dialog.
+    if model.dialog.is_some() || trust.trusted || trust.held_back.is_empty() {
+        return submit::first(model);
     }
-}
-
-/// Usage and limits of the day, the project and the session, one line each.
-fn budget(model: &mut Model, nodes: &[BudgetNode]) {
-    let language = model.look.language;
-    for node in nodes {
-        let of = language.say(match node.kind {
-            BudgetNodeKind::Day => Msg::BudgetDay,
-            BudgetNodeKind::Project => Msg::BudgetProject,
-            BudgetNodeKind::Session => Msg::BudgetSession,
-        });
-        let used = |dimension| amounts::used(node, dimension);
-        let words = language.fill(
-            Msg::Budget,
-            &[
-                of,
-                &node.name,
-                &used(Dimension::Money),
-                &used(Dimension::Tokens),
-                &used(Dimension::Steps),
-            ],
-        );
-        // The others have no time of their own.
-        let words = match node.kind {
-            BudgetNodeKind::Day | BudgetNodeKind::Project => words,
-            BudgetNodeKind::Session => {
-                language.fill(Msg::BudgetMinutes, &[&words, &used(Dimension::Time)])
-            }
-        };
-        model.transcript.say(Tone::Info, words);
-    }
-}
-
-fn percent(part: u64, whole: u64) -> String {
-    short::percent(part, whole).unwrap_or_default().to_string()
-}
-
-fn stats(model: &mut Model, params: &StatsParams, stats: &StatsOutput) -> Vec<Effect> {
-    let language = model.look.language;
-    if params.session.is_some() {
-        let words = used(model, &stats.total.usage);
-        model.transcript.say(Tone::Info, words);
-        return Vec::new();
-    }
-    let mut lines = vec![format!(
-        "{}: {}",
-        language.say(Msg::StatsTotal),
-        used(model, &stats.total.usage)
-    )];
-    let row = |row: &StatsRow| {
-        format!(
-            "  {}: {}",
-            client::text::line(&row.key),
-            used(model, &row.usage)
-        )
-    };
-    for (title, rows) in [
-        (Msg::StatsDays, &stats.days),
-        (Msg::StatsModels, &stats.models),
-    ] {
-        lines.push(String::new());
-        lines.push(language.say(title).to_owned());
-        lines.extend(rows.iter().map(row));
-    }
-    let title = language.say(Msg::StatsTitle).to_owned();
-    pager::open(model, PagerContent::Lines { title, lines })
-}
-
-fn used(model: &Model, usage: &UsageTotals) -> String {
-    let language = model.look.language;
-    let cost = short::cost(usage).unwrap_or_else(|| language.say(Msg::CostUnknown).to_owned());
-    language.fill(
-        Msg::Cost,
-        &[
-            &usage.requests.to_string(),
-            &short::count(usage.prompt_tokens),
-            &short::count(usage.output_tokens),
-            &cost,
-        ],
-    )
+    held_back(model, cwd, trust);
+    Vec::new()
 }
 
 /// Shows the settings in a project's config, and asks whether to trust them.

@@ -5,11 +5,13 @@ use proto::params::session::UnqueueParams;
 use proto::{Pid, PromptId, SessionId};
 
 use super::*;
+use crate::effect::Trouble;
 use crate::event::{Event, SessionUpdate};
 use crate::model::Dialog;
 use crate::model::interaction::InputFocus;
 use crate::model::interaction::scene::{Scene, approval};
 use crate::model::list::ListOf;
+use crate::model::pager::PagerContent;
 use crate::update::scene::{attached, busy, call, fresh, press, take as taken, toast};
 
 fn answered(model: &mut Model, follow: u64, answer: Answer) -> Vec<Effect> {
