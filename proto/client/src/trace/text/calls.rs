@@ -26,23 +26,7 @@ impl What {
                 let (rule, layer) = (language.translate(rule), language.translate(layer));
                 fill(Msg::CallOf, &[tool, subject, verdict, &rule, &layer])
             }
-            Self::Reviewed {
-                tool,
-                verdict,
-                decided,
-                reason,
-                model,
-                duration_ms,
-                ..
-            } => {
-                let verdict = language.say(review_words(*verdict, *decided));
-                let mut words = fill(Msg::Review, &[tool, verdict]);
-                if !model.is_empty() {
-                    words = fill(Msg::By, &[&words, model]);
-                }
-                words = format!("{words} {}", took(language, *duration_ms));
-                because(language, words, reason)
-            }
+            Self::Reviewed { .. } => self.reviewed(language),
             Self::Asked { interaction, asked } => asked.words(language, interaction),
             Self::Answered { .. } => self.answered(language),
             Self::Start {
@@ -70,24 +54,32 @@ impl What {
             Self::ChildSpawned { pid, command } => {
                 fill(Msg::ChildSpawned, &[&pid.to_string(), command])
             }
-            Self::ChildExited {
-                pid,
-                code,
-                signal,
-                cause,
-            } => {
-                let child = ChildExited {
-                    pid: *pid,
-                    code: *code,
-                    signal: *signal,
-                    cause: cause.clone(),
-                    result: None,
-                };
-                let exit = words::exit(language, &child);
-                fill(Msg::ChildExited, &[&pid.to_string(), &exit])
-            }
+            Self::ChildExited { .. } => self.child_exited(language),
             _ => String::new(),
         }
+    }
+
+    /// What the reviewer said of a call.
+    fn reviewed(&self, language: Language) -> String {
+        let Self::Reviewed {
+            tool,
+            verdict,
+            decided,
+            reason,
+            model,
+            duration_ms,
+            ..
+        } = self
+        else {
+            return String::new();
+        };
+        let verdict = language.say(review_words(*verdict, *decided));
+        let mut words = language.fill(Msg::Review, &[tool, verdict]);
+        if !model.is_empty() {
+            words = language.fill(Msg::By, &[&words, model]);
+        }
+        words = format!("{words} {}", took(language, *duration_ms));
+        because(language, words, reason)
     }
 
     /// The answer to a question.
@@ -141,6 +133,28 @@ impl What {
             (None, None) => status_words.to_owned(),
         };
         fill(Msg::RunEnd, &[tool, &took(language, *duration_ms), &end])
+    }
+
+    /// The end of a command in the background.
+    fn child_exited(&self, language: Language) -> String {
+        let Self::ChildExited {
+            pid,
+            code,
+            signal,
+            cause,
+        } = self
+        else {
+            return String::new();
+        };
+        let child = ChildExited {
+            pid: *pid,
+            code: *code,
+            signal: *signal,
+            cause: cause.clone(),
+            result: None,
+        };
+        let exit = words::exit(language, &child);
+        language.fill(Msg::ChildExited, &[&pid.to_string(), &exit])
     }
 }
 
