@@ -96,21 +96,19 @@ pub fn parse(line: &str) -> Said {
     if !line.starts_with('/') {
         return Said::Prompt(line.to_owned());
     }
+    command(line)
+}
+
+/// Reads a line that begins with a slash.
+fn command(line: &str) -> Said {
     let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
     let rest = rest.trim();
     match word {
         "/steer" if !rest.is_empty() => Said::Steer(rest.to_owned()),
         "/queue" if rest.is_empty() => Said::Queue,
         "/steer" => Said::Usage(say!(Msg::UseSteer)),
-        "/edit" | "/move" => match rest.split_once(char::is_whitespace) {
-            Some((prompt, rest)) => change(word, prompt.to_owned(), rest.trim()),
-            None => None,
-        }
-        .map(Said::Change)
-        .unwrap_or(Said::Usage(match word {
-            "/edit" => say!(Msg::UseEdit),
-            _ => say!(Msg::UseMove),
-        })),
+        "/edit" => edit(rest),
+        "/move" => move_to(rest),
         "/drop" if is_word(rest) => Said::Change(Change::Rm {
             prompt: rest.to_owned(),
         }),
@@ -177,17 +175,24 @@ fn is_custom(word: &str) -> bool {
     !name.is_empty() && !name.contains('/') && !OWN.contains(&word)
 }
 
-fn change(word: &str, prompt: String, rest: &str) -> Option<Change> {
-    match word {
-        "/edit" => (!rest.is_empty()).then(|| Change::Edit {
-            prompt,
-            text: vec![rest.to_owned()],
+fn edit(rest: &str) -> Said {
+    match rest.split_once(char::is_whitespace) {
+        Some((prompt, text)) => Said::Change(Change::Edit {
+            prompt: prompt.to_owned(),
+            text: vec![text.trim().to_owned()],
         }),
-        _ => {
-            let place = rest.parse().ok().filter(|place| *place > 0)?;
-            Some(Change::Move { prompt, place })
-        }
+        None => Said::Usage(say!(Msg::UseEdit)),
     }
+}
+
+fn move_to(rest: &str) -> Said {
+    let change = || {
+        let (prompt, place) = rest.split_once(char::is_whitespace)?;
+        let place = place.trim().parse().ok().filter(|place| *place > 0)?;
+        let prompt = prompt.to_owned();
+        Some(Change::Move { prompt, place })
+    };
+    change().map_or(Said::Usage(say!(Msg::UseMove)), Said::Change)
 }
 
 fn rewind(rest: &str) -> Said {
