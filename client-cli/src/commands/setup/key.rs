@@ -54,6 +54,16 @@ pub struct Search<'a> {
     pub may_move: bool,
 }
 
+/// What the answer of a provider says of a key.
+enum Judgement {
+    /// It can be used, in words.
+    Fine(String),
+    /// It cannot be used, in words.
+    Problem(String),
+    /// Nothing answered.
+    NoAnswer,
+}
+
 impl Search<'_> {
     /// Finds a key that works, or that the person wants to keep all the same.
     ///
@@ -73,68 +83,90 @@ impl Search<'_> {
         loop {
             let address = base_url.as_deref().or(self.base_url);
             let probed = self.probed(new.as_deref(), address, person).await?;
-            if let Some(better) = probed.better_base_url.clone().filter(|_| self.may_move) {
-                output::progress_wrapped(&format!("! {}", answer(&probed)));
-                if uses_address(person, &better).await? {
-                    base_url = Some(better);
-                    continue;
-                }
+            if let Some(better) = self.better_address(&probed, person).await? {
+                base_url = Some(better);
+                continue;
             }
-            let problem = match (probed.key, probed.reachable) {
-                (KeyState::Works | KeyState::NotNeeded, true) | (KeyState::Unknown, true) => {
-                    output::progress_wrapped(&format!("· {}", answer(&probed)));
-                    return Ok(Key {
-                        new,
-                        probed: Some(probed),
-                        base_url,
-                    });
-                }
-                // The daemon sends a key that it has to the address that it has it for, and to no other.
-                (KeyState::Missing, true)
-                    if address.is_some() && self.keeps_present_key(new.as_deref()) =>
-                {
-                    let host = text::line(&probed.host);
-                    output::progress_wrapped(&say!(Msg::KeySentLater, host));
-                    return Ok(Key {
-                        new,
-                        probed: Some(probed),
-                        base_url,
-                    });
-                }
-                (KeyState::Wrong | KeyState::Missing, true) => answer(&probed),
-                (_, false) => {
+            match self.judge(&probed, address, new.as_deref()) {
+                Judgement::Fine(words) => output::progress_wrapped(&words),
+                Judgement::NoAnswer => {
                     if let Some(other) = self.unreachable(&probed, address, person).await? {
                         base_url = Some(other);
                         continue;
                     }
-                    return Ok(Key {
-                        new,
-                        probed: Some(probed),
-                        base_url,
-                    });
                 }
-            };
-            match (self.source, &mut *person) {
-                (Source::Unsaid, Some(person)) => {
-                    output::progress_wrapped(&format!("! {problem}"));
-                    new = Some(self.ask(person, false).await?);
-                }
-                (Source::Variable(name), _) if probed.key == KeyState::Missing => {
-                    return Err(Error::Failed {
-                        what: say!(Msg::NeedsKey, self.provider.name),
-                        hint: say!(Msg::PassKey, name),
-                    });
-                }
-                _ => {
-                    return Err(Error::Failed {
-                        what: problem,
-                        hint: match probed.hint.is_empty() {
-                            true => say!(Msg::CheckKey).to_owned(),
-                            false => translated(&probed.hint).into_owned(),
-                        },
-                    });
+                Judgement::Problem(problem) => {
+                    new = Some(self.another(problem, &probed, person).await?);
+                    continue;
                 }
             }
+            return Ok(Key {
+                new,
+                probed: Some(probed),
+                base_url,
+            });
+        }
+    }
+
+    /// Another address than the given one, where the API was found, if it may be used.
+    async fn better_address(
+        &self,
+        probed: &ProviderProbeOutput,
+        person: &mut Option<Person>,
+    ) -> Result<Option<String>, Error> {
+        let Some(better) = probed.better_base_url.clone().filter(|_| self.may_move) else {
+            return Ok(None);
+        };
+        output::progress_wrapped(&format!("! {}", answer(probed)));
+        let agreed = uses_address(person, &better).await?;
+        Ok(agreed.then_some(better))
+    }
+
+    fn judge(
+        &self,
+        probed: &ProviderProbeOutput,
+        address: Option<&str>,
+        new: Option<&str>,
+    ) -> Judgement {
+        match (probed.key, probed.reachable) {
+            (_, false) => Judgement::NoAnswer,
+            (KeyState::Works | KeyState::NotNeeded | KeyState::Unknown, true) => {
+                Judgement::Fine(format!("· {}", answer(probed)))
+            }
+            // The daemon sends a key that it has to the address that it has it for, and to no other.
+            (KeyState::Missing, true) if address.is_some() && self.keeps_present_key(new) => {
+                Judgement::Fine(say!(Msg::KeySentLater, text::line(&probed.host)))
+            }
+            (KeyState::Wrong | KeyState::Missing, true) => Judgement::Problem(answer(probed)),
+        }
+    }
+
+    /// Asks for another key than the one with this problem.
+    ///
+    /// # Errors
+    /// Nobody can be asked.
+    async fn another(
+        &self,
+        problem: String,
+        probed: &ProviderProbeOutput,
+        person: &mut Option<Person>,
+    ) -> Result<String, Error> {
+        match (self.source, person) {
+            (Source::Unsaid, Some(person)) => {
+                output::progress_wrapped(&format!("! {problem}"));
+                self.ask(person, false).await
+            }
+            (Source::Variable(name), _) if probed.key == KeyState::Missing => Err(Error::Failed {
+                what: say!(Msg::NeedsKey, self.provider.name),
+                hint: say!(Msg::PassKey, name),
+            }),
+            _ => Err(Error::Failed {
+                what: problem,
+                hint: match probed.hint.is_empty() {
+                    true => say!(Msg::CheckKey).to_owned(),
+                    false => translated(&probed.hint).into_owned(),
+                },
+            }),
         }
     }
 
