@@ -15,6 +15,7 @@ fn everything_at_once_leaves_logs_that_can_be_and_no_process() {
     };
     let report = run(&plan, |line| lines.push(line.to_owned()));
     assert_eq!(report.deaths, 1, "{lines:#?}");
+    assert!(report.visits > 0, "{lines:#?}");
     assert!(
         report.turns > 0 && report.requests > 30 && report.sessions >= 30,
         "{lines:#?}"

@@ -1,5 +1,6 @@
 //! Everything at once for a long time, by a seed: sessions with a scripted endpoint (streams, faults, calls with
-//! children, questions, compaction), clients that come and go, processes that are killed, and the daemon among them.
+//! children, questions, compaction), sub-agents, goals, MCP servers, clients and people at terminals that come and go, processes
+//! that are killed, and the daemon among them.
 //!
 //! What the daemon holds is measured all the while. Between the first deaths of the daemon and the last one there is a
 //! long life, in which descriptors, threads, children and memory must not grow. At the end every log has a history that
@@ -7,6 +8,7 @@
 
 mod client;
 mod held;
+mod person;
 mod vendor;
 
 use std::fmt::Write as _;
@@ -14,6 +16,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use proto::Body;
 use proto::hello::Role;
 use rustix::process::Signal;
 use serde_json::{Value, json};
@@ -35,6 +38,8 @@ pub struct Plan {
     /// Sessions at a time; one that has had its prompts makes room for another.
     pub sessions: usize,
     pub clients: u64,
+    /// People at terminals.
+    pub people: u64,
 }
 
 impl Default for Plan {
@@ -45,6 +50,7 @@ impl Default for Plan {
             every: Duration::from_secs(30),
             sessions: 30,
             clients: 15,
+            people: 3,
         }
     }
 }
@@ -54,6 +60,8 @@ impl Default for Plan {
 pub struct Report {
     pub prompts: u64,
     pub answers: u64,
+    /// How often a person opened a session in the interface.
+    pub visits: u64,
     pub requests: usize,
     /// Processes that were killed, the daemon not among them.
     pub kills: u64,
@@ -64,6 +72,10 @@ pub struct Report {
     pub turns: usize,
     pub compactions: usize,
     pub approvals: usize,
+    pub goals: usize,
+    pub agents: usize,
+    /// Calls of tools of MCP servers.
+    pub server_calls: usize,
 }
 
 /// What all threads of a soak share.
@@ -74,6 +86,7 @@ pub(crate) struct Shared<'a> {
     pub slots: Mutex<Vec<(u64, u32)>>,
     pub prompts: AtomicU64,
     pub answers: AtomicU64,
+    pub visits: AtomicU64,
 }
 
 /// When the daemon is killed, in parts of the whole: at the beginning, for recovery, and shortly before the end. A parent
@@ -99,6 +112,8 @@ pub fn run(plan: &Plan, mut report_line: impl FnMut(&str)) -> Report {
     house.settings(SETTINGS);
     house.provider(&vendor::entry(&model));
     house.files(&vendor::files());
+    let servers = vendor::servers().to_string();
+    std::fs::write(house.home_file("mcp.json"), servers).expect("write the servers");
     house.daemon();
     let shared = Shared {
         house: &house,
@@ -106,6 +121,7 @@ pub fn run(plan: &Plan, mut report_line: impl FnMut(&str)) -> Report {
         slots: Mutex::default(),
         prompts: AtomicU64::new(0),
         answers: AtomicU64::new(0),
+        visits: AtomicU64::new(0),
     };
     let mut report = Report::default();
     let mut curve = Vec::new();
@@ -117,6 +133,10 @@ pub fn run(plan: &Plan, mut report_line: impl FnMut(&str)) -> Report {
             let (shared, seed) = (&shared, plan.seed.wrapping_mul(1_000) + number);
             scope.spawn(move || client::live(shared, Chance::of(seed)));
         }
+        for number in 0..plan.people {
+            let (shared, seed) = (&shared, plan.seed.wrapping_mul(1_000) + 500 + number);
+            scope.spawn(move || person::live(shared, Chance::of(seed)));
+        }
         (report.kills, report.deaths) = stir(plan, &shared, &mut |begun| {
             model.forget();
             let held = Resources::look(&house, begun);
@@ -126,6 +146,7 @@ pub fn run(plan: &Plan, mut report_line: impl FnMut(&str)) -> Report {
     });
     report.prompts = shared.prompts.load(Ordering::SeqCst);
     report.answers = shared.answers.load(Ordering::SeqCst);
+    report.visits = shared.visits.load(Ordering::SeqCst);
     report.requests = model.count();
     rest(&house);
     let held = Resources::look(&house, Duration::ZERO);
@@ -232,6 +253,13 @@ fn check(house: &House, report: &mut Report) {
         report.turns += log.count("turn.ended");
         report.compactions += log.count("cache.reset");
         report.approvals += log.count("interaction.opened");
+        report.goals += log.count("goal.started");
+        report.agents += usize::from(log.created().agent.is_some());
+        let of_server = |body: &Body| match body {
+            Body::ToolStarted(started) => started.tool.starts_with("mcp__"),
+            _ => false,
+        };
+        report.server_calls += log.bodies().iter().filter(|body| of_server(body)).count();
     }
     assert!(
         report.unborn <= report.deaths,

@@ -180,15 +180,18 @@ impl Terminal {
     /// # Panics
     /// The program takes nothing, or the terminal was hung up.
     pub fn send(&self, bytes: &[u8]) {
-        let ours = self
-            .ours
-            .as_deref()
-            .expect("a terminal that is not hung up");
         assert!(
-            write(ours, bytes, BOUND),
+            self.offer(bytes),
             "the program takes no keys; its screen:\n{}",
             self.screen()
         );
+    }
+
+    /// Sends bytes to a program that may have ended: whether it takes them.
+    #[must_use]
+    pub fn offer(&self, bytes: &[u8]) -> bool {
+        let ours = self.ours.as_deref();
+        ours.is_some_and(|ours| write(ours, bytes, BOUND))
     }
 
     /// Waits until the program has taken all that was typed.
@@ -476,6 +479,11 @@ impl Terminal {
     /// It is gone already.
     pub fn kill(&self, signal: Signal) {
         kill_process(Pid::from_child(&self.child), signal).expect("signal a program that runs");
+    }
+
+    /// The same to a program that may have ended.
+    pub fn try_kill(&self, signal: Signal) {
+        let _ = kill_process(Pid::from_child(&self.child), signal);
     }
 
     /// Takes the terminal away, as when its window is closed.

@@ -47,6 +47,12 @@ fn create(shared: &Shared, raw: &mut Raw, number: u64) -> Option<u64> {
     created.ok()?["pid"].as_u64()
 }
 
+/// The number of some session in use.
+pub(super) fn some_session(shared: &Shared, chance: &mut Chance) -> String {
+    let slots = slots(shared);
+    slots[chance.index(slots.len())].0.to_string()
+}
+
 /// Until the soak stops.
 pub(super) fn live(shared: &Shared, mut chance: Chance) {
     let mut raw: Option<Raw> = None;
@@ -70,7 +76,7 @@ fn random_request(shared: &Shared, chance: &mut Chance, raw: &mut Raw) -> Option
     if prompts >= PROMPTS {
         return renew(shared, chance, raw, at, pid);
     }
-    match chance.below(24) {
+    match chance.below(27) {
         0..=5 => {
             slots(shared)[at].1 += 1;
             shared.prompts.fetch_add(1, Ordering::SeqCst);
@@ -111,6 +117,11 @@ fn random_request(shared: &Shared, chance: &mut Chance, raw: &mut Raw) -> Option
         }
         19 => program(shared, &["attach", "--plain", &session], chance),
         20 => program(shared, &["ps"], chance),
+        21 | 22 => {
+            let goal = json!({"session": session, "text": "go on for a while", "max_turns": 3});
+            say(raw, "goal.start", &goal)?;
+        }
+        23 => drop(say(raw, "goal.stop", &json!({"session": session}))?),
         _ => {
             say(raw, "session.list", &json!({"limit": 20}))?;
             say(

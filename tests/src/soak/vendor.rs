@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
-use serde_json::json;
+use serde_json::{Value, json};
 use testkit::model::{Answer, Fault, Model, Request, Script, Usage};
 
 use crate::Chance;
+use crate::house::faulty_server;
 
 /// Tokens of the model's window: small, so that sessions are compacted every few turns.
 const WINDOW: &str = "context_window = 24000";
@@ -23,6 +24,12 @@ pub(super) fn entry(model: &Model) -> String {
     model
         .entry("vendor", None)
         .replace("context_window = 100000", WINDOW)
+}
+
+/// The user's MCP servers: one that works, and one that exits a second after each start.
+pub(super) fn servers() -> Value {
+    let server = |fault| json!({"command": faulty_server(), "args": [fault]});
+    json!({"mcpServers": {"adds": server("ok"), "mortal": server("mortal")}})
 }
 
 /// The project's files.
@@ -51,7 +58,7 @@ fn answer(chance: &mut Chance, request: &Request) -> Answer {
         .filter(|message| message["role"] == "assistant")
         .count();
     let words = "Words that come one after the other, and are shown as they come. ";
-    let answer = match chance.below(if turn < CALLS_MAX { 10 } else { 3 }) {
+    let answer = match chance.below(if turn < CALLS_MAX { 13 } else { 3 }) {
         0 => Answer::text(words.repeat(4)).paced(16, Duration::from_millis(5)),
         1 => Answer::text(words.repeat(120)).reasoning(&words.repeat(3)),
         2 => Answer::text(words).paced(8, Duration::from_millis(20)),
@@ -65,6 +72,14 @@ fn answer(chance: &mut Chance, request: &Request) -> Answer {
         ),
         6 => bash("sleep 2; echo late", true),
         7 => bash("seq 1 4000; sleep 0.1", false),
+        9 => Answer::call("mcp__adds__add", json!({"a": 2, "b": 3})),
+        // It goes away now and then.
+        10 => Answer::call("mcp__mortal__add", json!({"a": 1, "b": 1})),
+        11 => Answer::call(
+            "task",
+            json!({"agent": "explore", "prompt": "look", "description": "a look",
+                "background": chance.once_in(3)}),
+        ),
         8 => bash("sleep 1", false).and_call("read_file", json!({"path": "page.txt"})),
         _ => Answer::call(
             "write_file",
