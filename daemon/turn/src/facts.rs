@@ -9,8 +9,8 @@ use proto::outcome::{OutcomeKind, TurnEnded, TurnLimit, UsageTotals};
 use proto::params::interaction::{Interaction, Scope};
 use proto::params::session::{Exited, QueuedPrompt};
 use proto::record::{
-    AddedLimits, AgentStarted, ChildSpawned, InteractionResolved, SessionCreated, SessionShortened,
-    SkillUse, Todo, ToolFinished,
+    AddedLimits, AgentFinished, AgentStarted, ChildSpawned, InteractionResolved, Notice,
+    SessionCreated, SessionShortened, SkillUse, Todo, ToolFinished,
 };
 use proto::reset::Wire;
 use proto::state::{ApprovalMode, Mode, OnAsk, State, WaitingFor};
@@ -295,26 +295,9 @@ impl Facts {
             Body::SessionGaveUp(gave_up) => self.apply_gave_up(gave_up),
             Body::ChildSpawned(child) => self.apply_child_spawned(child, record),
             Body::ChildExited(child) => self.apply_child_exited(child),
-            Body::Notice(notice) => {
-                self.going_on_from = notice.text == words::GOES_ON_FROM_KEPT;
-                self.half_rewound &= notice.text != words::HALF_REWOUND;
-            }
-            Body::ToolFinished(finished) => {
-                self.apply_file_edited(finished);
-                self.apply_agent_started(finished);
-                if let Some(open) = &mut self.open {
-                    open.apply_finished(finished);
-                }
-            }
-            Body::AgentFinished(agent) => {
-                let before = self.agents.insert(agent.session, agent.spent);
-                if let Some(open) = &mut self.open {
-                    let more = agent.spent.since(&before.unwrap_or_default());
-                    open.agents_spent = open.agents_spent.plus(&more);
-                }
-                self.background_agents.remove(&agent.session);
-                self.note_agents_denials(agent);
-            }
+            Body::Notice(notice) => self.apply_notice(notice),
+            Body::ToolFinished(finished) => self.apply_finished(finished),
+            Body::AgentFinished(agent) => self.apply_agent_finished(agent),
             Body::PlannerStarted(started) => self.apply_planner_started(started),
             Body::PlannerFinished(finished) => self.apply_planner_finished(finished),
             proto::reports!() => {}
@@ -342,6 +325,30 @@ impl Facts {
             Body::ToolBlocked(blocked) => self.apply_blocked(blocked),
             Body::Usage(usage) => self.apply_usage(usage, record),
         }
+    }
+
+    /// Two notices say what the records beside them do not.
+    fn apply_notice(&mut self, notice: &Notice) {
+        self.going_on_from = notice.text == words::GOES_ON_FROM_KEPT;
+        self.half_rewound &= notice.text != words::HALF_REWOUND;
+    }
+
+    fn apply_finished(&mut self, finished: &ToolFinished) {
+        self.apply_file_edited(finished);
+        self.apply_agent_started(finished);
+        if let Some(open) = &mut self.open {
+            open.apply_finished(finished);
+        }
+    }
+
+    fn apply_agent_finished(&mut self, agent: &AgentFinished) {
+        let before = self.agents.insert(agent.session, agent.spent);
+        if let Some(open) = &mut self.open {
+            let more = agent.spent.since(&before.unwrap_or_default());
+            open.agents_spent = open.agents_spent.plus(&more);
+        }
+        self.background_agents.remove(&agent.session);
+        self.note_agents_denials(agent);
     }
 
     /// Notes a sub-agent that a call has left in the background. It may have ended before its call.

@@ -32,10 +32,11 @@ use std::sync::Arc;
 use contract::ExternalChanges;
 use proto::item::{UserMessage, Voice};
 use proto::record::{
-    CheckpointCreated, Level, Notice, PromptQueued, PromptUnqueued, SessionSet, SessionState,
+    CheckpointCreated, ChildExited, Level, Notice, PromptQueued, PromptUnqueued, SessionSet,
+    SessionState,
 };
 use proto::state::{State, WaitingFor};
-use proto::{Body, CallId, ItemId, PromptId, Record, Seq};
+use proto::{Body, CallId, ItemId, PromptId, Record, RequestId, Seq};
 
 use crate::compacting::CompactionEnd;
 use crate::facts::Facts;
@@ -298,17 +299,7 @@ impl Step<'_> {
     fn take(&mut self, phase: Phase, input: Input) -> Phase {
         match input {
             Input::Prompt { prompt, .. } => self.take_prompt(phase, prompt),
-            Input::Unqueue(prompt_id) => {
-                self.append_if_queued(
-                    prompt_id,
-                    Body::PromptUnqueued(PromptUnqueued { prompt_id }),
-                );
-                match phase {
-                    // It may have been that of a restart, for whose time the session waits.
-                    Phase::Idle if self.hold.restart_due_ms.is_some() => self.continue_idle(None),
-                    phase => phase,
-                }
-            }
+            Input::Unqueue(prompt_id) => self.unqueue(phase, prompt_id),
             Input::Edit(edited) => {
                 self.append_if_queued(edited.prompt_id, Body::PromptEdited(edited));
                 phase
@@ -340,57 +331,13 @@ impl Step<'_> {
                 }
                 phase
             }
-            Input::ChildExited(child) => {
-                let known = self.facts.children.get(&child.pid);
-                let Some(held) = known.map(|known| known.user.is_some()) else {
-                    return phase;
-                };
-                self.append(Body::ChildExited(child));
-                match phase {
-                    // A prompt may wait for its end.
-                    Phase::Idle if held => self.continue_idle(None),
-                    phase => phase,
-                }
-            }
-            Input::Set(set) => {
-                let waited = self.facts.over_budget;
-                let (mode, by) = (set.options.mode, set.by.clone());
-                // Only `Pause` may set `paused`, because it also updates the state and the clocks. Clients may not set
-                // `stand_in`, since only the machine knows that a model is down, nor the window.
-                self.append(Body::SessionSet(SessionSet {
-                    paused: None,
-                    tree: None,
-                    stand_in: None,
-                    context_window: None,
-                    ..*set
-                }));
-                if mode.is_some() {
-                    self.end_goal_for_mode(by.as_deref());
-                }
-                match phase {
-                    // The budget may have been raised: prompts that waited for it start.
-                    Phase::Idle if waited => self.continue_idle(None),
-                    phase => phase,
-                }
-            }
+            Input::ChildExited(child) => self.child_exited(phase, child),
+            Input::Set(set) => self.set_options(phase, *set),
             Input::ContextWindow(tokens) => {
                 self.take_window(tokens);
                 phase
             }
-            Input::Close { request_id } => match phase {
-                Phase::Idle => {
-                    self.drop_restart();
-                    self.exit(Exit::closed(), request_id)
-                }
-                Phase::Asking(_)
-                | Phase::Planning
-                | Phase::Compacting(_)
-                | Phase::Calls(_)
-                | Phase::Held
-                | Phase::Rewinding { .. }
-                | Phase::Stopping { .. }
-                | Phase::Ending { .. } => phase,
-            },
+            Input::Close { request_id } => self.close_session(phase, request_id),
             Input::Compact {
                 instructions,
                 request_id,
@@ -445,6 +392,74 @@ impl Step<'_> {
         self.hold.rests = false;
         match phase {
             Phase::Idle => self.continue_idle(None),
+            Phase::Asking(_)
+            | Phase::Planning
+            | Phase::Compacting(_)
+            | Phase::Calls(_)
+            | Phase::Held
+            | Phase::Rewinding { .. }
+            | Phase::Stopping { .. }
+            | Phase::Ending { .. } => phase,
+        }
+    }
+
+    /// Withdraws a queued prompt.
+    fn unqueue(&mut self, phase: Phase, prompt_id: PromptId) -> Phase {
+        self.append_if_queued(
+            prompt_id,
+            Body::PromptUnqueued(PromptUnqueued { prompt_id }),
+        );
+        match phase {
+            // It may have been that of a restart, for whose time the session waits.
+            Phase::Idle if self.hold.restart_due_ms.is_some() => self.continue_idle(None),
+            phase => phase,
+        }
+    }
+
+    /// Logs the end of a background command.
+    fn child_exited(&mut self, phase: Phase, child: ChildExited) -> Phase {
+        let known = self.facts.children.get(&child.pid);
+        let Some(held) = known.map(|known| known.user.is_some()) else {
+            return phase;
+        };
+        self.append(Body::ChildExited(child));
+        match phase {
+            // A prompt may wait for its end.
+            Phase::Idle if held => self.continue_idle(None),
+            phase => phase,
+        }
+    }
+
+    /// Changes the session's options.
+    fn set_options(&mut self, phase: Phase, set: SessionSet) -> Phase {
+        let waited = self.facts.over_budget;
+        let (mode, by) = (set.options.mode, set.by.clone());
+        // Only `Pause` may set `paused`, because it also updates the state and the clocks. Clients may not set
+        // `stand_in`, since only the machine knows that a model is down, nor the window.
+        self.append(Body::SessionSet(SessionSet {
+            paused: None,
+            tree: None,
+            stand_in: None,
+            context_window: None,
+            ..set
+        }));
+        if mode.is_some() {
+            self.end_goal_for_mode(by.as_deref());
+        }
+        match phase {
+            // The budget may have been raised: prompts that waited for it start.
+            Phase::Idle if waited => self.continue_idle(None),
+            phase => phase,
+        }
+    }
+
+    /// Exits the session if nothing is in progress.
+    fn close_session(&mut self, phase: Phase, request_id: Option<RequestId>) -> Phase {
+        match phase {
+            Phase::Idle => {
+                self.drop_restart();
+                self.exit(Exit::closed(), request_id)
+            }
             Phase::Asking(_)
             | Phase::Planning
             | Phase::Compacting(_)
