@@ -26,7 +26,7 @@
 //! `steps` makes records of it, `facts::goal` folds them, `words` has the texts for the model.
 
 use proto::outcome::{OutcomeKind, Reason, TurnEnded};
-use proto::record::{ContinueReason, GoalOutcome, ReportStatus};
+use proto::record::{ContinueReason, GoalOutcome, GoalReport, ReportStatus};
 
 use crate::facts::Goal;
 
@@ -69,56 +69,11 @@ pub(crate) fn next_after_turn(goal: &Goal, ended: Option<&TurnEnded>) -> GoalSte
     if let Some(report) = report.filter(|_| turn.accepted) {
         return end(GoalOutcome::Complete, &report.summary);
     }
-    match (ended.outcome, ended.reason) {
-        (OutcomeKind::Interrupted, Some(Reason::Shutdown))
-            if goal.is_out_of_turns(goal.max_turns) =>
-        {
-            return end(GoalOutcome::OutOfTurns, &words::out_of_turns(goal.turns));
-        }
-        (OutcomeKind::Interrupted, Some(Reason::Shutdown)) => {
-            return go_on(ContinueReason::Restarted, "");
-        }
-        (OutcomeKind::Interrupted, Some(Reason::Timeout)) => {
-            return end(GoalOutcome::Stopped, words::OUT_OF_TIME);
-        }
-        (OutcomeKind::Interrupted | OutcomeKind::Killed, _) => {
-            return end(GoalOutcome::Stopped, words::INTERRUPTED);
-        }
-        (OutcomeKind::BudgetExceeded, _) => {
-            return end(GoalOutcome::OutOfBudget, words::OUT_OF_BUDGET);
-        }
-        (OutcomeKind::Failed | OutcomeKind::ContextFull, _)
-            if turn.restarted && goal.is_out_of_turns(goal.max_turns) =>
-        {
-            return end(GoalOutcome::OutOfTurns, &words::out_of_turns(goal.turns));
-        }
-        (OutcomeKind::Failed | OutcomeKind::ContextFull, _) if turn.restarted => {
-            let error = ended.error.as_ref();
-            let text = error.map_or(words::TURN_FAILED, |error| &error.message);
-            return go_on(ContinueReason::Failed, text);
-        }
-        (OutcomeKind::Failed, _) => {
-            let text = ended.error.as_ref().map(|error| error.message.as_str());
-            return end(GoalOutcome::Failed, text.unwrap_or(words::TURN_FAILED));
-        }
-        (OutcomeKind::ContextFull, _) => return end(GoalOutcome::Failed, words::CONTEXT_FULL),
-        (OutcomeKind::Blocked, Some(Reason::Denied)) => {
-            return end(GoalOutcome::Blocked, words::DENIED);
-        }
-        (OutcomeKind::Blocked, _) => return end(GoalOutcome::Blocked, words::TURN_BLOCKED),
-        (OutcomeKind::Completed | OutcomeKind::MaxSteps, _) => {}
+    if let Some(step) = next_after_unfinished(goal, ended) {
+        return step;
     }
-    let blocked = report.filter(|report| report.status == ReportStatus::Blocked);
-    if let Some(report) = blocked
-        && goal.times_blocked(&report.summary) >= SAME_BLOCK
-    {
-        return end(GoalOutcome::Blocked, &report.summary);
-    }
-    if goal.nudged && goal.stalled > 0 {
-        return end(GoalOutcome::Blocked, &words::no_progress(goal.stalled));
-    }
-    if goal.is_out_of_turns(goal.max_turns) {
-        return end(GoalOutcome::OutOfTurns, &words::out_of_turns(goal.turns));
+    if let Some(step) = end_without_progress(goal, report) {
+        return step;
     }
     if goal.stalled >= STALLED {
         return go_on(
@@ -139,6 +94,54 @@ pub(crate) fn next_after_turn(goal: &Goal, ended: Option<&TurnEnded>) -> GoalSte
             go_on(ContinueReason::Reported, next.unwrap_or_default())
         }
     }
+}
+
+/// The rows for a turn that something else than the model ended; `None`: the model ended it, or its step limit did.
+fn next_after_unfinished(goal: &Goal, ended: &TurnEnded) -> Option<GoalStep> {
+    let error = ended.error.as_ref();
+    let failure = || error.map_or(words::TURN_FAILED, |error| &error.message);
+    let out_of_turns = goal.is_out_of_turns(goal.max_turns);
+    let restarted = goal.turn.restarted;
+    Some(match (ended.outcome, ended.reason) {
+        (OutcomeKind::Interrupted, Some(Reason::Shutdown)) if out_of_turns => {
+            end(GoalOutcome::OutOfTurns, &words::out_of_turns(goal.turns))
+        }
+        (OutcomeKind::Interrupted, Some(Reason::Shutdown)) => go_on(ContinueReason::Restarted, ""),
+        (OutcomeKind::Interrupted, Some(Reason::Timeout)) => {
+            end(GoalOutcome::Stopped, words::OUT_OF_TIME)
+        }
+        (OutcomeKind::Interrupted | OutcomeKind::Killed, _) => {
+            end(GoalOutcome::Stopped, words::INTERRUPTED)
+        }
+        (OutcomeKind::BudgetExceeded, _) => end(GoalOutcome::OutOfBudget, words::OUT_OF_BUDGET),
+        (OutcomeKind::Failed | OutcomeKind::ContextFull, _) if restarted && out_of_turns => {
+            end(GoalOutcome::OutOfTurns, &words::out_of_turns(goal.turns))
+        }
+        (OutcomeKind::Failed | OutcomeKind::ContextFull, _) if restarted => {
+            go_on(ContinueReason::Failed, failure())
+        }
+        (OutcomeKind::Failed, _) => end(GoalOutcome::Failed, failure()),
+        (OutcomeKind::ContextFull, _) => end(GoalOutcome::Failed, words::CONTEXT_FULL),
+        (OutcomeKind::Blocked, Some(Reason::Denied)) => end(GoalOutcome::Blocked, words::DENIED),
+        (OutcomeKind::Blocked, _) => end(GoalOutcome::Blocked, words::TURN_BLOCKED),
+        (OutcomeKind::Completed | OutcomeKind::MaxSteps, _) => return None,
+    })
+}
+
+/// The rows that end a goal that does not advance, or has had its turns.
+fn end_without_progress(goal: &Goal, report: Option<&GoalReport>) -> Option<GoalStep> {
+    let blocked = report.filter(|report| report.status == ReportStatus::Blocked);
+    if let Some(report) = blocked
+        && goal.times_blocked(&report.summary) >= SAME_BLOCK
+    {
+        return Some(end(GoalOutcome::Blocked, &report.summary));
+    }
+    if goal.nudged && goal.stalled > 0 {
+        let reason = words::no_progress(goal.stalled);
+        return Some(end(GoalOutcome::Blocked, &reason));
+    }
+    let is_last = goal.is_out_of_turns(goal.max_turns);
+    is_last.then(|| end(GoalOutcome::OutOfTurns, &words::out_of_turns(goal.turns)))
 }
 
 fn go_on(why: ContinueReason, detail: &str) -> GoalStep {
