@@ -1,11 +1,18 @@
 //! Invariants of every compaction plan, for any conversation.
 
-use proptest::prelude::*;
-use proto::CallId;
-use proto::item::{AssistantMessage, CallStatus, Finish, ToolCall, ToolMessage};
+use std::collections::BTreeSet;
 
+use proptest::prelude::*;
+use proto::item::{
+    AssistantMessage, CallStatus, Finish, ToolCall, ToolMessage, UserMessage, Voice,
+};
+use proto::{CallId, ItemId, Seq};
+
+use super::sketch::seq_of;
+use super::verbatim::{id, is_from_user};
 use super::*;
-use crate::compaction::excerpt;
+use crate::compaction::shorten::{saved as saved_by, shorten};
+use crate::compaction::{RestatedState, excerpt};
 
 /// In these tests one token is four wire bytes.
 const MEASURE: TokenRatio = TokenRatio {
