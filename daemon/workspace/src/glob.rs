@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use ignore::WalkState;
+use ignore::{DirEntry, WalkState};
 
 use crate::read::{FileError, nanoseconds};
 use crate::resolve::{Access, ResolvedPath};
@@ -60,10 +60,74 @@ struct GlobCollector<'a> {
     kept: Mutex<BinaryHeap<Ranked>>,
 }
 
+impl<'a> GlobCollector<'a> {
+    fn new(query: &'a GlobQuery) -> Self {
+        Self {
+            query,
+            total: AtomicU64::new(0),
+            unreadable: AtomicU64::new(0),
+            partial: AtomicBool::new(false),
+            kept: Mutex::default(),
+        }
+    }
+
+    /// `unusable`: number of ignore files that could not be used.
+    fn into_result(self, unusable: u64) -> GlobResult {
+        let kept = self.kept.into_inner();
+        let kept = kept.unwrap_or_else(PoisonError::into_inner);
+        let ranked = kept.into_sorted_vec().into_iter();
+        GlobResult {
+            paths: ranked.map(|(_, path)| path).collect(),
+            total: self.total.into_inner().min(GLOB_FILES_MAX),
+            unreadable: self.unreadable.into_inner() + unusable,
+            partial: self.partial.into_inner(),
+        }
+    }
+}
+
 /// Results of one thread, merged when the thread ends.
 struct ThreadResults<'a> {
     found: &'a GlobCollector<'a>,
     kept: BinaryHeap<Ranked>,
+}
+
+impl ThreadResults<'_> {
+    /// Takes one entry of the walk. `is_over`: cancelled, or out of time.
+    fn visit(
+        &mut self,
+        entry: Result<DirEntry, ignore::Error>,
+        is_over: impl Fn() -> bool,
+        is_closed: impl Fn(&Path) -> bool,
+    ) -> WalkState {
+        let found = self.found;
+        let Ok(entry) = entry else {
+            found.unreadable.fetch_add(1, Ordering::Relaxed);
+            return WalkState::Continue;
+        };
+        let is_file = entry.file_type().is_some_and(|kind| kind.is_file());
+        // Checked once per directory: often enough to end soon.
+        if !is_file && is_over() {
+            found.partial.store(true, Ordering::Relaxed);
+            return WalkState::Quit;
+        }
+        if is_closed(entry.path()) {
+            return WalkState::Skip;
+        }
+        if !is_file {
+            return WalkState::Continue;
+        }
+        if found.total.fetch_add(1, Ordering::Relaxed) >= GLOB_FILES_MAX {
+            found.total.store(GLOB_FILES_MAX, Ordering::Relaxed);
+            found.partial.store(true, Ordering::Relaxed);
+            return WalkState::Quit;
+        }
+        let time = entry.metadata().map_or(i128::MIN, |meta| {
+            nanoseconds(meta.mtime(), meta.mtime_nsec())
+        });
+        let ranked = (Reverse(time), entry.into_path());
+        keep(&mut self.kept, ranked, found.query.limit);
+        WalkState::Continue
+    }
 }
 
 impl Drop for ThreadResults<'_> {
@@ -114,70 +178,21 @@ impl Workspace {
             file_type: None,
             include_ignored: query.include_ignored,
         })?;
-        let found = GlobCollector {
-            query,
-            total: AtomicU64::new(0),
-            unreadable: AtomicU64::new(0),
-            partial: AtomicBool::new(false),
-            kept: Mutex::default(),
-        };
+        let found = GlobCollector::new(query);
         // Nothing below is denied, so paths need no check.
         let nothing_denied = !self.contains_denied(root);
         let until = Instant::now() + query.time_max;
+        let is_over = || stop() || Instant::now() > until;
+        let is_closed = |path: &Path| !nothing_denied && self.closed(path);
         walk.parallel().run(|| {
             let mut bag = ThreadResults {
                 found: &found,
                 kept: BinaryHeap::new(),
             };
-            let found = &found;
-            Box::new(move |entry| {
-                let Ok(entry) = entry else {
-                    found.unreadable.fetch_add(1, Ordering::Relaxed);
-                    return WalkState::Continue;
-                };
-                let is_file = entry.file_type().is_some_and(|kind| kind.is_file());
-                // Checked once per directory: often enough to end soon.
-                if !is_file && (stop() || Instant::now() > until) {
-                    found.partial.store(true, Ordering::Relaxed);
-                    return WalkState::Quit;
-                }
-                if !nothing_denied && self.closed(entry.path()) {
-                    return WalkState::Skip;
-                }
-                if !is_file {
-                    return WalkState::Continue;
-                }
-                if found.total.fetch_add(1, Ordering::Relaxed) >= GLOB_FILES_MAX {
-                    found.total.store(GLOB_FILES_MAX, Ordering::Relaxed);
-                    found.partial.store(true, Ordering::Relaxed);
-                    return WalkState::Quit;
-                }
-                let time = entry.metadata().map_or(i128::MIN, |meta| {
-                    nanoseconds(meta.mtime(), meta.mtime_nsec())
-                });
-                let ranked = (Reverse(time), entry.into_path());
-                keep(&mut bag.kept, ranked, query.limit);
-                WalkState::Continue
-            })
+            let (is_over, is_closed) = (&is_over, &is_closed);
+            Box::new(move |entry| bag.visit(entry, is_over, is_closed))
         });
-        let GlobCollector {
-            total,
-            unreadable,
-            partial,
-            kept,
-            ..
-        } = found;
-        let kept = kept.into_inner().unwrap_or_else(PoisonError::into_inner);
-        Ok(GlobResult {
-            paths: kept
-                .into_sorted_vec()
-                .into_iter()
-                .map(|(_, path)| path)
-                .collect(),
-            total: total.into_inner().min(GLOB_FILES_MAX),
-            unreadable: unreadable.into_inner() + walk.unusable(),
-            partial: partial.into_inner(),
-        })
+        Ok(found.into_result(walk.unusable()))
     }
 
     /// Whether tools may not read a path without links.
