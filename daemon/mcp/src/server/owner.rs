@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::{Notify, watch};
 use tokio::time::{sleep, sleep_until, timeout};
 
-use super::Server;
+use super::{Inner, Server};
 use crate::client::{Connect, ConnectError, ConnectRequest, Connection};
 use crate::listing::Listing;
 use crate::listing_pause::ListingPause;
@@ -122,87 +122,55 @@ enum LifeEnd {
     Withdrawn(String),
 }
 
+/// What a server is after a life with this end, and when it starts again. `None`: it is restarted at once. `ran`: how long
+/// it was ready.
+fn after(
+    server: &Server,
+    end: LifeEnd,
+    restarts: &mut Restarts,
+    ran: Option<Duration>,
+) -> Option<(ServerState, NextStep)> {
+    let state = match end {
+        LifeEnd::Restart => {
+            restarts.forget();
+            return None;
+        }
+        LifeEnd::Failed(reason) => return Some(restarts.failed(reason, ran)),
+        LifeEnd::Rested => {
+            server.log.note("stopped: its session has exited");
+            ServerState::Resting
+        }
+        LifeEnd::NeedsLogin => {
+            let name = &server.config.name;
+            let reason = format!("it needs a login: run `reasonix mcp login {name}`");
+            ServerState::NeedsLogin { reason }
+        }
+        // Another try would find the same machine and settings.
+        LifeEnd::NoSandbox(reason) => ServerState::Failed { reason },
+        LifeEnd::Withdrawn(reason) => {
+            server.log.note(&format!("stopped: {reason}"));
+            ServerState::Withdrawn { reason }
+        }
+    };
+    Some((state, NextStep::WaitUntilWanted))
+}
+
+/// Notes that a user wants another life at once.
+fn restart(inner: &mut Inner) {
+    inner.connection = None;
+    // One that was withdrawn is not known to start.
+    let is_withdrawn = matches!(inner.state, ServerState::Withdrawn { .. });
+    if !is_withdrawn && !inner.resting {
+        inner.state = starting();
+    }
+}
+
 impl Owner {
     /// Runs until nobody holds the server, or it is ended.
     pub(super) async fn run(self, mut ended: watch::Receiver<bool>) {
-        let lives = async {
-            let mut restarts = Restarts::default();
-            loop {
-                let Some(refusal) = self.refusal().await else {
-                    return;
-                };
-                let mut ready_since = None;
-                let end = match refusal {
-                    Some(reason) => Some(LifeEnd::Withdrawn(reason)),
-                    None if self.is_resting() => Some(LifeEnd::Rested),
-                    None => {
-                        self.note_admitted();
-                        self.live(&mut ready_since).await
-                    }
-                };
-                let Some(end) = end else { return };
-                let ran = ready_since.map(|since: Instant| since.elapsed());
-                let Some(server) = self.server.upgrade() else {
-                    return;
-                };
-                let (state, next) = match end {
-                    LifeEnd::Restart => {
-                        restarts.forget();
-                        server.change(|inner| {
-                            inner.connection = None;
-                            // One that was withdrawn is not known to start.
-                            let is_withdrawn = matches!(inner.state, ServerState::Withdrawn { .. });
-                            if !is_withdrawn && !inner.resting {
-                                inner.state = starting();
-                            }
-                        });
-                        continue;
-                    }
-                    LifeEnd::Failed(reason) => restarts.failed(reason, ran),
-                    LifeEnd::Rested => {
-                        server.log.note("stopped: its session has exited");
-                        (ServerState::Resting, NextStep::WaitUntilWanted)
-                    }
-                    LifeEnd::NeedsLogin => {
-                        let name = &server.config.name;
-                        let reason = format!("it needs a login: run `reasonix mcp login {name}`");
-                        let state = ServerState::NeedsLogin { reason };
-                        (state, NextStep::WaitUntilWanted)
-                    }
-                    // Another try would find the same machine and settings.
-                    LifeEnd::NoSandbox(reason) => {
-                        (ServerState::Failed { reason }, NextStep::WaitUntilWanted)
-                    }
-                    LifeEnd::Withdrawn(reason) => {
-                        server.log.note(&format!("stopped: {reason}"));
-                        let state = ServerState::Withdrawn { reason };
-                        (state, NextStep::WaitUntilWanted)
-                    }
-                };
-                tracing::info!(server = %server.config.name, state = state.word(), reason = ?state.reason(), "an MCP server does not run");
-                server.change(|inner| {
-                    inner.connection = None;
-                    inner.state = state;
-                    inner.failed_once = true;
-                });
-                drop(server);
-                if self.wait(next).await {
-                    restarts.forget();
-                }
-                let Some(server) = self.server.upgrade() else {
-                    return;
-                };
-                server.change(|inner| {
-                    inner.state = match inner.resting {
-                        true => ServerState::Resting,
-                        false => starting(),
-                    }
-                });
-            }
-        };
         // Both arms may be dropped at any point: what lives holds its process, which ends with it.
         tokio::select! {
-            () = lives => {}
+            () = self.lives() => {}
             _ = ended.wait_for(|ended| *ended) => {}
         }
         if let Some(server) = self.server.upgrade() {
@@ -213,6 +181,56 @@ impl Owner {
                 };
             });
         }
+    }
+
+    /// One life after the other, until nobody holds the server.
+    async fn lives(&self) {
+        let mut restarts = Restarts::default();
+        loop {
+            let Some((end, ran)) = self.next_life().await else {
+                return;
+            };
+            let Some(server) = self.server.upgrade() else {
+                return;
+            };
+            let Some((state, next)) = after(&server, end, &mut restarts, ran) else {
+                server.change(restart);
+                continue;
+            };
+            tracing::info!(server = %server.config.name, state = state.word(), reason = ?state.reason(), "an MCP server does not run");
+            server.change(|inner| {
+                inner.connection = None;
+                inner.state = state;
+                inner.failed_once = true;
+            });
+            drop(server);
+            if self.wait(next).await {
+                restarts.forget();
+            }
+            let Some(server) = self.server.upgrade() else {
+                return;
+            };
+            server.change(|inner| {
+                inner.state = match inner.resting {
+                    true => ServerState::Resting,
+                    false => starting(),
+                }
+            });
+        }
+    }
+
+    /// A life, if it may have one: its end, and how long it was ready. `None`: nobody holds the server any more.
+    async fn next_life(&self) -> Option<(LifeEnd, Option<Duration>)> {
+        let mut ready_since = None;
+        let end = match self.refusal().await? {
+            Some(reason) => LifeEnd::Withdrawn(reason),
+            None if self.is_resting() => LifeEnd::Rested,
+            None => {
+                self.note_admitted();
+                self.live(&mut ready_since).await?
+            }
+        };
+        Some((end, ready_since.map(|since| since.elapsed())))
     }
 
     /// Why it may not run. `None`: nobody holds the server any more.
