@@ -160,10 +160,69 @@ fn shown_default(default: &Value, value: &FieldType, titles: &[String]) -> Strin
     }
 }
 
-/// What the schema of a value says to people.
-struct Words {
+/// What the schema of a value says.
+struct Schema {
     title: Option<String>,
     description: Option<String>,
+    /// Titles of its choices.
+    options: Vec<String>,
+    multi_select: bool,
+    value: FieldType,
+}
+
+impl Schema {
+    /// Of a value without choices.
+    fn free(title: Text, description: Text, value: FieldType) -> Self {
+        Self {
+            title: title.map(|title| title.into_owned()),
+            description: description.map(|text| text.into_owned()),
+            options: Vec::new(),
+            multi_select: false,
+            value,
+        }
+    }
+}
+
+/// The schema of a value. The error is a text for the model.
+fn read_schema(name: &str, property: PrimitiveSchemaDefinition) -> Result<Schema, String> {
+    Ok(match property {
+        PrimitiveSchemaDefinition::String(schema) => {
+            let value = FieldType::Text {
+                min_length: schema.min_length.map(u64::from),
+                max_length: schema.max_length.map(u64::from),
+                format: schema.format.as_ref().and_then(format),
+            };
+            Schema::free(schema.title, schema.description, value)
+        }
+        PrimitiveSchemaDefinition::Number(schema) => {
+            let value = FieldType::Number {
+                minimum: schema.minimum,
+                maximum: schema.maximum,
+            };
+            Schema::free(schema.title, schema.description, value)
+        }
+        PrimitiveSchemaDefinition::Integer(schema) => {
+            let value = FieldType::Integer {
+                minimum: schema.minimum,
+                maximum: schema.maximum,
+            };
+            Schema::free(schema.title, schema.description, value)
+        }
+        PrimitiveSchemaDefinition::Boolean(schema) => Schema {
+            options: vec!["yes".to_owned(), "no".to_owned()],
+            ..Schema::free(schema.title, schema.description, FieldType::Boolean)
+        },
+        PrimitiveSchemaDefinition::Enum(schema) => {
+            let (title, description, choices, multi_select) = choices(schema)?;
+            let (values, options) = choices.into_iter().unzip();
+            Schema {
+                options,
+                multi_select,
+                ..Schema::free(title, description, FieldType::Choice { values })
+            }
+        }
+        _ => return Err(format!("`{name}` is of a type that cannot be asked for")),
+    })
 }
 
 fn field(
@@ -171,55 +230,11 @@ fn field(
     property: PrimitiveSchemaDefinition,
     required: bool,
 ) -> Result<ElicitationField, String> {
-    let words = |title: Option<std::borrow::Cow<'static, str>>,
-                 description: Option<std::borrow::Cow<'static, str>>| Words {
-        title: title.map(|title| title.into_owned()),
-        description: description.map(|text| text.into_owned()),
-    };
     let default = default(&property);
-    let (words, options, multi_select, value) = match property {
-        PrimitiveSchemaDefinition::String(schema) => {
-            let value = FieldType::Text {
-                min_length: schema.min_length.map(u64::from),
-                max_length: schema.max_length.map(u64::from),
-                format: schema.format.as_ref().and_then(format),
-            };
-            let words = words(schema.title, schema.description);
-            (words, Vec::new(), false, value)
-        }
-        PrimitiveSchemaDefinition::Number(schema) => {
-            let value = FieldType::Number {
-                minimum: schema.minimum,
-                maximum: schema.maximum,
-            };
-            let words = words(schema.title, schema.description);
-            (words, Vec::new(), false, value)
-        }
-        PrimitiveSchemaDefinition::Integer(schema) => {
-            let value = FieldType::Integer {
-                minimum: schema.minimum,
-                maximum: schema.maximum,
-            };
-            let words = words(schema.title, schema.description);
-            (words, Vec::new(), false, value)
-        }
-        PrimitiveSchemaDefinition::Boolean(schema) => (
-            words(schema.title, schema.description),
-            vec!["yes".to_owned(), "no".to_owned()],
-            false,
-            FieldType::Boolean,
-        ),
-        PrimitiveSchemaDefinition::Enum(schema) => {
-            let (title, description, choices, multi_select) = choices(schema)?;
-            let (values, titles) = choices.into_iter().unzip();
-            let value = FieldType::Choice { values };
-            (words(title, description), titles, multi_select, value)
-        }
-        _ => return Err(format!("`{name}` is of a type that cannot be asked for")),
-    };
-    let title = words.title.filter(|title| !title.trim().is_empty());
+    let schema = read_schema(&name, property)?;
+    let title = schema.title.filter(|title| !title.trim().is_empty());
     let header = short(title.as_deref().unwrap_or(&name));
-    let description = words.description.map(|text| clean(&text));
+    let description = schema.description.map(|text| clean(&text));
     let description = description.filter(|text| !text.trim().is_empty());
     let question = match description {
         Some(text) => cut(text.trim(), MESSAGE_MAX).0.to_owned(),
@@ -228,15 +243,15 @@ fn field(
     // No option: a number that is typed would name it.
     let question = match &default {
         Some(default) => {
-            let shown = shown_default(default, &value, &options);
+            let shown = shown_default(default, &schema.value, &schema.options);
             format!("{question} (default: {})", short(&shown))
         }
         None => question,
     };
-    if options.len() > OPTIONS_MAX {
+    if schema.options.len() > OPTIONS_MAX {
         return Err(format!("`{name}` has more than {OPTIONS_MAX} choices"));
     }
-    let options = distinct(&options).into_iter().map(|label| Choice {
+    let options = distinct(&schema.options).into_iter().map(|label| Choice {
         label,
         description: String::new(),
     });
@@ -245,12 +260,12 @@ fn field(
             question,
             header,
             options: options.collect(),
-            multi_select,
+            multi_select: schema.multi_select,
         },
         name,
         // What is left empty is as it is proposed.
         required: required && default.is_none(),
-        value,
+        value: schema.value,
     })
 }
 
