@@ -6,10 +6,9 @@ use reqwest::Url;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use super::{
-    Judgement, ListedModel, ProbeRequest, ProbeResponse, ProbeResult, judge, model_count, send,
-    silent,
-};
+use super::judgement::{Judgement, judge, model_count};
+use super::response::{ProbeResponse, send};
+use super::{ListedModel, ProbeRequest, ProbeResult, silent};
 use crate::anthropic;
 use crate::failure::{ErrorContext, VendorError};
 use crate::http::{self, Auth};
