@@ -4,19 +4,21 @@
 //!
 //! Names of tools are as they are written: the session knows which tools there are.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use proto::params::command::CommandSource;
-use serde::Deserialize;
-use serde::de::IgnoredAny;
 use workspace::Workspace;
 
 use crate::definition_files::{DefinitionFiles, Root};
-use crate::front_matter::{Described, Document, split};
+use crate::front_matter::Document;
 
 mod claude;
 mod fallbacks;
+mod fields;
+
+pub use fields::is_parents_model;
+use fields::{Parsed, Wrong, parse, read_document};
 
 /// Directories of a project that hold agents. The first that has a name counts.
 const PROJECT_DIRS: [&str; 2] = [".reasonix/agents", ".claude/agents"];
@@ -28,8 +30,6 @@ const DEPTH_MAX: usize = 8;
 const YAML_FILES: [&str; 2] = ["agent.yaml", "agent.yml"];
 /// The system prompt beside it.
 const INSTRUCTIONS: &str = "instructions.md";
-/// Letters of a name.
-const NAME_MAX: usize = 64;
 /// Bytes of all definitions in a prefix.
 const LIST_BYTES_MAX: usize = 4_000;
 /// Letters of a description in a prefix.
@@ -43,36 +43,6 @@ const BUILT_IN: [(&str, &str); 4] = [
 ];
 /// The planner, which is no agent that a model can start.
 const PLANNER: &str = include_str!("agents/planner.md");
-/// Keys that are understood.
-const KEYS: [&str; 12] = [
-    "name",
-    "description",
-    "tools",
-    "disallowedTools",
-    "model",
-    "models",
-    "effort",
-    "max_steps",
-    "read_only",
-    "isolation",
-    "mcp_servers",
-    "fallback",
-];
-/// Other spellings of those, and of what only decorates.
-const OTHER_KEYS: [&str; 5] = [
-    "disallowed_tools",
-    "maxTurns",
-    "max_turns",
-    "color",
-    "mcpServers",
-];
-/// Keys that promise a limit which this build does not hold: a file with one is left out.
-const REFUSED: [&str; 1] = ["budget"];
-/// The spellings of the number of steps.
-const STEPS: [&str; 3] = ["max_steps", "maxTurns", "max_turns"];
-/// Model names that mean the parent's model. So does every `claude-…` name without a provider.
-const PARENTS_MODEL: [&str; 4] = ["inherit", "sonnet", "opus", "haiku"];
-
 /// An agent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AgentDefinition {
@@ -155,97 +125,6 @@ impl AgentDefinitions {
     }
 }
 
-/// What the front matter says, as it is written.
-#[derive(Debug, Default, Deserialize)]
-struct Fields {
-    name: Option<String>,
-    description: Option<String>,
-    tools: Option<Names>,
-    #[serde(alias = "disallowedTools")]
-    disallowed_tools: Option<Names>,
-    model: Option<String>,
-    models: Option<Models>,
-    effort: Option<String>,
-    #[serde(alias = "maxTurns", alias = "max_turns")]
-    max_steps: Option<Written<u64>>,
-    read_only: Option<Written<bool>>,
-    isolation: Option<String>,
-    #[serde(alias = "mcpServers")]
-    mcp_servers: Option<ServerNames>,
-    fallback: Option<String>,
-    #[serde(rename = "permissionMode")]
-    permission_mode: Option<Written<String>>,
-    hooks: Option<claude::Hooks>,
-}
-
-/// The model in the form of `agent.yaml`: a provider and the model of it that is preferred.
-#[derive(Debug, Default, Deserialize)]
-struct Models {
-    provider: Option<String>,
-    preferred: Option<String>,
-    /// Keys that have no effect.
-    #[serde(flatten)]
-    other: BTreeMap<String, IgnoredAny>,
-}
-
-impl Models {
-    /// The reference to a model. `None`: that of the parent.
-    fn reference(self) -> Option<String> {
-        match (self.provider, self.preferred) {
-            (Some(provider), Some(model)) => Some(format!("{}/{}", provider.trim(), model.trim())),
-            (one, other) => one.or(other),
-        }
-    }
-}
-
-/// A value as it is written, so that a wrong one is reported in our words and not in the parser's.
-#[derive(Debug, Deserialize)]
-#[serde(untagged)]
-enum Written<T> {
-    Value(T),
-    Text(String),
-    Other(IgnoredAny),
-}
-
-impl<T> Written<T> {
-    /// `None`: it is no such value.
-    fn value(self, parse: impl Fn(&str) -> Option<T>) -> Option<T> {
-        match self {
-            Self::Value(value) => Some(value),
-            Self::Text(text) => parse(text.trim()),
-            Self::Other(IgnoredAny) => None,
-        }
-    }
-}
-
-/// A yes or a no in the words of YAML.
-fn parse_flag(text: &str) -> Option<bool> {
-    match text.to_ascii_lowercase().as_str() {
-        "true" | "yes" | "on" => Some(true),
-        "false" | "no" | "off" => Some(false),
-        _ => None,
-    }
-}
-
-/// Names in a list, or with commas between them.
-#[derive(Debug, Deserialize)]
-#[serde(untagged)]
-enum Names {
-    Text(String),
-    List(Vec<String>),
-}
-
-impl Names {
-    fn read(self) -> Vec<String> {
-        let names = match self {
-            Self::Text(text) => text.split(',').map(str::to_owned).collect(),
-            Self::List(names) => names,
-        };
-        let names = names.into_iter().map(|name| name.trim().to_owned());
-        names.filter(|name| !name.is_empty()).collect()
-    }
-}
-
 /// The directories that definitions are read from, in order.
 #[must_use]
 pub fn agent_directories(workspace: &Workspace, user_dir: &Path) -> Vec<(PathBuf, AgentSource)> {
@@ -256,14 +135,6 @@ pub fn agent_directories(workspace: &Workspace, user_dir: &Path) -> Vec<(PathBuf
         .map(|path| (path, CommandSource::Project))
         .chain(user.into_iter().map(|path| (path, CommandSource::User)))
         .collect()
-}
-
-/// Names of configured servers. A definition cannot bring a server: it would run what nobody has approved.
-#[derive(Debug, Deserialize)]
-#[serde(untagged)]
-enum ServerNames {
-    Names(Names),
-    Other(IgnoredAny),
 }
 
 /// Finds the agents of the project, of the user, and of the program. Blocks.
@@ -388,7 +259,7 @@ fn taken(
     files: &mut DefinitionFiles<'_>,
     file: &Path,
     source: AgentSource,
-    parsed: Result<Parsed, (u64, String)>,
+    parsed: Result<Parsed, Wrong>,
 ) -> Option<AgentDefinition> {
     match parsed {
         Ok(parsed) => {
@@ -406,203 +277,6 @@ fn taken(
             None
         }
     }
-}
-
-/// A file that was read.
-struct Parsed {
-    agent: AgentDefinition,
-    /// What has no effect, with its line.
-    warnings: Vec<(u64, String)>,
-}
-
-/// Reads a file. The error has its line.
-fn parse(stem: &str, text: &str) -> Result<Parsed, (u64, String)> {
-    let document = split(text).map_err(|error| (error.line, error.reason))?;
-    read_document(stem, document)
-}
-
-/// Reads a definition in either form. `stem`: its name if it has none.
-fn read_document(stem: &str, mut document: Document<'_>) -> Result<Parsed, (u64, String)> {
-    let keys: Vec<(u64, String)> = document.keys();
-    let line_of = |name: &[&str]| {
-        let mut found = keys.iter().filter(|(_, key)| name.contains(&key.as_str()));
-        found.next().map_or(1, |(line, _)| *line)
-    };
-    if let Some((line, key)) = keys.iter().find(|(_, key)| REFUSED.contains(&&**key)) {
-        return Err((*line, format!("the key `{key}` is not supported")));
-    }
-    let fields: Fields = document
-        .described_fields()
-        .map_err(|error| (error.line, error.reason))?;
-    let worktree = wants_worktree(fields.isolation.as_deref())
-        .map_err(|reason| (line_of(&["isolation"]), reason))?;
-    let mcp_servers = server_names(fields.mcp_servers)
-        .map_err(|reason| (line_of(&["mcp_servers", "mcpServers"]), reason))?;
-    let wrong = |names: &[&str], kind: &str, example: &str| {
-        let written = names.iter().find(|name| document.line_of(name).is_some());
-        let name = written.or(names.first()).copied().unwrap_or_default();
-        let reason = format!("`{name}` must be {kind}: write, for example, `{name}: {example}`");
-        (line_of(names), reason)
-    };
-    let max_steps = fields.max_steps.map(|written| {
-        let number = written.value(|text| text.parse().ok());
-        number.ok_or_else(|| wrong(&STEPS, "a whole number from 0", "20"))
-    });
-    let max_steps = max_steps.transpose()?;
-    let read_only = fields.read_only.map(|written| {
-        let flag = written.value(parse_flag);
-        flag.ok_or_else(|| wrong(&["read_only"], "`true` or `false`", "true"))
-    });
-    let read_only = read_only.transpose()?.unwrap_or(false);
-    let name = fields.name.unwrap_or_else(|| stem.to_owned());
-    let name = name.trim().to_owned();
-    check_name(&name).map_err(|reason| (line_of(&["name"]), reason))?;
-    let description = printable(&fields.description.unwrap_or_default());
-    if description.is_empty() {
-        return Err((
-            line_of(&["description"]),
-            "it has no description".to_owned(),
-        ));
-    }
-    let fallback = fields.fallback.map(|name| name.trim().to_owned());
-    let fallback_line = line_of(&["fallback"]);
-    let body = document.body.trim().to_owned();
-    if body.is_empty() {
-        return Err((1, "it says nothing to the model".to_owned()));
-    }
-    let tools_line = line_of(&["tools"]);
-    let mut warnings = Vec::new();
-    // `*` is what it gets without the key.
-    let tools = fields.tools.map(Names::read);
-    let tools = tools.filter(|names| !names.iter().any(|name| name == "*"));
-    let tools = tools.map(|names| claude::whole_tools(names, tools_line, &mut warnings));
-    if tools.as_ref().is_some_and(Vec::is_empty) {
-        let reason = "it names no whole tool under `tools`: name one, or leave the key out";
-        return Err((tools_line, reason.to_owned()));
-    }
-    let without = fields.disallowed_tools.map(Names::read).unwrap_or_default();
-    let without_line = line_of(&["disallowedTools", "disallowed_tools"]);
-    let without = claude::widened(without, without_line, &mut warnings);
-    if let Some(hooks) = &fields.hooks {
-        let line = line_of(&["hooks"]);
-        claude::check_hooks(hooks).map_err(|reason| (line, reason))?;
-        warnings.push((line, claude::HOOKS_WITHOUT_EFFECT.to_owned()));
-    }
-    let mode = fields
-        .permission_mode
-        .map(|mode| mode.value(|text| Some(text.to_owned())));
-    let (plans, warning) = claude::permission_mode(mode);
-    warnings.extend(warning.map(|text| (line_of(&["permissionMode"]), text)));
-    let read_only = read_only || plans;
-    warnings.extend(without_effect(&document, &keys, fields.models.as_ref()));
-    warnings.sort();
-    if fields.model.is_some() && fields.models.is_some() {
-        let reason = "it has `model` and `models`: give one of them".to_owned();
-        return Err((line_of(&["models"]), reason));
-    }
-    let model = fields.model.or(fields.models.and_then(Models::reference));
-    let model = model.map(|model| model.trim().to_owned());
-    Ok(Parsed {
-        agent: AgentDefinition {
-            name,
-            description,
-            tools,
-            without,
-            model: model.filter(|model| !is_parents_model(model)),
-            effort: fields.effort,
-            max_steps,
-            read_only,
-            worktree,
-            mcp_servers,
-            fallback: fallback.filter(|name| !name.is_empty()),
-            fallback_line,
-            source: CommandSource::default(),
-            file: None,
-            tools_line,
-            body,
-            hidden_by: None,
-        },
-        warnings,
-    })
-}
-
-/// Whether it works in a git worktree of its own.
-fn wants_worktree(isolation: Option<&str>) -> Result<bool, String> {
-    match isolation {
-        None | Some("none") => Ok(false),
-        Some("worktree") => Ok(true),
-        Some(other) => Err(format!(
-            "`isolation: {other}` is not known: write `worktree` or `none`"
-        )),
-    }
-}
-
-/// The configured servers that it brings.
-fn server_names(written: Option<ServerNames>) -> Result<Vec<String>, String> {
-    match written {
-        None => Ok(Vec::new()),
-        Some(ServerNames::Names(names)) => Ok(names.read()),
-        Some(ServerNames::Other(IgnoredAny)) => Err("`mcp_servers` must be a list of names of configured servers: write, for example, `mcp_servers: [github]`".to_owned()),
-    }
-}
-
-/// The keys that have no effect here, with their lines.
-fn without_effect(
-    document: &Document<'_>,
-    keys: &[(u64, String)],
-    models: Option<&Models>,
-) -> Vec<(u64, String)> {
-    let known = |key: &str| {
-        KEYS.contains(&key)
-            || OTHER_KEYS.contains(&key)
-            || ["permissionMode", "hooks"].contains(&key)
-    };
-    let no_effect = |key: &str| format!("the key `{key}` has no effect");
-    let unknown = keys.iter().filter(|(_, key)| !known(key));
-    let mut found: Vec<_> = unknown.map(|(line, key)| (*line, no_effect(key))).collect();
-    let other = models.into_iter().flat_map(|models| models.other.keys());
-    let lines = document.keys_below("models");
-    let line_below = |key: &str| {
-        let written = lines.iter().find(|(_, written)| written == key);
-        // In braces they are all on its line.
-        let written = written.or_else(|| keys.iter().find(|(_, key)| key == "models"));
-        written.map_or(1, |(line, _)| *line)
-    };
-    found.extend(other.map(|key| (line_below(key), no_effect(&format!("models.{key}")))));
-    found
-}
-
-impl Described for Fields {
-    fn describe(&mut self, description: String) {
-        self.description = Some(description);
-    }
-}
-
-/// Whether a file that names this model means that of the session which starts the agent.
-#[must_use]
-pub fn is_parents_model(model: &str) -> bool {
-    PARENTS_MODEL.contains(&model)
-        || model.is_empty()
-        || (model.starts_with("claude-") && !model.contains('/'))
-}
-
-fn check_name(name: &str) -> Result<(), String> {
-    let fits = |letter: char| letter.is_alphanumeric() || matches!(letter, '-' | '_');
-    if name.is_empty() || name.chars().count() > NAME_MAX || !name.chars().all(fits) {
-        return Err(format!(
-            "an agent's name has 1 to {NAME_MAX} letters, digits, `-` and `_`"
-        ));
-    }
-    Ok(())
-}
-
-/// On one line, without control characters.
-fn printable(text: &str) -> String {
-    let spaced = text
-        .chars()
-        .map(|letter| if letter.is_control() { ' ' } else { letter });
-    let spaced: String = spaced.collect();
-    spaced.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]
