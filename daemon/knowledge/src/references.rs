@@ -5,7 +5,8 @@ use std::path::Path;
 use proto::item::{Attachment, AttachmentKind};
 use proto::record::{KnownFile, PromptReferences};
 use workspace::{
-    Access, DirContents, EntryKind, FileKind, LineWindow, ListEntry, ResolvedPath, Workspace,
+    Access, DirContents, EntryKind, FileKind, LineWindow, ListEntry, ResolvedPath, WindowContent,
+    Workspace,
 };
 
 use crate::reference_syntax::{Reading, Reference, find_references};
@@ -301,15 +302,7 @@ impl Reader<'_> {
     }
 
     fn add_file(&mut self, at: &ResolvedPath, lines: Option<(u64, u64)>) -> Result<(), String> {
-        let (first, last) = lines.unwrap_or((1, u64::MAX));
-        if first == 0 || last == 0 {
-            return Err("lines count from 1".to_owned());
-        }
-        if first > last {
-            return Err(format!(
-                "line {first} is behind line {last}: write `:{last}-{first}`"
-            ));
-        }
+        let (first, last) = line_range(lines)?;
         let window = LineWindow {
             first,
             lines_max: last - first + 1,
@@ -320,17 +313,7 @@ impl Reader<'_> {
         let content = content.map_err(|error| error.to_string())?;
         let name = self.workspace.shown(at.path());
         if content.head.contains(&0) {
-            let size = content.stamp.size;
-            let text = format!("[binary file, {size} bytes]");
-            self.blocks.push(block("file", &name, &text));
-            self.attached.push(Attachment {
-                name,
-                kind: AttachmentKind::Binary,
-                count: None,
-                bytes: size,
-                tokens: contract::estimate::tokens(&text) as u64,
-                cut: false,
-            });
+            self.add_binary(name, content.stamp.size);
             return Ok(());
         }
         if self.left == 0 {
@@ -342,6 +325,30 @@ impl Reader<'_> {
         let is_whole = lines.is_none()
             && content.lines.len() as u64 == content.total
             && content.lines.iter().all(|line| line.left_out == 0);
+        if is_whole {
+            self.files.extend(content.stamp.known_file(at.path()));
+        }
+        self.add_lines(name, &content, lines);
+        Ok(())
+    }
+
+    /// Attaches that a file is not text.
+    fn add_binary(&mut self, name: String, bytes: u64) {
+        let text = format!("[binary file, {bytes} bytes]");
+        self.blocks.push(block("file", &name, &text));
+        self.attached.push(Attachment {
+            name,
+            kind: AttachmentKind::Binary,
+            count: None,
+            bytes,
+            tokens: contract::estimate::tokens(&text) as u64,
+            cut: false,
+        });
+    }
+
+    /// Attaches the lines that were read of a file, with what is missing of those that were wanted.
+    fn add_lines(&mut self, name: String, content: &WindowContent, lines: Option<(u64, u64)>) {
+        let (first, last) = lines.unwrap_or((1, u64::MAX));
         let mut text: Vec<_> = content
             .lines
             .iter()
@@ -366,9 +373,6 @@ impl Reader<'_> {
             self.problems
                 .push(format!("`{name}` is attached only up to line {end}."));
         }
-        if is_whole {
-            self.files.extend(content.stamp.known_file(at.path()));
-        }
         let shown = match lines {
             Some(_) => format!("{name}:{first}-{end}"),
             None => name,
@@ -376,7 +380,6 @@ impl Reader<'_> {
         let text = text.join("\n");
         self.blocks.push(block("file", &shown, &text));
         self.note(shown, AttachmentKind::File, count, &text, cut);
-        Ok(())
     }
 
     fn add_resource(&mut self, name: &str, content: &str) -> Result<(), String> {
@@ -445,6 +448,20 @@ impl Reader<'_> {
             cut,
         });
     }
+}
+
+/// The first and the last line to attach. The error says why there are no such lines.
+fn line_range(lines: Option<(u64, u64)>) -> Result<(u64, u64), String> {
+    let (first, last) = lines.unwrap_or((1, u64::MAX));
+    if first == 0 || last == 0 {
+        return Err("lines count from 1".to_owned());
+    }
+    if first > last {
+        return Err(format!(
+            "line {first} is behind line {last}: write `:{last}-{first}`"
+        ));
+    }
+    Ok((first, last))
 }
 
 /// A block. Its text cannot close it.
