@@ -196,46 +196,23 @@ impl Values {
                 enabled: self.is_on("memory.enabled"),
                 recall: self.is_on("memory.recall"),
             },
-            layers: match self.text("sandbox.layer").as_deref() {
-                Some("bubblewrap") => procs::BackendChoice::Bubblewrap,
-                Some("direct") => procs::BackendChoice::Direct,
-                Some("landlock") => procs::BackendChoice::Landlock,
-                _ => procs::BackendChoice::Auto,
-            },
+            layers: self.layers(),
             memory_limit: match self.number("sandbox.memory_limit_mb") {
                 0 => None,
                 megabytes => Some(megabytes.saturating_mul(1024 * 1024)),
             },
             bash_timeout_ms: self.seconds_in_ms("tools.bash_timeout_seconds"),
-            recover: match self.text("daemon.recover").as_deref() {
-                Some("continue") => Some(RecoverPolicy::Continue),
-                Some("idle") => Some(RecoverPolicy::Idle),
-                _ => None,
-            },
-            mcp_read_only: match self.text("mcp.read_only_policy").as_deref() {
-                Some("read_only") => mcp::ReadOnlyPolicy::ReadOnly,
-                Some("allow") => mcp::ReadOnlyPolicy::Allow,
-                _ => mcp::ReadOnlyPolicy::Disabled,
-            },
+            recover: self.recover(),
+            mcp_read_only: self.mcp_read_only(),
             mcp_deferred_above: usize::try_from(self.number("mcp.deferred_above"))
                 .unwrap_or(usize::MAX),
             goals: session::GoalSettings {
                 max_turns: self.number("goal.max_turns"),
                 check: self.texts("goal.check"),
             },
-            restarts: RestartLimits {
-                max_restarts: u32::try_from(self.number("supervision.max_restarts"))
-                    .unwrap_or(u32::MAX),
-                window_ms: self.seconds_in_ms("supervision.window_seconds"),
-                base_ms: self.number("internal.restart_base_ms"),
-                ..RestartLimits::default()
-            },
+            restarts: self.restarts(),
             keep_days: self.number("sessions.keep_days"),
-            credentials_store: match self.text("credentials_store").as_deref() {
-                Some("file") => StoreChoice::File,
-                Some("keyring") => StoreChoice::Keyring,
-                _ => StoreChoice::Auto,
-            },
+            credentials_store: self.credentials_store(),
             log: self.text("daemon.log").unwrap_or_default(),
             life: self.life(),
             connect_ms: self.seconds_in_ms("network.connect_seconds"),
@@ -255,27 +232,62 @@ impl Values {
                 day: self.budget("budget.day"),
                 project: self.budget("budget.project"),
             },
-            fast_model: self
-                .text("agent.fast_model")
-                .filter(|model| !model.is_empty()),
-            compaction_model: self
-                .text("agent.compaction_model")
-                .filter(|model| !model.is_empty()),
+            fast_model: self.model("agent.fast_model"),
+            compaction_model: self.model("agent.compaction_model"),
             reviewer: ReviewerSettings {
                 reviews: self.text("permissions.reviewer").as_deref() == Some("agent"),
                 allows: self.is_on("permissions.reviewer_allows"),
             },
             planner_max_steps: self.number("agent.planner_max_steps"),
             agent_models: AgentModels {
-                of_all: self
-                    .text("agent.subagent_model")
-                    .filter(|model| !model.is_empty()),
+                of_all: self.model("agent.subagent_model"),
                 by_name: self.text_table("agent.subagent_models"),
             },
             presets: self.presets.clone(),
-            fallback_model: self
-                .text("agent.fallback_model")
-                .filter(|model| !model.is_empty()),
+            fallback_model: self.model("agent.fallback_model"),
+        }
+    }
+
+    fn layers(&self) -> procs::BackendChoice {
+        match self.text("sandbox.layer").as_deref() {
+            Some("bubblewrap") => procs::BackendChoice::Bubblewrap,
+            Some("direct") => procs::BackendChoice::Direct,
+            Some("landlock") => procs::BackendChoice::Landlock,
+            _ => procs::BackendChoice::Auto,
+        }
+    }
+
+    fn recover(&self) -> Option<RecoverPolicy> {
+        match self.text("daemon.recover").as_deref() {
+            Some("continue") => Some(RecoverPolicy::Continue),
+            Some("idle") => Some(RecoverPolicy::Idle),
+            _ => None,
+        }
+    }
+
+    fn mcp_read_only(&self) -> mcp::ReadOnlyPolicy {
+        match self.text("mcp.read_only_policy").as_deref() {
+            Some("read_only") => mcp::ReadOnlyPolicy::ReadOnly,
+            Some("allow") => mcp::ReadOnlyPolicy::Allow,
+            _ => mcp::ReadOnlyPolicy::Disabled,
+        }
+    }
+
+    fn restarts(&self) -> RestartLimits {
+        let max_restarts = self.number("supervision.max_restarts");
+        RestartLimits {
+            max_restarts: u32::try_from(max_restarts).unwrap_or(u32::MAX),
+            window_ms: self.seconds_in_ms("supervision.window_seconds"),
+            base_ms: self.number("internal.restart_base_ms"),
+            ..RestartLimits::default()
+        }
+    }
+
+    fn credentials_store(&self) -> StoreChoice {
+        match self.text("credentials_store").as_deref() {
+            Some("file") => StoreChoice::File,
+            Some("keyring") => StoreChoice::Keyring,
+            _ => StoreChoice::Auto,
         }
     }
 
@@ -285,9 +297,7 @@ impl Values {
         SessionOptions {
             approval_mode: approval_mode.as_deref().and_then(ApprovalMode::named),
             max_steps: Some(self.number("agent.max_steps")),
-            planner_model: self
-                .text("agent.planner_model")
-                .filter(|model| !model.is_empty()),
+            planner_model: self.model("agent.planner_model"),
             auto_plan: self.is_on("agent.auto_plan").then_some(true),
             extract_reasoning: self.is_on("reasoning.extract").then_some(true),
             budget: Some(self.budget("budget.session")),
@@ -419,6 +429,11 @@ impl Values {
     fn text(&self, name: &str) -> Option<String> {
         let value = self.get(name);
         value.and_then(|value| value.as_str().map(str::to_owned))
+    }
+
+    /// An empty one means that no model is set.
+    fn model(&self, name: &str) -> Option<String> {
+        self.text(name).filter(|model| !model.is_empty())
     }
 
     fn text_table(&self, name: &str) -> BTreeMap<String, String> {
