@@ -1,6 +1,6 @@
 //! `daemon.*`.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,24 +21,7 @@ pub async fn hello(
     peer: Arc<Peer>,
     params: HelloParams,
 ) -> Result<HelloOutput, Failure> {
-    let ([oldest, newest], [ours_oldest, ours_newest]) = (params.protocol, PROTOCOL);
-    let common = newest.min(ours_newest);
-    if common < oldest.max(ours_oldest) {
-        let who = if newest < ours_oldest {
-            "the client"
-        } else {
-            "the daemon"
-        };
-        return Err(Failure::new(
-            ErrorName::ProtocolMismatch,
-            format!(
-                "No protocol version in common: the client speaks {oldest} to {newest}, the daemon {ours_oldest} to {ours_newest}."
-            ),
-            format!("Upgrade {who}; stop a daemon that is too old with `reasonix daemon stop`."),
-        )
-        .with("client", vec![oldest, newest])
-        .with("daemon", vec![ours_oldest, ours_newest]));
-    }
+    let protocol = common_protocol(params.protocol)?;
     if peer.origin == Origin::Sandboxed {
         return Err(Failure::new(
             ErrorName::NotAllowed,
@@ -46,20 +29,7 @@ pub async fn hello(
             "Call it from your own terminal or from a hook.",
         ));
     }
-    // A hook, server or unheld tool that got hold of the socket may look, and no more (I23).
-    // A second hello changes nothing: the connection keeps its role.
-    let role = match peer.role() {
-        Some(role) => role,
-        None => {
-            let role = if peer.descends() {
-                Role::Watch
-            } else {
-                params.role
-            };
-            daemon.gate.greet(role)?;
-            role
-        }
-    };
+    let role = role_of(&daemon, &peer, params.role)?;
     // Only who may drive a session may bring it a key.
     let mut credentials = if role == Role::Drive {
         params.credentials.clone()
@@ -68,38 +38,92 @@ pub async fn hello(
     };
     let cwd = params.cwd.clone();
     peer.greet(params, role);
-    let asked = Arc::clone(&daemon);
-    let variables = credentials.clone();
-    let of_servers = blocking(move || {
-        let servers = asked
-            .settings(cwd.as_deref().map(Path::new))
-            .servers
-            .servers;
-        asked.mcp.bring_variables(&servers, &variables);
-        let needed = servers.iter().flat_map(|server| server.needed_variables());
-        (asked.mcp.wanted_variables(&servers), needed.collect())
-    });
-    // A disk that does not answer keeps nobody out.
-    let of_servers = tokio::time::timeout(SERVERS_MAX, of_servers).await;
-    let of_servers = of_servers.ok().and_then(Result::ok);
-    let (of_servers, needed): (_, BTreeSet<String>) = of_servers.unwrap_or_default();
+    let of_servers = variables_of_servers(&daemon, cwd, credentials.clone()).await;
     let key_variables = daemon.key_variables();
     let wanted = wanted_keys(&daemon);
     // A key is blotted out of every text. A variable that only servers need is one if its name or value says so.
     credentials.retain(|name, _| {
-        !needed.contains(name) || key_variables.contains(name) || wanted.contains(name)
+        !of_servers.needed.contains(name) || key_variables.contains(name) || wanted.contains(name)
     });
     daemon.supervisor.offer(credentials).await;
     Ok(HelloOutput {
         daemon: daemon.info(),
-        protocol: common,
+        protocol,
         capabilities: vec!["sessions".into(), "interactions".into(), "replay".into()],
         role,
         home: daemon.home.root().to_string_lossy().into_owned(),
         key_variables,
-        wanted_keys: wanted_keys(&daemon).into_iter().chain(of_servers).collect(),
+        wanted_keys: wanted_keys(&daemon)
+            .into_iter()
+            .chain(of_servers.wanted)
+            .collect(),
         passed_variables: daemon.settings(None).settings.pass,
     })
+}
+
+/// The newest protocol version that a client with these versions and the daemon speak.
+fn common_protocol([oldest, newest]: [u32; 2]) -> Result<u32, Failure> {
+    let [ours_oldest, ours_newest] = PROTOCOL;
+    let common = newest.min(ours_newest);
+    if common >= oldest.max(ours_oldest) {
+        return Ok(common);
+    }
+    let who = if newest < ours_oldest {
+        "the client"
+    } else {
+        "the daemon"
+    };
+    Err(Failure::new(
+        ErrorName::ProtocolMismatch,
+        format!(
+            "No protocol version in common: the client speaks {oldest} to {newest}, the daemon {ours_oldest} to {ours_newest}."
+        ),
+        format!("Upgrade {who}; stop a daemon that is too old with `reasonix daemon stop`."),
+    )
+    .with("client", vec![oldest, newest])
+    .with("daemon", vec![ours_oldest, ours_newest]))
+}
+
+/// The role of a connection. A second hello changes nothing: the connection keeps its role.
+fn role_of(daemon: &Daemon, peer: &Peer, wanted: Role) -> Result<Role, Failure> {
+    if let Some(role) = peer.role() {
+        return Ok(role);
+    }
+    // A hook, server or unheld tool that got hold of the socket may look, and no more (I23).
+    let role = if peer.descends() { Role::Watch } else { wanted };
+    daemon.gate.greet(role)?;
+    Ok(role)
+}
+
+/// Variables that entries of MCP servers name.
+#[derive(Default)]
+struct ServerVariables {
+    /// Those that a client is to bring.
+    wanted: BTreeSet<String>,
+    /// All of them.
+    needed: BTreeSet<String>,
+}
+
+/// Brings variables to the MCP servers of a directory, and returns those that they name. None if the disk does not answer
+/// soon: that keeps nobody out.
+async fn variables_of_servers(
+    daemon: &Arc<Daemon>,
+    cwd: Option<String>,
+    brought: BTreeMap<String, String>,
+) -> ServerVariables {
+    let daemon = Arc::clone(daemon);
+    let reading = blocking(move || {
+        let loaded = daemon.settings(cwd.as_deref().map(Path::new));
+        let servers = loaded.servers.servers;
+        daemon.mcp.bring_variables(&servers, &brought);
+        let needed = servers.iter().flat_map(|server| server.needed_variables());
+        ServerVariables {
+            wanted: daemon.mcp.wanted_variables(&servers),
+            needed: needed.collect(),
+        }
+    });
+    let read = tokio::time::timeout(SERVERS_MAX, reading).await;
+    read.ok().and_then(Result::ok).unwrap_or_default()
 }
 
 /// The keys that sessions wait for. While sessions are read after a start all that could be: they ask in a moment.
