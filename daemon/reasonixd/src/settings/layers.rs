@@ -11,16 +11,21 @@ use policy::List;
 use proto::near::nearest;
 use proto::params::config;
 use session::Guards;
-use toml_edit::{Document, Item, Table, TableLike};
+use toml_edit::{Document, Item, TableLike};
 
 use super::autostart::Autostart;
 use super::near::{hint, shown};
 use super::project::{self, Project};
-use super::providers::{FIELDS, ProviderEntry};
+use super::providers::ProviderEntry;
 use super::schema::{self, KEYS, Key, Kind, Reach};
 use super::values::{Set, Values};
-use super::{Settings, hooks, model_lists, presets, providers, read, servers, shipped, value};
+use super::{Settings, hooks, model_lists, presets, read, servers, shipped, value};
 use crate::dotenv;
+
+mod provider_entries;
+
+pub use provider_entries::is_kind;
+pub(super) use provider_entries::kinds;
 
 /// A layer of settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -122,28 +127,29 @@ pub fn load(home: &Path, cwd: Option<&Path>, user_home: &Path, tools: &ToolSet) 
     }
     loaded.hooks = found.finish(hooks_trusted);
     loaded.problems.extend(loaded.hooks.problems.clone());
-    for key in [
-        "default_model",
-        "agent.fallback_model",
-        "agent.planner_model",
-    ] {
-        let wanted = match key {
-            "default_model" => loaded.settings.default_model.as_deref(),
-            "agent.planner_model" => loaded.settings.options.planner_model.as_deref(),
-            _ => loaded.settings.fallback_model.as_deref(),
-        };
-        let unknown = wanted.and_then(|wanted| {
-            let found = shipped::find_any(&loaded.settings.providers, wanted);
-            found
-                .err()
-                .filter(|_| !wanted.is_empty() && loaded.providers_lost.is_empty())
-        });
-        if let Some(failure) = unknown {
-            let (what, hint) = (failure.message, failure.hint);
-            loaded.problems.push(format!("`{key}`: {what} {hint}"));
-        }
-    }
+    let unknown = unknown_models(&loaded);
+    loaded.problems.extend(unknown);
     loaded
+}
+
+/// The problems of settings that name a model that there is not. None where a provider was lost, which may have it.
+fn unknown_models(loaded: &Loaded) -> Vec<String> {
+    if !loaded.providers_lost.is_empty() {
+        return Vec::new();
+    }
+    let settings = &loaded.settings;
+    let named = [
+        ("default_model", &settings.default_model),
+        ("agent.fallback_model", &settings.fallback_model),
+        ("agent.planner_model", &settings.options.planner_model),
+    ];
+    let problems = named.into_iter().filter_map(|(key, wanted)| {
+        let wanted = wanted.as_deref().filter(|wanted| !wanted.is_empty())?;
+        let failure = shipped::find_any(&settings.providers, wanted).err()?;
+        let (what, hint) = (failure.message, failure.hint);
+        Some(format!("`{key}`: {what} {hint}"))
+    });
+    problems.collect()
 }
 
 struct SettingsReader {
@@ -423,98 +429,6 @@ impl SettingsReader {
         }
     }
 
-    fn take_providers(&mut self, file: &File, item: &Item, trusted: bool) {
-        if file.layer == Layer::Project && !trusted {
-            return;
-        }
-        let Some(entries) = item.as_array_of_tables() else {
-            let place = place(file, item);
-            let problem = format!("{place}: `providers` must be written as `[[providers]]`");
-            self.lose(true, problem);
-            return;
-        };
-        for table in entries {
-            let line = table
-                .span()
-                .map_or(1, |span| read::line_of(&file.text, span.start));
-            match providers::read(&project::flat(table)) {
-                Ok((mut entry, wrong)) => {
-                    for (key, why) in wrong {
-                        let place = table.get(key).map(|item| place(file, item));
-                        self.problems.push(format!(
-                            "{}: `{key}` of the provider `{}` is ignored: {why}",
-                            place.unwrap_or_else(|| file.path.display().to_string()),
-                            shown(&entry.name),
-                        ));
-                    }
-                    if !is_kind(&entry.kind) {
-                        let place = table.get("kind").map(|kind| place(file, kind));
-                        self.problems.push(format!(
-                            "{}: `kind` of the provider `{}` must be one of {}; it cannot be used",
-                            place.unwrap_or_else(|| file.path.display().to_string()),
-                            shown(&entry.name),
-                            kinds().join(", ")
-                        ));
-                    }
-                    entry.origin = file.path.display().to_string();
-                    entry.line = line;
-                    // By name: a project's entry is added to the user's, and never takes one's place.
-                    if self.providers.iter().any(|known| known.name == entry.name) {
-                        let place = file.path.display();
-                        // The same name in a project would redirect the user's provider.
-                        self.problems.push(format!(
-                            "{place}:{line}: the provider `{}` is already defined; this one is ignored",
-                            entry.name
-                        ));
-                    } else if let Some(why) = (file.layer == Layer::Project)
-                        .then(|| self.redirects(&entry))
-                        .flatten()
-                    {
-                        let place = file.path.display();
-                        self.problems
-                            .push(format!("{place}:{line}: {why}; this provider is ignored"));
-                    } else {
-                        self.providers.push(entry);
-                    }
-                }
-                Err(error) => {
-                    for problem in wrong_entry(file, table, line, &error) {
-                        self.lose(true, problem);
-                    }
-                }
-            }
-        }
-    }
-
-    /// Why a project's provider would get what is meant for another one of the user's, if it would (I29). Trust in
-    /// the project does not change that.
-    fn redirects(&self, entry: &ProviderEntry) -> Option<String> {
-        let shipped = shipped::all();
-        if shipped.iter().any(|known| known.name == entry.name) {
-            return Some(format!(
-                "the provider `{}` is built in, and a project cannot replace it",
-                shown(&entry.name)
-            ));
-        }
-        let own = self.providers.iter();
-        let own = own.filter(|known| !self.is_projects(known));
-        let variable = entry.api_key_env.as_deref()?;
-        let owner = own
-            .chain(&shipped)
-            .find(|known| known.api_key_env.as_deref() == Some(variable))?;
-        Some(format!(
-            "`{}` holds the key of your provider `{}`, which a project's provider cannot use",
-            shown(variable),
-            shown(&owner.name)
-        ))
-    }
-
-    fn is_projects(&self, entry: &ProviderEntry) -> bool {
-        Path::new(&entry.origin)
-            .file_name()
-            .is_some_and(|name| name == "reasonix.toml")
-    }
-
     fn finish(self, project: Option<Project>) -> Loaded {
         let trusted = project.as_ref().is_some_and(|project| project.keys_trusted);
         let mut settings = self.values.settings(self.providers);
@@ -548,61 +462,6 @@ impl SettingsReader {
             rules_lost: !self.lost_rules.is_empty(),
         }
     }
-}
-
-/// The problems of an entry: each key that it cannot have, with its line; else the wrong value.
-fn wrong_entry(file: &File, table: &Table, line: usize, error: &toml::de::Error) -> Vec<String> {
-    let unknown = table
-        .iter()
-        .filter(|(name, _)| FIELDS.iter().all(|(known, _)| known != name));
-    let unknown: Vec<_> = unknown
-        .map(|(name, item)| {
-            let known = FIELDS.iter().map(|(known, _)| *known);
-            let hint = match is_setting(name) {
-                // In TOML keys below a table header belong to the table.
-                true => "; put settings above the first `[[providers]]`".to_owned(),
-                false => hint(&nearest(name, known)),
-            };
-            format!(
-                "{}: a provider has no key `{}`{hint}; this provider is ignored",
-                place(file, item),
-                shown(name),
-            )
-        })
-        .collect();
-    if !unknown.is_empty() {
-        return unknown;
-    }
-    let known: Vec<_> = FIELDS.iter().map(|(name, _)| *name).collect();
-    vec![format!(
-        "{}:{line}: this provider is ignored: {} (it may have {})",
-        file.path.display(),
-        error.message(),
-        known.join(", ")
-    )]
-}
-
-/// Whether there is a setting, or a table of settings, of this name.
-fn is_setting(name: &str) -> bool {
-    KEYS.iter().any(|key| {
-        let rest = key.name.strip_prefix(name);
-        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-    })
-}
-
-/// The kinds of providers that there are.
-pub(super) fn kinds() -> Vec<&'static str> {
-    ::providers::KINDS
-        .iter()
-        .copied()
-        .chain(["replay"])
-        .collect()
-}
-
-/// Whether there is a kind of providers of this name.
-#[must_use]
-pub fn is_kind(kind: &str) -> bool {
-    kinds().contains(&kind)
 }
 
 fn place(file: &File, item: &Item) -> String {
