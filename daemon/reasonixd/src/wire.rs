@@ -22,15 +22,20 @@ use crate::key_keeper::ParentKeeper;
 use crate::server_content::PoolContent;
 use crate::server_sandbox::rule_layers;
 use crate::settings::kept::KeptFiles;
-use crate::settings::{self, Loaded, ProviderEntry, Settings, effort, facts, presets, shipped};
+use crate::settings::{
+    self, Loaded, Project, ProviderEntry, Settings, effort, facts, presets, shipped,
+};
 
+mod model_choice;
+mod prompt_files;
 mod provider;
 
+pub use model_choice::default_model;
+use model_choice::{fallback, no_provider, with_what_was_lost};
+pub use prompt_files::unusable_prompt_files;
+use prompt_files::{examples, system_prompt};
 pub use provider::check;
 use provider::{Opened, account, gone, means, open, silent};
-
-/// Bytes of the file that holds a system prompt.
-const SYSTEM_PROMPT_BYTES_MAX: u64 = 64 * 1024;
 
 /// Puts sessions together.
 pub struct Wire {
@@ -175,25 +180,9 @@ impl Wire {
         let rules = rule_layers(&self.home, &settings, loaded.project.as_ref());
         let mut notices = loaded.problems;
         notices.extend(server_tools.notices);
-        if let Some(project) = loaded.project.filter(|project| !project.trusted) {
-            notices.push(format!(
-                "`{}` is not trusted; these settings have no effect until it is: {}",
-                project.file.display(),
-                project.without_effect().join(" · ")
-            ));
-        }
-        let system_prompt = system_prompt(&settings).unwrap_or_else(|problem| {
-            notices.push(problem);
-            session::SYSTEM_PROMPT.to_owned()
-        });
-        let system_prompt = match reasoning_language(&settings) {
-            Some(sentence) => format!("{}\n\n{sentence}", system_prompt.trim_end()),
-            None => system_prompt,
-        };
-        let examples = examples(&settings).unwrap_or_else(|problem| {
-            notices.push(problem);
-            None
-        });
+        notices.extend(loaded.project.as_ref().and_then(trust_notice));
+        let system_prompt = system_prompt(&settings, &mut notices);
+        let examples = examples(&settings, &mut notices);
         if let Err(failure) = fallback(&settings) {
             notices.push(format!(
                 "No fallback model: {} {}",
@@ -211,13 +200,7 @@ impl Wire {
                 rules,
                 model,
             },
-            secret_variables: settings
-                .providers
-                .into_iter()
-                .chain(shipped::all())
-                .filter_map(|entry| entry.api_key_env)
-                .chain(own.stored())
-                .collect(),
+            secret_variables: secret_variables(settings.providers, &own),
             pass: settings.pass,
             options: settings.options,
             enabled_tools: settings.enabled_tools,
@@ -239,53 +222,23 @@ impl Wire {
     }
 }
 
-/// Files of the system prompt and of the examples that cannot be used, each with what new sessions do without.
-pub fn unusable_prompt_files(settings: &Settings) -> Vec<String> {
-    let system_prompt = system_prompt(settings).err();
-    let examples = examples(settings).err();
-    system_prompt.into_iter().chain(examples).collect()
+/// What an untrusted project does not get. `None`: it is trusted.
+fn trust_notice(project: &Project) -> Option<String> {
+    let notice = || {
+        format!(
+            "`{}` is not trusted; these settings have no effect until it is: {}",
+            project.file.display(),
+            project.without_effect().join(" · ")
+        )
+    };
+    (!project.trusted).then(notice)
 }
 
-/// Examples for the model of new sessions. The error says why there are none.
-fn examples(settings: &Settings) -> Result<Option<String>, String> {
-    let Some(file) = &settings.examples_file else {
-        return Ok(None);
-    };
-    let reason = match settings::read::following_up_to(file, SYSTEM_PROMPT_BYTES_MAX) {
-        Ok(text) if !text.trim().is_empty() => return Ok(Some(text)),
-        Ok(_) => "it is empty".to_owned(),
-        Err(error) => error.to_string(),
-    };
-    Err(format!(
-        "The model gets no examples: `agent.examples_file` names `{}`: {reason}.",
-        file.display()
-    ))
-}
-
-/// The sentence that asks for a language of the reasoning.
-fn reasoning_language(settings: &Settings) -> Option<&'static str> {
-    match settings.reasoning_language.as_deref()? {
-        "en" => Some("Reason in English, whatever language the user writes in."),
-        "zh" => Some("Reason in Chinese (简体中文), whatever language the user writes in."),
-        _ => None,
-    }
-}
-
-/// The system prompt of new sessions. The error says why the shipped one is used.
-fn system_prompt(settings: &Settings) -> Result<String, String> {
-    let Some(file) = &settings.system_prompt_file else {
-        let own = settings.system_prompt.as_deref();
-        return Ok(own.unwrap_or(session::SYSTEM_PROMPT).to_owned());
-    };
-    let reason = match settings::read::following_up_to(file, SYSTEM_PROMPT_BYTES_MAX) {
-        Ok(text) if !text.trim().is_empty() => return Ok(text),
-        Ok(_) => "it is empty".to_owned(),
-        Err(error) => error.to_string(),
-    };
-    Err(format!(
-        "The shipped system prompt is used: `agent.system_prompt_file` names `{}`: {reason}.",
-        file.display()
-    ))
+/// The variables that hold keys: commands do not get them.
+fn secret_variables(providers: Vec<ProviderEntry>, own: &Own) -> Vec<String> {
+    let entries = providers.into_iter().chain(shipped::all());
+    let variables = entries.filter_map(|entry| entry.api_key_env);
+    variables.chain(own.stored()).collect()
 }
 
 /// The limits of a session that asks this model.
@@ -615,77 +568,4 @@ impl Assembly for Wire {
     fn user_home(&self) -> PathBuf {
         self.user_home.clone()
     }
-}
-
-/// What a session gets that names no model: the setting, else the first provider. If nothing is configured, the
-/// first of those that come with the program whose key is there; not where an entry was lost that may have been meant.
-pub fn default_model(loaded: &Loaded, has_key: &dyn Fn(&str) -> bool) -> Option<String> {
-    let settings = &loaded.settings;
-    let first = || settings.providers.first().map(|entry| entry.name.clone());
-    let set = settings.default_model.clone();
-    let configured = set.filter(|model| !model.is_empty()).or_else(first);
-    configured.or_else(|| {
-        let entry = loaded
-            .providers_lost
-            .is_empty()
-            .then(|| shipped::with_key(has_key));
-        entry.flatten().map(|entry| entry.name)
-    })
-}
-
-/// The model that answers if the model of a session is down. One that does not exist is listed in the problems of the settings.
-fn fallback(settings: &Settings) -> Result<Option<turn::Fallback>, Failure> {
-    let wanted = settings.fallback_model.as_deref();
-    let found = wanted.and_then(|wanted| shipped::find_any(&settings.providers, wanted).ok());
-    let Some((entry, model)) = found else {
-        return Ok(None);
-    };
-    let effort = effort::resolve(&entry, &model, Effort::Configured)?;
-    Ok(Some(turn::Fallback {
-        provider: entry.name,
-        model,
-        effort,
-    }))
-}
-
-fn no_provider(loaded: &Loaded, home: &Home) -> Failure {
-    if let Some(problem) = loaded.providers_lost.first().or(loaded.problems.first()) {
-        // The problem may be in the very entry that is missing.
-        return Failure::new(
-            ErrorName::InvalidConfig,
-            format!("No provider is configured, and the config has a problem: {problem}"),
-            "Fix it; `reasonix doctor` lists all problems.",
-        )
-        .with("file", home.config().display().to_string())
-        .with("problems", loaded.problems.clone());
-    }
-    let held_back = loaded
-        .project
-        .as_ref()
-        .is_some_and(|project| !project.config_trusted);
-    let hint = if held_back {
-        "The project's providers have no effect until you trust the project; put your own in your user config.".to_owned()
-    } else {
-        format!(
-            "Set the key of a known provider, choose a provider with `reasonix setup`, or add a `[[providers]]` entry to {} (see reasonix.example.toml).",
-            home.config().display()
-        )
-    };
-    Failure::new(ErrorName::InvalidConfig, "No provider is configured.", hint)
-        .with("file", home.config().display().to_string())
-        .with("problems", loaded.problems.clone())
-}
-
-/// Of a model that is not found, where entries were ignored: the one that is meant may be among them.
-fn with_what_was_lost(mut failure: Failure, loaded: &Loaded) -> Failure {
-    if failure.name == ErrorName::NotFound
-        && let Some(problem) = loaded.providers_lost.first()
-    {
-        failure.message = format!("{} The config has a problem: {problem}", failure.message);
-        failure.hint = format!(
-            "Fix it; `reasonix doctor` lists all problems. {}",
-            failure.hint
-        );
-    }
-    failure
 }
