@@ -10,31 +10,26 @@ use std::time::{Duration, Instant};
 use contract::ToolSet;
 use proto::params::daemon::ShutdownMode;
 use proto::paths::Paths;
-use proto::{Pid, Stamp};
-use session::{ResidencyLimits, Supervisor};
-use store::catalog::{Catalog, CatalogError, CatalogState, OpenedCatalog};
+use session::Supervisor;
+use store::catalog::CatalogState;
 use store::home::Home;
 use store::lock::{HomeLock, LockError};
-use store::pids::PidCounter;
 use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
-use uuid::Uuid;
 
-use crate::credentials::StoredLogins;
-use crate::daemon::{Daemon, Problems};
+use crate::daemon::Daemon;
 use crate::ending::{self, Budget};
 use crate::gate::{Gate, ShutdownReason};
 use crate::hold::Hold;
 use crate::key_keeper::ParentKeeper;
-use crate::rpc::{self, Clients, Socket};
-use crate::server_admission::ConfiguredServers;
-use crate::server_sandbox::ServerSandboxes;
-use crate::settings::kept::KeptFiles;
+use crate::rpc::{self, Socket};
 use crate::settings::{Life, Loaded};
-use crate::temporary::Temporary;
 use crate::version::version;
-use crate::wire::Wire;
 use crate::{autostart, idle, logfile, mark, retention, settings, signals, stop_request};
+
+mod parts;
+
+use parts::Parts;
 
 /// How long a thread for work that blocks is kept without any. Work goes to the one that has waited longest, so that a
 /// little of it keeps as many alive as come to their turn in this time.
@@ -71,12 +66,7 @@ pub fn run(keys_on_stdin: bool) -> ExitCode {
         Ok(paths) => paths,
         Err(error) => return fail(&error),
     };
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
-        .thread_keep_alive(IDLE_THREADS)
-        .enable_all()
-        .build();
-    let runtime = match runtime {
+    let runtime = match start_runtime() {
         Ok(runtime) => runtime,
         Err(error) => return fail(&error),
     };
@@ -107,14 +97,6 @@ pub fn run(keys_on_stdin: bool) -> ExitCode {
         }
         Err(error) => return fail(&error),
     };
-    let key_keeper = match keys_on_stdin.then(ParentKeeper::on_stdin) {
-        Some(Ok(keeper)) => keeper,
-        Some(Err(error)) => {
-            tracing::warn!(%error, "the parent keeps no keys: a crash would lose them");
-            ParentKeeper::nobody()
-        }
-        None => ParentKeeper::nobody(),
-    };
     let start = Start {
         home,
         paths,
@@ -124,7 +106,7 @@ pub fn run(keys_on_stdin: bool) -> ExitCode {
         loaded,
         tools,
         gate,
-        key_keeper: Arc::new(key_keeper),
+        key_keeper: Arc::new(key_keeper(keys_on_stdin)),
         is_restarted: keys_on_stdin,
     };
     let end = held(&runtime, &start);
@@ -137,6 +119,26 @@ pub fn run(keys_on_stdin: bool) -> ExitCode {
             tracing::error!("{error:#}");
             fail(&*error)
         }
+    }
+}
+
+fn start_runtime() -> std::io::Result<Runtime> {
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .thread_keep_alive(IDLE_THREADS)
+        .enable_all()
+        .build()
+}
+
+/// Who keeps keys across a crash.
+fn key_keeper(keys_on_stdin: bool) -> ParentKeeper {
+    match keys_on_stdin.then(ParentKeeper::on_stdin) {
+        Some(Ok(keeper)) => keeper,
+        Some(Err(error)) => {
+            tracing::warn!(%error, "the parent keeps no keys: a crash would lose them");
+            ParentKeeper::nobody()
+        }
+        None => ParentKeeper::nobody(),
     }
 }
 
@@ -253,125 +255,23 @@ fn fail(error: &dyn std::error::Error) -> ExitCode {
     crate::exit(1)
 }
 
-/// The store of logins, where the setting says that it is now.
-fn logins_of(start: &Start) -> StoredLogins {
-    let (home, user_home) = (Arc::clone(&start.home), start.user_home.clone());
-    let tools = start.tools.clone();
-    StoredLogins::new(start.home.root().to_owned(), move || {
-        // The user's own matter: no directory has a say.
-        let loaded = settings::load(home.root(), None, &user_home, &tools);
-        loaded.settings.credentials_store
-    })
-}
-
-/// What MCP servers that are programs are started with. `temp`: where temporary files are; `masked`: what no tool touches.
-fn programs(
-    start: &Start,
-    procs: &Arc<procs::Procs>,
-    (temp, masked): (&Path, &[PathBuf]),
-    kept: &Arc<KeptFiles>,
-) -> mcp::Programs {
-    let spawn = Arc::clone(procs) as Arc<dyn contract::Spawn>;
-    let after_crash = Arc::clone(&spawn);
-    // Files that commands of all sessions made while the previous daemon was killed are moved away now. Those of servers
-    // are reported here, the others by their sessions. It may search a tree: only a new approval waits for it.
-    tokio::task::spawn_blocking(move || {
-        for left in after_crash.leftovers(Pid(0)) {
-            tracing::warn!(path = %left.path, kept = ?left.kept, problem = ?left.problem, "an MCP server made a protected name");
-        }
-    });
-    mcp::Programs {
-        spawn,
-        dir: temp.to_path_buf(),
-        sandboxes: Arc::new(ServerSandboxes {
-            home: Arc::clone(&start.home),
-            user_home: start.user_home.clone(),
-            known_tools: start.tools.clone(),
-            procs: Arc::clone(procs),
-            kept: Arc::clone(kept),
-            masked: [masked, &[temp.to_path_buf()]].concat(),
-        }),
-    }
-}
-
 /// The life itself, under the home's lock: from the socket to the last answer.
 ///
 /// # Errors
 /// It cannot begin: no socket, no threads, no counter of pids.
 pub async fn live(start: &Start) -> anyhow::Result<()> {
-    let (home, gate) = (&start.home, &start.gate);
+    let gate = &start.gate;
     let started = Instant::now();
-    let hold = Hold::of(home, &start.paths.socket)?;
+    let hold = Hold::of(&start.home, &start.paths.socket)?;
     let socket = Socket::bind(&start.paths.socket)?;
-    let mut limits = procs::ResourceLimits::default();
-    limits.memory = start.loaded.settings.memory_limit.or(limits.memory);
-    let procs = procs::Procs::start(procs::ProcsOptions {
-        limits,
-        umask: Some(start.umask),
-        layers: start.layers,
-        ..procs::ProcsOptions::of_this_binary(home.quarantine())?
-    })?;
-    let temporary = Temporary::make(home).inspect_err(|error| {
-        tracing::error!(%error, "no directory for temporary files: commands cannot be held");
-    });
-    let temporary = temporary.ok();
-    let temp = temporary.as_ref().map(Temporary::path);
-    let kept = Arc::new(KeptFiles::new(Arc::clone(home), start.tools.clone()));
-    let masked: Vec<_> = [Some(home.root()), socket.path().parent()]
-        .into_iter()
-        .flatten()
-        .map(Path::to_path_buf)
-        .collect();
-    let logins = mcp::Logins::new(Arc::new(logins_of(start)));
-    let servers = mcp::Pool::new(mcp::PoolOptions {
-        connect: Arc::new(mcp::SdkConnector {
-            programs: temp.map(|temp| programs(start, &procs, (temp, &masked), &kept)),
-            logins: Arc::clone(&logins),
-        }),
-        dir: home.root().join("mcp"),
-        runtime: tokio::runtime::Handle::current(),
-        admission: Arc::new(ConfiguredServers {
-            home: Arc::clone(home),
-            user_home: start.user_home.clone(),
-            known_tools: start.tools.clone(),
-        }),
-    });
-    let shared = Shared {
-        procs: &procs,
-        masked,
-        temp,
-        kept: &kept,
-        mcp: &servers,
-    };
-    let (supervisor, fresh) = sessions(start, shared)?;
-    let life = start.loaded.settings.life;
-    let daemon = Arc::new(Daemon {
-        home: Arc::clone(home),
-        user_home: start.user_home.clone(),
-        socket: socket.path().to_path_buf(),
-        supervisor: Arc::clone(&supervisor),
-        procs: Arc::clone(&procs),
-        clients: Clients::default(),
-        started,
-        started_at: Stamp::now(),
-        instance: Uuid::now_v7(),
-        gate: Arc::clone(gate),
-        hold,
-        life,
-        problems: Problems::default(),
-        kept,
-        mcp: servers,
-        mcp_logins: logins,
-        tools: start.tools.clone(),
-    });
+    // If the start fails, the daemon is dropped before its temporary files.
+    let Parts {
+        temporary,
+        catalog,
+        daemon,
+    } = Parts::make(start, socket.path(), hold, started)?;
     autostart::check(&start.loaded, &start.user_home).map_err(anyhow::Error::msg)?;
-    let recovered = recover(&supervisor, gate).await;
-    if recovered && fresh == CatalogState::Filled {
-        supervisor.check_later();
-    } else if recovered {
-        tracing::info!(?fresh, "the catalog of sessions is made from the logs");
-        supervisor.fill_later();
-    }
+    recover_sessions(&daemon.supervisor, gate, catalog).await;
     // As long as the daemon lives.
     let _kept_servers = match autostart::begin(&daemon, &start.loaded).await {
         Ok(kept) => kept,
@@ -379,13 +279,14 @@ pub async fn live(start: &Start) -> anyhow::Result<()> {
             // What was recovered goes on with the next daemon.
             gate.end();
             let budget = Budget::new(ending::END_MAX);
-            ending::end(ShutdownReason::HandOver, gate, &supervisor, &procs, budget).await;
+            let leave = ShutdownReason::HandOver;
+            ending::end(leave, gate, &daemon.supervisor, &daemon.procs, budget).await;
             anyhow::bail!(problem);
         }
     };
     let methods = rpc::module(Arc::clone(&daemon)).into();
     let stop = CancellationToken::new();
-    tracing::info!(version = version(), pid = std::process::id(), home = %home.root().display(), "ready");
+    tracing::info!(version = version(), pid = std::process::id(), home = %start.home.root().display(), "ready");
     let serving = tokio::spawn(rpc::serve(
         socket,
         Arc::clone(&daemon),
@@ -393,17 +294,28 @@ pub async fn live(start: &Start) -> anyhow::Result<()> {
         stop.clone(),
     ));
     let retention = tokio::spawn(retention::keep(Arc::downgrade(&daemon)));
-    let leave = until_asked(&daemon, life).await;
+    let leave = until_asked(&daemon, daemon.life).await;
     retention.abort();
     let budget = Budget::new(ending::END_MAX);
     gate.end();
     tracing::info!(?leave, "stopping");
     store_stop_request(&daemon, leave);
-    ending::end(leave, gate, &supervisor, &procs, budget).await;
+    ending::end(leave, gate, &daemon.supervisor, &daemon.procs, budget).await;
     ending::close(&stop, serving, budget).await;
     drop(temporary);
     tracing::info!("stopped");
     Ok(())
+}
+
+/// Recovers the sessions, and has the catalog checked or made from the logs behind that.
+async fn recover_sessions(supervisor: &Arc<Supervisor>, gate: &Gate, fresh: CatalogState) {
+    let recovered = recover(supervisor, gate).await;
+    if recovered && fresh == CatalogState::Filled {
+        supervisor.check_later();
+    } else if recovered {
+        tracing::info!(?fresh, "the catalog of sessions is made from the logs");
+        supervisor.fill_later();
+    }
 }
 
 /// Brings the sessions back that have unfinished work. False: asked to stop meanwhile, it leaves the rest to the next
@@ -423,72 +335,6 @@ async fn recover(supervisor: &Arc<Supervisor>, gate: &Gate) -> bool {
             false
         }
     }
-}
-
-/// What sessions share.
-struct Shared<'a> {
-    procs: &'a Arc<procs::Procs>,
-    /// Directories that no tool touches: the home, and the socket's.
-    masked: Vec<PathBuf>,
-    temp: Option<&'a Path>,
-    kept: &'a Arc<KeptFiles>,
-    mcp: &'a Arc<mcp::Pool>,
-}
-
-/// The sessions of the home, none of them loaded yet.
-fn sessions(start: &Start, shared: Shared<'_>) -> anyhow::Result<(Arc<Supervisor>, CatalogState)> {
-    let home = &start.home;
-    let opened = open_catalog(home)?;
-    let catalog = Arc::new(opened.catalog);
-    let pids = Arc::new(PidCounter::open(home)?);
-    match catalog.highest_pid() {
-        Ok(highest) => pids.raise_above(highest),
-        Err(error) => tracing::error!(%error, "the catalog cannot be read"),
-    }
-    let wire = Wire {
-        home: Arc::clone(home),
-        user_home: start.user_home.clone(),
-        procs: Arc::clone(shared.procs),
-        masked: shared.masked,
-        temp: shared.temp.map(Path::to_path_buf),
-        kept: Arc::clone(shared.kept),
-        mcp: Arc::clone(shared.mcp),
-        key_keeper: Arc::clone(&start.key_keeper),
-        brokers: Arc::default(),
-        tools: tools::BuiltIn::default(),
-        known_tools: start.tools.clone(),
-        bounds: settings::KnownBounds::default(),
-        guards: settings::KnownGuards::default(),
-    };
-    let residency_limits = match start.loaded.settings.life.evict {
-        Some(idle) => ResidencyLimits {
-            idle,
-            ..ResidencyLimits::default()
-        },
-        None => ResidencyLimits {
-            idle: Duration::MAX,
-            idle_max: usize::MAX,
-        },
-    };
-    let supervisor = Supervisor::with(
-        Arc::clone(home),
-        catalog,
-        pids,
-        Arc::new(wire),
-        residency_limits,
-    )?;
-    Ok((supervisor, opened.state))
-}
-
-/// The catalog only repeats what the logs say: where the disk does not want one, it lives in memory.
-fn open_catalog(home: &Home) -> Result<OpenedCatalog, CatalogError> {
-    Catalog::open(home).or_else(|error| {
-        tracing::error!(
-            error = store::reason(&error),
-            "the catalog cannot be opened; it is rebuilt in memory"
-        );
-        Catalog::in_memory()
-    })
 }
 
 /// A stop that came by a signal is stored here; one that came by a call was, before it was acknowledged.
