@@ -272,20 +272,7 @@ fn finish(case: &JudgeContext<'_>, judged: CallFindings) -> Explanation {
         read_only,
         scopes,
     } = judged;
-    // Only the sandbox restricts commands.
-    let confinement = match case.call.tool.family {
-        Family::Session | Family::WebFetch | Family::WebSearch | Family::Task | Family::Memory => {
-            Confinement::None
-        }
-        Family::Read | Family::Edit | Family::Bash if case.call.is_mcp() => Confinement::None,
-        Family::Read | Family::Edit => Confinement::Files,
-        Family::Bash => match case.context.sandbox {
-            SandboxStrength::None => Confinement::None,
-            strength @ (SandboxStrength::Partial | SandboxStrength::Full) => {
-                Confinement::Sandbox(strength)
-            }
-        },
-    };
+    let confinement = confinement(case);
     let refused = case
         .context
         .effective_permissions
@@ -333,6 +320,23 @@ fn finish(case: &JudgeContext<'_>, judged: CallFindings) -> Explanation {
         decision,
         doubt,
         parts: parts.into_iter().map(ExplainedPart::of).collect(),
+    }
+}
+
+/// What restricts a call. Only the sandbox restricts commands.
+fn confinement(case: &JudgeContext<'_>) -> Confinement {
+    match case.call.tool.family {
+        Family::Session | Family::WebFetch | Family::WebSearch | Family::Task | Family::Memory => {
+            Confinement::None
+        }
+        Family::Read | Family::Edit | Family::Bash if case.call.is_mcp() => Confinement::None,
+        Family::Read | Family::Edit => Confinement::Files,
+        Family::Bash => match case.context.sandbox {
+            SandboxStrength::None => Confinement::None,
+            strength @ (SandboxStrength::Partial | SandboxStrength::Full) => {
+                Confinement::Sandbox(strength)
+            }
+        },
     }
 }
 
