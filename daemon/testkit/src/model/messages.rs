@@ -236,21 +236,9 @@ fn result_fits(result: &Value) -> Result<(), String> {
 
 /// The events of an answer.
 pub fn events(answer: &Answer, number: usize, usage: Option<Usage>) -> Events {
-    let start = |id: String| {
-        event(&json!({"type": "message_start", "message": {
-            "id": id, "type": "message", "role": "assistant", "model": super::NAME,
-            "content": [], "stop_reason": null, "usage": usage.map(|usage| match answer.compaction {
-                Some(_) => json!({"input_tokens": 0, "output_tokens": 0}),
-                None => json!({
-                "input_tokens": usage.prompt.saturating_sub(usage.cached), "output_tokens": 1,
-                "cache_read_input_tokens": usage.cached, "cache_creation_input_tokens": 0,
-                }),
-            }),
-        }}))
-    };
     let mut said = Vec::new();
     if let Some(text) = &answer.replaced {
-        said.push(start(format!("msg_{number}_replaced")));
+        said.push(start(answer, &format!("msg_{number}_replaced"), usage));
         for piece in pieces(text, answer.chunk_bytes) {
             let delta = json!({"type": "text_delta", "text": piece});
             said.push(event(
@@ -258,10 +246,9 @@ pub fn events(answer: &Answer, number: usize, usage: Option<Usage>) -> Events {
             ));
         }
     }
-    said.push(start(format!("msg_{number}")));
+    said.push(start(answer, &format!("msg_{number}"), usage));
     said.push(event(&json!({"type": "ping"})));
-    let mut index = 0;
-    let mut block = |begin: Value, deltas: Vec<Value>| {
+    for (index, (begin, deltas)) in blocks(answer, number).into_iter().enumerate() {
         said.push(event(
             &json!({"type": "content_block_start", "index": index, "content_block": begin}),
         ));
@@ -273,42 +260,70 @@ pub fn events(answer: &Answer, number: usize, usage: Option<Usage>) -> Events {
         said.push(event(
             &json!({"type": "content_block_stop", "index": index}),
         ));
-        index += 1;
-    };
+    }
+    let mut end = vec![event(&message_delta(answer, usage))];
+    if answer.done {
+        end.push(event(&json!({"type": "message_stop"})));
+    }
+    Events { said, end }
+}
+
+/// The event that begins a message.
+fn start(answer: &Answer, id: &str, usage: Option<Usage>) -> String {
+    event(&json!({"type": "message_start", "message": {
+        "id": id, "type": "message", "role": "assistant", "model": super::NAME,
+        "content": [], "stop_reason": null, "usage": usage.map(|usage| match answer.compaction {
+            Some(_) => json!({"input_tokens": 0, "output_tokens": 0}),
+            None => json!({
+            "input_tokens": usage.prompt.saturating_sub(usage.cached), "output_tokens": 1,
+            "cache_read_input_tokens": usage.cached, "cache_creation_input_tokens": 0,
+            }),
+        }),
+    }}))
+}
+
+/// The blocks of an answer, each with its deltas.
+fn blocks(answer: &Answer, number: usize) -> Vec<(Value, Vec<Value>)> {
+    let mut blocks = Vec::new();
     if !answer.reasoning.is_empty() {
         let mut deltas: Vec<_> = pieces(&answer.reasoning, answer.chunk_bytes)
             .into_iter()
             .map(|piece| json!({"type": "thinking_delta", "thinking": piece}))
             .collect();
         deltas.push(json!({"type": "signature_delta", "signature": seal(&answer.reasoning)}));
-        block(
+        blocks.push((
             json!({"type": "thinking", "thinking": "", "signature": ""}),
             deltas,
-        );
+        ));
     }
     if !answer.text.is_empty() {
         let deltas = pieces(&answer.text, answer.chunk_bytes)
             .into_iter()
             .map(|piece| json!({"type": "text_delta", "text": piece}));
-        block(json!({"type": "text", "text": ""}), deltas.collect());
+        blocks.push((json!({"type": "text", "text": ""}), deltas.collect()));
     }
     for (at, call) in answer.calls.iter().enumerate() {
         let id = call.id_in(number, at);
         let deltas = pieces(&call.arguments, answer.chunk_bytes)
             .into_iter()
             .map(|piece| json!({"type": "input_json_delta", "partial_json": piece}));
-        block(
+        blocks.push((
             json!({"type": "tool_use", "id": id, "name": call.name, "input": {}}),
             deltas.collect(),
-        );
+        ));
     }
     if let Some(text) = &answer.compaction {
         // Whole, with its members in an order of the vendor's.
         let begin = json!({
             "content": text, "signature": seal(text), "tool_changes": [], "type": "compaction",
         });
-        block(begin, Vec::new());
+        blocks.push((begin, Vec::new()));
     }
+    blocks
+}
+
+/// Why the message ends, and what it used.
+fn message_delta(answer: &Answer, usage: Option<Usage>) -> Value {
     let natural = match (&answer.compaction, answer.calls.is_empty()) {
         (Some(_), _) => "compaction",
         (None, true) => "end_turn",
@@ -334,11 +349,7 @@ pub fn events(answer: &Answer, number: usize, usage: Option<Usage>) -> Events {
         Some(usage) => last["usage"] = json!({"output_tokens": usage.output}),
         None => {}
     }
-    let mut end = vec![event(&last)];
-    if answer.done {
-        end.push(event(&json!({"type": "message_stop"})));
-    }
-    Events { said, end }
+    last
 }
 
 fn event(value: &Value) -> String {
