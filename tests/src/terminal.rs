@@ -57,6 +57,9 @@ impl Shared {
     }
 }
 
+/// How long the end of a terminal is waited for once its program has ended.
+const LAST_WORDS: Duration = Duration::from_secs(2);
+
 impl Terminal {
     /// Starts a program in a terminal of this size. `TERM` is `xterm-256color`, and `COLORTERM` `truecolor`, where the
     /// command does not say something else.
@@ -492,7 +495,7 @@ impl Terminal {
         self.ours = None;
     }
 
-    /// Waits for the program's end: its exit code, or the signal that ended it as 128 and more.
+    /// Waits for the program's end, and until all that it wrote is read: its exit code, or the signal that ended it as 128 and more.
     ///
     /// # Panics
     /// It does not end.
@@ -518,6 +521,10 @@ impl Terminal {
             panic!("the program does not end; its screen:\n{screen}")
         });
         self.ended = Some(status);
+        if self.reader.is_some() {
+            // What it wrote last is on its way. Others may hold the terminal, from whom more could come.
+            let _ = crate::wait::within(LAST_WORDS, &mut || self.closed().then_some(()));
+        }
         status
     }
 
