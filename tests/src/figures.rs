@@ -69,7 +69,7 @@ pub struct Size {
 /// Enough for medians.
 pub const FULL: Size = Size {
     starts: 15,
-    rounds: 60,
+    rounds: 100,
     tokens: 20_000,
     calls: 500,
     stored: 10_000,

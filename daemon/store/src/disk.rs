@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{FlockOperation, OFlags, flock};
+use rustix::fs::{Dir, FlockOperation, OFlags, flock};
 use rustix::io::Errno;
 
 /// An operating system error, with the operation and the path.
@@ -69,6 +69,21 @@ pub(crate) fn private_dir(path: &Path) -> Result<bool, DiskError> {
 pub(crate) fn entries(dir: &Path) -> Result<Vec<DirEntry>, DiskError> {
     let entries = read_dir(dir).and_then(Iterator::collect);
     entries.at("read the directory", dir)
+}
+
+/// Takes each name in a directory, in no order. Quicker than `entries` where there are many.
+pub(crate) fn each_name(dir: &Path, mut take: impl FnMut(&[u8])) -> Result<(), DiskError> {
+    let mut look = || {
+        for entry in Dir::read_from(File::open(dir)?)? {
+            let entry = entry?;
+            let name = entry.file_name().to_bytes();
+            if name != b"." && name != b".." {
+                take(name);
+            }
+        }
+        Ok(())
+    };
+    look().at("read the directory", dir)
 }
 
 /// Removes a file, if it exists.

@@ -2,7 +2,7 @@
 //!
 //! Creates directories, but no files. Called at start-up. Everything else uses the paths.
 
-use std::fs::{DirBuilder, DirEntry};
+use std::fs::DirBuilder;
 use std::io::Write as _;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use proto::SessionId;
 use sha2::{Digest, Sha256};
 
-use crate::disk::{DiskError, IoContext, entries, private, private_dir, remove_file, sync_dir};
+use crate::disk::{DiskError, IoContext, each_name, private, private_dir, remove_file, sync_dir};
 
 /// Maximum characters of the root's name in the name of a project directory.
 const NAME_MAX: usize = 40;
@@ -214,18 +214,21 @@ impl Home {
 
 /// The entries of a directory whose names are session ids.
 pub(crate) fn ids_in(dir: &Path) -> Result<Vec<SessionId>, DiskError> {
-    Ok(ids_of(&entries(dir)?))
+    let mut ids = Vec::new();
+    each_name(dir, |name| ids.extend(id_of(name)))?;
+    Ok(ids)
 }
 
-/// Those of these entries whose names are session ids.
-pub(crate) fn ids_of(entries: &[DirEntry]) -> Vec<SessionId> {
-    let ids = entries.iter().filter_map(|entry| {
-        let name = entry.file_name();
-        let id: SessionId = name.to_str()?.parse().ok()?;
-        // A UUID in another spelling would be another file.
-        (id.to_string().as_str() == name).then_some(id)
-    });
-    ids.collect()
+/// The session id that a name is, in its usual spelling: a UUID in another one would be another file.
+pub(crate) fn id_of(name: &[u8]) -> Option<SessionId> {
+    /// Of a UUID with hyphens; other spellings are shorter or longer.
+    const LENGTH: usize = 36;
+    let is_usual = name.len() == LENGTH && !name.iter().any(u8::is_ascii_uppercase);
+    std::str::from_utf8(name)
+        .ok()
+        .filter(|_| is_usual)?
+        .parse()
+        .ok()
 }
 
 /// Checks that a directory is ours and that nobody else can write to it. Refuses symbolic links.

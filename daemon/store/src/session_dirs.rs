@@ -4,15 +4,17 @@
 //! These temporary names begin with a dot, so listings skip them. Leftovers of a crash are swept at
 //! start-up.
 
-use std::fs::{DirEntry, read_dir, remove_dir_all, rename, symlink_metadata};
+use std::ffi::OsStr;
+use std::fs::{read_dir, remove_dir_all, rename, symlink_metadata};
 use std::io;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use proto::SessionId;
 use uuid::Uuid;
 
-use crate::disk::{DiskError, IoContext, entries, sync_dir};
-use crate::home::{Home, ids_of};
+use crate::disk::{DiskError, IoContext, each_name, entries, sync_dir};
+use crate::home::{Home, id_of};
 use crate::{log, markers};
 
 const DELETED: &str = ".gone-";
@@ -86,11 +88,14 @@ pub fn sweep(home: &Home) -> Result<SweptSessions, DiskError> {
             .map(|()| to)
             .ok()
     };
-    let entries = entries(&home.sessions())?;
-    let sessions = ids_of(&entries);
-    let leftovers = leftovers(entries).filter_map(move_away).collect();
+    let (mut leftovers, mut sessions) = (Vec::new(), Vec::new());
+    each_name(&home.sessions(), |name| match id_of(name) {
+        Some(session) => sessions.push(session),
+        None if is_leftover(name) => leftovers.push(home.sessions().join(OsStr::from_bytes(name))),
+        None => {}
+    })?;
     Ok(SweptSessions {
-        leftovers,
+        leftovers: leftovers.into_iter().filter_map(move_away).collect(),
         sessions,
     })
 }
@@ -137,12 +142,8 @@ pub fn sweep_uncreated(home: &Home, unknown: impl Iterator<Item = SessionId>) {
     }
 }
 
-fn leftovers(entries: Vec<DirEntry>) -> impl Iterator<Item = PathBuf> {
-    let ours = |name: &str| name.starts_with(DELETED) || name.starts_with(NEW);
-    let left = entries
-        .into_iter()
-        .filter(move |entry| entry.file_name().to_str().is_some_and(ours));
-    left.map(|entry| entry.path())
+fn is_leftover(name: &[u8]) -> bool {
+    name.starts_with(DELETED.as_bytes()) || name.starts_with(NEW.as_bytes())
 }
 
 /// Total length of all files in a directory tree. Unreadable entries count as 0. A file with

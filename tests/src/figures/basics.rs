@@ -8,7 +8,8 @@ use proto::methods::{DaemonStatus, InteractionList};
 use proto::params::Empty;
 
 use super::endpoint::{Endpoint, Round};
-use super::table::{Figure, mb, median, p95, plain, row};
+use super::spent::processor_time;
+use super::table::{Figure, mb, median, ms, p95, plain, row};
 use super::{Size, floors};
 use crate::House;
 
@@ -41,16 +42,23 @@ pub fn figures(size: Size) -> Vec<Figure> {
         "15 ms + two syncs",
     ));
 
-    let (p50, p95) = rounds(size, &house, &endpoint, 1);
-    figures.push(row("added per round of one read, p50", p50, trip, "0.5 ms"));
-    figures.push(row("added per round of one read, p95", p95, trip, "2 ms"));
-    let (four, _) = rounds(size, &house, &endpoint, 4);
+    let one = rounds(size, &house, &endpoint, 1);
+    let p50 = "added per round of one read, p50";
+    figures.push(row(p50, one.p50, trip, "0.5 ms"));
     figures.push(row(
-        "added per round of four reads, p50",
-        four,
+        "added per round of one read, p95",
+        one.p95,
         trip,
-        "0.5 ms",
+        "2 ms",
     ));
+    let time = ms(one.processor_time);
+    figures.push(plain("… the daemon's processor time a round", time, "–"));
+    let four = rounds(size, &house, &endpoint, 4);
+    let p50 = "added per round of four reads, p50";
+    figures.push(row(p50, four.p50, trip, "0.5 ms"));
+    let time = ms(four.processor_time);
+    let what = "… the daemon's processor time a round of four";
+    figures.push(plain(what, time, "–"));
 
     let (answer, bare) = long_answer(size, &house, &endpoint);
     figures.push(row(
@@ -112,18 +120,34 @@ pub fn hello(house: &House, endpoint: &Endpoint) -> (Duration, Duration) {
     (first, exit)
 }
 
-/// p50 and p95 of the time from an answer's end to the next request, over rounds of so many parallel reads.
-fn rounds(size: Size, house: &House, endpoint: &Endpoint, reads: usize) -> (Duration, Duration) {
+/// What rounds cost.
+struct RoundCosts {
+    /// Of the time from an answer's end to the next request.
+    p50: Duration,
+    p95: Duration,
+    /// Seconds that the daemon has of a processor for a round.
+    processor_time: f64,
+}
+
+/// Rounds of so many parallel reads.
+fn rounds(size: Size, house: &House, endpoint: &Endpoint, reads: usize) -> RoundCosts {
     for number in 0..reads {
         house.files(&format!("//- read_{number}.txt\nline one\nline two\n"));
     }
     let mut script = vec![Round::Reads(reads); size.rounds];
     script.push(Round::Words(24));
     endpoint.play(script);
+    let daemon = house.daemon_pid().expect("a daemon");
+    let before = processor_time(daemon);
     let done = house.reasonix(&["run", "read them"]);
     assert_eq!(done.code(), Some(0), "{done:?}");
+    let spent = processor_time(daemon) - before;
     let added = endpoint.gaps();
-    (median(added.clone()), p95(added))
+    RoundCosts {
+        p50: median(added.clone()),
+        p95: p95(added),
+        processor_time: spent / f64::from(u32::try_from(size.rounds).expect("few rounds")),
+    }
 }
 
 /// Time from the request to the client's end for one long answer, and for a reader that only reads the bytes.

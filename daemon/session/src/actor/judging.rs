@@ -2,7 +2,7 @@
 //! a message.
 //!
 //! Calls are judged one after the other, as the machine wants them. But each trip to another thread and back takes longer than
-//! to judge a call or to read a short file. So a trip also judges the file readers behind the call, and does those that are
+//! to judge a call or to read a short file. So a trip also judges the file readers after it, and does those that are
 //! quick: when the machine wants them judged, or done, the answer is there.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -35,7 +35,10 @@ impl Actor {
     /// Has a call judged.
     pub(crate) fn judge(&mut self, call: ToolCall) {
         let standpoint = Arc::new(self.standpoint_of(&call));
-        if let Some(ahead) = self.calls.take_ahead(&call, &standpoint) {
+        let asked = self.asker_before(&call);
+        if asked.is_none()
+            && let Some(ahead) = self.calls.take_ahead(&call, &standpoint)
+        {
             let _ = self.happened.send(Happened::Judged {
                 call: call.id,
                 judgement: ahead.judgement,
@@ -44,11 +47,10 @@ impl Actor {
             });
             return;
         }
-        let asked = self.asker_before(&call);
-        let behind = match self.is_file_reader(&call) && standpoint.is_plain() {
+        let following = match self.is_file_reader(&call) && standpoint.is_plain() {
             true => {
                 self.journal.gather(GATHER);
-                self.readers_behind(&call)
+                self.readers_after(&call)
             }
             false => {
                 self.journal.gather_no_more();
@@ -68,7 +70,7 @@ impl Actor {
             happened: self.happened.clone(),
         };
         let Some((asker, stop)) = asked else {
-            tokio::task::spawn_blocking(move || job.run(call, behind, Vec::new()));
+            tokio::task::spawn_blocking(move || job.run(call, following, Vec::new()));
             return;
         };
         tokio::spawn(async move {
@@ -115,16 +117,16 @@ impl Actor {
         })
     }
 
-    /// The readers behind a call, up to the first other call, which may have to wait for their ends.
-    fn readers_behind(&self, call: &ToolCall) -> Vec<ToolCall> {
+    /// The readers after a call, up to the first other call, which may have to wait for their ends.
+    fn readers_after(&self, call: &ToolCall) -> Vec<ToolCall> {
         let facts = self.machine.facts();
         // Each call waits for its own.
         if self.hooks.any(proto::hook::HookEvent::PreToolUse) {
             return Vec::new();
         }
         let calls = facts.open.iter().flat_map(|open| &open.calls);
-        let behind = calls.skip_while(|open| open.call.id != call.id).skip(1);
-        let readers = behind.take_while(|open| {
+        let following = calls.skip_while(|open| open.call.id != call.id).skip(1);
+        let readers = following.take_while(|open| {
             open.stage == CallStage::Open && !open.call.cut && self.is_file_reader(&open.call)
         });
         readers
@@ -145,8 +147,8 @@ struct Job {
 }
 
 impl Job {
-    /// Judges a call and the readers behind it, as long as they are quick, and reports. Blocks.
-    fn run(self, call: ToolCall, behind: Vec<ToolCall>, hooks: Vec<HookFinished>) {
+    /// Judges a call and the readers after it, as long as they are quick, and reports. Blocks.
+    fn run(self, call: ToolCall, following: Vec<ToolCall>, hooks: Vec<HookFinished>) {
         match catch_unwind(AssertUnwindSafe(|| self.watch.outdated())) {
             Ok(Some(outdated)) => {
                 let _ = self.happened.send(Happened::Outdated {
@@ -164,7 +166,7 @@ impl Job {
             // The next request comes at once: its budgets are as the files have them now.
             self.budget.note_bounds();
             let mut is_quick = true;
-            let quick = behind.into_iter().map_while(|call| {
+            let quick = following.into_iter().map_while(|call| {
                 let (judgement, ready) = is_quick.then(|| self.judge(&call))?;
                 is_quick = ready.done.is_some();
                 Some(JudgedAhead {

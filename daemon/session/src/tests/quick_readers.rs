@@ -1,4 +1,4 @@
-//! Quick file readers are done while they are judged, several at once: nobody can tell that by what they return.
+//! Quick file readers are done while they are judged, several at once: that makes no difference to their results.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -122,7 +122,7 @@ async fn results(calls: &[Value], prepare: impl Fn(&World)) -> Vec<String> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_read_behind_a_write_is_what_was_written() {
+async fn reads_after_a_write_return_the_written_text() {
     let peek = call("peek", &json!({"path": "a"}));
     let calls = [
         peek.clone(),

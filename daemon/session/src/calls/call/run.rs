@@ -185,7 +185,7 @@ impl Run {
             duration_ms,
             mut notes,
         } = ran;
-        if let Some(finished) = asked_behind(self.after.take(), &outcome).await {
+        if let Some(finished) = hooks_after(self.after.take(), &outcome).await {
             // What a hook has made of the files belongs to the call when it is undone, and the model is
             // notified of it: it knows the files as they were before.
             take_anew(
@@ -266,7 +266,7 @@ impl Run {
     }
 }
 
-/// The work of a file tool, from the look before it to the look behind it.
+/// The work of a file tool, from the look before it to the look after it.
 struct FileWork {
     tool: Arc<dyn Tool>,
     arguments: Map<String, Value>,
@@ -389,7 +389,7 @@ fn without_keys(mut display: Display) -> Display {
 }
 
 /// Runs the hooks after a call, and waits for them. `None`: none has run.
-async fn asked_behind(after: Option<After>, outcome: &Outcome) -> Option<Vec<HookFinished>> {
+async fn hooks_after(after: Option<After>, outcome: &Outcome) -> Option<Vec<HookFinished>> {
     let After { asker, seen, stop } = after?;
     let what = seen.after(outcome, outcome.status.as_str());
     let chain = asker.ask(what, &stop).await?;
