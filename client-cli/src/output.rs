@@ -38,6 +38,12 @@ pub fn json<T: Serialize>(value: &T) -> Result<(), Error> {
     line(&text::json(&text))
 }
 
+/// Prints names, one per line.
+pub fn names<'a>(names: impl IntoIterator<Item = &'a str>) -> Result<(), Error> {
+    let mut names = names.into_iter();
+    names.try_for_each(|name| line(&text::line(name)))
+}
+
 /// Whatever was printed is out.
 pub fn flush() -> Result<(), Error> {
     written(io::stdout().lock().flush())

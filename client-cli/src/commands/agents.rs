@@ -60,8 +60,7 @@ fn print(list: &ListOutput, listing: &Listing) -> Result<(), Error> {
     }
     if listing.quiet {
         let counting = list.agents.iter().filter(|it| it.hidden_by.is_none());
-        let mut names = counting.map(|agent| text::line(&agent.name));
-        return names.try_for_each(|name| output::line(&name));
+        return output::names(counting.map(|agent| agent.name.as_str()));
     }
     let rows: Vec<_> = list.agents.iter().map(row).collect();
     output::table([Head::Name, Head::What, Head::From], &rows)?;

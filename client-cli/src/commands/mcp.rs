@@ -31,6 +31,9 @@ pub struct Args {
     /// Print JSON.
     #[arg(long, global = true)]
     json: bool,
+    /// Print only the id or name of each, one per line.
+    #[arg(short, long, conflicts_with = "json")]
+    quiet: bool,
     #[command(subcommand)]
     what: Option<What>,
 }
@@ -38,14 +41,22 @@ pub struct Args {
 #[derive(Debug, Subcommand)]
 enum What {
     /// List the servers of this directory with their states, tools, and the entries that are ignored.
-    List,
+    List {
+        /// Print only the id or name of each, one per line.
+        #[arg(short, long, conflicts_with = "json")]
+        quiet: bool,
+    },
     /// Add a server to your `mcp.json`.
     ///
     /// Without an address or program, adds the preset called NAME, for example `playwright`. `reasonix mcp presets` lists
     /// the presets.
     Add(Add),
     /// List presets: servers that `mcp add NAME` adds without a command.
-    Presets,
+    Presets {
+        /// Print only the id or name of each, one per line.
+        #[arg(short, long, conflicts_with = "json")]
+        quiet: bool,
+    },
     /// Remove a server from your `mcp.json`.
     Remove {
         /// Name of the server.
@@ -102,13 +113,13 @@ struct Add {
 
 /// Asks, and prints.
 pub async fn run(args: Args) -> Result<u8, Error> {
-    let what = args.what.unwrap_or(What::List);
-    if let What::Presets = what {
-        presets::list(args.json)?;
+    let what = args.what.unwrap_or(What::List { quiet: args.quiet });
+    if let What::Presets { quiet } = what {
+        presets::list(args.json, quiet)?;
         return Ok(0);
     }
     let client = match &what {
-        What::List | What::Presets | What::Logs { .. } => {
+        What::List { .. } | What::Presets { .. } | What::Logs { .. } => {
             reach::with("mcp", |options| options.role = Role::Watch).await?
         }
         // The daemon answers once the server does, which may take as long as its entry says.
@@ -121,9 +132,9 @@ pub async fn run(args: Args) -> Result<u8, Error> {
     };
     let asked = |name: String| ServerParams { name, cwd: here() };
     match what {
-        What::List => {
+        What::List { quiet } => {
             let list = client.call::<McpList>(&ListParams { cwd: here() }).await?;
-            print(&list, args.json)?;
+            print(&list, args.json, quiet)?;
         }
         What::Add(add) => {
             let name = add.name.clone();
@@ -139,7 +150,7 @@ pub async fn run(args: Args) -> Result<u8, Error> {
             }
         }
         // It was printed without the daemon.
-        What::Presets => {}
+        What::Presets { .. } => {}
         What::Remove { name } => {
             let params = RemoveParams { name: name.clone() };
             let list = client.call::<McpRemove>(&params).await?;
@@ -267,9 +278,12 @@ const HEADS: [Head; 5] = [
     Head::From,
 ];
 
-fn print(list: &ListOutput, json: bool) -> Result<(), Error> {
+fn print(list: &ListOutput, json: bool, quiet: bool) -> Result<(), Error> {
     if json {
         return output::json(list);
+    }
+    if quiet {
+        return output::names(list.servers.iter().map(|server| server.name.as_str()));
     }
     if list.servers.is_empty() {
         // Problems say more.

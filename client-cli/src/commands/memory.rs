@@ -26,6 +26,9 @@ pub struct Args {
     /// Print JSON.
     #[arg(long, global = true)]
     json: bool,
+    /// Print only the id or name of each, one per line.
+    #[arg(short, long, conflicts_with = "json")]
+    quiet: bool,
     #[command(subcommand)]
     what: Option<Action>,
 }
@@ -37,6 +40,9 @@ enum Action {
         /// Include archived versions.
         #[arg(long)]
         archived: bool,
+        /// Print only the id or name of each, one per line.
+        #[arg(short, long, conflicts_with = "json")]
+        quiet: bool,
     },
     /// Print a fact.
     Show {
@@ -48,6 +54,9 @@ enum Action {
         /// Words to find.
         #[arg(required = true)]
         words: Vec<String>,
+        /// Print only the id or name of each, one per line.
+        #[arg(short, long, conflicts_with = "json")]
+        quiet: bool,
     },
     /// Save a new fact.
     Add(Box<Add>),
@@ -113,7 +122,10 @@ fn fact_type(word: &str) -> Result<FactType, String> {
 
 /// Runs the command.
 pub async fn run(args: Args) -> Result<u8, Error> {
-    let what = args.what.unwrap_or(Action::List { archived: false });
+    let what = args.what.unwrap_or(Action::List {
+        archived: false,
+        quiet: args.quiet,
+    });
     let role = match what {
         Action::List { .. } | Action::Show { .. } | Action::Search { .. } => Role::Watch,
         Action::Add(_) | Action::Edit(_) | Action::Forget { .. } | Action::Restore { .. } => {
@@ -124,21 +136,21 @@ pub async fn run(args: Args) -> Result<u8, Error> {
     let cwd = here(true)?;
     let json = args.json;
     match what {
-        Action::List { archived } => {
+        Action::List { archived, quiet } => {
             let params = ListParams {
                 cwd,
                 archived,
                 ..ListParams::default()
             };
-            list(&client.call::<MemoryList>(&params).await?, json)?;
+            list(&client.call::<MemoryList>(&params).await?, json, quiet)?;
         }
-        Action::Search { words } => {
+        Action::Search { words, quiet } => {
             let params = SearchParams {
                 cwd,
                 query: words.join(" "),
                 ..SearchParams::default()
             };
-            list(&client.call::<MemorySearch>(&params).await?, json)?;
+            list(&client.call::<MemorySearch>(&params).await?, json, quiet)?;
         }
         Action::Show { name } => show(&read(&client, cwd, name).await?, json)?,
         Action::Add(add) => {
@@ -212,9 +224,12 @@ async fn edited(before: &str) -> Result<String, Error> {
     edited.map_err(|trouble| Error::usage(trouble.what, trouble.hint))
 }
 
-fn list(list: &ListOutput, json: bool) -> Result<(), Error> {
+fn list(list: &ListOutput, json: bool, quiet: bool) -> Result<(), Error> {
     if json {
         return output::json(list);
+    }
+    if quiet {
+        return output::names(list.facts.iter().map(|fact| fact.name.as_str()));
     }
     if list.facts.is_empty() {
         output::progress(say!(Msg::NoFacts));

@@ -254,8 +254,7 @@ impl Listing {
             return output::json(output);
         }
         if self.quiet {
-            let mut names = list.names.iter();
-            return names.try_for_each(|name| output::line(&text::line(name)));
+            return output::names(list.names.iter().copied());
         }
         match list.rows.is_empty() {
             true => output::progress(list.none),

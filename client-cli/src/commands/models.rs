@@ -73,8 +73,7 @@ pub async fn run(args: Args) -> Result<u8, Error> {
         return Ok(0);
     }
     if args.listing.quiet {
-        let mut models = rows.iter().map(|row| text::line(&row.model));
-        models.try_for_each(|model| output::line(&model))?;
+        output::names(rows.iter().map(|row| row.model.as_str()))?;
         return Ok(0);
     }
     let cells: Vec<_> = rows

@@ -31,6 +31,9 @@ pub struct Args {
     /// Print JSON.
     #[arg(long, global = true)]
     json: bool,
+    /// Print only the rules, one per line.
+    #[arg(short, long, conflicts_with = "json")]
+    quiet: bool,
     #[command(subcommand)]
     what: Option<Action>,
 }
@@ -42,6 +45,9 @@ enum Action {
         /// Include the rules of this session: pid, id, or name.
         #[arg(short, long)]
         session: Option<String>,
+        /// Print only the rules, one per line.
+        #[arg(short, long, conflicts_with = "json")]
+        quiet: bool,
     },
     /// Show how a command or tool call would be judged: its parts, the rule for each, the verdict. Runs nothing.
     Explain(Explain),
@@ -85,8 +91,12 @@ struct Explain {
 /// Shows, explains, takes back, checks.
 pub async fn run(args: Args) -> Result<u8, Error> {
     let json = args.json;
-    match args.what.unwrap_or(Action::List { session: None }) {
-        Action::List { session } => list(session, json).await,
+    let what = args.what.unwrap_or(Action::List {
+        session: None,
+        quiet: args.quiet,
+    });
+    match what {
+        Action::List { session, quiet } => list(session, json, quiet).await,
         Action::Explain(what) => explain(what, json).await,
         Action::Revoke {
             rule,
@@ -106,7 +116,7 @@ fn here(session: Option<&String>) -> Result<Option<String>, Error> {
     super::here(session.is_none())
 }
 
-async fn list(session: Option<String>, json: bool) -> Result<u8, Error> {
+async fn list(session: Option<String>, json: bool, quiet: bool) -> Result<u8, Error> {
     let client = watching().await?;
     let params = ListParams {
         cwd: here(session.as_ref())?,
@@ -116,6 +126,10 @@ async fn list(session: Option<String>, json: bool) -> Result<u8, Error> {
     let found = client.all::<RulesList>(params).await?;
     if json {
         output::json(&found)?;
+        return Ok(0);
+    }
+    if quiet {
+        output::names(found.rules.iter().map(|rule| rule.rule.as_str()))?;
         return Ok(0);
     }
     let rows: Vec<_> = found

@@ -180,6 +180,46 @@ fn ps_has_four_forms() {
 }
 
 #[test]
+fn quiet_lists_of_servers_facts_and_rules_are_names_only() {
+    let fake = Fake::start(|call: &Call| {
+        vec![Act::Answer(match call.method.as_str() {
+            "mcp.list" => json!({"problems": ["no."], "servers": [
+                {"name": "ex", "scope": "user", "source": "f", "target": "t", "state": "failed",
+                 "reason": "gone"}]}),
+            "memory.list" | "memory.search" => json!({"problems": ["no."], "facts": [
+                {"name": "one", "description": "d", "type": "project", "scope": "project", "file": "/f"}]}),
+            _ => json!({"root": "/w", "approval_mode": "ask", "problems": ["no."], "rules": [
+                {"list": "allow", "rule": "bash(a *)", "layer": "user", "origin": "f"},
+                {"list": "deny", "rule": "write(b)", "layer": "user", "origin": "f"}]}),
+        })]
+    });
+    for (arguments, out) in [
+        (&["mcp", "-q"][..], "ex\n"),
+        (&["mcp", "list", "-q"], "ex\n"),
+        (&["memory", "--quiet"], "one\n"),
+        (&["memory", "list", "-q"], "one\n"),
+        (&["memory", "search", "-q", "x"], "one\n"),
+        (&["permissions", "-q"], "bash(a *)\nwrite(b)\n"),
+        (&["permissions", "list", "-q"], "bash(a *)\nwrite(b)\n"),
+    ] {
+        let done = run(&mut reasonix(&fake.home(), arguments));
+        assert_eq!(
+            (done.out.as_str(), done.err.as_str()),
+            (out, ""),
+            "{arguments:?}"
+        );
+        assert_eq!(done.code, Some(0), "{arguments:?}");
+    }
+    let presets = run(&mut reasonix(&fake.home(), &["mcp", "presets", "-q"])).out;
+    assert!(presets.starts_with("context7\nfetch\n"), "{presets}");
+    let both = run(&mut reasonix(
+        &fake.home(),
+        &["mcp", "list", "-q", "--json"],
+    ));
+    assert_eq!(both.code, Some(64), "{both:?}");
+}
+
+#[test]
 fn ls_asks_for_what_is_wanted_only() {
     let fake = daemon();
     run(&mut reasonix(

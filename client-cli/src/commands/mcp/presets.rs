@@ -147,7 +147,7 @@ pub(super) fn entry(name: &str) -> Result<(Map<String, Value>, Option<String>), 
 }
 
 /// Prints the table.
-pub(super) fn list(json: bool) -> Result<(), Error> {
+pub(super) fn list(json: bool, quiet: bool) -> Result<(), Error> {
     if json {
         let presets = PRESETS.iter().map(|preset| ListedPreset {
             name: preset.name,
@@ -157,6 +157,9 @@ pub(super) fn list(json: bool) -> Result<(), Error> {
             entry: preset.entry(),
         });
         return output::json(&presets.collect::<Vec<_>>());
+    }
+    if quiet {
+        return output::names(PRESETS.iter().map(|preset| preset.name));
     }
     let rows = PRESETS.iter().map(|preset| {
         let needs = preset.program().or(preset.variable());

@@ -49,6 +49,7 @@ rows! {
     "Without a command: all settings" => "不带命令：全部设置";
     "Show one setting, one table, or all settings" => "显示一项设置、一个表或全部设置";
     "Setting or table, for instance `agent.max_steps` or `agent`" => "设置或表，例如 `agent.max_steps` 或 `agent`";
+    "Print only the rules, one per line" => "只输出规则，每行一个";
     "Print only the value" => "只输出值";
     "Set a value in your config; comments and order of the file are kept" => "在你的配置中设置一个值；保留文件的注释和顺序";
     "Setting, for instance `agent.max_steps`" => "设置，例如 `agent.max_steps`";
