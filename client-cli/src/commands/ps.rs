@@ -85,7 +85,10 @@ pub fn commands_table(children: &[ChildProcess]) -> Result<(), Error> {
                 child
                     .pid
                     .map_or_else(|| "-".to_owned(), |pid| pid.to_string()),
-                child.kind.as_str().to_owned(),
+                match child.server {
+                    true => "server".to_owned(),
+                    false => child.kind.as_str().to_owned(),
+                },
                 // An MCP server that sessions share is the daemon's.
                 match child.session {
                     Pid(0) => "-".to_owned(),

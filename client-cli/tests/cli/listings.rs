@@ -180,6 +180,21 @@ fn ps_has_four_forms() {
 }
 
 #[test]
+fn ps_calls_an_mcp_server_a_server() {
+    let fake = Fake::start(|_: &Call| {
+        vec![Act::Answer(json!({"processes": [], "children": [
+            {"session": 0, "os_pid": 78, "kind": "command", "command": "npx ex", "running_ms": 4000,
+             "server": true}]}))]
+    });
+    let done = run(&mut reasonix(&fake.home(), &["ps"]));
+    assert!(
+        done.out
+            .contains("\n-    server  -        78      4.0 s  npx ex\n"),
+        "{done:?}"
+    );
+}
+
+#[test]
 fn quiet_lists_of_servers_facts_and_rules_are_names_only() {
     let fake = Fake::start(|call: &Call| {
         vec![Act::Answer(match call.method.as_str() {
