@@ -111,6 +111,25 @@ fn who_answered_is_told() {
 }
 
 #[test]
+fn a_denied_call_without_a_subject_ends_with_its_tool() {
+    let call = |why: &str| {
+        json!({"outcome": "blocked", "reason": "denied", "text": "", "steps": 1, "tool_calls": 1, "duration_ms": 1,
+               "usage": {"requests": 1, "prompt_tokens": 0, "cached_tokens": 0, "output_tokens": 0,
+                         "reasoning_tokens": 0, "cost_micros": 0, "unknown_cost_calls": 0},
+               "denied": [{"call": "c", "tool": "remember", "subject": "", "why": why}]})
+    };
+    let end = grown(&[event(Some(4), "turn.ended", &call("Not here."))]);
+    assert!(end.contains("[denied: remember (Not here.)]"), "{end}");
+    let finished = json!({"call": "c", "tool": "remember", "status": "denied", "duration_ms": 0,
+        "display": {"type": "line", "text": "Not here."}});
+    let all = grown(&[
+        event(Some(3), "tool.finished", &finished),
+        event(Some(4), "turn.ended", &call("Not here.")),
+    ]);
+    assert!(all.contains("[denied: remember]"), "{all}");
+}
+
+#[test]
 fn why_a_call_was_denied_is_told_once() {
     let why = "Denied: no client was attached to approve it.";
     let finished = event(

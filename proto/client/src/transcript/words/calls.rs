@@ -58,7 +58,9 @@ fn counted(language: Language, text: &str) -> Option<String> {
 /// A call that was denied in a turn. `explained`: the reason is shown elsewhere.
 #[must_use]
 pub fn denied(language: Language, denied: &Denied, explained: bool) -> String {
+    // Not every tool has a subject.
     let call = format!("{} {}", denied.tool, denied.subject);
+    let call = call.trim_end().to_owned();
     let call = match explained {
         true => call,
         false => language.fill(Msg::InBrackets, &[&call, &language.translate(&denied.why)]),
