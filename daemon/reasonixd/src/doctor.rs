@@ -1,5 +1,6 @@
 //! What `reasonix doctor` asks the daemon: does everything that it needs hold?
 
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -122,11 +123,28 @@ fn file_hint(name: &str) -> &'static str {
 fn home(daemon: &Daemon) -> Check {
     // It was checked when the daemon started; the access of others to it may have changed since.
     match store::home::Home::open(daemon.home.root()) {
-        Ok(home) => ok("privacy", format!("{} is private", home.root().display())),
+        Ok(home) => match std::fs::metadata(home.root()) {
+            Ok(metadata) => privacy(home.root(), metadata.permissions().mode() & 0o777),
+            Err(error) => failed("privacy", error.to_string(), ""),
+        },
         Err(error) => failed(
             "privacy",
             store::reason(&error),
             "Run the `chmod` command shown above.",
+        ),
+    }
+}
+
+/// Whether others can look into a home that they cannot write to. The files that the daemon makes there are closed to them
+/// anyway; those that the user puts there may not be.
+fn privacy(home: &Path, mode: u32) -> Check {
+    let shown = home.display();
+    match mode & 0o077 {
+        0 => ok("privacy", format!("{shown} is private")),
+        _ => warning(
+            "privacy",
+            format!("others can look into {shown} (mode {mode:04o})"),
+            &format!("Run `chmod 700 {shown}`."),
         ),
     }
 }

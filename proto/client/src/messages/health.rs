@@ -53,6 +53,8 @@ crate::catalog! {
     SandboxNoneAsk = "No sandbox works here, so each command needs approval. Install bubblewrap, or set `sandbox.bash` to `warn` to let the rules decide.", "这里没有可用的沙箱，因此每条命令都需要批准。请安装 bubblewrap，或将 `sandbox.bash` 设为 `warn`，由规则决定。";
     OtherLayer = "{0}; `sandbox.layer` allows no other layer", "{0}；`sandbox.layer` 不允许其他沙箱后端";
     IsPrivate = "{0} is private", "{0} 仅自己可访问";
+    OthersLook = "others can look into {0} (mode {1})", "其他用户可查看 {0}（模式 {1}）";
+    CloseHome = "Run `chmod 700 {0}`.", "请运行 `chmod 700 {0}`。";
     RunChmod = "Run the `chmod` command shown above.", "请运行上面显示的 `chmod` 命令。";
     Rebuilt = "rebuilt from the logs: {0} sessions", "已从日志重建：{0} 个会话";
     LostRecords = "session {0}: its log ends at record {1}, but record {2} had been saved: it was cut, or restored from a backup", "会话 {0}：日志止于第 {1} 条记录，但第 {2} 条记录曾已保存：日志被截断，或由备份还原";
