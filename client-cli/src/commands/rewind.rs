@@ -10,7 +10,7 @@ use proto::record::{RewoundFile, RewoundResult};
 use super::Listing;
 use crate::exit::Error;
 use crate::messages::back::Msg;
-use crate::messages::{Head, Thing};
+use crate::messages::{Head, Thing, translated};
 use crate::{output, reach, text};
 
 /// Go back to the end of a turn: hide messages, restore files.
@@ -105,7 +105,11 @@ async fn list(client: &Client, args: Args) -> Result<(), Error> {
     }
     for turn in turns {
         for note in &turn.notes {
-            output::progress(&say!(Msg::TurnNote, turn.turn, text::line(note)));
+            output::progress(&say!(
+                Msg::TurnNote,
+                turn.turn,
+                text::line(&translated(note))
+            ));
         }
     }
     if *undo {
@@ -150,7 +154,7 @@ fn print(params: &RewindParams, done: &RewindOutput, quiet: bool) -> Result<(), 
         }
     }
     for note in &done.notes {
-        output::progress(&format!("! {}", text::line(note)));
+        output::progress(&format!("! {}", text::line(&translated(note))));
     }
     output::progress(&format!("· {}", summed(params, done)));
     let session = text::line(&params.session);

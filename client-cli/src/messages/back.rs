@@ -2,7 +2,7 @@
 
 client::catalog! {
     NoTurn = "· there is no turn to rewind to yet", "· 还没有可以回退的回合";
-    TurnNote = "! turn {0}: {1}", "! 第 {0} 回合：{1}";
+    TurnNote = "! Turn {0}: {1}", "! 第 {0} 回合：{1}";
     UndoNewest = "· `reasonix rewind {0} --undo` undoes the newest rewind", "· `reasonix rewind {0} --undo` 撤销最近一次回退";
     ForceAlso = "  `--force` also restores files that were changed since", "  `--force` 还会恢复之后有改动的文件";
     UndoIt = "  `reasonix rewind {0} --undo` undoes it", "  `reasonix rewind {0} --undo` 可撤销";

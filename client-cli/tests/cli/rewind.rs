@@ -82,6 +82,33 @@ fn what_no_checkpoint_holds_is_told_and_is_one() {
 }
 
 #[test]
+fn a_note_reads_alike_in_the_list_and_in_the_rewind() {
+    const NOTE: &str = "Changes by commands cannot be undone: this is not a git work tree.";
+    let fake = Fake::start(|call: &Call| {
+        let turn = json!({"turn": 1, "at": "2026-01-01T00:00:00.000Z", "prompt": "x", "files": [],
+            "notes": [NOTE]});
+        vec![Act::Answer(match call.method.as_str() {
+            "session.checkpoints" => json!({"turns": [turn], "undo": false}),
+            _ => json!({"seq": 9, "turn": 0, "turns": 1, "files": [],
+                "notes": [format!("Turn 1: {NOTE}")]}),
+        })]
+    });
+    for (language, note) in [
+        ("en", format!("! Turn 1: {NOTE}\n")),
+        (
+            "zh",
+            "! 第 1 回合：命令所做的改动无法撤回：这里不是 git 工作树。\n".to_owned(),
+        ),
+    ] {
+        for arguments in [["rewind", "3", "--list"], ["rewind", "3", "0"]] {
+            let mut command = reasonix(&fake.home(), &arguments);
+            let done = run(command.env("REASONIX_LANG", language));
+            assert!(done.err.contains(&note), "{arguments:?}: {}", done.err);
+        }
+    }
+}
+
+#[test]
 fn what_is_gone_back_to_is_what_was_said() {
     let fake = answering(vec![file("/w/a", &json!({"did": "restored"}))]);
     let dry = run(&mut reasonix(
@@ -130,7 +157,7 @@ fn turns_to_go_back_to_are_listed() {
         "{row}"
     );
     assert!(
-        done.err.contains("turn 1: `make` was not watched") && done.err.contains("--undo"),
+        done.err.contains("Turn 1: `make` was not watched") && done.err.contains("--undo"),
         "{}",
         done.err
     );

@@ -325,6 +325,8 @@ crate::catalog! {
     NoWorkTree = "Changes by commands cannot be undone: this is not a git work tree.", "命令所做的改动无法撤回：这里不是 git 工作树。";
     NotKept = "Changes by commands cannot be undone: {0}.", "命令所做的改动无法撤回：{0}。";
     NotKeptFiles = "Changes by commands to files that git both tracks and ignores cannot be undone: {0}.", "命令对 git 跟踪并忽略的文件所做的改动无法撤回：{0}。";
+    /// Of what a rewind does not bring back.
+    TurnNote = "Turn {0}: {1}", "第 {0} 回合：{1}";
     ProviderAnswered = "`{0}` answered {1}: {2}", "`{0}` 应答 {1}：{2}";
     ProviderError = "`{0}` answered with an error: {1}", "`{0}` 应答出错：{1}";
     ProviderNoConnection = "`{0}` has no connection to {1}: {2}", "`{0}` 无法连接 {1}：{2}";
