@@ -39,6 +39,9 @@ enum Action {
         idle: bool,
     },
     /// Restart with the installed version: running turns pause before their next step and continue afterwards.
+    ///
+    /// A running command has 5 seconds to finish; then it is ended, and the model is told so. Background commands are
+    /// ended.
     Restart,
     /// Show versions, uptime, memory, sessions and clients.
     Status {
@@ -98,12 +101,14 @@ async fn stop(idle: bool) -> Result<u8, Error> {
     let work = Work::of(&client).await;
     if idle {
         report(say!(Msg::WaitingUntil), &work.sessions);
-        report(say!(Msg::WaitingUntil), &work.commands);
+        report(say!(Msg::WaitingUntil), &work.foreground);
+        report(say!(Msg::WaitingUntil), &work.background);
         if let Some(code) = gone(&client, ShutdownMode::Idle, &mut signals).await? {
             return Ok(code);
         }
     } else {
-        report(say!(Msg::ToBeEnded), &work.commands);
+        report(say!(Msg::ToBeEnded), &work.foreground);
+        report(say!(Msg::ToBeEnded), &work.background);
         client.stop(ShutdownMode::Now).await?;
         report(say!(Msg::Interrupted), &work.sessions);
     }
@@ -121,7 +126,8 @@ async fn restart() -> Result<u8, Error> {
     fits(&client.hello().await.daemon.version).await?;
     let work = Work::of(&client).await;
     report(say!(Msg::HandedOver), &work.sessions);
-    report(say!(Msg::ToBeEnded), &work.commands);
+    report(say!(Msg::ToBeEndedUnless), &work.foreground);
+    report(say!(Msg::ToBeEnded), &work.background);
     let gone = match gone(&client, ShutdownMode::HandOver, &mut signals).await {
         // It is too old to know how.
         Err(Error::Call(CallError::Failure(failure)))
@@ -183,8 +189,10 @@ async fn gone(
 struct Work {
     /// Sessions that run or wait, by pid and directory.
     sessions: Vec<String>,
-    /// Commands, by number and session.
-    commands: Vec<String>,
+    /// Commands that calls wait for, by session: a hand-over lets them finish within a few seconds.
+    foreground: Vec<String>,
+    /// Commands in the background, by number and session.
+    background: Vec<String>,
 }
 
 impl Work {
@@ -203,22 +211,24 @@ impl Work {
         let owned = children
             .iter()
             .filter(|child| child.session != Pid(0) && !child.server);
-        let commands = owned.map(|child| {
+        let (mut foreground, mut background) = (Vec::new(), Vec::new());
+        for child in owned {
             let number = child.pid.map_or_else(String::new, |pid| format!(" {pid}"));
             let (session, line) = (child.session, text::line(&child.command));
             match child.kind {
-                ChildKind::Shell => say!(Msg::ChildOf, number, session, line),
-                ChildKind::Command => say!(Msg::CommandOf, session, line),
+                ChildKind::Shell => background.push(say!(Msg::ChildOf, number, session, line)),
+                ChildKind::Command => foreground.push(say!(Msg::CommandOf, session, line)),
             }
-        });
+        }
         Self {
             sessions: sessions.collect(),
-            commands: commands.collect(),
+            foreground,
+            background,
         }
     }
 
     fn is_empty(&self) -> bool {
-        self.sessions.is_empty() && self.commands.is_empty()
+        self.sessions.is_empty() && self.foreground.is_empty() && self.background.is_empty()
     }
 }
 

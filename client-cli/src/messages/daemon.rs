@@ -19,6 +19,8 @@ client::catalog! {
     ToBeEnded = "to be ended", "将结束";
     Stopped = "the daemon has stopped", "守护进程已停止";
     HandedOver = "to be handed over", "将移交";
+    /// Of the hand-over: the daemon's limit for turns to come to a safe point.
+    ToBeEndedUnless = "to be ended unless it finishes within 5 seconds", "若 5 秒内未完成则将结束";
     TooOld = "this daemon is too old to hand over running turns", "此守护进程版本过旧，无法移交正在进行的回合";
     TooOldHint = "`reasonix daemon stop --idle` lets the running turns end, `reasonix daemon stop` interrupts them; then `reasonix daemon start`", "`reasonix daemon stop --idle` 让正在进行的回合结束，`reasonix daemon stop` 中断它们；然后 `reasonix daemon start`";
     Newer = "the running daemon ({0}) is newer than the installed one ({1})", "运行中的守护进程（{0}）比已安装的（{1}）新";

@@ -95,7 +95,9 @@ fn a_daemon_that_has_work_or_is_not_older_stays() {
 #[test]
 fn a_restart_hands_over_and_says_what() {
     let shell = json!({"session": 3, "os_pid": 7, "kind": "shell", "pid": 12, "command": "sleep\n9", "running_ms": 1});
-    let fake = daemon("0.1.0", 1, 1, "running", vec![shell]);
+    let tool =
+        json!({"session": 3, "os_pid": 8, "kind": "command", "command": "make", "running_ms": 1});
+    let fake = daemon("0.1.0", 1, 1, "running", vec![shell, tool]);
     let done = with(&fake, "0.1.0", &["daemon", "restart"]);
     assert_eq!(done.code, Some(0), "{done:?}");
     assert_eq!(
@@ -104,7 +106,10 @@ fn a_restart_hands_over_and_says_what() {
     );
     assert_eq!(
         done.err,
-        "· to be handed over: session 3 (/tmp)\n· to be ended: background command 12 of session 3: sleep 9\ndaemon 4000000 is running, version 0.1.0\n"
+        "· to be handed over: session 3 (/tmp)\n\
+         · to be ended unless it finishes within 5 seconds: command of session 3: make\n\
+         · to be ended: background command 12 of session 3: sleep 9\n\
+         daemon 4000000 is running, version 0.1.0\n"
     );
     let lost = run(&mut reasonix(&fake.home(), &["daemon", "restart"]));
     assert_eq!(lost.code, Some(69), "nothing to start afterwards: {lost:?}");

@@ -62,6 +62,7 @@ rows! {
     "Stop the daemon: interrupts running turns and lists them" => "停止守护进程：中断并列出正在进行的回合";
     "Let running turns finish first; start no new ones" => "先让正在进行的回合结束；不开始新的回合";
     "Restart with the installed version: running turns pause before their next step and continue afterwards" => "用已安装的版本重启：正在进行的回合在下一步之前暂停，之后继续";
+    "A running command has 5 seconds to finish; then it is ended, and the model is told so. Background commands are ended" => "正在运行的命令有 5 秒时间完成；之后会被结束，并告知模型。后台命令会被结束";
     "Show versions, uptime, memory, sessions and clients" => "显示版本、运行时间、内存、会话和客户端";
     "Print the end of the daemon log" => "输出守护进程日志的末尾";
     "Number of lines" => "行数";
