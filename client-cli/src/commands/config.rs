@@ -2,11 +2,12 @@
 
 use clap::Subcommand;
 use client::Client;
-use proto::methods::{ConfigCheck, ConfigSet};
-use proto::params::config::{CheckOutput, CheckParams, SetParams, Value};
+use proto::methods::{ConfigCheck, ConfigSet, ProviderList};
+use proto::params::config::{CheckOutput, CheckParams, ProviderListParams, SetParams, Value};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::models;
 use super::setup::key::here;
 use crate::exit::{self, Error};
 use crate::messages::Head;
@@ -184,7 +185,8 @@ async fn set(
         value,
         cwd: here(),
     };
-    let done = client.call::<ConfigSet>(&params).await?;
+    let mut done = client.call::<ConfigSet>(&params).await?;
+    done.notices.extend(uncounted(client, &done.value).await);
     if json {
         output::json(&done)?;
         return Ok(0);
@@ -199,6 +201,21 @@ async fn set(
         output::progress(&text::line(&format!("! {}", translated(notice))));
     }
     Ok(0)
+}
+
+/// Says that requests to the default model do not count toward a limit in money, if its price is unknown.
+async fn uncounted(client: &Client, limit: &Value) -> Option<String> {
+    let table = limit.key.strip_suffix(".usd")?;
+    let is_limit = limit.value.as_f64().is_some_and(|dollars| dollars > 0.0);
+    if !table.starts_with("budget.") || !is_limit {
+        return None;
+    }
+    let params = ProviderListParams { cwd: here() };
+    // The value is set, whatever is known of the models.
+    let list = client.call::<ProviderList>(&params).await.ok()?;
+    let model = models::unpriced_default(&list)?;
+    let tokens = format!("{table}.tokens");
+    Some(say!(Msg::UnpricedLimit, model, limit.key, tokens))
 }
 
 async fn check(client: &Client, json: bool) -> Result<u8, Error> {

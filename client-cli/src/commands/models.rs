@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 
 use client::Client;
 use proto::methods::ProviderList;
-use proto::params::config::{ModelFacts, ModelPrice, ProviderListParams, ProviderStatus};
+use proto::params::config::{
+    ModelFacts, ModelPrice, ProviderListOutput, ProviderListParams, ProviderStatus,
+};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -197,6 +199,17 @@ fn of(
         true => vec![row(None, &provider.origin)],
         false => rows,
     }
+}
+
+/// The default model, if its price is not known.
+pub(super) fn unpriced_default(list: &ProviderListOutput) -> Option<String> {
+    let default = list.default_model.as_deref();
+    let rows = list
+        .providers
+        .iter()
+        .flat_map(|provider| of(provider, &provider.listed, &[], default));
+    let mut unpriced = rows.filter(|row| row.default && row.facts.price.is_none());
+    unpriced.next().map(|row| row.model)
 }
 
 /// Whether the default means this model: it is named as `provider/model`, as provider, or as model.

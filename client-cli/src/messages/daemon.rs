@@ -10,6 +10,8 @@ client::catalog! {
     IsNotSet = "is not set", "未设置";
     IsNow = "is {0}", "为 {0}";
     NowIs = "· `{0}` {1} now ({2})", "· `{0}` 现在{1}（{2}）";
+    /// The model; the limit in money; the limit in tokens.
+    UnpricedLimit = "The price of `{0}` is unknown: its requests do not count toward `{1}`. Set its `price` in the `[[providers]]` entry, or limit tokens: `reasonix config set {2} N`.", "`{0}` 的价格未知：它的请求不计入 `{1}`。请在 `[[providers]]` 条目中设置其 `price`，或限制词元：`reasonix config set {2} N`。";
     WithoutEffect = "· not trusted, without effect: {0}", "· 未受信任，不生效：{0}";
     TrustShows = "  `reasonix trust` shows these settings and lets you trust the project", "  `reasonix trust` 显示这些设置，并可信任该项目";
     NoProblems = "· no problems", "· 没有问题";

@@ -86,6 +86,54 @@ fn models_are_listed_with_their_keys_and_the_default() {
 }
 
 #[test]
+fn a_limit_in_money_names_the_default_model_that_it_cannot_count() {
+    let set = |fake: &Fake, arguments: &[&str]| {
+        let mut all = vec!["config", "set"];
+        all.extend(arguments);
+        run(&mut reasonix(&fake.home(), &all))
+    };
+    let fake = daemon(Some("deep"), "works");
+    let notice = "The price of `deep/deep-large` is unknown: its requests do not count toward `budget.day.usd`";
+    let done = set(&fake, &["budget.day.usd", "5"]);
+    assert_eq!(done.code, Some(0), "{done:?}");
+    assert!(done.err.contains(&format!("! {notice}")), "{}", done.err);
+    assert!(
+        done.err.contains("config set budget.day.tokens N"),
+        "{}",
+        done.err
+    );
+    let json: Value =
+        serde_json::from_str(&set(&fake, &["budget.day.usd", "5", "--json"]).out).unwrap();
+    assert!(
+        json["notices"][1].as_str().unwrap().starts_with(notice),
+        "{json}"
+    );
+    for (arguments, default) in [
+        // No limit, another unit, and no model that could be meant.
+        (["budget.day.usd", "0"], Some("deep")),
+        (["budget.day.tokens", "5"], Some("deep")),
+        (["budget.day.usd", "5"], None),
+    ] {
+        let done = set(&daemon(default, "works"), &arguments);
+        assert!(!done.err.contains("price"), "{arguments:?}: {}", done.err);
+    }
+    let priced = Fake::start(|call: &Call| match call.method.as_str() {
+        "provider.list" => {
+            let mut provider = provider("deep", true, false);
+            provider["facts"] = json!([{"model": "deep-large", "context_window": 0, "max_output_tokens": 0,
+                "price": {"input": 1, "output": 1}}]);
+            vec![Act::Answer(
+                json!({"providers": [provider], "default_model": "deep"}),
+            )]
+        }
+        _ => vec![Act::Answer(json!({"file": "/h/config.toml",
+            "value": {"key": "budget.day.usd", "value": 5, "origin": "/h/config.toml"}}))],
+    });
+    let done = set(&priced, &["budget.day.usd", "5"]);
+    assert_eq!(done.err, "· `budget.day.usd` is 5 now (/h/config.toml)\n");
+}
+
+#[test]
 fn doctor_asks_providers_and_fails_where_the_default_one_does() {
     for (default, key, code, level) in [
         (Some("deep/deep-large"), "works", 0, "ok"),
