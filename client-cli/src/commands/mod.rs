@@ -1,6 +1,7 @@
 //! The commands, a file each; the doc comment of a command's `Args` is its help.
 //!
-//! A new command is its file, its `mod` line and its line in the table.
+//! A new command is its file, its `mod` line, its line in the table, and for each paragraph of its help a row in Chinese
+//! (`messages/help/rows.rs`).
 
 pub mod agents;
 pub mod attach;
