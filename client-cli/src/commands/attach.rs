@@ -213,6 +213,9 @@ async fn prompt_next(client: &Client, session: &str, text: &str) -> Result<(), E
 /// The same in the terminal interface.
 async fn whole(mut args: Args, role: Role) -> Result<u8, Error> {
     let otherwise = say!(Msg::AttachPlain);
+    if let (Some(session), Screen::None) = (&args.session, terminal::screen()) {
+        exists(session).await?;
+    }
     let client = interface::connect("reasonix attach", role, otherwise).await?;
     let cwd = reach::utf8(&reach::cwd(None)?)?;
     let fresh = args.fresh();
@@ -225,6 +228,17 @@ async fn whole(mut args: Args, role: Role) -> Result<u8, Error> {
         },
     };
     interface::run(client, role, open, fresh, &args.look).await
+}
+
+/// Refuses a session that does not exist, if a daemon runs that knows it.
+async fn exists(session: &str) -> Result<(), Error> {
+    let Ok(Some(client)) = reach::running("attach", Role::Watch).await else {
+        return Ok(());
+    };
+    match client.session(session).await {
+        Err(unknown @ CallError::Failure(_)) => Err(unknown.into()),
+        Ok(_) | Err(_) => Ok(()),
+    }
 }
 
 /// The session of this directory that was active last; `None`: a new one shall be made. Who does not drive makes none, and

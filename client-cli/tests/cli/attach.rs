@@ -2,6 +2,7 @@
 
 use std::process::Stdio;
 
+use proto::{ErrorName, Failure};
 use serde_json::{Value, json};
 
 use crate::commands::summary;
@@ -63,6 +64,16 @@ fn without_plain_it_says_what_there_is() {
     let done = run(&mut reasonix(&fake.home(), &["attach", "3"]));
     assert_eq!(done.code, Some(64));
     assert!(done.err.contains("--plain"), "{}", done.err);
+}
+
+#[test]
+fn a_session_that_does_not_exist_is_named_before_the_missing_terminal() {
+    let fake = Fake::start(|_: &Call| {
+        let failure = Failure::new(ErrorName::NotFound, "There is no session `99`.", "");
+        vec![Act::Refuse(failure)]
+    });
+    let done = run(&mut reasonix(&fake.home(), &["attach", "99"]));
+    assert_eq!(done.err, "reasonix: There is no session `99`.\n");
 }
 
 #[test]
