@@ -42,26 +42,32 @@ pub async fn run(args: Args) -> Result<u8, Error> {
         return Ok(0);
     };
     if !args.got {
-        if !args.sent {
-            output::progress(&say!(Msg::StepSent, step));
-        }
-        print(&client, &args, step, StepPart::Sent).await?;
+        let head = (!args.sent).then(|| say!(Msg::StepSent, step));
+        print(&client, &args, step, StepPart::Sent, head).await?;
     }
     if !args.sent {
-        if !args.got {
-            output::progress(&say!(Msg::StepGot, step));
-        }
-        print(&client, &args, step, StepPart::Got).await?;
+        let head = (!args.got).then(|| say!(Msg::StepGot, step));
+        print(&client, &args, step, StepPart::Got, head).await?;
     }
     Ok(0)
 }
 
-async fn print(client: &Client, args: &Args, step: u64, part: StepPart) -> Result<(), Error> {
+/// `head`: a line before it. It comes with the first piece, so that there is none before an error.
+async fn print(
+    client: &Client,
+    args: &Args,
+    step: u64,
+    part: StepPart,
+    mut head: Option<String>,
+) -> Result<(), Error> {
     let terminal = std::io::stdout().is_terminal();
     let mut cleaner = Cleaner::default();
     let mut ended = true;
     client
         .step(&args.session, step, part, |piece| {
+            if let Some(head) = head.take() {
+                output::progress(&head);
+            }
             if !piece.is_empty() {
                 ended = piece.ends_with('\n');
             }

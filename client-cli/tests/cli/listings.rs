@@ -360,6 +360,19 @@ fn show_tells_a_session_in_short_with_its_last_exchange() {
 }
 
 #[test]
+fn a_step_that_does_not_exist_prints_nothing_but_the_error() {
+    let fake = Fake::start(|_: &Call| {
+        let failure = Failure::new(ErrorName::NotFound, "There is no step 99.", "");
+        vec![Act::Refuse(failure)]
+    });
+    let done = run(&mut reasonix(&fake.home(), &["show", "3", "--step", "99"]));
+    assert_eq!(
+        (done.out.as_str(), done.err.as_str()),
+        ("", "reasonix: There is no step 99.\n")
+    );
+}
+
+#[test]
 fn a_second_kill_says_that_nothing_is_left_to_stop() {
     let mut alive = true;
     let fake = Fake::start(move |_: &Call| {
