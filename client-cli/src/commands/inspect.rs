@@ -175,7 +175,11 @@ fn status(status: InspectOutput) -> Result<(), Error> {
     output::fact(Label::Records, &summary.seq.to_string())?;
     output::fact(Label::Questions, &summary.pending_interactions.to_string())?;
     output::fact(Label::Background, &summary.children.to_string())?;
-    for (name, value) in &settings {
+    // Shown above, as they are in force.
+    let others = settings
+        .iter()
+        .filter(|(name, _)| !["model", "name"].contains(&name.as_str()));
+    for (name, value) in others {
         output::named(SessionSetting::shown(language(), name), value)?;
     }
     for client in clients {

@@ -373,6 +373,24 @@ fn a_step_that_does_not_exist_prints_nothing_but_the_error() {
 }
 
 #[test]
+fn inspect_says_each_fact_once() {
+    let fake = Fake::start(|_: &Call| {
+        vec![Act::Answer(
+            json!({"part": "status", "summary": rich(), "queue": [],
+            "settings": {"model": "p/m", "name": "name", "on_ask": "wait"}, "clients": []}),
+        )]
+    });
+    let done = run(&mut reasonix(&fake.home(), &["inspect", "3"]));
+    for name in ["model", "name", "on_ask"] {
+        let rows = done
+            .out
+            .lines()
+            .filter(|line| line.starts_with(&format!("{name} ")));
+        assert_eq!(rows.count(), 1, "{name}: {}", done.out);
+    }
+}
+
+#[test]
 fn a_second_kill_says_that_nothing_is_left_to_stop() {
     let mut alive = true;
     let fake = Fake::start(move |_: &Call| {
