@@ -39,6 +39,10 @@ crate::catalog! {
     Entry = "an entry of `{0}`: {1}", "`{0}` 中的一项：{1}";
     RuleUsed = "`{0}`: {1}; it is used as read", "`{0}`：{1}；仍按读到的内容采用";
     RuleIgnored = "`{0}`: {1}; it is ignored until that is fixed", "`{0}`：{1}；修正之前不采用";
+    /// Layer, list, rule, fault.
+    RuleProblem = "{0}: {1} rule `{2}`: {3}", "{0}：{1} 规则 `{2}`：{3}";
+    /// Layer, list, fault.
+    RuleProblemEmpty = "{0}: {1} rule ``: {2}", "{0}：{1} 规则 ``：{2}";
     RuleParenthesis = "the `)` at its end is missing", "末尾缺少 `)`";
     RuleForm = "a rule is `Tool` or `Tool(specifier)`", "规则的形式是 `Tool` 或 `Tool(specifier)`";
     RuleNoSubject = "it has no subject", "没有写明对象";
@@ -50,6 +54,8 @@ crate::catalog! {
     RuleTool = "unknown tool `{0}`", "未知工具 `{0}`";
     RuleToolNear = "unknown tool `{0}` (did you mean `{1}`?)", "未知工具 `{0}`（是否想用 `{1}`？）";
     RulesLost = "{0}; until this is fixed, every call that changes something needs approval", "{0}；修正之前，任何会改动内容的调用都需要批准";
+    RuleAllowsNothing = "{0}; it allows nothing", "{0}；它不允许任何调用";
+    RuleWaits = "{0}; the rule takes effect once it exists", "{0}；该工具存在之后规则生效";
     ProviderTwice = "the provider `{0}` is already defined; this one is ignored", "服务商 `{0}` 已经定义；此条目已忽略";
     ProviderIgnoredBecause = "{0}; this provider is ignored", "{0}；此服务商已忽略";
     ProviderKey = "a provider has no key `{0}`", "服务商没有 `{0}` 这一键";

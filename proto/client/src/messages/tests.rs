@@ -170,6 +170,18 @@ fn problems_in_a_config_file_are_translated_behind_their_place() {
             "/p/.mcp.json: not trusted yet, so its MCP servers are not used (2): a, b. `reasonix trust` shows what they run, and trusts them.",
             "/p/.mcp.json: 尚未受信任，因此不使用其 MCP 服务器（2 个）：a, b。`reasonix trust` 显示它们运行的内容并可信任它们。",
         ),
+        (
+            "run: deny rule ``: a rule is `Tool` or `Tool(specifier)`; until this is fixed, every call that changes something needs approval",
+            "run：deny 规则 ``：规则的形式是 `Tool` 或 `Tool(specifier)`；修正之前，任何会改动内容的调用都需要批准",
+        ),
+        (
+            "run: allow rule `Foo(`: the `)` at its end is missing; it allows nothing",
+            "run：allow 规则 `Foo(`：末尾缺少 `)`；它不允许任何调用",
+        ),
+        (
+            "Turn 1: Changes by commands cannot be undone: this is not a git work tree.",
+            "第 1 回合：命令所做的改动无法撤回：这里不是 git 工作树。",
+        ),
         ("/h/other: what it says", "/h/other: what it says"),
         ("Steps are numbered from 1 to 4.", "步的编号为 1 到 4。"),
         (
