@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{FromArgMatches, Parser};
 use client::messages::Language;
 
@@ -10,7 +10,7 @@ use crate::commands::{self, Command, Done};
 use crate::exit::{self, Error};
 use crate::messages::common::Msg;
 use crate::messages::help;
-use crate::{messages, other_agents, output};
+use crate::{messages, near, other_agents, output};
 
 /// Reasonix, a coding agent for the terminal. Sessions run in a background daemon.
 #[derive(Debug, Parser)]
@@ -31,7 +31,7 @@ pub fn start(arguments: Vec<OsString>) -> u8 {
     let parsed = crate::command().try_get_matches_from(&arguments);
     let cli = match parsed.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli,
-        Err(error) => return refused(&error, &arguments),
+        Err(error) => return refused(&without_far_values(error), &arguments),
     };
     let runtime = match tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -58,6 +58,19 @@ fn dispatch(command: Option<Command>, bare: commands::bare::Args, verbose: bool)
         }
         Some(command) => command.run(verbose),
     }
+}
+
+/// Removes clap's suggestion of a value that is not like the one that was typed.
+fn without_far_values(mut error: clap::Error) -> clap::Error {
+    let text = |kind| match error.get(kind) {
+        Some(ContextValue::String(text)) => Some(text),
+        _ => None,
+    };
+    let typed = text(ContextKind::InvalidValue).zip(text(ContextKind::SuggestedValue));
+    if typed.is_some_and(|(typed, suggested)| !near::is_near(typed, suggested)) {
+        error.remove(ContextKind::SuggestedValue);
+    }
+    error
 }
 
 /// Prints help and version on standard output, and everything else as a usage error.

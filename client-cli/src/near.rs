@@ -12,6 +12,16 @@ pub fn mistyped<'a>(wanted: &str, known: Vec<&'a str>) -> Vec<&'a str> {
     proto::near::mistyped(wanted, known)
 }
 
+/// Whether a name is like what was typed. Of a short word nearly all letters must be right: `foo` is not `yolo`.
+pub fn is_near(typed: &str, name: &str) -> bool {
+    const SHORT: usize = 4;
+    let near = match typed.chars().count() {
+        0..=SHORT => mistyped(typed, vec![name]),
+        _ => nearest(typed, vec![name]),
+    };
+    name.starts_with(typed) || !near.is_empty()
+}
+
 /// `Did you mean `a` or `b`? ` followed by what else can be done.
 pub fn hint<'a>(wanted: &str, known: impl IntoIterator<Item = &'a str>, otherwise: &str) -> String {
     did_you_mean(&proto::near::nearest(wanted, known), otherwise)

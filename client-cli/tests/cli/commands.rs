@@ -65,6 +65,37 @@ const VERBS: [&str; 36] = [
 ];
 
 #[test]
+fn only_near_values_are_suggested() {
+    for (mode, near) in [
+        ("foo", None),
+        ("ay", None),
+        ("yol", Some("yolo")),
+        ("autoo", Some("auto")),
+    ] {
+        for language in ["en", "zh"] {
+            let home = tempfile::tempdir_in("/tmp").unwrap();
+            let mut command = reasonix(home.path(), &["run", "--approval-mode", mode, "x"]);
+            let done = run(command.env("REASONIX_LANG", language));
+            assert_eq!(done.code, Some(64), "{mode}: {done:?}");
+            let tip = match language {
+                "en" => "a similar value exists",
+                _ => "是否想用",
+            };
+            assert_eq!(
+                done.err.contains(tip),
+                near.is_some(),
+                "{mode}: {}",
+                done.err
+            );
+            let line = done.err.lines().find(|line| line.contains(tip));
+            if let (Some(line), Some(near)) = (line, near) {
+                assert!(line.contains(near), "{mode}: {line}");
+            }
+        }
+    }
+}
+
+#[test]
 fn every_command_has_help_and_refuses_nonsense_with_a_hint() {
     let home = tempfile::tempdir_in("/tmp").unwrap();
     for verb in VERBS {
