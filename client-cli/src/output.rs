@@ -75,6 +75,16 @@ pub fn line_wrapped(line: &str, indent: usize) -> Result<(), Error> {
     lines.iter().try_for_each(|line| self::line(line))
 }
 
+/// Prints a question to standard error, which its answer follows in the same line; broken between words where the
+/// terminal is too narrow.
+pub fn question(question: &str) {
+    let lines = match terminal::columns_of(&io::stderr()) {
+        Some(columns) => wrap::wrap(question, columns, 0),
+        None => vec![question.to_owned()],
+    };
+    progress_part(&lines.join("\n"));
+}
+
 /// Prints a part of a line to standard error.
 pub fn progress_part(part: &str) {
     let mut err = io::stderr().lock();

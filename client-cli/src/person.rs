@@ -90,7 +90,7 @@ impl Person {
             // If it fails, input typed ahead is taken for the answer: it can be seen and asked again.
             let _ = tcflush(io::stdin(), QueueSelector::IFlush);
         }
-        output::progress_part(prompt);
+        output::question(prompt);
         let (sender, line) = oneshot::channel();
         // It blocks in `read` for ever if nobody types; the end of the process ends it.
         std::thread::spawn(move || {

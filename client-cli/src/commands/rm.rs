@@ -77,7 +77,7 @@ async fn unasked(args: &Args) -> Error {
 async fn agreed(question: &str) -> bool {
     let mut lines = Lines::start();
     lines.flush();
-    output::progress_part(&format!("{question} [y/N] "));
+    output::question(&format!("{question} [y/N] "));
     let answer = lines.next().await.unwrap_or_default();
     matches!(answer.trim().to_lowercase().as_str(), "y" | "yes")
 }

@@ -7,7 +7,7 @@ use std::process::Stdio;
 
 use proto::{ErrorName, Failure};
 use rustix::process::Signal;
-use rustix::termios::{LocalModes, tcgetattr};
+use rustix::termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize};
 use serde_json::{Value, json};
 
 use crate::fake::{Act, Call, Fake, SESSION, attached, durable, sync};
@@ -395,6 +395,29 @@ fn the_first_run_offers_to_set_up_and_goes_on_with_its_prompt() {
         (Some(0), "Done.\n"),
         "{done:?}"
     );
+}
+
+#[test]
+fn a_question_is_broken_between_words_where_the_terminal_is_narrow() {
+    let fake = daemon(true);
+    let (ours, theirs) = terminal();
+    let size = Winsize {
+        ws_row: 24,
+        ws_col: 40,
+        ws_xpixel: 0,
+        ws_ypixel: 0,
+    };
+    tcsetwinsize(&theirs, size).unwrap();
+    let screen = Screen::read(File::from(ours.try_clone().unwrap()));
+    let mut command = reasonix(&fake.home(), &["run", "hi"]);
+    command
+        .stdin(Stdio::from(theirs.try_clone().unwrap()))
+        .stderr(Stdio::from(theirs));
+    let running = Running::start(&mut command);
+    drop(command);
+    screen.wait_for("No provider is configured yet. Set one\r\nup now? [Y/n] ");
+    File::from(ours).write_all(b"n\n").unwrap();
+    assert_ne!(running.done().code, Some(0));
 }
 
 #[test]

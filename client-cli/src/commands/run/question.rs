@@ -60,7 +60,7 @@ impl Questions {
         let lines = self.lines.get_or_insert_with(Lines::start);
         // Input typed before the question appeared does not answer it.
         lines.flush();
-        output::progress_part(&asked.prompt());
+        output::question(&asked.prompt());
     }
 
     /// The next line typed while a question is drawn. Cancel-safe; never ends if there is no open question.
@@ -97,7 +97,7 @@ impl Questions {
                     output::progress(&format!("? {}", text::exact(&line)));
                 }
             }
-            output::progress_part(&asked.prompt());
+            output::question(&asked.prompt());
             return Ok(());
         };
         match dialog::send(client, &params).await {
