@@ -372,7 +372,7 @@ fn no_vendor_is_named_in_the_engine() {
         // The instruction file, the commands, the skills and the agents of that product are read too.
         "daemon/knowledge/src/instructions.rs",
         "daemon/knowledge/src/commands.rs",
-        "daemon/knowledge/src/agents.rs",
+        "daemon/knowledge/src/agents",
         "daemon/knowledge/src/skills.rs",
         "daemon/knowledge/src/skill_rendering.rs",
         "client-cli/src/messages/help/",
