@@ -37,8 +37,8 @@ use crate::assembly::setup::{ProfileChoice, Setup};
 use crate::calls::events::CallEvent;
 use crate::reporter::Reporter;
 use crate::request::keys::Keys;
-use crate::supervisor::build;
 use crate::supervisor::load::SessionServices;
+use crate::supervisor::workspaces::{self, SessionPlace};
 use crate::supervisor::{Client, Supervisor};
 use crate::tasks::blocking;
 use life::{AgentCall, AgentWork};
@@ -143,12 +143,12 @@ impl Parent {
 pub(crate) fn listed(
     services: &SessionServices,
     setup: &Setup,
-    place: build::SessionPlace<'_>,
+    place: SessionPlace<'_>,
 ) -> Result<String, Failure> {
     if !setup.profile.tools.specs().any(starts_agents) {
         return Ok(String::new());
     }
-    let workspace = build::bare_workspace(services, setup, place)?;
+    let workspace = workspaces::bare(services, setup, place)?;
     Ok(find_agents(&workspace, &services.home.agents()).listed())
 }
 

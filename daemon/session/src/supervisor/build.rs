@@ -4,19 +4,18 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
+use contract::KnownState;
 use hooks::Hooks;
-use knowledge::memory::FactStores;
 use proto::budget::Spent;
 use proto::hook::HookEvent;
 use proto::params::session::SessionSummary;
-use proto::record::{Rules, SessionCreated};
+use proto::record::SessionCreated;
 use proto::state::{ApprovalMode, State};
-use proto::{Body, ErrorName, Failure, Pid, Record, Seq, Stamp};
+use proto::{Body, Failure, Record, Seq};
 use tokio::sync::{mpsc, watch};
 use turn::{Facts, Machine};
-use workspace::{Workspace, WorkspaceOptions};
+use workspace::Workspace;
 
-use crate::actor::commands::directory;
 use crate::actor::commands::interactions::InteractionState;
 use crate::actor::commands::prompt_gate::PromptGate;
 use crate::actor::handle::{Activity, PublishedState, SessionHandle, Shared};
@@ -27,21 +26,19 @@ use crate::actor::replies::Replies;
 use crate::actor::{Actor, Inbox};
 use crate::assembly::guards::Guards;
 use crate::assembly::options::rank;
-use crate::assembly::setup::{Layered, Profile, Setup};
+use crate::assembly::setup::{Profile, Setup};
 use crate::assembly::tool_repair;
 use crate::calls::background::Children;
 use crate::calls::call::CallEnvironment;
 use crate::calls::environment::Environment;
 use crate::calls::external_changes::Notes;
 use crate::calls::hooks::HookState;
-use crate::calls::instructions::{InstructionWatch, untrusted_notice};
-use crate::calls::permissions::close_unasked;
+use crate::calls::instructions::InstructionWatch;
 use crate::calls::sandbox;
 use crate::calls::skills::SessionSkills;
 use crate::calls::state::CallState;
 use crate::context::ResetState;
 use crate::context::first_message;
-use crate::context::prefix::{self, FrozenPrefix, PrefixFiles};
 use crate::history::summary;
 use crate::journal::{Cause, Closed, Journal};
 use crate::request::Requests;
@@ -49,9 +46,10 @@ use crate::request::budget::{self, BudgetMember};
 use crate::request::in_flight::Arrived;
 use crate::request::keys::Keys;
 use crate::request::route::ModelRoute;
-use crate::supervisor::agents::{self, SessionAgents};
+use crate::supervisor::agents::SessionAgents;
 use crate::supervisor::load::{SessionLog, SessionServices};
 use crate::supervisor::past_messages::SessionHistory;
+use crate::supervisor::{memory, workspaces};
 use crate::viewers::Viewers;
 use crate::viewers::absence::AwaySummary;
 use crate::viewers::fanout::{Departure, Fanout};
@@ -75,34 +73,20 @@ pub fn build(
     services: &SessionServices,
     parts: Parts,
 ) -> Result<(Actor, Inbox, SessionHandle), Failure> {
-    let dir = services.home.session_dir(parts.created.session);
-    let is_new = parts.log.index.last() == Seq(0);
-    let epoch = match (&parts.log.shortened, is_new) {
-        (Some(shortened), _) => shortened.epoch,
-        (None, true) => parts.created.epoch,
-        (None, false) => parts.log.facts.epoch(),
-    };
-    let (workspace, lost) =
-        workspace_of(services, &parts, &dir, &parts.log.facts.added_dirs, is_new)?;
     let Parts {
         created,
         log,
-        setup,
+        mut setup,
         keys,
         env,
         marked,
     } = parts;
+    let dir = services.home.session_dir(created.session);
+    let is_new = log.index.last() == Seq(0);
+    let epoch = epoch_of(&log, &created, is_new);
+    let added_dirs = &log.facts.added_dirs;
+    let (workspace, lost) = workspaces::of_session(services, &created, &setup, added_dirs, is_new)?;
     let (to, inbox) = queues();
-    let environment = Environment::new(&created, env, setup.environment_filter());
-    let call_environment = call_environment(
-        services,
-        &created,
-        &setup,
-        workspace,
-        &environment,
-        &to.happened,
-    );
-    call_environment.memory.note_known_files(&log.known);
     let hooks = services.assembly.hooks(Path::new(&created.cwd));
     let machine = machine(log.facts, &setup.profile, &hooks, &created);
     let mut journal = Journal::new(
@@ -116,46 +100,39 @@ pub fn build(
     for (reset, elements) in log.elements {
         journal.note_elements(reset, elements);
     }
-    journal.set_closed(log.read_only.or_else(|| unworkable(setup.unusable, lost)));
-    let (seen, see) = watch::channel(first_seen(
-        &machine,
-        &journal,
-        &created,
-        setup.profile.model.key_variable.clone(),
-    ));
-    let activity = Arc::new(Activity::default());
-    let handle = SessionHandle {
-        shared: Arc::new(Shared {
-            id: created.session,
-            pid: created.pid,
-            epoch,
-            commands: to.commands,
-            seen: see,
-            activity: Arc::clone(&activity),
-            reopen: services.supervisor.clone(),
-            tried: tokio::sync::Mutex::default(),
-            notes: call_environment.notes.clone(),
-            instructions: Arc::clone(&call_environment.instructions),
-            recalls: call_environment.recall.is_some(),
-        }),
-    };
+    let unusable = setup.unusable.take();
+    journal.set_closed(log.read_only.or_else(|| unworkable(unusable, lost)));
     let own = machine.facts().approval_mode();
     let configured = setup.options.approval_mode.unwrap_or_default();
     let warning = looser(own, configured).filter(|_| !is_new);
-    let budget = seat(services, &machine, &created);
-    let profile = setup.profile;
-    let guards = Guards {
-        layers: profile.rules,
-        allow_write: setup.allow_write,
-        deny_read: setup.deny_read,
-        confine: setup.confine,
-        incomplete: false,
+    let key_variable = setup.profile.model.key_variable.clone();
+    let (seen, see) = watch::channel(first_seen(&machine, &journal, &created, key_variable));
+    let route = ModelRoute::new(&setup.profile.model, log.prefix.prefix);
+    let known = &log.known;
+    let calls = calls(
+        services,
+        &created,
+        setup,
+        workspace,
+        env,
+        known,
+        &to.happened,
+    );
+    let activity = Arc::new(Activity::default());
+    let shared = Shared {
+        id: created.session,
+        pid: created.pid,
+        epoch,
+        commands: to.commands,
+        seen: see,
+        activity: Arc::clone(&activity),
+        reopen: services.supervisor.clone(),
+        tried: tokio::sync::Mutex::default(),
+        notes: calls.call_environment().notes.clone(),
+        instructions: Arc::clone(&calls.call_environment().instructions),
+        recalls: calls.call_environment().recall.is_some(),
     };
-    let route = ModelRoute::new(&profile.model, log.prefix.prefix);
-    let kept_rules = services
-        .assembly
-        .kept_rules(call_environment.workspace.root());
-    let viewers = viewers(services, &created, log.missed, to.gone);
+    let budget = seat(services, &machine, &created);
     let has_exited = !is_new && machine.facts().state.state == State::Exited;
     let actor = Actor {
         id: created.session,
@@ -163,15 +140,9 @@ pub fn build(
         machine,
         journal,
         requests: Requests::new(route, keys, budget, to.arrived, &dir, is_new),
-        viewers,
+        viewers: viewers(services, &created, log.missed, to.gone),
         resets: ResetState::new(services.texts.share(log.prefix.text)),
-        calls: CallState::new(
-            call_environment,
-            environment,
-            guards,
-            kept_rules,
-            profile.model.limits.grace_ms,
-        ),
+        calls,
         hooks: HookState::new(hooks),
         replies: Replies::default(),
         publisher: Publisher::new(
@@ -190,7 +161,50 @@ pub fn build(
         // It was only loaded to be looked at, until a prompt comes.
         actor.calls.session_exited();
     }
-    Ok((actor, inbox, handle))
+    let shared = Arc::new(shared);
+    Ok((actor, inbox, SessionHandle { shared }))
+}
+
+/// The epoch that the cursors of the session's clients belong to.
+fn epoch_of(log: &SessionLog, created: &SessionCreated, is_new: bool) -> u64 {
+    match (&log.shortened, is_new) {
+        (Some(shortened), _) => shortened.epoch,
+        (None, true) => created.epoch,
+        (None, false) => log.facts.epoch(),
+    }
+}
+
+/// The state of its calls, and the rules that they are judged by. `known`: the files that the model knows.
+fn calls(
+    services: &SessionServices,
+    created: &SessionCreated,
+    setup: Setup,
+    workspace: Arc<Workspace>,
+    env: BTreeMap<String, String>,
+    known: &[KnownState],
+    happened: &mpsc::UnboundedSender<Happened>,
+) -> CallState {
+    let environment = Environment::new(created, env, setup.environment_filter());
+    let call_environment =
+        call_environment(services, created, &setup, workspace, &environment, happened);
+    call_environment.memory.note_known_files(known);
+    let root = call_environment.workspace.root();
+    let kept_rules = services.assembly.kept_rules(root);
+    let profile = setup.profile;
+    let guards = Guards {
+        layers: profile.rules,
+        allow_write: setup.allow_write,
+        deny_read: setup.deny_read,
+        confine: setup.confine,
+        incomplete: false,
+    };
+    CallState::new(
+        call_environment,
+        environment,
+        guards,
+        kept_rules,
+        profile.model.limits.grace_ms,
+    )
 }
 
 /// What the session may use, and has used so far, for who holds budgets.
@@ -262,47 +276,6 @@ fn queues() -> (Queues, Inbox) {
     (to, inbox)
 }
 
-/// The workspace, and why it cannot be worked in, if so.
-fn workspace_of(
-    services: &SessionServices,
-    parts: &Parts,
-    dir: &Path,
-    added_dirs: &[String],
-    is_new: bool,
-) -> Result<(Arc<Workspace>, Option<String>), Failure> {
-    let temp = temp_of(services, parts.created.pid);
-    let cwd = Path::new(&parts.created.cwd);
-    let places = WorkspacePaths {
-        root: Path::new(&parts.created.root),
-        cwd,
-        rules: parts.created.options.rules.as_ref(),
-        add_dirs: &parts.created.add_dirs,
-        readable: vec![spill_dir(dir)],
-    };
-    let opened = open_workspace(services, &parts.setup, places, temp);
-    let (workspace, lost) = match opened {
-        Ok(workspace) => (workspace, None),
-        // The directory of an old session may be gone: it can still be read.
-        Err(failure) if !is_new => {
-            let reason = match cwd.is_dir() {
-                true => failure.message,
-                false => directory::missing(&parts.created.cwd),
-            };
-            (nowhere(dir)?, Some(reason))
-        }
-        Err(failure) => return Err(failure),
-    };
-    for dir in added_dirs {
-        workspace.add_root(PathBuf::from(dir));
-    }
-    Ok((Arc::new(workspace), lost))
-}
-
-/// Where outputs that were cut are kept whole.
-fn spill_dir(dir: &Path) -> PathBuf {
-    dir.join("spill")
-}
-
 /// What its calls share.
 fn call_environment(
     services: &SessionServices,
@@ -337,12 +310,12 @@ fn call_environment(
             told: Mutex::default(),
         }),
         recall: (setup.memory.enabled && setup.memory.recall)
-            .then(|| facts(services, Path::new(&created.root))),
+            .then(|| memory::facts(services, Path::new(&created.root))),
         keeper: Arc::new(Keeper::new(created.pid, &dir, files, Arc::clone(&spawn))),
         memory,
         env: Arc::new(env),
         workspace,
-        spill_dir: spill_dir(&dir),
+        spill_dir: workspaces::spill_dir(&dir),
         blobs: BlobStore::new(&dir),
         spawn,
         confine: setup.confine.clone(),
@@ -406,164 +379,6 @@ fn unworkable(unusable: Option<String>, lost: Option<String>) -> Option<Closed> 
     provider.or_else(|| lost.map(|reason| Closed::new(Cause::Directory, reason)))
 }
 
-/// The session's own temporary directory. `None`: it cannot be made, and without it commands cannot be sandboxed.
-fn temp_of(services: &SessionServices, pid: Pid) -> Option<PathBuf> {
-    let temp = services.assembly.temp()?.join(pid.to_string());
-    sandbox::make_private(&temp).ok()?;
-    Some(temp)
-}
-
-/// Where a session works, and what it may read there.
-#[derive(Clone, Copy)]
-pub struct SessionPlace<'a> {
-    pub root: &'a Path,
-    pub cwd: &'a Path,
-    /// The session's own rules.
-    pub rules: &'a Rules,
-}
-
-/// The instruction files, skills and facts of a session in this place. Blocks.
-pub fn prefix_files(
-    services: &SessionServices,
-    setup: &Setup,
-    place: SessionPlace<'_>,
-) -> Result<PrefixFiles, Failure> {
-    let workspace = bare_workspace(services, setup, place)?;
-    let user_file = services.home.instructions();
-    let found = knowledge::find_instructions(&workspace, &user_file);
-    let places = setup.skills.places(services.home.skills());
-    let skills = knowledge::find_skills(&workspace, &places);
-    let (index, left_out) = knowledge::skill_index(&skills);
-    let mut problems = found.problems;
-    if !setup.trusted {
-        problems.extend(untrusted_notice(&found.files));
-    }
-    problems.extend(skill_problems(skills.problems.clone(), left_out));
-    let mut memory = Vec::new();
-    if setup.memory.enabled {
-        let facts = facts(services, place.root).load();
-        memory = facts.index_lines(Stamp::now());
-        problems.extend(facts.problems);
-    }
-    Ok(PrefixFiles {
-        instructions: found.files,
-        agents_of_the_user: skills.have_agents_of_the_user(),
-        skills: index,
-        memory,
-        problems,
-    })
-}
-
-/// The problems of skills, in a sentence or two: all of it is listed elsewhere.
-fn skill_problems(problems: Vec<String>, left_out: usize) -> Vec<String> {
-    let count = problems.len();
-    let mut notices: Vec<String> = problems.into_iter().take(1).collect();
-    if count > 1 {
-        let more = count - 1;
-        notices.push(format!(
-            "{more} more problems with skills: see `reasonix skills`."
-        ));
-    }
-    if left_out > 0 {
-        notices.push(format!(
-            "The list of skills is full: {left_out} are not offered to the model. Run them with `/NAME`, or disable others with `skills.disabled`."
-        ));
-    }
-    notices
-}
-
-/// The facts that a session with this root reaches.
-pub fn facts(services: &SessionServices, root: &Path) -> FactStores {
-    // As the workspace has it, which tools go by.
-    let root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
-    let home = &services.home;
-    FactStores::new(home.memory(), home.project_memory(&root))
-}
-
-/// The prefix of a new session in this place, and problems of the files that go into it. Blocks.
-pub fn frozen_prefix(
-    services: &SessionServices,
-    setup: &mut Setup,
-    place: SessionPlace<'_>,
-) -> Result<(FrozenPrefix, Vec<String>), Failure> {
-    let found = prefix_files(services, setup, place)?;
-    setup.profile.agents = agents::listed(services, setup, place)?;
-    let skills = prefix::offer_skills(&mut setup.profile, found.skills, found.agents_of_the_user);
-    let prefix = FrozenPrefix::of(&setup.profile, found.instructions, skills, found.memory);
-    Ok((prefix, found.problems))
-}
-
-/// A workspace to read files in before the session is there. Blocks.
-pub fn bare_workspace(
-    services: &SessionServices,
-    setup: &Setup,
-    place: SessionPlace<'_>,
-) -> Result<Workspace, Failure> {
-    let places = WorkspacePaths {
-        root: place.root,
-        cwd: place.cwd,
-        rules: Some(place.rules),
-        add_dirs: &[],
-        readable: Vec::new(),
-    };
-    open_workspace(services, setup, places, None)
-}
-
-/// Where a session works.
-struct WorkspacePaths<'a> {
-    root: &'a Path,
-    cwd: &'a Path,
-    /// The session's own rules.
-    rules: Option<&'a Rules>,
-    /// Directories to write in, chosen by the session's creator.
-    add_dirs: &'a [String],
-    /// Directories of ours that the session may read.
-    readable: Vec<PathBuf>,
-}
-
-fn open_workspace(
-    services: &SessionServices,
-    setup: &Setup,
-    places: WorkspacePaths<'_>,
-    temp: Option<PathBuf>,
-) -> Result<Workspace, Failure> {
-    let (cwd, mut readable) = (places.cwd, places.readable);
-    let mut extra_writable = setup.allow_write.clone();
-    extra_writable.extend(places.add_dirs.iter().map(PathBuf::from));
-    readable.extend([
-        services.home.instructions(),
-        services.home.commands(),
-        services.home.skills(),
-        services.home.agents(),
-    ]);
-    let options = WorkspaceOptions {
-        root: places.root.to_owned(),
-        cwd: cwd.to_owned(),
-        extra_writable,
-        masked: services.assembly.closed(),
-        readable,
-        temp,
-        deny_read: setup.deny_read.clone(),
-        user_home: services.assembly.user_home(),
-    };
-    let workspace = Workspace::open(options).map_err(|error| {
-        Failure::new(
-            ErrorName::InvalidParams,
-            format!("The directory `{}` cannot be used: {error}", cwd.display()),
-            "Use an existing directory that you can read.",
-        )
-    })?;
-    let mut layers = setup.profile.rules.clone();
-    layers.extend(places.rules.map(|rules| Layered {
-        layer: policy::Layer::Run,
-        rules: rules.clone(),
-        origin: String::new(),
-        trusted: true,
-    }));
-    close_unasked(&workspace, &layers, &setup.profile.tools);
-    Ok(workspace)
-}
-
 /// The notice for a session whose approval mode is looser than the config's present one.
 fn looser(own: ApprovalMode, configured: ApprovalMode) -> Option<String> {
     (rank(own) > rank(configured)).then(|| {
@@ -573,17 +388,6 @@ fn looser(own: ApprovalMode, configured: ApprovalMode) -> Option<String> {
             configured.as_str()
         )
     })
-}
-
-/// A workspace in which nothing can be done: for a session that is only read.
-fn nowhere(dir: &Path) -> Result<Workspace, Failure> {
-    let options = WorkspaceOptions {
-        root: dir.to_path_buf(),
-        cwd: dir.to_path_buf(),
-        ..WorkspaceOptions::default()
-    };
-    Workspace::open(options)
-        .map_err(|error| Failure::new(ErrorName::Storage, error.to_string(), ""))
 }
 
 /// The summary of a session that has no record yet.

@@ -28,9 +28,10 @@ use crate::context::first_message;
 use crate::context::prefix::{self, FrozenPrefix};
 use crate::request::keys::Keys;
 use crate::supervisor::agents::Parent;
-use crate::supervisor::build::{self, Parts, build};
+use crate::supervisor::build::{Parts, build};
 use crate::supervisor::load::{SessionLog, SessionServices};
-use crate::supervisor::{Client, Supervisor, storage};
+use crate::supervisor::workspaces::SessionPlace;
+use crate::supervisor::{Client, Supervisor, prefixes, storage};
 use crate::tasks::blocking;
 
 /// How long a directory, a config or the store may take to answer.
@@ -464,12 +465,12 @@ fn prepare(
     let rules = params.options.rules.clone().unwrap_or_default();
     check_rules(&rules, &setup.profile.tools)?;
     let root = first_message::workspace_root(&setup, &cwd, &services.assembly.user_home());
-    let place = build::SessionPlace {
+    let place = SessionPlace {
         root: &root,
         cwd: &cwd,
         rules: &rules,
     };
-    let (prefix, problems) = build::frozen_prefix(services, &mut setup, place)?;
+    let (prefix, problems) = prefixes::frozen_prefix(services, &mut setup, place)?;
     let keys = Arc::new(Keys::restored(
         Some(params.session),
         services.assembly.key_keeper(),

@@ -1,12 +1,14 @@
 //! The facts that a session or a directory reaches, for clients: the user's own looks and changes, which ask nobody.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use knowledge::memory::{FactStores, MemoryError};
 use proto::{ErrorName, Failure};
 
 use crate::calls::permissions::{PermissionScope, root_of};
-use crate::supervisor::{Supervisor, build};
+use crate::supervisor::Supervisor;
+use crate::supervisor::load::SessionServices;
 use crate::tasks::blocking;
 
 impl Supervisor {
@@ -26,7 +28,7 @@ impl Supervisor {
                 let call_environment = Arc::clone(&standing.call_environment);
                 blocking(move || {
                     let root = call_environment.workspace.root();
-                    work(&build::facts(&services, root))
+                    work(&facts(&services, root))
                 })
                 .await?
             }
@@ -35,13 +37,21 @@ impl Supervisor {
                 blocking(move || {
                     let assembly = &services.assembly;
                     let root = root_of(&assembly.terms(&cwd), &cwd, &assembly.user_home());
-                    work(&build::facts(&services, &root))
+                    work(&facts(&services, &root))
                 })
                 .await?
             }
         };
         done.map_err(|error| failure(&error))
     }
+}
+
+/// The facts that a session with this root reaches.
+pub(super) fn facts(services: &SessionServices, root: &Path) -> FactStores {
+    // As the workspace has it, which tools go by.
+    let root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
+    let home = &services.home;
+    FactStores::new(home.memory(), home.project_memory(&root))
 }
 
 fn failure(error: &MemoryError) -> Failure {

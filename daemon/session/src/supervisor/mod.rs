@@ -17,6 +17,7 @@ mod memory;
 pub(crate) mod model_switch;
 mod past_messages;
 pub(crate) mod permissions;
+mod prefixes;
 pub(crate) mod prune;
 pub(crate) mod reload;
 mod reopen;
@@ -27,6 +28,7 @@ pub(crate) mod stats;
 mod symbols;
 mod unrecovered;
 pub(crate) mod views;
+mod workspaces;
 pub(crate) mod worktrees;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -7,7 +7,8 @@ use proto::params::reload::{ReloadOutput, ReloadParams};
 use proto::{ErrorName, Failure};
 
 use crate::actor::handle::SessionHandle;
-use crate::supervisor::{Supervisor, build};
+use crate::supervisor::workspaces::SessionPlace;
+use crate::supervisor::{Supervisor, prefixes};
 use crate::tasks::blocking;
 
 impl Supervisor {
@@ -35,12 +36,12 @@ impl Supervisor {
             let setup = services.assembly.resume(&created);
             let (root, cwd) = (Path::new(&created.root), Path::new(&created.cwd));
             let rules = created.options.rules.clone().unwrap_or_default();
-            let place = build::SessionPlace {
+            let place = SessionPlace {
                 root,
                 cwd,
                 rules: &rules,
             };
-            let fresh = build::prefix_files(&services, &setup, place)?;
+            let fresh = prefixes::prefix_files(&services, &setup, place)?;
             Ok::<_, Failure>((fresh, services.assembly.tools_now(cwd)))
         });
         let (fresh, tools) = reading.await??;

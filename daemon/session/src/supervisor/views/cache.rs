@@ -15,7 +15,8 @@ use crate::context::prefix_parts::{self as frozen, Measure};
 use crate::history::cache_hits::Cached;
 use crate::journal::elements;
 use crate::supervisor::storage;
-use crate::supervisor::{Supervisor, build};
+use crate::supervisor::workspaces::SessionPlace;
+use crate::supervisor::{Supervisor, prefixes};
 use crate::tasks::blocking;
 
 /// What the log of a session says of its prefix, and of the requests that began with it.
@@ -99,12 +100,12 @@ impl Supervisor {
                         .or_enabled(&setup.enabled_tools, &setup.profile.tools)
                         .with_goal_tool(&setup.profile.tools)
                         .apply(&mut setup.profile, &*services.assembly)?;
-                    let place = build::SessionPlace {
+                    let place = SessionPlace {
                         root: &root,
                         cwd,
                         rules: &Rules::default(),
                     };
-                    let (prefix, _) = build::frozen_prefix(&services, &mut setup, place)?;
+                    let (prefix, _) = prefixes::frozen_prefix(&services, &mut setup, place)?;
                     let provider = setup.profile.model.provider_name;
                     Ok(frozen::page(provider, &prefix, None, after, setup.trusted))
                 })
