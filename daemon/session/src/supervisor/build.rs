@@ -108,16 +108,8 @@ pub fn build(
     let key_variable = setup.profile.model.key_variable.clone();
     let (seen, see) = watch::channel(first_seen(&machine, &journal, &created, key_variable));
     let route = ModelRoute::new(&setup.profile.model, log.prefix.prefix);
-    let known = &log.known;
-    let calls = calls(
-        services,
-        &created,
-        setup,
-        workspace,
-        env,
-        known,
-        &to.happened,
-    );
+    let (known, happened) = (&log.known, &to.happened);
+    let calls = calls(services, &created, setup, workspace, env, known, happened);
     let activity = Arc::new(Activity::default());
     let shared = Shared {
         id: created.session,

@@ -1,31 +1,28 @@
 //! How a session is made: setup, prefix, pid, log, first records; and the answer to a repeated request.
 
+mod checks;
+mod first_record;
 mod profile;
 
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use contract::ToolSet;
 use hooks::HookPayload;
 use knowledge::ResolvedReferences;
-use proto::hook::HookEvent;
+use proto::hook::{HookEvent, HookFinished};
 use proto::params::session::{CreateOutput, CreateParams, ReadParams};
-use proto::record::{PromptQueued, Rules, SessionCreated};
-use proto::state::{Kind, OnAsk};
-use proto::{ErrorName, Failure, Pid, PromptId, Seq, SessionId, SessionOptions, UntypedText};
+use proto::record::{PromptQueued, SessionCreated};
+use proto::{ErrorName, Failure, Pid, PromptId, Seq, SessionId, UntypedText};
 use store::log::LogFile;
 
 use crate::actor::handle::SessionHandle;
 use crate::actor::start::FirstNotices;
 use crate::actor::{Actor, Inbox};
-use crate::assembly::options;
-use crate::assembly::setup::{ModelSetup, ProfileChoice, Setup};
+use crate::assembly::setup::ProfileChoice;
 use crate::calls::hooks as hooked;
 use crate::calls::references::{self, PromptText};
 use crate::context::first_message;
-use crate::context::prefix::{self, FrozenPrefix};
 use crate::request::keys::Keys;
 use crate::supervisor::agents::Parent;
 use crate::supervisor::build::{Parts, build};
@@ -33,27 +30,10 @@ use crate::supervisor::load::{SessionLog, SessionServices};
 use crate::supervisor::workspaces::SessionPlace;
 use crate::supervisor::{Client, Supervisor, prefixes, storage};
 use crate::tasks::blocking;
+use first_record::first_record;
 
 /// How long a directory, a config or the store may take to answer.
 const PREPARING_MAX: Duration = Duration::from_secs(30);
-
-/// Names of variables whose values may be in the log: what commands need to find programs and to print well.
-const LOGGED: [&str; 14] = [
-    "PATH",
-    "HOME",
-    "USER",
-    "LOGNAME",
-    "SHELL",
-    "LANG",
-    "LANGUAGE",
-    "TZ",
-    "TMPDIR",
-    "EDITOR",
-    "TERM",
-    "COLORTERM",
-    "XDG_CONFIG_HOME",
-    "XDG_DATA_HOME",
-];
 
 /// Records in which the first prompt of a session is looked for.
 const FIRST_RECORDS: u64 = 64;
@@ -193,89 +173,59 @@ impl Supervisor {
         let Ok(prepared) = tokio::time::timeout(PREPARING_MAX, preparing).await else {
             return Err(storage(format!("`{}` does not answer.", params.cwd)));
         };
+        let mut prepared = prepared??;
+        let first = match first_prompt(&mut prepared, params, client, parent).await {
+            Ok(first) => first,
+            Err(failure) => {
+                drop(prepared);
+                self.discard(params.session).await;
+                return Err(failure);
+            }
+        };
+        let paused = parent.is_some_and(|parent| parent.paused);
+        let paused_by = paused.then(|| client.name.clone());
+        self.begin(prepared, first, paused_by).await
+    }
+
+    /// Writes the first records of a session and runs it. Answers when they are on disk.
+    async fn begin(
+        &self,
+        prepared: Prepared,
+        first: FirstPrompt,
+        paused_by: Option<String>,
+    ) -> Result<(SessionHandle, Option<PromptId>), Failure> {
         let Prepared {
             mut actor,
             inbox,
             handle,
             created,
             notices,
-        } = prepared??;
-        let mut referenced = ResolvedReferences {
-            found: parent.and_then(|parent| parent.references.clone()),
-            problems: Vec::new(),
-        };
-        let recalls = handle.recalls();
-        // What a model writes refers to nothing, and runs no command of the user.
-        let typed = params.prompt.as_deref().filter(|_| parent.is_none());
-        let typed = typed.map(|text| PromptText::new(text, &params.untyped));
-        if let Some(text) = typed.filter(|text| recalls || text.may_refer()) {
-            let standing = actor.standing_of(Some(&created));
-            referenced = match references::resolve(standing, text).await {
-                Ok(resolved) => resolved,
-                Err(failure) => {
-                    drop((actor, handle));
-                    self.discard(params.session).await;
-                    return Err(failure);
-                }
-            };
-            actor.calls.note_references(referenced.found.as_ref());
-        }
-        let prompt = params.prompt.as_ref().map(|text| PromptQueued {
-            untyped: params.untyped.clone(),
-            from: None,
-            added: None,
-            references: referenced.found.clone(),
-            on_ask: None,
-            prompt_id: PromptId::new(),
-            text: text.clone(),
-            steer: false,
-            by: client.name.clone(),
-            request_id: params.request_id,
-        });
-        let prompt_id = prompt.as_ref().map(|prompt| prompt.prompt_id);
-        let mut reported = Vec::new();
-        let asked = prompt.as_ref().filter(|_| parent.is_none());
-        if let (Some(prompt), Some(asker)) = (asked, actor.asker(HookEvent::UserPromptSubmit)) {
-            let what = HookPayload::Prompt { text: &prompt.text };
-            let chain = asker
-                .ask(what, actor.life.ended())
-                .await
-                .unwrap_or_default();
-            if let Some(failure) = hooked::refused(&chain) {
-                drop((actor, handle));
-                self.discard(params.session).await;
-                return Err(failure);
-            }
-            reported = chain.finished;
-        }
+        } = prepared;
+        let session = created.session;
+        let prompt_id = first.prompt.as_ref().map(|prompt| prompt.prompt_id);
         let (created_on_disk, on_disk) = tokio::sync::oneshot::channel();
         let notices = FirstNotices {
             of_session: notices,
-            of_prompt: referenced.problems,
+            of_prompt: first.problems,
         };
-        let paused = parent.is_some_and(|parent| parent.paused);
-        let paused_by = paused.then(|| client.name.clone());
         // Its first request may go out before it is on disk.
-        self.slots.begins(params.session, handle.pid());
-        actor.write_first_records(created, notices, paused_by, prompt, created_on_disk);
-        actor.tell_hooks(reported);
+        self.slots.begins(session, handle.pid());
+        actor.write_first_records(created, notices, paused_by, first.prompt, created_on_disk);
+        actor.tell_hooks(first.hooks);
         self.house(&handle, actor, inbox);
         match on_disk.await {
-            Ok(Ok(())) => {}
+            Ok(Ok(())) => Ok((handle, prompt_id)),
             Ok(Err(failure)) => {
                 drop(handle);
-                self.discard(params.session).await;
-                return Err(failure);
+                self.discard(session).await;
+                Err(failure)
             }
-            Err(_) => {
-                return Err(Failure::new(
-                    ErrorName::Internal,
-                    "The session ended before it started.",
-                    "",
-                ));
-            }
+            Err(_) => Err(Failure::new(
+                ErrorName::Internal,
+                "The session ended before it started.",
+                "",
+            )),
         }
-        Ok((handle, prompt_id))
     }
 }
 
@@ -303,68 +253,6 @@ impl Supervisor {
     }
 }
 
-/// What can be seen from the parameters, and the directories that they name. Blocks.
-fn check(params: &CreateParams) -> Result<(), Failure> {
-    options::check(&params.options)?;
-    if params
-        .prompt
-        .as_ref()
-        .is_some_and(|prompt| prompt.trim().is_empty())
-    {
-        return Err(Failure::new(
-            ErrorName::InvalidParams,
-            "The prompt is empty.",
-            "Describe what to do.",
-        ));
-    }
-    params
-        .profile
-        .add_dirs
-        .iter()
-        .try_for_each(|dir| check_added(dir))
-}
-
-/// Whether a directory can be added to those that the session may write in.
-fn check_added(dir: &str) -> Result<(), Failure> {
-    let path = Path::new(dir);
-    let real = path.canonicalize();
-    let reason = match real {
-        _ if !path.is_absolute() => "is not an absolute path",
-        Err(_) => "does not exist",
-        Ok(real) if !real.is_dir() => "is not a directory",
-        Ok(real) if real.parent().is_none() => "is the root of the file system",
-        Ok(_) => return Ok(()),
-    };
-    Err(Failure::new(
-        ErrorName::InvalidParams,
-        format!("The directory `{dir}` cannot be added: it {reason}."),
-        "Give existing directories that the session may write in.",
-    ))
-}
-
-/// Whether the rules of the session can be read, by its tools.
-fn check_rules(rules: &Rules, tools: &ToolSet) -> Result<(), Failure> {
-    let layer = (policy::Layer::Run, rules, true);
-    let (_, problems) = policy::RuleSet::parse(&[layer], &tools.specs().collect::<Vec<_>>());
-    match problems.first() {
-        None => Ok(()),
-        Some(problem) => Err(Failure::new(
-            ErrorName::InvalidParams,
-            format!(
-                "{} `{}` cannot be used: {}.",
-                match problem.list {
-                    policy::List::Allow => "The allow rule",
-                    policy::List::Ask => "The ask rule",
-                    policy::List::Deny => "The deny rule",
-                },
-                problem.text,
-                problem.fault
-            ),
-            "Fix the rule. Examples: `Bash(cargo test:*)`, `Edit(docs/**)`, or only a tool's name.",
-        )),
-    }
-}
-
 /// A session that is ready to write its first record.
 struct Prepared {
     actor: Actor,
@@ -374,52 +262,73 @@ struct Prepared {
     notices: Vec<String>,
 }
 
-/// Refuses a model whose key nobody has: the first turn would fail at once.
-fn has_key(model: &ModelSetup, brought: &[&str]) -> Result<(), Failure> {
-    let missing = model.key_variable.as_deref();
-    let missing = missing.filter(|name| model.own_key.is_none() && !brought.contains(name));
-    let Some(variable) = missing else {
-        return Ok(());
-    };
-    Err(Failure::new(
-        ErrorName::InvalidConfig,
-        format!(
-            "The provider `{}` has no key: `{variable}` is not set.",
-            model.provider_name
-        ),
-        format!(
-            "Set `{variable}` in the environment, or store the key with `reasonix login {}`.",
-            model.provider_name
-        ),
-    ))
+/// The first prompt of a session, if it has one, with what came of its references and hooks.
+struct FirstPrompt {
+    prompt: Option<PromptQueued>,
+    /// References that are not attached, in words for the user.
+    problems: Vec<String>,
+    hooks: Vec<HookFinished>,
 }
 
-/// Refuses a run in the user's home: nobody is asked there about what starts at the next login.
-fn check_home(
+/// Resolves the references of the first prompt and asks its hooks. Nothing is on disk yet: a refused prompt makes no session.
+async fn first_prompt(
+    prepared: &mut Prepared,
     params: &CreateParams,
-    setup: &Setup,
-    user_home: &Path,
-    cwd: &Path,
-) -> Result<(), Failure> {
-    let options = &params.options;
-    if options.kind != Some(Kind::Headless) || options.in_home == Some(true) {
-        return Ok(());
+    client: &Client,
+    parent: Option<&Parent>,
+) -> Result<FirstPrompt, Failure> {
+    let references = first_references(prepared, params, parent).await?;
+    let prompt = params.prompt.as_ref().map(|text| PromptQueued {
+        untyped: params.untyped.clone(),
+        from: None,
+        added: None,
+        references: references.found,
+        on_ask: None,
+        prompt_id: PromptId::new(),
+        text: text.clone(),
+        steer: false,
+        by: client.name.clone(),
+        request_id: params.request_id,
+    });
+    let mut hooks = Vec::new();
+    let asked = prompt.as_ref().filter(|_| parent.is_none());
+    let asker = prepared.actor.asker(HookEvent::UserPromptSubmit);
+    if let (Some(prompt), Some(asker)) = (asked, asker) {
+        let what = HookPayload::Prompt { text: &prompt.text };
+        let chain = asker.ask(what, prepared.actor.life.ended()).await;
+        let chain = chain.unwrap_or_default();
+        if let Some(failure) = hooked::refused(&chain) {
+            return Err(failure);
+        }
+        hooks = chain.finished;
     }
-    let mut roots = vec![first_message::workspace_root(setup, cwd, user_home)];
-    roots.extend(params.profile.add_dirs.iter().map(PathBuf::from));
-    let real = |root: PathBuf| root.canonicalize().unwrap_or(root);
-    let mut roots = roots.into_iter().map(real);
-    let Some(root) = roots.find(|root| workspace::holds_home(root, user_home)) else {
-        return Ok(());
+    Ok(FirstPrompt {
+        prompt,
+        problems: references.problems,
+        hooks,
+    })
+}
+
+/// What the first prompt refers to. What a model writes refers to nothing, and runs no command of the user.
+async fn first_references(
+    prepared: &mut Prepared,
+    params: &CreateParams,
+    parent: Option<&Parent>,
+) -> Result<ResolvedReferences, Failure> {
+    let recalls = prepared.handle.recalls();
+    let typed = params.prompt.as_deref().filter(|_| parent.is_none());
+    let typed = typed.map(|text| PromptText::new(text, &params.untyped));
+    let Some(text) = typed.filter(|text| recalls || text.may_refer()) else {
+        return Ok(ResolvedReferences {
+            found: parent.and_then(|parent| parent.references.clone()),
+            problems: Vec::new(),
+        });
     };
-    Err(Failure::new(
-        ErrorName::InvalidParams,
-        format!(
-            "The workspace `{}` is your home directory or contains it.",
-            root.display()
-        ),
-        "Run it in a project's directory. To work there all the same, add `--in-home`.",
-    ))
+    let standing = prepared.actor.standing_of(Some(&prepared.created));
+    let resolved = references::resolve(standing, text).await?;
+    let calls = &mut prepared.actor.calls;
+    calls.note_references(resolved.found.as_ref());
+    Ok(resolved)
 }
 
 /// Everything that touches a disk before the first record. Blocks.
@@ -429,20 +338,13 @@ fn prepare(
     choice: &ProfileChoice,
     parent: Option<&Parent>,
 ) -> Result<Prepared, Failure> {
-    check(params)?;
+    checks::check(params)?;
     let cwd = PathBuf::from(&params.cwd);
-    if !cwd.is_absolute() || !cwd.is_dir() {
-        return Err(Failure::new(
-            ErrorName::InvalidParams,
-            format!("The directory `{}` does not exist.", params.cwd),
-            "Give the absolute path of the directory to work in.",
-        ));
-    }
-    let brought = params.credentials.iter();
-    let brought = brought
+    let inherited = parent.map(|parent| parent.keys.names()).unwrap_or_default();
+    let keys = params.credentials.iter();
+    let brought = keys
         .filter(|(_, key)| !key.trim().is_empty())
         .map(|(variable, _)| variable.as_str());
-    let inherited = parent.map(|parent| parent.keys.names()).unwrap_or_default();
     let brought: Vec<_> = brought
         .chain(inherited.iter().map(String::as_str))
         .collect();
@@ -453,17 +355,9 @@ fn prepare(
     let mut setup = profile::begin(services, params, bundle.as_ref(), &cwd, &brought)?;
     profile::narrow(services, &mut setup, choice, parent)?;
     profile::pace(services, params, &mut setup, bundle.as_ref(), &cwd)?;
-    let model = &setup.profile.model;
-    let is_priced = model.price.is_some();
-    let budget = parent.map_or(params.options.budget, |parent| parent.budget);
-    options::check_budget(budget, &model.full_name(), is_priced)?;
-    if params.prompt.is_some() {
-        has_key(model, &brought)?;
-    }
-    let planner = params.options.planner_model.as_deref();
-    options::check_planner(&*services.assembly, &cwd, planner, budget)?;
+    checks::check_models(services, params, parent, &setup.profile.model, &brought)?;
     let rules = params.options.rules.clone().unwrap_or_default();
-    check_rules(&rules, &setup.profile.tools)?;
+    checks::check_rules(&rules, &setup.profile.tools)?;
     let root = first_message::workspace_root(&setup, &cwd, &services.assembly.user_home());
     let place = SessionPlace {
         root: &root,
@@ -471,29 +365,13 @@ fn prepare(
         rules: &rules,
     };
     let (prefix, problems) = prefixes::frozen_prefix(services, &mut setup, place)?;
-    let keys = Arc::new(Keys::restored(
-        Some(params.session),
-        services.assembly.key_keeper(),
-    ));
-    keys.put(params.credentials.clone());
-    if let Some(parent) = parent {
-        keys.fill_from(&parent.keys);
-    }
+    let keys = session_keys(services, params, parent);
     let (pid, file) = new_log(services, params)?;
     // A client withholds the secrets it knows of; those that another client sends are held back here.
     let (env, mut held) = setup.environment_filter().split(&params.env);
     held.extend(params.env_held.iter().cloned());
-    let mut created = first_record(
-        &services.assembly.user_home(),
-        params,
-        &setup,
-        &prefix,
-        pid,
-        &cwd,
-        &env,
-    );
+    let mut created = first_record(services, params, &setup, &prefix, pid, &env);
     created.env_held = held.into_iter().collect();
-    services.assembly.version().clone_into(&mut created.version);
     if let Some(parent) = parent {
         created.ppid = parent.pid;
         created.agent = Some(parent.agent.clone());
@@ -513,13 +391,7 @@ fn prepare(
         env,
         marked: false,
     };
-    let (actor, inbox, handle) = build(services, parts).inspect_err(|_| {
-        // Nobody was notified of it: an empty directory would only be in the way.
-        let dir = services.home.session_dir(params.session);
-        if let Err(error) = std::fs::remove_dir_all(&dir) {
-            tracing::warn!(%error, dir = %dir.display(), "the directory of a session that was not made stays");
-        }
-    })?;
+    let (actor, inbox, handle) = build_or_remove(services, parts)?;
     notices.extend(actor.calls.kept_rules().problems());
     Ok(Prepared {
         actor,
@@ -527,6 +399,34 @@ fn prepare(
         handle,
         created,
         notices,
+    })
+}
+
+/// The keys of a new session: those that its client brought, then those of its parent.
+fn session_keys(
+    services: &SessionServices,
+    params: &CreateParams,
+    parent: Option<&Parent>,
+) -> Arc<Keys> {
+    let keys = Keys::restored(Some(params.session), services.assembly.key_keeper());
+    keys.put(params.credentials.clone());
+    if let Some(parent) = parent {
+        keys.fill_from(&parent.keys);
+    }
+    Arc::new(keys)
+}
+
+/// Builds the actor of a new session. If that fails, the session's directory is removed.
+fn build_or_remove(
+    services: &SessionServices,
+    parts: Parts,
+) -> Result<(Actor, Inbox, SessionHandle), Failure> {
+    let dir = services.home.session_dir(parts.created.session);
+    build(services, parts).inspect_err(|_| {
+        // Nobody was notified of it: an empty directory would only be in the way.
+        if let Err(error) = std::fs::remove_dir_all(&dir) {
+            tracing::warn!(%error, dir = %dir.display(), "the directory of a session that was not made stays");
+        }
     })
 }
 
@@ -549,60 +449,4 @@ fn output(handle: &SessionHandle, prompt_id: Option<PromptId>) -> CreateOutput {
         model: handle.summary().model,
         prompt_id,
     }
-}
-
-fn first_record(
-    user_home: &Path,
-    params: &CreateParams,
-    setup: &Setup,
-    prefix: &FrozenPrefix,
-    pid: Pid,
-    cwd: &Path,
-    env: &BTreeMap<String, String>,
-) -> SessionCreated {
-    let root = first_message::workspace_root(setup, cwd, user_home);
-    let logged = |name: &str| LOGGED.contains(&name) || name.starts_with("LC_");
-    let (env, others): (BTreeMap<_, _>, BTreeMap<_, _>) =
-        env.clone().into_iter().partition(|(name, _)| logged(name));
-    SessionCreated {
-        session: params.session,
-        pid,
-        ppid: Pid(0),
-        epoch: 1,
-        cwd: params.cwd.clone(),
-        root: root.to_string_lossy().into_owned(),
-        provider_kind: setup.profile.model.provider_kind.clone(),
-        context_window: setup.profile.model.context_window,
-        prefix_sha256: prefix::hash(&prefix.prefix),
-        instructions: prefix.instruction_names(),
-        add_dirs: params.profile.add_dirs.clone(),
-        tools: setup.profile.tools.names().map(str::to_owned).collect(),
-        env,
-        env_names: others
-            .into_keys()
-            .chain(params.credentials.keys().cloned())
-            .collect(),
-        env_held: Vec::new(),
-        request_id: params.request_id,
-        origin: None,
-        agent: None,
-        version: String::new(),
-        options: resolved(&params.options, setup),
-    }
-}
-
-/// The options of a new session: the client's, else those of the config.
-fn resolved(wanted: &SessionOptions, setup: &Setup) -> SessionOptions {
-    let mut options = SessionOptions::default();
-    options.apply(&setup.options);
-    options.apply(wanted);
-    let kind = *options.kind.get_or_insert_default();
-    options.on_ask.get_or_insert(match kind {
-        Kind::Headless => OnAsk::Sandboxed,
-        Kind::Interactive => OnAsk::Wait,
-    });
-    let model = &setup.profile.model;
-    options.model = Some(model.full_name());
-    options.effort.clone_from(&model.effort);
-    options
 }

@@ -6,7 +6,7 @@ use contract::ToolSet;
 use proto::Failure;
 use proto::params::session::CreateParams;
 
-use super::check_home;
+use super::checks::check_home;
 use crate::assembly::setup::{Bundle, Effort, ProfileChoice, Setup};
 use crate::supervisor::agents::Parent;
 use crate::supervisor::load::SessionServices;
