@@ -7,7 +7,7 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use contract::{SandboxSpec, SandboxStrength};
+use contract::{KnownRepositories, SandboxSpec, SandboxStrength};
 use policy::{Access, RuleSet};
 use workspace::Workspace;
 
@@ -45,13 +45,7 @@ pub fn around(about: &SandboxContext<'_>, rules: &RuleSet) -> CommandSandbox {
     if confine.demand == SandboxDemand::Off {
         return CommandSandbox::default();
     }
-    let made = match about.strength {
-        SandboxStrength::None => {
-            Err("no layer of the sandbox works here (`reasonix doctor` says why)".to_owned())
-        }
-        SandboxStrength::Partial | SandboxStrength::Full => temp_of(about),
-    };
-    let temp = match made {
+    let temp = match temp_if_enforced(about) {
         Ok(temp) => temp,
         Err(why) => {
             let unconfined = (confine.demand == SandboxDemand::Enforce)
@@ -62,83 +56,45 @@ pub fn around(about: &SandboxContext<'_>, rules: &RuleSet) -> CommandSandbox {
             };
         }
     };
-    let reading = about
-        .workspace
-        .paths_denied_to_read(rules.denied_paths(Access::Read));
-    let changes = about
-        .workspace
-        .paths_denied_to_edit(rules.denied_paths(Access::Edit));
+    let workspace = about.workspace;
+    let reading = workspace.paths_denied_to_read(rules.denied_paths(Access::Read));
+    let changes = workspace.paths_denied_to_edit(rules.denied_paths(Access::Edit));
     let whole_family = rules.denies_all(Access::Read) || rules.denies_all(Access::Edit);
-    let roots: Vec<_> = about.workspace.writable_roots().collect();
-    let there = roots.iter().filter(|root| root.is_dir());
-    let mut write: Vec<PathBuf> = there.copied().cloned().collect();
-    write.extend(confine.caches.iter().filter(|dir| dir.is_dir()).cloned());
-    write.retain(|root| *root != temp);
-    let mut protected = Vec::new();
-    let mut all_guarded = true;
-    let mut trees = about.workspace.work_trees_above(about.workspace.root());
-    let mut repositories = Vec::new();
-    for guarded in roots.iter().map(|root| workspace::guarded(root)) {
-        all_guarded &= guarded.whole;
-        repositories.push(guarded.repositories);
-        protected.extend(guarded.places);
-        trees.extend(guarded.trees);
-        // The agent's own directories may also belong to this work tree, and are not git's.
-        let own = |dir: &PathBuf| about.masked.iter().any(|masked| dir.starts_with(masked));
-        write.extend(guarded.written.into_iter().filter(|dir| !own(dir)));
-    }
-    write.dedup();
-    all_guarded &= git_config::protect_named(about.workspace, about.env, trees);
-    let obeyed = about.workspace.git_named();
-    protected.extend(obeyed.iter().cloned());
-    // The sandbox lets a root be written whatever applies around it, so that the agent's own directories may
-    // hold one. A path that the user closed is closed with all that it holds; but the session's own temporary
-    // directory stays, which no command does without.
     let closed = [&reading.places[..], &changes.places[..]].concat();
-    write.retain(|root| !closed.iter().any(|place| root.starts_with(place)));
-    // Shown again below masked directories; so not if the user closed one of the two.
-    let mut readable = about.workspace.exposed().to_vec();
-    readable.retain(|dir| {
-        let mut closed = reading.places.iter();
-        !closed.any(|place| dir.starts_with(place) || place.starts_with(dir))
-    });
+    let writable = WritablePaths::find(about, &temp, &closed);
+    // Without mounts nothing is closed within what may be written.
+    let open_within = about.strength == SandboxStrength::Partial
+        && closed.iter().any(|place| writable.contains(place));
     // No command runs if nothing can be read.
     let everything = reading.places.iter().any(|place| place.parent().is_none());
-    protected.retain(|place| !place.starts_with(&temp));
-    for known in &mut repositories {
-        known.writable = write.iter().chain([&temp]).cloned().collect();
-        // Nothing is held in the temporary directory: each command's end judges all that is there.
-        if known.root == temp {
-            known.places.clear();
-        }
-    }
+    let whole = reading.incomplete.is_empty()
+        && changes.incomplete.is_empty()
+        && writable.all_guarded
+        && !whole_family
+        && !everything
+        && !open_within;
     // Only what could be written needs it.
-    let inside = |place: &PathBuf| write.iter().any(|root| place.starts_with(root));
-    // Without mounts nothing is closed within what may be written.
-    let open_within = about.strength == SandboxStrength::Partial && closed.iter().any(inside);
-    protected.extend(changes.places.into_iter().filter(inside));
+    let mut unchanged = changes.places;
+    unchanged.retain(|place| writable.contains(place));
+    let mut protected = writable.protected;
+    protected.extend(unchanged);
+    let mut reached = sockets::opened(&confine.sockets);
+    let readable = readable_again(workspace, &reading.places);
     let mut masked = about.masked.to_vec();
     masked.extend(reading.places);
-    let mut reached = sockets::opened(&confine.sockets);
     masked.extend(
-        sockets::of(about.workspace.user_home(), about.env)
+        sockets::of(workspace.user_home(), about.env)
             .into_iter()
             .filter(|place| !reached.iter().any(|opened| place.starts_with(opened))),
     );
     // The workspace itself; what else may be written holds the caches of the user's own programs.
-    reached.push(about.workspace.root().to_path_buf());
-    let whole = reading.incomplete.is_empty()
-        && changes.incomplete.is_empty()
-        && all_guarded
-        && !whole_family
-        && !everything
-        && !open_within;
+    reached.push(workspace.root().to_path_buf());
     CommandSandbox {
         sandbox: Some(Arc::new(SandboxSpec {
-            write,
+            write: writable.write,
             protected,
-            obeyed,
-            repositories,
+            obeyed: writable.obeyed,
+            repositories: writable.repositories,
             masked,
             readable,
             temp,
@@ -149,6 +105,80 @@ pub fn around(about: &SandboxContext<'_>, rules: &RuleSet) -> CommandSandbox {
         leaks: !whole,
         unconfined: None,
     }
+}
+
+/// What a command may write, and what is protected in it.
+struct WritablePaths {
+    write: Vec<PathBuf>,
+    protected: Vec<PathBuf>,
+    /// Files that git obeys.
+    obeyed: Vec<PathBuf>,
+    repositories: Vec<KnownRepositories>,
+    /// All that needs protection was found.
+    all_guarded: bool,
+}
+
+impl WritablePaths {
+    /// `closed`: paths that the rules deny to read or to change.
+    fn find(about: &SandboxContext<'_>, temp: &Path, closed: &[PathBuf]) -> Self {
+        let roots: Vec<_> = about.workspace.writable_roots().collect();
+        let there = roots.iter().filter(|root| root.is_dir());
+        let mut write: Vec<PathBuf> = there.copied().cloned().collect();
+        let caches = &about.confine.caches;
+        write.extend(caches.iter().filter(|dir| dir.is_dir()).cloned());
+        write.retain(|root| *root != temp);
+        let mut protected = Vec::new();
+        let mut all_guarded = true;
+        let mut trees = about.workspace.work_trees_above(about.workspace.root());
+        let mut repositories = Vec::new();
+        for guarded in roots.iter().map(|root| workspace::guarded(root)) {
+            all_guarded &= guarded.whole;
+            repositories.push(guarded.repositories);
+            protected.extend(guarded.places);
+            trees.extend(guarded.trees);
+            // The agent's own directories may also belong to this work tree, and are not git's.
+            let own = |dir: &PathBuf| about.masked.iter().any(|masked| dir.starts_with(masked));
+            write.extend(guarded.written.into_iter().filter(|dir| !own(dir)));
+        }
+        write.dedup();
+        all_guarded &= git_config::protect_named(about.workspace, about.env, trees);
+        let obeyed = about.workspace.git_named();
+        protected.extend(obeyed.iter().cloned());
+        protected.retain(|place| !place.starts_with(temp));
+        // The sandbox lets a root be written whatever applies around it, so that the agent's own directories may
+        // hold one. A path that the user closed is closed with all that it holds; but the session's own temporary
+        // directory stays, which no command does without.
+        write.retain(|root| !closed.iter().any(|place| root.starts_with(place)));
+        for known in &mut repositories {
+            known.writable.clone_from(&write);
+            known.writable.push(temp.to_path_buf());
+            // Nothing is held in the temporary directory: each command's end judges all that is there.
+            if known.root == temp {
+                known.places.clear();
+            }
+        }
+        Self {
+            write,
+            protected,
+            obeyed,
+            repositories,
+            all_guarded,
+        }
+    }
+
+    fn contains(&self, place: &Path) -> bool {
+        self.write.iter().any(|root| place.starts_with(root))
+    }
+}
+
+/// Directories that are shown again below masked ones; so not if the user closed one of the two.
+fn readable_again(workspace: &Workspace, closed: &[PathBuf]) -> Vec<PathBuf> {
+    let mut readable = workspace.exposed().to_vec();
+    readable.retain(|dir| {
+        let mut closed = closed.iter();
+        !closed.any(|place| dir.starts_with(place) || place.starts_with(dir))
+    });
+    readable
 }
 
 /// The same sandbox for what only reads: nothing but the session's temporary directory can be written.
@@ -163,6 +193,16 @@ pub fn read_only(sandbox: &SandboxSpec) -> Arc<SandboxSpec> {
         readable,
         ..sandbox.clone()
     })
+}
+
+/// The session's temporary directory. `Err`: why nothing restricts a command here.
+fn temp_if_enforced(about: &SandboxContext<'_>) -> Result<PathBuf, String> {
+    match about.strength {
+        SandboxStrength::None => {
+            Err("no layer of the sandbox works here (`reasonix doctor` says why)".to_owned())
+        }
+        SandboxStrength::Partial | SandboxStrength::Full => temp_of(about),
+    }
 }
 
 /// The session's temporary directory, made again if somebody has removed it.
