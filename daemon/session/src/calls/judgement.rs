@@ -5,27 +5,32 @@
 //! nothing but the session's temporary directory, if the sandbox needs it and somebody has removed it.
 //! Called by `call` and `permissions`.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use contract::{
     CallAction, Decision, EffectivePermissions, Family, Outcome, SandboxSpec, Spawn, Tool, ToolSet,
-    ToolSpec,
 };
-use policy::{Access, Call, Context, Explanation, ResolvedPath, RuleSet, Subjects};
-use proto::near;
+use policy::{Call, Context, Explanation, RuleSet, Subjects};
+use proto::params::interaction::NamedProgram;
 use proto::record::{Quarantined, SkillUse, Verdict};
 use proto::state::{ApprovalMode, OnAsk};
-use proto::{ErrorName, Failure};
 use serde_json::{Map, Value};
-use workspace::{FileKind, PathError, Workspace};
+use workspace::{PathError, Workspace};
 
 use crate::assembly::sandbox_settings::SandboxSettings;
 use crate::calls::git_config as gitsays;
 use crate::calls::outside::{self, OutsidePrograms, ProgramSearch};
 use crate::calls::sandbox::{self, CommandSandbox, SandboxContext};
 use checkpoint::PathSnapshots;
+
+mod paths;
+mod unfit;
+
+pub use unfit::Unfit;
+
+use paths::leads_to;
 
 /// Where calls are judged: in a session, or in a directory as a new session would find it.
 pub struct Surroundings<'a> {
@@ -104,17 +109,6 @@ pub struct ResolvedCall<'a> {
     pub action: CallAction,
 }
 
-/// Why there is nothing to judge.
-#[derive(Debug)]
-pub enum Unfit {
-    /// No tool has this name; those that there are.
-    NoTool { name: String, known: Vec<String> },
-    /// The session was created with a tool of this name, and this version of the daemon does not have it.
-    MissingTool(String),
-    /// The arguments are none that the tool takes.
-    Arguments(Box<Outcome>),
-}
-
 /// The outcome of a judgement, and its inputs.
 pub struct Judged {
     pub explanation: Explanation,
@@ -180,8 +174,7 @@ impl<'a> Surroundings<'a> {
         };
         let subjects = policy::subjects(&call);
         let is_command = spec.family == Family::Bash && subjects.command.is_some();
-        let outside = standpoint.outside.as_deref();
-        let mut held = match is_command && outside.is_none() {
+        let mut held = match is_command && standpoint.outside.is_none() {
             true => self.held(&standpoint.rules),
             false => CommandSandbox::default(),
         };
@@ -211,35 +204,14 @@ impl<'a> Surroundings<'a> {
                 None => explanation.decision,
             };
         }
-        let permissions = (standpoint.approval_mode, standpoint.effective_permissions);
-        if let Some(why) = outside {
-            explanation.decision =
-                policy::escape(&standpoint.rules, permissions, explanation.decision, why);
-        } else if let Some(program) = programs.own() {
-            let why = outside::reason(program);
-            explanation.decision =
-                policy::with_own_program(explanation.decision, permissions, &why);
-        }
-        let may_change = !explanation.decision.read_only && !standpoint.in_home;
-        if may_change && workspace::holds_home(self.workspace.root(), self.user_home) {
-            explanation.decision = policy::in_home(explanation.decision);
-        }
+        explanation.decision = self.where_it_runs(explanation.decision, standpoint, programs.own());
         let decision = &explanation.decision;
         let runs_unasked = decision.verdict == Verdict::Allow && decision.read_only;
         let holds_reader = is_command && runs_unasked && standpoint.holds_readers();
         if holds_reader {
             held.sandbox = held.sandbox.as_deref().map(sandbox::read_only);
         }
-        if !standpoint.quarantined.is_empty() {
-            let denied = self.denied_to_change(&standpoint.quarantined);
-            let permissions = standpoint.effective_permissions;
-            explanation.decision = policy::put_back(permissions, explanation.decision, denied);
-        }
-        if !standpoint.skills.is_empty() {
-            let tools: Vec<_> = self.tools.specs().collect();
-            let (decision, skills) = (explanation.decision, &standpoint.skills);
-            explanation.decision = policy::under_skills(decision, skills, &tools, &context, &call);
-        }
+        explanation.decision = self.narrowed(explanation.decision, standpoint, &context, &call);
         let first = || subjects.paths.first().map(|subject| subject.text.clone());
         Judged {
             explanation,
@@ -251,6 +223,49 @@ impl<'a> Surroundings<'a> {
             holds_reader,
             subject: subjects.command.clone().or_else(first).unwrap_or_default(),
         }
+    }
+
+    /// The decision, with what a run outside the sandbox and a workspace that holds the home add to it. `own`: the program
+    /// that the session may have written itself.
+    fn where_it_runs(
+        &self,
+        decision: Decision,
+        standpoint: &Standpoint,
+        own: Option<&NamedProgram>,
+    ) -> Decision {
+        let permissions = (standpoint.approval_mode, standpoint.effective_permissions);
+        let decision = match (standpoint.outside.as_deref(), own) {
+            (Some(why), _) => policy::escape(&standpoint.rules, permissions, decision, why),
+            (None, Some(program)) => {
+                let why = outside::reason(program);
+                policy::with_own_program(decision, permissions, &why)
+            }
+            (None, None) => decision,
+        };
+        let may_change = !decision.read_only && !standpoint.in_home;
+        match may_change && workspace::holds_home(self.workspace.root(), self.user_home) {
+            true => policy::in_home(decision),
+            false => decision,
+        }
+    }
+
+    /// The decision, with what a call that puts paths back and skills in force take away from it.
+    fn narrowed(
+        &self,
+        mut decision: Decision,
+        standpoint: &Standpoint,
+        context: &Context,
+        call: &Call<'_>,
+    ) -> Decision {
+        if !standpoint.quarantined.is_empty() {
+            let denied = self.denied_to_change(&standpoint.quarantined);
+            decision = policy::put_back(standpoint.effective_permissions, decision, denied);
+        }
+        if !standpoint.skills.is_empty() {
+            let tools: Vec<_> = self.tools.specs().collect();
+            decision = policy::under_skills(decision, &standpoint.skills, &tools, context, call);
+        }
+        decision
     }
 
     /// The decision that allows the first of a goal's check commands, if rules allow each of them as the user wrote it.
@@ -280,18 +295,6 @@ impl<'a> Surroundings<'a> {
         let first = checks.next()?;
         let allows = |decision: &Decision| decision.verdict == Verdict::Allow;
         (allows(&first) && checks.all(|next| allows(&next))).then_some(first)
-    }
-
-    /// Has the workspace know what git obeys around the paths that a file tool is to change.
-    fn protect_named(&self, cwd: &Path, subjects: &Subjects) {
-        let paths = subjects.paths.iter();
-        let changed = paths.filter(|subject| subject.access == Access::Edit);
-        let trees = changed.flat_map(|subject| {
-            let path = cwd.join(&subject.text);
-            self.workspace.work_trees_above(&path)
-        });
-        // A config that cannot be read names nothing that git would run.
-        let _ = gitsays::protect_named(self.workspace, self.env, trees);
     }
 
     /// Why one of these paths may not be changed, whoever says yes.
@@ -354,72 +357,6 @@ impl<'a> Surroundings<'a> {
         };
         sandbox::around(&about, rules)
     }
-
-    /// Looks at the files that a call may change, and notes which of them could not be restored.
-    fn look_before(&self, tool: &ToolSpec, context: &mut Context) -> PathSnapshots {
-        let changes = |path: &&mut ResolvedPath| {
-            let closed = path.masked || path.denied || path.error.is_some();
-            path.access == Access::Edit && path.writable && !closed
-        };
-        let named: Vec<(&mut ResolvedPath, Vec<PathBuf>)> = context
-            .paths
-            .iter_mut()
-            .filter(changes)
-            .map(|path| {
-                let absolute = path.absolute.clone();
-                // A link may be meant itself, and not its target.
-                let link = self.unfollowed(&context.cwd, &path.text);
-                (path, absolute.into_iter().chain(link).collect())
-            })
-            .collect();
-        let all: BTreeSet<PathBuf> = named.iter().flat_map(|(_, all)| all.clone()).collect();
-        let places = PathSnapshots::look_at(self.workspace, &all, !tool.shallow);
-        for (path, all) in named {
-            path.unkept = all.iter().any(|place| places.unkept.contains(place));
-        }
-        places
-    }
-
-    /// The place that a path names, its last name not followed.
-    fn unfollowed(&self, cwd: &Path, text: &str) -> Option<PathBuf> {
-        let written = Path::new(text);
-        let name = written.file_name()?;
-        let above = written.parent()?.to_str()?;
-        let above = if above.is_empty() { "." } else { above };
-        let at = self.workspace.locate(cwd, above).ok()?;
-        (at.writable() && !at.masked()).then(|| at.path().join(name))
-    }
-
-    /// A path of a call, followed as far as it leads.
-    fn resolve(&self, cwd: &Path, text: &str, access: Access) -> ResolvedPath {
-        let wanted = match access {
-            Access::Read => workspace::Access::Read,
-            Access::Edit => workspace::Access::Write,
-        };
-        let (located, error) = match self.workspace.locate(cwd, text) {
-            Ok(at) => {
-                let error = self.workspace.check_located(&at, text, wanted).err();
-                (Some(at), error)
-            }
-            Err(error) => (None, Some(error)),
-        };
-        let at = located.as_ref();
-        ResolvedPath {
-            text: text.to_owned(),
-            access,
-            absolute: at.map(|at| at.path().to_path_buf()),
-            writable: at.is_some_and(workspace::ResolvedPath::writable),
-            protected: at.is_some_and(workspace::ResolvedPath::protected),
-            // What leads through `/proc/self` leads elsewhere for the command that will follow it.
-            masked: matches!(error, Some(PathError::Masked { .. }))
-                || at.is_some_and(workspace::ResolvedPath::through_process),
-            denied: matches!(error, Some(PathError::Denied { .. })),
-            holds_closed: at.is_some_and(workspace::ResolvedPath::contains_denied),
-            directory: at.is_some_and(|at| at.kind() == Some(FileKind::Directory)),
-            unkept: false,
-            error: error.map(|error| error.to_string()),
-        }
-    }
 }
 
 impl<'a> ResolvedCall<'a> {
@@ -431,89 +368,5 @@ impl<'a> ResolvedCall<'a> {
             arguments,
             action,
         })
-    }
-}
-
-/// Where the paths of a call lead, each place once, in the order of the paths.
-fn leads_to(context: &Context) -> Vec<PathBuf> {
-    let mut places: Vec<PathBuf> = Vec::new();
-    for place in context
-        .paths
-        .iter()
-        .filter_map(|path| path.absolute.as_ref())
-    {
-        if !places.contains(place) {
-            places.push(place.clone());
-        }
-    }
-    places
-}
-
-/// The tool that was perhaps meant.
-fn nearest(name: &str, known: &[String]) -> String {
-    let near = near::nearest(name, known.iter().map(String::as_str));
-    let near = near
-        .first()
-        .map(|near| format!(" (did you mean `{near}`?)"));
-    near.unwrap_or_default()
-}
-
-/// Names of tools in a sentence.
-const TOOLS_MAX: usize = 40;
-
-/// The tools that there are. Many of them are only counted: the model knows them, or finds them.
-fn shown_tools(known: &[String]) -> String {
-    let (shown, more) = known.split_at(known.len().min(TOOLS_MAX));
-    let shown = shown.join(", ");
-    match more.len() {
-        0 => shown,
-        more => format!("{shown} and {more} more"),
-    }
-}
-
-impl From<Outcome> for Unfit {
-    fn from(outcome: Outcome) -> Self {
-        Self::Arguments(Box::new(outcome))
-    }
-}
-
-/// In words for the model.
-impl From<Unfit> for Outcome {
-    fn from(unfit: Unfit) -> Self {
-        match unfit {
-            Unfit::NoTool { name, known } => {
-                let meant = nearest(&name, &known);
-                let known = shown_tools(&known);
-                Self::refused(format!("There is no tool `{name}`{meant}. Tools: {known}."))
-            }
-            Unfit::MissingTool(name) => Self::refused(format!(
-                "This version of Reasonix no longer has the tool `{name}`, which this session was created with. Go on \
-                 without it; a new session has the tools of this version."
-            )),
-            Unfit::Arguments(outcome) => *outcome,
-        }
-    }
-}
-
-/// In words for a client.
-impl From<Unfit> for Failure {
-    fn from(unfit: Unfit) -> Self {
-        match unfit {
-            Unfit::NoTool { name, known } => Self::new(
-                ErrorName::NotFound,
-                format!("Unknown tool `{name}`."),
-                format!("Tools: {}.", known.join(", ")),
-            ),
-            Unfit::MissingTool(name) => Self::new(
-                ErrorName::NotFound,
-                format!("This version of Reasonix no longer has the tool `{name}`."),
-                "Create a new session.",
-            ),
-            Unfit::Arguments(outcome) => Self::new(
-                ErrorName::InvalidParams,
-                outcome.text,
-                "Give the arguments as the tool's description has them.",
-            ),
-        }
     }
 }

@@ -1,0 +1,85 @@
+//! Why a call cannot be judged: in words for the model, and for a client.
+
+use contract::Outcome;
+use proto::near;
+use proto::{ErrorName, Failure};
+
+/// Why there is nothing to judge.
+#[derive(Debug)]
+pub enum Unfit {
+    /// No tool has this name; those that there are.
+    NoTool { name: String, known: Vec<String> },
+    /// The session was created with a tool of this name, and this version of the daemon does not have it.
+    MissingTool(String),
+    /// The arguments are none that the tool takes.
+    Arguments(Box<Outcome>),
+}
+
+/// The tool that was perhaps meant.
+fn nearest(name: &str, known: &[String]) -> String {
+    let near = near::nearest(name, known.iter().map(String::as_str));
+    let near = near
+        .first()
+        .map(|near| format!(" (did you mean `{near}`?)"));
+    near.unwrap_or_default()
+}
+
+/// Names of tools in a sentence.
+const TOOLS_MAX: usize = 40;
+
+/// The tools that there are. Many of them are only counted: the model knows them, or finds them.
+fn shown_tools(known: &[String]) -> String {
+    let (shown, more) = known.split_at(known.len().min(TOOLS_MAX));
+    let shown = shown.join(", ");
+    match more.len() {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
+}
+
+impl From<Outcome> for Unfit {
+    fn from(outcome: Outcome) -> Self {
+        Self::Arguments(Box::new(outcome))
+    }
+}
+
+/// In words for the model.
+impl From<Unfit> for Outcome {
+    fn from(unfit: Unfit) -> Self {
+        match unfit {
+            Unfit::NoTool { name, known } => {
+                let meant = nearest(&name, &known);
+                let known = shown_tools(&known);
+                Self::refused(format!("There is no tool `{name}`{meant}. Tools: {known}."))
+            }
+            Unfit::MissingTool(name) => Self::refused(format!(
+                "This version of Reasonix no longer has the tool `{name}`, which this session was created with. Go on \
+                 without it; a new session has the tools of this version."
+            )),
+            Unfit::Arguments(outcome) => *outcome,
+        }
+    }
+}
+
+/// In words for a client.
+impl From<Unfit> for Failure {
+    fn from(unfit: Unfit) -> Self {
+        match unfit {
+            Unfit::NoTool { name, known } => Self::new(
+                ErrorName::NotFound,
+                format!("Unknown tool `{name}`."),
+                format!("Tools: {}.", known.join(", ")),
+            ),
+            Unfit::MissingTool(name) => Self::new(
+                ErrorName::NotFound,
+                format!("This version of Reasonix no longer has the tool `{name}`."),
+                "Create a new session.",
+            ),
+            Unfit::Arguments(outcome) => Self::new(
+                ErrorName::InvalidParams,
+                outcome.text,
+                "Give the arguments as the tool's description has them.",
+            ),
+        }
+    }
+}
