@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use contract::tool::{Cancel, Progress, Shells, SkillLibrary};
 use contract::{
-    Agents, Basis, CallAction, CallContext, Decision, Outcome, PastMessages, Questions,
-    SandboxSpec, Spawn, Tool, ToolMemory, ToolSet,
+    Agents, Basis, CallContext, Decision, Outcome, PastMessages, Questions, SandboxSpec, Spawn,
+    Tool, ToolMemory, ToolSet, ToolSpec,
 };
 use knowledge::memory::FactStores;
 use proto::item::{Display, ToolCall, ToolKind};
@@ -28,8 +28,9 @@ use crate::calls::arguments;
 use crate::calls::external_changes::Notes;
 use crate::calls::hooks::HookedCall;
 use crate::calls::instructions::InstructionWatch;
-use crate::calls::judgement::{ResolvedCall, ShellPosition, Standpoint, Surroundings, Unfit};
-use crate::calls::outside::OutsidePrograms;
+use crate::calls::judgement::{
+    Judged, ResolvedCall, ShellPosition, Standpoint, Surroundings, Unfit,
+};
 use crate::calls::skills::SessionSkills;
 use crate::context::prefix::digest;
 use checkpoint::{Checkpoint, Keeper, PathSnapshots, Watched};
@@ -39,6 +40,7 @@ mod images;
 mod printed;
 mod questions;
 mod run;
+mod shown;
 mod stop;
 
 pub use printed::Printed;
@@ -89,14 +91,6 @@ pub struct CallEnvironment {
     /// Facts of earlier sessions, if those that fit a prompt come with it.
     pub recall: Option<FactStores>,
 }
-
-/// ShellPosition before the reason in the hash of a question about a run outside the sandbox.
-const OUTSIDE: &str = "outside the sandbox";
-/// The same for each path that is to be put back.
-const PUT_BACK: &str = "put back";
-
-/// Appended to the hash of the shown content when the same is shown again.
-const AGAIN: &str = "again";
 
 /// A call that may run: the tool (not the call's own if it replaces that), and its parsed arguments.
 #[derive(Clone, Debug, Default)]
@@ -250,29 +244,25 @@ impl CallEnvironment {
         if call.found {
             asked_always(&mut judged.explanation.decision);
         }
-        let places = std::mem::take(&mut judged.places);
         let quiet = self.quiet(call.id.clone());
-        let kind = found.tool.spec().kind;
-        if matches!(kind, ToolKind::Agent | ToolKind::Goal)
+        let spec = found.tool.spec();
+        if matches!(spec.kind, ToolKind::Agent | ToolKind::Goal)
             && let Display::Line { text } = found.tool.preview(&found.arguments, &quiet)?.display
         {
             judged.subject = text;
         }
         let decision = &judged.explanation.decision;
-        let preview = if decision.verdict == Verdict::Ask {
-            found.tool.preview(&found.arguments, &quiet)?.display
-        } else {
-            Display::Line {
+        let verdict = decision.verdict;
+        let preview = match verdict == Verdict::Ask {
+            true => found.tool.preview(&found.arguments, &quiet)?.display,
+            false => Display::Line {
                 text: judged.subject.clone(),
-            }
+            },
         };
-        let (watched, checkpoint) = if decision.verdict == Verdict::Deny {
-            (Watched::Nothing, None)
-        } else {
-            self.keep_before(decision, judged.is_command, places, kept)?
-        };
+        let places = std::mem::take(&mut judged.places);
+        let (watched, checkpoint) = self.keep_before(decision, judged.is_command, places, kept)?;
         // The judged call is the one that runs: a path that leads elsewhere by then is refused.
-        if decision.verdict != Verdict::Deny && !judged.leads_to.is_empty() {
+        if verdict != Verdict::Deny && !judged.leads_to.is_empty() {
             found.tool.bind(&judged.leads_to, &quiet);
         }
         let own = checkpoint.as_ref().and_then(|kept| kept.own.clone());
@@ -280,61 +270,12 @@ impl CallEnvironment {
             kept.record.call = Some(call.id.clone());
             kept.record
         });
-        let spec = found.tool.spec();
-        let name = &*spec.name;
-        let canonical = Value::Object(found.arguments.clone()).to_string();
-        let programs = judged.programs;
-        let runs_own_files = programs.runs_own_files();
-        let shown_hash = shown_hash(
-            &found,
-            &canonical,
-            &preview,
-            (&judged.subject, &programs),
-            standpoint,
-        );
-        let judgement = Judgement::Decided(Decided {
-            again_hash: runs_own_files.then(|| digest(&[shown_hash.as_bytes(), AGAIN.as_bytes()])),
-            shown_hash,
-            approval: Approval {
-                review: None,
-                tool: name.to_owned(),
-                kind: spec.kind,
-                subject: judged.subject.clone(),
-                preview,
-                rule: judged.explanation.decision.rule.clone(),
-                escape: standpoint.outside.clone(),
-                quarantined: standpoint.quarantined.clone(),
-                programs: programs.programs.clone(),
-                left_out: match standpoint.outside {
-                    Some(_) => programs.left_out.clone(),
-                    None => Vec::new(),
-                },
-                again: false,
-                adds_dir: standpoint
-                    .outside
-                    .as_ref()
-                    .and_then(|_| self.added_work_tree(&judged.subject, &cwd)),
-                scopes: judged.explanation.decision.scopes.clone(),
-                // The other questions about a command are not about its text.
-                following: 0,
-                editable: judged.is_command
-                    && standpoint.outside.is_none()
-                    && standpoint.quarantined.is_empty(),
-            },
-            decision: judged.explanation.decision,
-            in_read_only_sessions: spec.in_read_only_sessions,
-            subject: judged.subject,
-            input_sha256: digest(&[name.as_bytes(), canonical.as_bytes()]),
-            // The actor says: it knows who is attached when the judgement comes in.
-            unattended: turn::input::Unattended::Wait,
-            tool: name.to_owned(),
-            kind: spec.kind,
-            action: found.action,
-            effective_permissions: standpoint.effective_permissions,
+        let decided = Decided {
             checkpoint,
-        });
+            ..self.decided(&found, &judged, preview, &cwd, standpoint)
+        };
         let ready = Ready {
-            tool: name.to_owned(),
+            tool: spec.name.to_string(),
             arguments: found.arguments,
             watched,
             own,
@@ -342,14 +283,89 @@ impl CallEnvironment {
             leads_to: judged.leads_to,
             put_back: standpoint.quarantined.clone(),
             // Where the sandbox is off, programs found on `PATH` are the user's own choice.
-            path: programs.path.filter(|_| standpoint.outside.is_some()),
+            path: judged
+                .programs
+                .path
+                .filter(|_| standpoint.outside.is_some()),
             holds_reader: judged.holds_reader,
             done: None,
         };
-        Ok((judgement, ready))
+        Ok((Judgement::Decided(decided), ready))
     }
 
-    /// Keeps what a call may change, where the turn has not done so yet.
+    /// The judgement of a call for the machine, without its checkpoint. `cwd`: where the call starts from.
+    fn decided(
+        &self,
+        found: &ResolvedCall<'_>,
+        judged: &Judged,
+        preview: Display,
+        cwd: &Path,
+        standpoint: &Standpoint,
+    ) -> Decided {
+        let spec = found.tool.spec();
+        let canonical = Value::Object(found.arguments.clone()).to_string();
+        let shown_hash = shown::shown_hash(
+            found,
+            &canonical,
+            &preview,
+            (&judged.subject, &judged.programs),
+            standpoint,
+        );
+        let runs_own_files = judged.programs.runs_own_files();
+        Decided {
+            again_hash: runs_own_files.then(|| shown::again_hash(&shown_hash)),
+            shown_hash,
+            approval: self.approval(spec, judged, preview, cwd, standpoint),
+            decision: judged.explanation.decision.clone(),
+            in_read_only_sessions: spec.in_read_only_sessions,
+            subject: judged.subject.clone(),
+            input_sha256: digest(&[spec.name.as_bytes(), canonical.as_bytes()]),
+            // The actor says: it knows who is attached when the judgement comes in.
+            unattended: turn::input::Unattended::Wait,
+            tool: spec.name.to_string(),
+            kind: spec.kind,
+            action: found.action.clone(),
+            effective_permissions: standpoint.effective_permissions,
+            checkpoint: None,
+        }
+    }
+
+    /// What the user would be shown of a call.
+    fn approval(
+        &self,
+        spec: &ToolSpec,
+        judged: &Judged,
+        preview: Display,
+        cwd: &Path,
+        standpoint: &Standpoint,
+    ) -> Approval {
+        let decision = &judged.explanation.decision;
+        let outside = standpoint.outside.as_ref();
+        let adds_dir = outside.and_then(|_| self.added_work_tree(&judged.subject, cwd));
+        Approval {
+            review: None,
+            tool: spec.name.to_string(),
+            kind: spec.kind,
+            subject: judged.subject.clone(),
+            preview,
+            rule: decision.rule.clone(),
+            escape: outside.cloned(),
+            quarantined: standpoint.quarantined.clone(),
+            programs: judged.programs.programs.clone(),
+            left_out: match outside {
+                Some(_) => judged.programs.left_out.clone(),
+                None => Vec::new(),
+            },
+            again: false,
+            adds_dir,
+            scopes: decision.scopes.clone(),
+            // The other questions about a command are not about its text.
+            following: 0,
+            editable: judged.is_command && outside.is_none() && standpoint.quarantined.is_empty(),
+        }
+    }
+
+    /// Keeps what a call may change, if it is not denied and the turn has not done so yet.
     fn keep_before(
         &self,
         decision: &Decision,
@@ -357,6 +373,9 @@ impl CallEnvironment {
         places: PathSnapshots,
         kept: &KeptPaths,
     ) -> Result<(Watched, Option<Checkpoint>), Outcome> {
+        if decision.verdict == Verdict::Deny {
+            return Ok((Watched::Nothing, None));
+        }
         if is_command {
             if decision.read_only {
                 return Ok((Watched::Nothing, None));
@@ -397,43 +416,6 @@ fn asked_always(decision: &mut Decision) {
     decision.basis = Basis::AlwaysAsked;
     decision.scopes.clear();
     decision.confinement_suffices = false;
-}
-
-/// SHA-256 over what the user is shown: what a call asks in the place of a run, or what would run. `canonical`: the
-/// arguments as they are written down.
-fn shown_hash(
-    found: &ResolvedCall<'_>,
-    canonical: &str,
-    preview: &Display,
-    (subject, programs): (&str, &OutsidePrograms),
-    standpoint: &Standpoint,
-) -> String {
-    let shown = match &found.action {
-        CallAction::AskUser(questions) => serde_json::to_string(questions),
-        CallAction::PresentPlan(plan) => Ok(plan.clone()),
-        CallAction::Run
-        | CallAction::UpdateTodos(_)
-        | CallAction::ReportGoal(_)
-        | CallAction::CallTool { .. } => serde_json::to_string(preview),
-    };
-    let shown = shown.unwrap_or_default();
-    // A yes to a run within is none to one outside.
-    let outside = standpoint.outside.as_deref();
-    let mut hashed: Vec<&str> = outside.map_or_else(Vec::new, |why| vec![OUTSIDE, why]);
-    for item in &standpoint.quarantined {
-        hashed.extend([
-            PUT_BACK,
-            &item.path,
-            item.kept.as_deref().unwrap_or_default(),
-        ]);
-    }
-    hashed.extend([&*found.tool.spec().name, subject, canonical, &shown]);
-    let files = serde_json::to_string(&programs.programs).unwrap_or_default();
-    if !programs.programs.is_empty() {
-        hashed.push(&files);
-    }
-    let hashed: Vec<&[u8]> = hashed.into_iter().map(str::as_bytes).collect();
-    digest(&hashed)
 }
 
 #[cfg(test)]
