@@ -6,7 +6,8 @@ use std::sync::{Arc, Weak};
 use contract::KnownState;
 use history_index::HistoryFeed;
 use proto::record::{CheckpointCreated, SessionShortened};
-use proto::{Body, ErrorName, Failure, Seq, SessionId, Stamp};
+use proto::{Body, ErrorName, Failure, Record, Seq, SessionId, Stamp};
+use store::format::RawRecord;
 use store::home::Home;
 use store::log::{LogFile, LogIndex};
 use store::pids::PidCounter;
@@ -94,58 +95,15 @@ impl SessionLog {
 /// Reads a log: the fold of its records. Blocks.
 pub fn read(services: &SessionServices, session: SessionId) -> Result<SessionLog, Failure> {
     let dir = services.home.session_dir(session);
-    let (mut facts, mut prefix, mut strange) = (Facts::default(), None, None);
-    let mut elements = Vec::new();
-    let mut known = Knowledge::default();
     let left = store::sidecar::get(&dir, Sidecar::Seen).and_then(|content| Left::read(&content));
-    let mut missed = left.map(AwaySummary::new);
-    let opened = LogFile::open_with(&dir, services.assembly.syncer(), &mut |raw| {
-        if let Some(own) = raw.own
-            && prefix.is_none()
-        {
-            prefix = FrozenPrefix::read(own.get());
-        }
-        if raw.kind == "cache.reset" {
-            // Who is asked from there on is asked with another prefix.
-            if let Some(frozen) = &mut prefix
-                && let Some(before) =
-                    elements::update_prefix(raw, &mut frozen.prefix, &mut frozen.text)
-            {
-                // Of these files the model knows what the new prefix says.
-                let (before, after) = (known_files(&before), frozen.known_files());
-                let replaced = before.iter().filter(|file| !after.contains(file));
-                let new = after.iter().filter(|file| !before.contains(file));
-                known.forget(replaced.chain(new).map(|known| &known.file.path));
-            }
-            elements.push((raw.seq, elements::elements(raw)));
-        }
-        match raw.record() {
-            Ok(record) => {
-                if let Body::CacheReset(reset) = &record.body
-                    && let Some((_, found)) = elements.last()
-                    && elements::names(reset) > found.len()
-                {
-                    strange = Some(format!(
-                        "what record {} puts in the place of messages is not readable",
-                        raw.seq
-                    ));
-                }
-                facts.apply(&record);
-                known.apply(&record);
-                if let Body::CheckpointCreated(CheckpointCreated { call: None, .. }) = &record.body
-                    && let Some(own) = raw.own
-                {
-                    facts.note_undo_started(PlannedRewind::parse(own.get()).undoes);
-                }
-                if let (Some(missed), Some(bit)) = (&mut missed, Bit::of(&record)) {
-                    missed.apply(&bit);
-                }
-            }
-            Err(error) => strange = Some(format!("record {} is not readable: {error}", raw.seq)),
-        }
-    });
+    let mut fold = Fold {
+        missed: left.map(AwaySummary::new),
+        ..Fold::default()
+    };
+    let syncer = services.assembly.syncer();
+    let opened = LogFile::open_with(&dir, syncer, &mut |raw| fold.take(raw));
     let opened = opened.map_err(|error| unreadable(session, &store::reason(&error)))?;
-    let (Some(_), Some(prefix)) = (&facts.created, prefix) else {
+    let (Some(_), Some(prefix)) = (&fold.facts.created, fold.prefix) else {
         return Err(unreadable(session, "its first record is missing"));
     };
     let repair = opened.repair.map(|repair| {
@@ -157,27 +115,97 @@ pub fn read(services: &SessionServices, session: SessionId) -> Result<SessionLog
         )
     });
     let upto = opened.index.last();
-    let shown = facts.shown_upto(upto);
+    let shown = fold.facts.shown_upto(upto);
     let trouble = opened.disk_failure;
     let refused = opened.read_only.map(|reason| match trouble {
         Some(trouble) => Closed::by_disk(reason, Some(Broken { upto, trouble })),
         None => Closed::new(Cause::Log, reason),
     });
     // A record that this build cannot read may matter: look, but do not touch.
-    let read_only = refused.or(strange.map(|reason| Closed::new(Cause::Log, reason)));
-    let known = known.shown(&shown, prefix.known_files());
+    let strange = fold.strange.map(|reason| Closed::new(Cause::Log, reason));
+    let known = fold.known.shown(&shown, prefix.known_files());
     Ok(SessionLog {
         file: opened.file,
         index: opened.index,
-        facts,
+        facts: fold.facts,
         prefix,
         repairs: repair.into_iter().collect(),
         shortened: None,
-        read_only,
-        elements,
-        missed,
+        read_only: refused.or(strange),
+        elements: fold.elements,
+        missed: fold.missed,
         known,
     })
+}
+
+/// What the lines of a log come to, while they are read.
+#[derive(Default)]
+struct Fold {
+    facts: Facts,
+    /// As the newest reset left it.
+    prefix: Option<FrozenPrefix>,
+    /// Why a line is not readable by this build, if one is not.
+    strange: Option<String>,
+    elements: Vec<(Seq, Vec<ElementAt>)>,
+    known: Knowledge,
+    missed: Option<AwaySummary>,
+}
+
+impl Fold {
+    fn take(&mut self, raw: &RawRecord<'_>) {
+        if let Some(own) = raw.own
+            && self.prefix.is_none()
+        {
+            self.prefix = FrozenPrefix::read(own.get());
+        }
+        if raw.kind == "cache.reset" {
+            self.take_reset(raw);
+        }
+        match raw.record() {
+            Ok(record) => self.apply(&record, raw),
+            Err(error) => {
+                self.strange = Some(format!("record {} is not readable: {error}", raw.seq));
+            }
+        }
+    }
+
+    /// Who is asked from a reset on is asked with another prefix.
+    fn take_reset(&mut self, raw: &RawRecord<'_>) {
+        if let Some(frozen) = &mut self.prefix
+            && let Some(before) = elements::update_prefix(raw, &mut frozen.prefix, &mut frozen.text)
+        {
+            // Of these files the model knows what the new prefix says.
+            let (before, after) = (known_files(&before), frozen.known_files());
+            let replaced = before.iter().filter(|file| !after.contains(file));
+            let new = after.iter().filter(|file| !before.contains(file));
+            let changed = replaced.chain(new).map(|known| &known.file.path);
+            self.known.forget(changed);
+        }
+        self.elements.push((raw.seq, elements::elements(raw)));
+    }
+
+    fn apply(&mut self, record: &Record, raw: &RawRecord<'_>) {
+        if let Body::CacheReset(reset) = &record.body
+            && let Some((_, found)) = self.elements.last()
+            && elements::names(reset) > found.len()
+        {
+            self.strange = Some(format!(
+                "what record {} puts in the place of messages is not readable",
+                raw.seq
+            ));
+        }
+        self.facts.apply(record);
+        self.known.apply(record);
+        if let Body::CheckpointCreated(CheckpointCreated { call: None, .. }) = &record.body
+            && let Some(own) = raw.own
+        {
+            let planned = PlannedRewind::parse(own.get());
+            self.facts.note_undo_started(planned.undoes);
+        }
+        if let (Some(missed), Some(bit)) = (&mut self.missed, Bit::of(record)) {
+            missed.apply(&bit);
+        }
+    }
 }
 
 fn unreadable(session: SessionId, why: &str) -> Failure {
