@@ -11,6 +11,7 @@ mod life;
 mod listing;
 mod messages;
 mod narrowing;
+mod order;
 mod places;
 mod planner;
 mod tree_pause;
@@ -21,13 +22,10 @@ use contract::tool::{Cancel, Progress};
 use contract::{AgentTask, Agents, Outcome, PlanRequest, Tool, ToolSet, ToolSpec};
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use knowledge::{AgentDefinition, AgentDefinitions, find_agents};
+use knowledge::{AgentDefinitions, find_agents};
 use proto::budget::Budget;
-use proto::params::profile::ProfileParams;
-use proto::params::session::CreateParams;
 use proto::record::{AgentOf, PlannerFinished, PromptReferences};
-use proto::state::Kind;
-use proto::{CallId, Failure, Pid, SessionId, SessionOptions};
+use proto::{CallId, Failure, Pid, SessionId};
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
@@ -194,113 +192,6 @@ fn no_such_agent(name: &str, found: &AgentDefinitions) -> Outcome {
         "There is no agent `{name}`. There are: {}.",
         names.join(", ")
     ))
-}
-
-/// The tools of a sub-agent: those of the parent that its definition names. `Err`: the names that fit none.
-fn tools_of(agent: &AgentDefinition, tools: &ToolSet, depth: u32) -> Vec<String> {
-    let is_named = |spec: &ToolSpec, names: &[String]| {
-        let mut own = spec.names();
-        own.any(|own| names.iter().any(|name| name.eq_ignore_ascii_case(own)))
-    };
-    let may_start = depth < DEPTH_MAX;
-    let specs = tools.specs().filter(|spec| {
-        (may_start || !starts_agents(spec))
-            && !is_named(spec, &agent.without)
-            && agent
-                .tools
-                .as_ref()
-                .is_none_or(|names| is_named(spec, names))
-    });
-    specs.map(|spec| spec.name.to_string()).collect()
-}
-
-/// What a sub-agent is created with.
-struct Order {
-    params: CreateParams,
-    /// It gets a git worktree of its own.
-    worktree: bool,
-    /// MCP servers that run for it alone.
-    mcp_servers: Vec<String>,
-    profile: ProfileChoice,
-}
-
-/// Puts a sub-agent together from its definition and what it inherits.
-fn order(
-    agent: &AgentDefinition,
-    terms: &AgentTerms,
-    models: &AgentModels,
-    session: SessionId,
-    depth: u32,
-    task: &AgentTask,
-) -> Result<Order, Outcome> {
-    let tools = tools_of(agent, &terms.call_environment.tools, depth);
-    if tools.is_empty() {
-        let named = agent.tools.clone().unwrap_or_default().join(", ");
-        return Err(Outcome::failed(match named.is_empty() {
-            true => format!(
-                "The agent `{}` gets no tool: its file takes all tools of this session away.",
-                agent.name
-            ),
-            false => format!(
-                "The agent `{}` has none of the tools that its file names here: {named}.",
-                agent.name
-            ),
-        }));
-    }
-    let own = &terms.options;
-    let skill = task.skill.as_ref();
-    let asked = skill.and_then(|skill| skill.model.as_deref());
-    let asked = asked.filter(|model| !knowledge::is_parents_model(model));
-    let file = asked.or(agent.model.as_deref());
-    let name = skill.map_or(&agent.name, |skill| &skill.used.name);
-    let model = models.model_of(name, file);
-    // The effort of one model says nothing of another's.
-    let effort = match (&agent.effort, &model) {
-        (Some(effort), _) => Some(effort.clone()),
-        (None, Some(_)) => None,
-        (None, None) => own.effort.clone(),
-    };
-    let options = SessionOptions {
-        // It goes on by itself after the daemon's end.
-        kind: match task.background {
-            true => Some(Kind::Headless),
-            false => own.kind,
-        },
-        model: model.or_else(|| own.model.clone()),
-        effort,
-        max_steps: agent.max_steps.or(own.max_steps),
-        read_only: Some(agent.read_only || own.read_only == Some(true)),
-        ..own.clone()
-    };
-    let pinned = agent.tools.as_ref().map(|_| tools.clone());
-    // Below the checkout, the agent would write where it is to be kept away from.
-    let is_apart = |dir: &String| {
-        !agent.worktree || !std::path::Path::new(dir).starts_with(&terms.created.root)
-    };
-    let add_dirs = terms.created.add_dirs.iter().filter(|dir| is_apart(dir));
-    Ok(Order {
-        worktree: agent.worktree,
-        mcp_servers: agent.mcp_servers.clone(),
-        params: CreateParams {
-            session,
-            cwd: terms.created.cwd.clone(),
-            env: terms.env.clone(),
-            env_held: terms.env_held.clone(),
-            prompt: Some(task.prompt.clone()),
-            profile: ProfileParams {
-                add_dirs: add_dirs.cloned().collect(),
-                ..ProfileParams::default()
-            },
-            options,
-            ..CreateParams::default()
-        },
-        profile: ProfileChoice {
-            system_prompt: Some(agent.body.as_str().into()),
-            append_system_prompt: None,
-            tools: Some(tools),
-            pinned: pinned.unwrap_or_default(),
-        },
-    })
 }
 
 impl Supervisor {

@@ -18,7 +18,8 @@ use proto::{CallId, Failure, PromptId, SessionId};
 use tokio::time::{Instant, sleep};
 
 use super::fallback::{AgentEnd, FailedAgent, with_failures};
-use super::{Order, Parent, Place, client_of, no_such_agent, order, session_at};
+use super::order::{Order, order};
+use super::{Parent, Place, client_of, no_such_agent, session_at};
 use crate::actor::Actor;
 use crate::actor::commands::agents::{AgentProgress, AgentTerms};
 use crate::actor::handle::SessionHandle;

@@ -17,7 +17,8 @@ use proto::{CallId, Failure, PromptId, RequestId, SessionId};
 
 use super::fallback::Unseen;
 use super::life::{AgentWork, Started, why_ended};
-use super::{client_of, hashed, order};
+use super::order::order;
+use super::{client_of, hashed};
 use crate::actor::commands::agents::AgentTerms;
 use crate::actor::planner::{PLANNER, PLANNER_CALL};
 use crate::assembly::agent_models::AgentModels;
