@@ -6,7 +6,7 @@
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 
-use proto::item::{CallStatus, Display, Finish, Voice};
+use proto::item::{AssistantMessage, CallStatus, Display, Finish, ToolMessage, UserMessage, Voice};
 use proto::outcome::{OutcomeKind, TurnEnded, UsageTotals};
 use proto::record::{Level, SessionCreated, Todo, TodoStatus, ToolBlocked, ToolFinished};
 use proto::{Body, CallId, Record, Seq};
@@ -134,62 +134,9 @@ impl Page {
                 self.block(&format!("## Turn {turn}"));
                 self.block(&format!("*{}*", record.at));
             }
-            Body::User(message) => {
-                let who = match (message.voice, message.from) {
-                    (Voice::Prompt, _) => "Prompt".to_owned(),
-                    (Voice::Steer, _) => "Said meanwhile".to_owned(),
-                    (Voice::Session, Some(from)) => format!("Message of session {from}"),
-                    (Voice::Session, None) => "Message of another session".to_owned(),
-                    (Voice::Daemon, _) => "Said by Reasonix".to_owned(),
-                };
-                self.block(&format!("**{who}**"));
-                self.block(&quoted(&message.text));
-            }
-            Body::Assistant(message) => {
-                if !message.text.trim().is_empty() {
-                    self.block("**Answer**");
-                    self.block(&closed(&plain(&message.text)));
-                }
-                if message.finish == Finish::Interrupted {
-                    self.block("*The answer was cut off here.*");
-                }
-                for call in &message.calls {
-                    self.subjects
-                        .entry(call.id.clone())
-                        .or_insert_with(|| call.subject());
-                }
-            }
-            Body::Tool(message) => {
-                let subject = self.subjects.get(&message.call).cloned();
-                let first = self.blocked.get(&message.call);
-                // A call that was not run again has its first end for its result.
-                if let Some(first) = first.filter(|_| self.outside.contains(&message.call)) {
-                    let head = format!(
-                        "{}, stopped by the sandbox: {}",
-                        call_line(&message.tool, subject.as_deref(), first.status, None),
-                        html(&one_line(&first.reason))
-                    );
-                    let body = fenced("text", &first.text);
-                    self.block(&format!(
-                        "<details>\n<summary>{head}</summary>\n\n{body}\n\n</details>"
-                    ));
-                }
-                let end = self.ends.get(&message.call).cloned();
-                let head = call_line(
-                    &message.tool,
-                    subject.as_deref(),
-                    message.status,
-                    end.as_ref(),
-                );
-                let (language, body) = match end.map(|end| end.display) {
-                    Some(Display::Diff { diff, .. }) => ("diff", diff),
-                    _ => ("text", message.text.clone()),
-                };
-                self.block(&format!(
-                    "<details>\n<summary>{head}</summary>\n\n{}\n\n</details>",
-                    fenced(language, &body)
-                ));
-            }
+            Body::User(message) => self.user(message),
+            Body::Assistant(message) => self.answer(message),
+            Body::Tool(message) => self.result(message),
             Body::Notice(notice) => {
                 let level = match notice.level {
                     Level::Info => "Note",
@@ -201,6 +148,60 @@ impl Page {
             Body::TurnEnded(ended) => self.ended(ended),
             _ => {}
         }
+    }
+
+    fn user(&mut self, message: &UserMessage) {
+        let who = match (message.voice, message.from) {
+            (Voice::Prompt, _) => "Prompt".to_owned(),
+            (Voice::Steer, _) => "Said meanwhile".to_owned(),
+            (Voice::Session, Some(from)) => format!("Message of session {from}"),
+            (Voice::Session, None) => "Message of another session".to_owned(),
+            (Voice::Daemon, _) => "Said by Reasonix".to_owned(),
+        };
+        self.block(&format!("**{who}**"));
+        self.block(&quoted(&message.text));
+    }
+
+    fn answer(&mut self, message: &AssistantMessage) {
+        if !message.text.trim().is_empty() {
+            self.block("**Answer**");
+            self.block(&closed(&plain(&message.text)));
+        }
+        if message.finish == Finish::Interrupted {
+            self.block("*The answer was cut off here.*");
+        }
+        for call in &message.calls {
+            self.subjects
+                .entry(call.id.clone())
+                .or_insert_with(|| call.subject());
+        }
+    }
+
+    fn result(&mut self, message: &ToolMessage) {
+        let subject = self.subjects.get(&message.call).cloned();
+        let first = self.blocked.get(&message.call);
+        // A call that was not run again has its first end for its result.
+        if let Some(first) = first.filter(|_| self.outside.contains(&message.call)) {
+            let head = format!(
+                "{}, stopped by the sandbox: {}",
+                call_line(&message.tool, subject.as_deref(), first.status, None),
+                html(&one_line(&first.reason))
+            );
+            let body = fenced("text", &first.text);
+            self.block(&folded(&head, &body));
+        }
+        let end = self.ends.get(&message.call).cloned();
+        let head = call_line(
+            &message.tool,
+            subject.as_deref(),
+            message.status,
+            end.as_ref(),
+        );
+        let (language, body) = match end.map(|end| end.display) {
+            Some(Display::Diff { diff, .. }) => ("diff", diff),
+            _ => ("text", message.text.clone()),
+        };
+        self.block(&folded(&head, &fenced(language, &body)));
     }
 
     fn ended(&mut self, ended: &TurnEnded) {
@@ -353,6 +354,11 @@ fn fenced(language: &str, text: &str) -> String {
     let fence = "`".repeat(longest_run(&text, '`').max(2) + 1);
     let body = text.trim_end_matches('\n');
     format!("{fence}{language}\n{body}\n{fence}")
+}
+
+/// A block of which only the head is shown until the reader opens it.
+fn folded(head: &str, body: &str) -> String {
+    format!("<details>\n<summary>{head}</summary>\n\n{body}\n\n</details>")
 }
 
 fn longest_run(text: &str, wanted: char) -> usize {
