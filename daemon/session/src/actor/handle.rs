@@ -1,26 +1,23 @@
 //! The requests that other parts of the daemon may make of a session. Cheap to clone; the session outlives all of them.
+//!
+//! Requests with a file in `commands` are there, beside what the actor does for them.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
-use contract::ExternalChanges;
 use futures::future::BoxFuture;
-use knowledge::ResolvedReferences;
 use proto::hello::Role;
 use proto::params::Empty;
 use proto::params::forecast::Forecast;
-use proto::params::goal;
 use proto::params::hook::ListOutput;
 use proto::params::interaction::{AnswerParams, Interaction};
 use proto::params::session::{
-    AttachOutput, AttachParams, EditParams, InspectOutput, InspectPart, PromptOutput, PromptParams,
-    QueueOutput, ReorderParams, ResumeParams, SessionSummary, ShellOutput, ShellParams, Signal,
-    SignalOutput, Until, WaitOutput,
+    AttachOutput, AttachParams, InspectOutput, InspectPart, SessionSummary, Until, WaitOutput,
 };
 use proto::record::SessionSet;
 use proto::state::{State, WaitingFor};
-use proto::{ErrorName, Failure, Pid, PromptId, RequestId, Seq, SessionId, UntypedText};
+use proto::{ErrorName, Failure, Pid, Seq, SessionId};
 use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::actor::Actor;
@@ -28,17 +25,14 @@ use crate::actor::commands::follow::Follow;
 use crate::actor::commands::interactions::Answering;
 use crate::actor::inbox::{Command, Page, Reply};
 use crate::calls::external_changes::Notes;
-use crate::calls::instructions::{InstructionWatch, NewInstructions};
-use crate::calls::references::{self, PromptText};
+use crate::calls::instructions::InstructionWatch;
 use crate::journal::Closed;
 use crate::request::blocks::Makeup;
 use crate::request::in_flight::Material;
 use crate::request::keys::Keys;
-use crate::tasks::blocking;
 use crate::viewers::fanout::{Follower, Join, Joined, Start};
 
-/// How long a prompt waits for a look at the files that were read.
-const NOTE_MAX: Duration = Duration::from_millis(500);
+mod prompts;
 
 /// How long a client waits for an attempt to reopen a session. The attempt goes on without the client.
 const REOPEN_WAIT: Duration = Duration::from_secs(5);
@@ -250,201 +244,9 @@ impl SessionHandle {
         self.ask(|actor, reply| actor.reload_hooks(reply)).await
     }
 
-    /// Gives it a prompt. Answers when the prompt is on disk.
-    ///
-    /// # Errors
-    /// `busy`, `request_id_reused`, `storage`, `invalid_params`.
-    pub async fn prompt(&self, params: PromptParams, by: String) -> Result<PromptOutput, Failure> {
-        self.check_directory(params.request_id).await?;
-        // What its references and the changes of files show is judged by the rules as the files have them. A session that
-        // has left memory is loaded below, by those of then.
-        let _ = self.tighten().await;
-        UntypedText::check(&params.text, &params.untyped)?;
-        let text = PromptText::new(&params.text, &params.untyped);
-        let references = self.resolve_references(text).await?;
-        let mut new = self.new_instructions().await;
-        let watch = Arc::clone(&self.shared.instructions);
-        let references = watch.attach(&mut new, references);
-        // Last: what is noted is not noted again, so the prompt must not be refused behind it.
-        let note = self.note().await;
-        let taken = self
-            .change(|actor, reply| actor.take_prompt(params, by, note, references, reply))
-            .await?;
-        watch.note(new);
-        Ok(taken)
-    }
-
-    /// Instruction files that came since the prefix was frozen. None while a turn runs: a prompt that waits may be taken back.
-    async fn new_instructions(&self) -> NewInstructions {
-        if !self.starts_at_once() {
-            return NewInstructions::default();
-        }
-        let Ok(prefix) = self.read(|actor| actor.resets.text()).await else {
-            return NewInstructions::default();
-        };
-        let watch = Arc::clone(&self.shared.instructions);
-        let look = tokio::task::spawn_blocking(move || watch.look(&prefix));
-        // A prompt does not wait for a disk that hangs.
-        match tokio::time::timeout(NOTE_MAX, look).await {
-            Ok(Ok(new)) => new,
-            Ok(Err(_)) | Err(_) => NewInstructions::default(),
-        }
-    }
-
-    /// Whether a prompt starts at once: neither a turn runs nor another one waits.
-    fn starts_at_once(&self) -> bool {
-        let seen = self.shared.seen.borrow();
-        !seen.in_turn && seen.summary.queued == 0 && seen.closed.is_none()
-    }
-
     /// Whether facts that fit a prompt come with it.
     pub(crate) fn recalls(&self) -> bool {
         self.shared.recalls
-    }
-
-    /// What a prompt refers to, with the command that it runs.
-    async fn resolve_references(&self, prompt: PromptText) -> Result<ResolvedReferences, Failure> {
-        match self.shared.recalls || prompt.may_refer() {
-            true => references::resolve(self.standing().await?, prompt).await,
-            false => Ok(ResolvedReferences::default()),
-        }
-    }
-
-    /// Files that others have changed while the session rested. During a turn, results report them.
-    async fn note(&self) -> Option<ExternalChanges> {
-        if !self.starts_at_once() {
-            return None;
-        }
-        // A prompt does not wait for a disk that hangs: then the tools report the changes.
-        let note = self.shared.notes.of_others();
-        tokio::time::timeout(NOTE_MAX, note).await.ok().flatten()
-    }
-
-    /// Runs a shell command of a user. Answers when its start is on disk.
-    ///
-    /// # Errors
-    /// `busy` in a turn and while another one runs; `not_allowed` after the session's end; `invalid_params`,
-    /// `request_id_reused`, `storage`.
-    pub async fn shell(&self, params: ShellParams, by: String) -> Result<ShellOutput, Failure> {
-        self.check_directory(params.request_id).await?;
-        let shells = self.read(|actor| Arc::clone(&actor.calls.call_environment().shells));
-        let number = shells.await?.number().await;
-        let pid = number.map_err(|reason| {
-            let what = format!("The command got no number: {reason}");
-            Failure::new(ErrorName::Storage, what, "Check the disk, then try again.")
-        })?;
-        self.change(move |actor, reply| actor.shell(pid, params, by, reply))
-            .await
-    }
-
-    /// Starts a goal. Answers when it is on disk.
-    ///
-    /// # Errors
-    /// `invalid_params`, `request_id_reused`, `storage`.
-    pub async fn start_goal(
-        &self,
-        params: goal::StartParams,
-        by: String,
-    ) -> Result<goal::StartOutput, Failure> {
-        self.check_directory(params.request_id).await?;
-        let asked = params.clone();
-        let ground = self.read(move |actor| actor.goal_ground(&asked)).await??;
-        let (params, prepared) = blocking(move || {
-            let prepared = ground.prepare(&params);
-            (params, prepared)
-        })
-        .await?;
-        let prepared = prepared?;
-        self.change(move |actor, reply| actor.start_goal(params, prepared, by, reply))
-            .await
-    }
-
-    /// The goal in progress, and how the last one ended.
-    ///
-    /// # Errors
-    /// The session has left memory.
-    pub async fn goal_status(&self) -> Result<goal::StatusOutput, Failure> {
-        self.read(|actor| actor.machine.facts().goal_status()).await
-    }
-
-    /// Changes the limits of the goal. Answers when that is on disk.
-    ///
-    /// # Errors
-    /// `invalid_params`, `invalid_config`, `request_id_reused`, `storage`.
-    pub async fn change_goal(
-        &self,
-        params: goal::ChangeParams,
-        by: String,
-    ) -> Result<goal::ChangeOutput, Failure> {
-        self.check_directory(params.request_id).await?;
-        self.change(move |actor, reply| actor.change_goal(params, by, reply))
-            .await
-    }
-
-    /// Ends the goal and stops the running turn. Answers when that is on disk.
-    ///
-    /// # Errors
-    /// `request_id_reused`, `storage`.
-    pub async fn stop_goal(
-        &self,
-        params: goal::StopParams,
-        by: String,
-    ) -> Result<goal::StopOutput, Failure> {
-        self.change(move |actor, reply| actor.stop_goal(params, by, reply))
-            .await
-    }
-
-    /// Continues the work that a limit has stopped. Answers when that is on disk.
-    ///
-    /// # Errors
-    /// `invalid_params` if no limit has stopped it, `request_id_reused`, `storage`.
-    pub async fn resume_work(
-        &self,
-        params: ResumeParams,
-        by: String,
-    ) -> Result<PromptOutput, Failure> {
-        self.check_directory(params.request_id).await?;
-        self.change(move |actor, reply| actor.resume_work(params, by, reply))
-            .await
-    }
-
-    /// Takes a prompt back that has not started.
-    ///
-    /// # Errors
-    /// `not_found` if it has started, or never existed.
-    pub async fn unqueue(&self, prompt_id: PromptId) -> Result<Empty, Failure> {
-        self.change(move |actor, reply| actor.unqueue(prompt_id, reply))
-            .await
-    }
-
-    /// Gives a prompt that has not started other words. Answers when that is on disk.
-    ///
-    /// # Errors
-    /// `not_found` if it has started, or never existed; `invalid_params`, `request_id_reused`, `storage`.
-    pub async fn edit(&self, params: EditParams, by: String) -> Result<QueueOutput, Failure> {
-        let untyped = self.untyped_after(&params).await?;
-        let text = PromptText::new(&params.text, &untyped);
-        let references = self.resolve_references(text).await?;
-        self.change(|actor, reply| actor.take_edit(params, untyped, by, references, reply))
-            .await
-    }
-
-    /// The parts of an edited prompt that nobody typed.
-    async fn untyped_after(&self, edited: &EditParams) -> Result<Vec<UntypedText>, Failure> {
-        let id = edited.prompt_id;
-        let queued = self.read(move |actor| actor.queued(id)).await?;
-        Ok(queued.map_or_else(Vec::new, |queued| {
-            UntypedText::edited(&queued.text, &queued.untyped, &edited.text)
-        }))
-    }
-
-    /// Gives a prompt that has not started another place. Answers when that is on disk.
-    ///
-    /// # Errors
-    /// `not_found` if it has started, or never existed; `request_id_reused`, `storage`.
-    pub async fn reorder(&self, params: ReorderParams, by: String) -> Result<QueueOutput, Failure> {
-        self.change(|actor, reply| actor.reorder(params, by, reply))
-            .await
     }
 
     /// The cost of the next prompt in the present state.
@@ -474,45 +276,6 @@ impl SessionHandle {
     ) -> Result<SessionSummary, Failure> {
         self.change(|actor, reply| actor.set(set, notice, reply))
             .await
-    }
-
-    /// Sends a signal. Answers at once; `PAUSE` and `RESUME` when they are on disk. `delivered`: there was something to
-    /// do.
-    ///
-    /// # Errors
-    /// The session has left memory; for `PAUSE` and `RESUME` also `storage`, `request_id_reused`.
-    pub async fn signal(
-        &self,
-        signal: Signal,
-        request_id: Option<RequestId>,
-        by: String,
-    ) -> Result<SignalOutput, Failure> {
-        let send = move |actor: &mut Actor, reply| actor.signal(signal, request_id, by, reply);
-        match signal {
-            // In a closed session there is nothing to interrupt.
-            Signal::Int => self.ask(send).await,
-            Signal::Resume => {
-                self.check_directory(request_id).await?;
-                self.change(send).await
-            }
-            Signal::Pause | Signal::Term | Signal::Kill => self.change(send).await,
-        }
-    }
-
-    /// Pauses the session for the whole tree, or ends that. Answers when it is on disk.
-    ///
-    /// # Errors
-    /// As `signal`.
-    pub(crate) async fn pause_for_tree(
-        &self,
-        paused: bool,
-        request_id: Option<RequestId>,
-        by: String,
-    ) -> Result<SignalOutput, Failure> {
-        self.change(move |actor: &mut Actor, reply| {
-            actor.pause_for_tree(paused, request_id, by, reply);
-        })
-        .await
     }
 
     /// Says that somebody is about to end this command in the background, so that its log can say who it was.

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use proto::budget::{Budget, Dimension};
 use proto::params::goal::{
-    ChangeEffect, ChangeOutput, ChangeParams, StartOutput, StartParams, StopOutput, StopParams,
+    ChangeEffect, ChangeOutput, ChangeParams, StartOutput, StartParams, StatusOutput, StopOutput,
+    StopParams,
 };
 use proto::record::{GoalChanged, GoalCheck, GoalResearch, GoalResumed, GoalStarted};
 use proto::{ErrorName, Failure, GoalId, Pid, Record, SessionOptions};
@@ -14,11 +15,13 @@ use turn::facts::{content_of_goal, content_of_goal_change, content_of_goal_stop}
 use workspace::Workspace;
 
 use crate::actor::Actor;
+use crate::actor::handle::SessionHandle;
 use crate::actor::inbox::Reply;
 use crate::actor::replies::refuse;
 use crate::assembly::goals::GoalSettings;
 use crate::assembly::setup::Assembly;
 use crate::research;
+use crate::tasks::blocking;
 
 /// Bytes of a goal's text: it is in each prompt of its turns.
 const TEXT_MAX: usize = 16 * 1024;
@@ -247,6 +250,61 @@ impl Actor {
                 tracing::warn!(%error, "the state of a research run is not written");
             }
         });
+    }
+}
+
+impl SessionHandle {
+    /// Starts a goal. Answers when it is on disk.
+    ///
+    /// # Errors
+    /// `invalid_params`, `request_id_reused`, `storage`.
+    pub async fn start_goal(
+        &self,
+        params: StartParams,
+        by: String,
+    ) -> Result<StartOutput, Failure> {
+        self.check_directory(params.request_id).await?;
+        let asked = params.clone();
+        let ground = self.read(move |actor| actor.goal_ground(&asked)).await??;
+        let (params, prepared) = blocking(move || {
+            let prepared = ground.prepare(&params);
+            (params, prepared)
+        })
+        .await?;
+        let prepared = prepared?;
+        self.change(move |actor, reply| actor.start_goal(params, prepared, by, reply))
+            .await
+    }
+
+    /// The goal in progress, and how the last one ended.
+    ///
+    /// # Errors
+    /// The session has left memory.
+    pub async fn goal_status(&self) -> Result<StatusOutput, Failure> {
+        self.read(|actor| actor.machine.facts().goal_status()).await
+    }
+
+    /// Changes the limits of the goal. Answers when that is on disk.
+    ///
+    /// # Errors
+    /// `invalid_params`, `invalid_config`, `request_id_reused`, `storage`.
+    pub async fn change_goal(
+        &self,
+        params: ChangeParams,
+        by: String,
+    ) -> Result<ChangeOutput, Failure> {
+        self.check_directory(params.request_id).await?;
+        self.change(move |actor, reply| actor.change_goal(params, by, reply))
+            .await
+    }
+
+    /// Ends the goal and stops the running turn. Answers when that is on disk.
+    ///
+    /// # Errors
+    /// `request_id_reused`, `storage`.
+    pub async fn stop_goal(&self, params: StopParams, by: String) -> Result<StopOutput, Failure> {
+        self.change(move |actor, reply| actor.stop_goal(params, by, reply))
+            .await
     }
 }
 

@@ -7,6 +7,7 @@ use turn::facts::content_of_resume;
 use turn::{CONTINUE_AFTER_LIMIT, Input};
 
 use crate::actor::Actor;
+use crate::actor::handle::SessionHandle;
 use crate::actor::inbox::Reply;
 use crate::actor::replies::refuse;
 
@@ -97,4 +98,20 @@ fn not_at_limit() -> Failure {
         "No limit of steps or time has stopped this session.",
         "Send a prompt to give it more work. `reasonix resume` without options ends a pause.",
     )
+}
+
+impl SessionHandle {
+    /// Continues the work that a limit has stopped. Answers when that is on disk.
+    ///
+    /// # Errors
+    /// `invalid_params` if no limit has stopped it, `request_id_reused`, `storage`.
+    pub async fn resume_work(
+        &self,
+        params: ResumeParams,
+        by: String,
+    ) -> Result<PromptOutput, Failure> {
+        self.check_directory(params.request_id).await?;
+        self.change(move |actor, reply| actor.resume_work(params, by, reply))
+            .await
+    }
 }

@@ -8,6 +8,7 @@ use turn::Input;
 use turn::facts::{content_of_edit, content_of_move, content_of_prompt};
 
 use crate::actor::Actor;
+use crate::actor::handle::SessionHandle;
 use crate::actor::inbox::Reply;
 use crate::actor::replies::refuse;
 
@@ -231,4 +232,24 @@ fn wordless(text: &str) -> Option<Failure> {
             "Describe what to do.",
         )
     })
+}
+
+impl SessionHandle {
+    /// Takes a prompt back that has not started.
+    ///
+    /// # Errors
+    /// `not_found` if it has started, or never existed.
+    pub async fn unqueue(&self, prompt_id: PromptId) -> Result<Empty, Failure> {
+        self.change(move |actor, reply| actor.unqueue(prompt_id, reply))
+            .await
+    }
+
+    /// Gives a prompt that has not started another place. Answers when that is on disk.
+    ///
+    /// # Errors
+    /// `not_found` if it has started, or never existed; `request_id_reused`, `storage`.
+    pub async fn reorder(&self, params: ReorderParams, by: String) -> Result<QueueOutput, Failure> {
+        self.change(|actor, reply| actor.reorder(params, by, reply))
+            .await
+    }
 }

@@ -1,12 +1,13 @@
 //! Signals: what stops a turn or the session is acknowledged at once; what the log keeps, when it is on disk.
 
-use proto::RequestId;
 use proto::params::session::{Signal, SignalOutput};
 use proto::record::SessionSet;
+use proto::{Failure, RequestId};
 use turn::facts::content_of_set;
 use turn::{Input, StopReason};
 
 use crate::actor::Actor;
+use crate::actor::handle::SessionHandle;
 use crate::actor::inbox::Reply;
 use crate::actor::replies::refuse;
 
@@ -133,5 +134,46 @@ fn delivery(delivered: bool) -> SignalOutput {
     SignalOutput {
         delivered,
         agents: Vec::new(),
+    }
+}
+
+impl SessionHandle {
+    /// Sends a signal. Answers at once; `PAUSE` and `RESUME` when they are on disk. `delivered`: there was something to
+    /// do.
+    ///
+    /// # Errors
+    /// The session has left memory; for `PAUSE` and `RESUME` also `storage`, `request_id_reused`.
+    pub async fn signal(
+        &self,
+        signal: Signal,
+        request_id: Option<RequestId>,
+        by: String,
+    ) -> Result<SignalOutput, Failure> {
+        let send = move |actor: &mut Actor, reply| actor.signal(signal, request_id, by, reply);
+        match signal {
+            // In a closed session there is nothing to interrupt.
+            Signal::Int => self.ask(send).await,
+            Signal::Resume => {
+                self.check_directory(request_id).await?;
+                self.change(send).await
+            }
+            Signal::Pause | Signal::Term | Signal::Kill => self.change(send).await,
+        }
+    }
+
+    /// Pauses the session for the whole tree, or ends that. Answers when it is on disk.
+    ///
+    /// # Errors
+    /// As `signal`.
+    pub(crate) async fn pause_for_tree(
+        &self,
+        paused: bool,
+        request_id: Option<RequestId>,
+        by: String,
+    ) -> Result<SignalOutput, Failure> {
+        self.change(move |actor: &mut Actor, reply| {
+            actor.pause_for_tree(paused, request_id, by, reply);
+        })
+        .await
     }
 }

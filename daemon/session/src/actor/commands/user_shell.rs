@@ -14,6 +14,7 @@ use turn::Input;
 use turn::facts::content_of_shell;
 
 use crate::actor::Actor;
+use crate::actor::handle::SessionHandle;
 use crate::actor::inbox::{self, Reply};
 use crate::actor::replies::refuse;
 use crate::calls::call::{Printed, Stop};
@@ -170,6 +171,25 @@ impl Actor {
             cause: None,
             result: Some(Box::new(result)),
         });
+    }
+}
+
+impl SessionHandle {
+    /// Runs a shell command of a user. Answers when its start is on disk.
+    ///
+    /// # Errors
+    /// `busy` in a turn and while another one runs; `not_allowed` after the session's end; `invalid_params`,
+    /// `request_id_reused`, `storage`.
+    pub async fn shell(&self, params: ShellParams, by: String) -> Result<ShellOutput, Failure> {
+        self.check_directory(params.request_id).await?;
+        let shells = self.read(|actor| Arc::clone(&actor.calls.call_environment().shells));
+        let number = shells.await?.number().await;
+        let pid = number.map_err(|reason| {
+            let what = format!("The command got no number: {reason}");
+            Failure::new(ErrorName::Storage, what, "Check the disk, then try again.")
+        })?;
+        self.change(move |actor, reply| actor.shell(pid, params, by, reply))
+            .await
     }
 }
 
