@@ -5,24 +5,26 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use contract::codec::FragmentRole;
-use contract::{Asked, Codec, Fragment, Prefix, PrefixText, ToolChoice};
-use proto::item::{Item, UserMessage, Voice};
+use contract::{Codec, Prefix, PrefixText};
+use proto::item::Item;
 use proto::reset::{CacheReset, Piece, Wire};
-use proto::{ErrorName, Failure, ItemId, Seq};
+use proto::{ErrorName, Failure, Seq};
 use store::log::{ByteLocation, LogFile, ReadFrom};
 use turn::compacting::{ResetJob, ResetJobOutcome, ResetReason, Summary};
 use turn::compaction::{
-    self, BasePart, CompactionPlan, CompactionTerms, ConversationMessage, Excerpt, NothingToCompact,
+    self, BasePart, CompactionPlan, CompactionTerms, ConversationMessage, NothingToCompact,
 };
 
-use crate::assembly::setup::{Assembly, Effort, ModelSetup};
-use crate::context::prefix;
+use crate::assembly::setup::{Assembly, ModelSetup};
 use crate::journal::elements::{self, Element, Reader};
 use crate::journal::{MessageAt, images};
 use crate::request::keys::Keys;
 
+mod rebase;
 mod server;
+mod summary_request;
+
+pub use summary_request::SummaryRequest;
 
 /// Bytes beside a record, at most: three quarters of the longest line.
 const OWN_MAX: usize = store::format::LINE_MAX / 4 * 3;
@@ -72,14 +74,6 @@ pub struct Done {
     pub no_writer: Option<Failure>,
 }
 
-/// A request for a summary.
-#[derive(Clone)]
-pub struct SummaryRequest {
-    pub body: Arc<[u8]>,
-    /// The model that is asked; `None`: the session's own.
-    pub writer: Option<Arc<ModelSetup>>,
-}
-
 /// Another model, ready to be asked.
 pub struct Swap {
     pub model: ModelSetup,
@@ -102,7 +96,7 @@ impl Done {
 pub fn run(work: Workpiece) -> Done {
     let done = match work.job.why.clone() {
         ResetReason::Compaction { instructions, .. } => compact(work, &instructions),
-        ResetReason::Rebase => rebase(work),
+        ResetReason::Rebase => rebase::rebase(&work),
     };
     done.unwrap_or_else(|failure| Done::of(ResetJobOutcome::Failed(failure)))
 }
@@ -142,28 +136,8 @@ fn compact(work: Workpiece, instructions: &str) -> Result<Done, Failure> {
     }
     let mut planned = compaction::plan(&messages, &terms);
     if let CompactionPlan::Ask { fold } = &planned {
-        if let Some(request) = server::request(&work, &messages, fold, instructions)? {
-            return Ok(Done {
-                request: Some(request),
-                ..Done::of(ResetJobOutcome::AskServer)
-            });
-        }
-        let (writer, no_writer) = match writer(&work) {
-            Ok(writer) => (writer, None),
-            Err(failure) => (None, Some(failure)),
-        };
-        let by_writer =
-            writer.and_then(|writer| for_writer(writer, &work, &messages, fold, instructions));
-        let request = match by_writer {
-            Some(request) => Some(request),
-            None => for_own_model(&work, &messages, fold, instructions)?,
-        };
-        if request.is_some() {
-            return Ok(Done {
-                request,
-                no_writer,
-                ..Done::of(ResetJobOutcome::Ask)
-            });
+        if let Some(asking) = ask(&work, &messages, fold, instructions)? {
+            return Ok(asking);
         }
         terms.summary = Some(compaction::mechanical(&messages, fold));
         terms.mechanical = true;
@@ -197,6 +171,36 @@ fn compact(work: Workpiece, instructions: &str) -> Result<Done, Failure> {
             })
         }
     }
+}
+
+/// Asks for a summary. `None`: it is put together without a model.
+fn ask(
+    work: &Workpiece,
+    messages: &[ConversationMessage],
+    fold: &[usize],
+    instructions: &str,
+) -> Result<Option<Done>, Failure> {
+    if let Some(request) = server::request(work, messages, fold, instructions)? {
+        return Ok(Some(Done {
+            request: Some(request),
+            ..Done::of(ResetJobOutcome::AskServer)
+        }));
+    }
+    let (writer, no_writer) = match summary_request::writer(work) {
+        Ok(writer) => (writer, None),
+        Err(failure) => (None, Some(failure)),
+    };
+    let by_writer = writer
+        .and_then(|writer| summary_request::for_writer(writer, work, messages, fold, instructions));
+    let request = match by_writer {
+        Some(request) => Some(request),
+        None => summary_request::for_own_model(work, messages, fold, instructions)?,
+    };
+    Ok(request.map(|request| Done {
+        request: Some(request),
+        no_writer,
+        ..Done::of(ResetJobOutcome::Ask)
+    }))
 }
 
 /// The pieces of a base, and the new messages among them. Neighbours that stay are one run.
@@ -247,245 +251,11 @@ fn add(codec: &dyn Codec, item: Item, elements: &mut Vec<Element>) -> Option<Pie
     })
 }
 
-/// The model of the config that writes summaries, where there is one and it can be asked.
-fn writer(work: &Workpiece) -> Result<Option<ModelSetup>, Failure> {
-    if !matches!(work.job.summary, Summary::Wanted | Summary::WantedByModel) {
-        return Ok(None);
-    }
-    let wanted = &work.wanted;
-    let Some(model) = wanted.assembly.compaction_model(&wanted.cwd)? else {
-        return Ok(None);
-    };
-    // The session's own has the conversation in its provider's cache.
-    if model.full_name() == wanted.wire.full_model() {
-        return Ok(None);
-    }
-    has_key(&model, Some(&work.keys))?;
-    Ok(Some(model))
-}
-
-/// The request for a summary by another model: what goes, as plain text. `None`: not even the newest fits its window.
-fn for_writer(
-    writer: ModelSetup,
-    work: &Workpiece,
-    messages: &[ConversationMessage],
-    fold: &[usize],
-    instructions: &str,
-) -> Option<SummaryRequest> {
-    let room = work.terms.excerpt_room_in(writer.context_window, messages);
-    let excerpt = compaction::excerpt(messages, fold, room)?;
-    let mut text = String::new();
-    if !excerpt.left_out.is_empty() {
-        text.push_str(&compaction::beginning(messages, &excerpt.left_out));
-        text.push('\n');
-    }
-    text.push_str(&compaction::transcript(&messages[excerpt.shown]));
-    text.push('\n');
-    let words = work.terms.summary_words(messages);
-    text.push_str(&compaction::demand(instructions, messages, fold, words));
-    let prefix = writer
-        .codec
-        .prefix(&writer.name, compaction::TRANSCRIPT_SYSTEM, &[]);
-    let question = writer.codec.render(&said_by_daemon(text))?;
-    let body = writer.codec.assemble(&Asked {
-        prefix: &prefix,
-        fragments: &[Fragment {
-            role: FragmentRole::User,
-            bytes: question.as_bytes(),
-        }],
-        tool_choice: ToolChoice::None,
-        cache_key: "",
-    });
-    Some(SummaryRequest {
-        body: body.into(),
-        writer: Some(Arc::new(writer)),
-    })
-}
-
-/// The request for a summary by the session's own model. `None`: the summary is put together without a model.
-fn for_own_model(
-    work: &Workpiece,
-    messages: &[ConversationMessage],
-    fold: &[usize],
-    instructions: &str,
-) -> Result<Option<SummaryRequest>, Failure> {
-    let Some(shown) = ShownConversation::of(work, messages, fold) else {
-        return Ok(None);
-    };
-    let body = shown.body(work, messages, fold, instructions)?;
-    Ok(Some(SummaryRequest {
-        body: body.into(),
-        writer: None,
-    }))
-}
-
-fn said_by_daemon(text: String) -> Item {
-    Item::User(UserMessage {
-        item: ItemId("d".into()),
-        prompt_id: None,
-        text,
-        context: None,
-        voice: Voice::Daemon,
-        from: None,
-        attached: Vec::new(),
-        reported: Vec::new(),
-    })
-}
-
-/// What the session's own model is shown when it is asked for a summary.
-enum ShownConversation {
-    /// The conversation as it is, so that the provider's cache serves it.
-    Whole,
-    /// Only the messages to be folded, with long results cut: the whole is too long.
-    Excerpt(Excerpt),
-}
-
-impl ShownConversation {
-    /// `None`: the summary is put together without the model.
-    fn of(work: &Workpiece, messages: &[ConversationMessage], fold: &[usize]) -> Option<Self> {
-        let too_long = work.terms.is_too_long_to_show(messages);
-        match work.job.summary {
-            Summary::Wanted | Summary::WantedByModel | Summary::WantedByOwnModel if !too_long => {
-                Some(Self::Whole)
-            }
-            Summary::Wanted
-            | Summary::WantedByModel
-            | Summary::WantedByOwnModel
-            | Summary::WantedShort => {
-                let room = work.terms.excerpt_room(messages);
-                compaction::excerpt(messages, fold, room).map(Self::Excerpt)
-            }
-            Summary::Written(_) | Summary::ByServer(_) | Summary::Mechanical => None,
-        }
-    }
-
-    fn body(
-        &self,
-        work: &Workpiece,
-        messages: &[ConversationMessage],
-        fold: &[usize],
-        instructions: &str,
-    ) -> Result<Vec<u8>, Failure> {
-        let mut fragments: Vec<(FragmentRole, Vec<u8>)> = Vec::new();
-        let say = |text: String, fragments: &mut Vec<(FragmentRole, Vec<u8>)>| {
-            if let Some(text) = work.codec.render(&said_by_daemon(text)) {
-                fragments.push((FragmentRole::User, text.into_bytes()));
-            }
-        };
-        let (shown, short) = match self {
-            Self::Whole => (0..messages.len(), false),
-            Self::Excerpt(excerpt) => (excerpt.shown.clone(), true),
-        };
-        if let Self::Excerpt(excerpt) = self
-            && shown.start > 0
-        {
-            let beginning = compaction::beginning(messages, &excerpt.left_out);
-            say(beginning, &mut fragments);
-        }
-        for (message, part) in messages[shown.clone()].iter().zip(&work.parts[shown]) {
-            let cut = match &message.item {
-                Item::Tool(tool) if short => compaction::shorten(tool, None),
-                _ => None,
-            };
-            let cut = cut.and_then(|tool| work.codec.render(&Item::Tool(tool)));
-            let bytes = match cut {
-                Some(text) => text.into_bytes(),
-                None => sent(work, part)?,
-            };
-            fragments.push((part.role, bytes));
-        }
-        let words = work.terms.summary_words(messages);
-        say(
-            compaction::demand(instructions, messages, fold, words),
-            &mut fragments,
-        );
-        let fragments: Vec<_> = fragments
-            .iter()
-            .map(|(role, bytes)| Fragment { role: *role, bytes })
-            .collect();
-        Ok(work.codec.assemble(&Asked {
-            prefix: &work.prefix,
-            fragments: &fragments,
-            tool_choice: ToolChoice::None,
-            cache_key: &work.cache_key,
-        }))
-    }
-}
-
 /// The wire bytes of a message, as requests have them.
 fn sent(work: &Workpiece, part: &MessageAt) -> Result<Vec<u8>, Failure> {
     let stored = fetch(&work.file, &part.fragment)?;
     let filled = images::fill(&work.file, ReadFrom::Disk, &*work.codec, part, &stored);
     Ok(filled.map_err(damaged)?.bytes.into_owned())
-}
-
-/// Another prefix, and if needed the messages as another provider takes them.
-fn rebase(work: Workpiece) -> Result<Done, Failure> {
-    let wanted = &work.wanted;
-    let swap = match wanted.is_other {
-        false => None,
-        true => {
-            let name = wanted.wire.full_model();
-            let effort = Effort::Exactly(wanted.wire.effort.as_deref());
-            let model = wanted.assembly.switch(&wanted.cwd, &name, effort)?;
-            has_key(&model, wanted.keys.as_deref())?;
-            let prefix = prefix::render(&model, &wanted.text);
-            Some(Box::new(Swap { model, prefix }))
-        }
-    };
-    let codec = swap.as_ref().map_or_else(
-        || Arc::clone(&work.codec),
-        |swap| Arc::clone(&swap.model.codec),
-    );
-    let mut elements = Vec::new();
-    let mut pieces = None;
-    // An entry may be of another kind than it was.
-    let kind = swap.as_ref().map(|swap| &swap.model.provider_kind);
-    let other_kind = kind.is_some_and(|kind| *kind != wanted.wire.provider_kind);
-    let images_differ = codec.sends_images() != work.codec.sends_images();
-    let messages = match wanted.renders || other_kind || images_differ {
-        true => read(&work.file, &work.parts)?,
-        false => Vec::new(),
-    };
-    // A model that takes no images is not sent those of another.
-    let has_images = |message: &ConversationMessage| matches!(&message.item, Item::Tool(tool) if !tool.images.is_empty());
-    if wanted.renders || other_kind || messages.iter().any(has_images) {
-        let items =
-            messages
-                .into_iter()
-                .map(|message| match wanted.is_other_vendor || other_kind {
-                    true => without_thoughts(message.item),
-                    false => message.item,
-                });
-        let made = items.filter_map(|item| add(&*codec, item, &mut elements));
-        pieces = Some(made.collect());
-    } else if let Some(read) = server::unreadable(&work, swap.as_deref())? {
-        let (kept, rendered) = read;
-        (pieces, elements) = (Some(kept), rendered);
-    }
-    let wire = swap.as_ref().map(|swap| Wire {
-        provider: swap.model.provider_name.clone(),
-        provider_kind: swap.model.provider_kind.clone(),
-        model: swap.model.name.clone(),
-        effort: wanted.wire.effort.clone(),
-        context_window: swap.model.context_window,
-        prefix_sha256: prefix::hash(&swap.prefix),
-    });
-    let own = elements::own(swap.as_ref().map(|swap| &swap.prefix), &elements);
-    let reset = CacheReset {
-        reason: match wire {
-            Some(_) => "switch".to_owned(),
-            None => "rewind".to_owned(),
-        },
-        base: pieces,
-        wire,
-        ..CacheReset::default()
-    };
-    Ok(Done {
-        own: Some(bounded(own)?),
-        swap,
-        ..Done::of(ResetJobOutcome::Reset(reset))
-    })
 }
 
 /// Checks that the needed key is there, if one is needed.
@@ -500,18 +270,6 @@ fn has_key(model: &ModelSetup, keys: Option<&Keys>) -> Result<(), Failure> {
             format!("no key for `{}`", model.provider_name),
             format!("Set {variable}, or store the key with `reasonix login`."),
         )),
-    }
-}
-
-/// A message without what only the vendor that wrote it can read.
-fn without_thoughts(item: Item) -> Item {
-    match item {
-        Item::Assistant(mut message) => {
-            message.thoughts.clear();
-            message.reasoning.clear();
-            Item::Assistant(message)
-        }
-        other => other,
     }
 }
 

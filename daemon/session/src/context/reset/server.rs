@@ -12,7 +12,7 @@ use super::{SummaryRequest, Swap, Workpiece, fetch, put, read, sent};
 use crate::journal::elements::Element;
 
 /// The pieces of a base, and the new messages among them.
-type Base = (Vec<Piece>, Vec<Element>);
+pub(super) type Base = (Vec<Piece>, Vec<Element>);
 
 /// The request that has the provider itself compact the conversation. `None`: a model writes the summary.
 pub(super) fn request(
