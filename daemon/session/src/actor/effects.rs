@@ -271,10 +271,10 @@ impl Actor {
             .call_environment()
             .start(call, ready, &printed, &stop, asker, reporter)
         {
-            Some(Started::Done(done)) => self.report_call(CallEvent::Ended {
+            Some(Started::Done(outcome, duration_ms)) => self.report_call(CallEvent::Ended {
                 call: call.id.clone(),
-                outcome: Box::new(done.outcome),
-                duration_ms: done.duration_ms,
+                outcome: Box::new(outcome),
+                duration_ms,
             }),
             Some(Started::Running(task)) => {
                 self.calls.put_running(

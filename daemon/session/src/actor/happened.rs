@@ -31,7 +31,8 @@ impl Actor {
             } => {
                 self.hooks_before(&call, hooks);
                 self.calls.put_judged(call.clone(), ready);
-                self.judged(call, judgement);
+                self.judged(call.clone(), judgement);
+                self.calls.drop_early(&call);
             }
             Happened::JudgedAhead(calls) => self.calls.put_ahead(calls),
             Happened::Reviewed {
@@ -52,6 +53,8 @@ impl Actor {
                     self.tighten(now);
                 }
                 self.judge(call);
+                // Records may have been gathered for another call.
+                self.journal.flush();
             }
             Happened::ReasoningExtracted { number, found } => self.extracted(number, found),
             Happened::SamplingEnded { number } => self.sampling_ended(number),

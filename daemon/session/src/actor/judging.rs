@@ -7,7 +7,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use contract::{Family, Outcome};
 use futures::FutureExt as _;
@@ -67,6 +67,8 @@ impl Actor {
                 tree: open.is_some_and(|open| open.tree_kept),
             },
             budget: self.requests.budget().clone(),
+            // A call that the user has just denied is not done if it is made again: the machine refuses it.
+            does_quick: open.is_none_or(|open| open.refused.is_empty()),
             happened: self.happened.clone(),
         };
         let Some((asker, stop)) = asked else {
@@ -143,12 +145,15 @@ struct Job {
     standpoint: Arc<Standpoint>,
     kept: KeptPaths,
     budget: BudgetMember,
+    /// Quick calls are done at once.
+    does_quick: bool,
     happened: UnboundedSender<Happened>,
 }
 
 impl Job {
     /// Judges a call and the readers after it, as long as they are quick, and reports. Blocks.
     fn run(self, call: ToolCall, following: Vec<ToolCall>, hooks: Vec<HookFinished>) {
+        let since = Instant::now();
         match catch_unwind(AssertUnwindSafe(|| self.watch.outdated())) {
             Ok(Some(outdated)) => {
                 let _ = self.happened.send(Happened::Outdated {
@@ -163,8 +168,8 @@ impl Job {
         }
         let (judgement, ready) = self.judge(&call);
         if ready.done.is_some() {
-            // The next request comes at once: its budgets are as the files have them now.
-            self.budget.note_bounds();
+            // The next request comes at once: its budgets are as the files have them now. Else it looks itself.
+            let _ = catch_unwind(AssertUnwindSafe(|| self.budget.note_bounds()));
             let mut is_quick = true;
             let quick = following.into_iter().map_while(|call| {
                 let (judgement, ready) = is_quick.then(|| self.judge(&call))?;
@@ -174,6 +179,7 @@ impl Job {
                     judgement: Box::new(judgement),
                     ready,
                     standpoint: Arc::clone(&self.standpoint),
+                    since,
                 })
             });
             let _ = self.happened.send(Happened::JudgedAhead(quick.collect()));
@@ -186,9 +192,10 @@ impl Job {
         let judged = catch_unwind(AssertUnwindSafe(|| {
             let (environment, standpoint) = (&self.environment, &self.standpoint);
             let (judgement, mut ready) = environment.judge(call, standpoint, &self.kept);
-            ready.done = environment
-                .do_if_quick(&call.id, &judgement, &ready)
-                .map(Box::new);
+            if self.does_quick {
+                let done = environment.do_if_quick(&call.id, &judgement, &ready);
+                ready.done = done.map(Box::new);
+            }
             (judgement, ready)
         }));
         judged.unwrap_or_else(|_| (Judgement::Refused(crashed()), Ready::default()))

@@ -1,10 +1,9 @@
 //! Calls that were judged before the machine wanted them, because a trip to another thread had just looked at files.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use proto::item::ToolCall;
-use tokio::time::Instant;
 use turn::Judgement;
 
 use crate::calls::call::Ready;
@@ -21,34 +20,39 @@ pub(crate) struct JudgedAhead {
     pub ready: Ready,
     /// What it was judged by.
     pub standpoint: Arc<Standpoint>,
+    /// Not later than the first look at a file for it.
+    pub since: Instant,
 }
 
 /// Those of one trip, until the machine wants them.
 #[derive(Debug, Default)]
 pub(crate) struct AheadCalls {
     calls: Vec<JudgedAhead>,
-    since: Option<Instant>,
 }
 
 impl AheadCalls {
     /// Takes those of a new trip. What is left of an earlier one is dropped.
     pub fn put(&mut self, calls: Vec<JudgedAhead>) {
         self.calls = calls;
-        self.since = Some(Instant::now());
     }
 
     pub fn clear(&mut self) {
         self.calls.clear();
     }
 
-    /// A call, if it was judged as it is now, by what is in force now, and just before. Once.
-    pub fn take(&mut self, call: &ToolCall, standpoint: &Standpoint) -> Option<JudgedAhead> {
+    /// A call, if it was judged as it is `now`, by what is in force now, and just before. Once.
+    pub fn take(
+        &mut self,
+        call: &ToolCall,
+        standpoint: &Standpoint,
+        now: Instant,
+    ) -> Option<JudgedAhead> {
         let position = self
             .calls
             .iter()
             .position(|ahead| ahead.call.id == call.id)?;
         let ahead = self.calls.swap_remove(position);
-        let is_young = self.since.is_some_and(|since| since.elapsed() < AGE_MAX);
+        let is_young = now.saturating_duration_since(ahead.since) < AGE_MAX;
         let holds = is_young && ahead.call == *call && ahead.standpoint.is_same(standpoint);
         holds.then_some(ahead)
     }
@@ -91,46 +95,39 @@ mod tests {
         }
     }
 
-    fn judged(rules: &Arc<RuleSet>) -> AheadCalls {
+    fn judged(rules: &Arc<RuleSet>, since: Instant) -> AheadCalls {
         let mut ahead = AheadCalls::default();
         ahead.put(vec![JudgedAhead {
             call: call("a"),
             judgement: Box::new(Judgement::Refused(Outcome::failed("no"))),
             ready: Ready::default(),
             standpoint: Arc::new(standpoint(rules)),
+            since,
         }]);
         ahead
     }
 
-    #[tokio::test(start_paused = true)]
-    async fn a_judgement_is_taken_once_where_nothing_has_changed() {
-        let rules = no_rules();
-        let mut ahead = judged(&rules);
-        assert!(ahead.take(&call("a"), &standpoint(&rules)).is_some());
-        assert!(ahead.take(&call("a"), &standpoint(&rules)).is_none());
+    #[test]
+    fn a_judgement_is_taken_once_where_nothing_has_changed() {
+        let (rules, now) = (no_rules(), Instant::now());
+        let mut ahead = judged(&rules, now);
+        assert!(ahead.take(&call("a"), &standpoint(&rules), now).is_some());
+        assert!(ahead.take(&call("a"), &standpoint(&rules), now).is_none());
     }
 
-    #[tokio::test(start_paused = true)]
-    async fn another_call_other_rules_another_mode_and_time_make_it_void() {
-        let rules = no_rules();
-        assert!(
-            judged(&rules)
-                .take(&call("b"), &standpoint(&rules))
-                .is_none()
-        );
-        let others = no_rules();
-        assert!(
-            judged(&rules)
-                .take(&call("a"), &standpoint(&others))
-                .is_none()
-        );
-        let stricter = Standpoint {
+    #[test]
+    fn another_call_other_rules_another_mode_and_time_make_it_void() {
+        let (rules, now) = (no_rules(), Instant::now());
+        let take = |call: &ToolCall, standpoint: &Standpoint, at: Instant| {
+            judged(&rules, now).take(call, standpoint, at).is_some()
+        };
+        assert!(!take(&call("b"), &standpoint(&rules), now));
+        assert!(!take(&call("a"), &standpoint(&no_rules()), now));
+        let looser = Standpoint {
             approval_mode: ApprovalMode::Auto,
             ..standpoint(&rules)
         };
-        assert!(judged(&rules).take(&call("a"), &stricter).is_none());
-        let mut old = judged(&rules);
-        tokio::time::advance(AGE_MAX).await;
-        assert!(old.take(&call("a"), &standpoint(&rules)).is_none());
+        assert!(!take(&call("a"), &looser, now));
+        assert!(!take(&call("a"), &standpoint(&rules), now + AGE_MAX));
     }
 }

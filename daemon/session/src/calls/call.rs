@@ -35,6 +35,7 @@ use crate::calls::skills::SessionSkills;
 use crate::context::prefix::digest;
 use checkpoint::{Checkpoint, Keeper, PathSnapshots, Watched};
 
+mod early;
 mod edit;
 mod images;
 mod printed;
@@ -43,9 +44,10 @@ mod run;
 mod shown;
 mod stop;
 
+pub use early::DoneEarly;
 pub use printed::Printed;
 pub(crate) use run::Started;
-pub use run::{DoneEarly, overdue};
+pub use run::overdue;
 pub use stop::Stop;
 
 use printed::Quiet;
@@ -93,7 +95,7 @@ pub struct CallEnvironment {
 }
 
 /// A call that may run: the tool (not the call's own if it replaces that), and its parsed arguments.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct Ready {
     pub tool: String,
     pub arguments: Map<String, Value>,

@@ -298,7 +298,19 @@ impl CallState {
 
     /// The judgement of a call, if it was judged early and that still holds. Once.
     pub fn take_ahead(&mut self, call: &ToolCall, standpoint: &Standpoint) -> Option<JudgedAhead> {
-        self.ahead.take(call, standpoint)
+        self.ahead.take(call, standpoint, Instant::now().into_std())
+    }
+
+    /// The step that took the judgement of this call is over: if the session has not started it, its early result counts for
+    /// nothing, and neither do those after it.
+    pub fn drop_early(&mut self, call: &CallId) {
+        let done = self
+            .judged
+            .get_mut(call)
+            .and_then(|ready| ready.done.take());
+        if done.is_some() {
+            self.ahead.clear();
+        }
     }
 
     /// What goes into the log beside the checkpoint of a call, or of a rewind. Once.

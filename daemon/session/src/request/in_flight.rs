@@ -1,5 +1,6 @@
 //! One request to the model: assembled and sent off the actor's path.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use contract::provider::{ErrorKind, Ground, Part, ProviderError};
@@ -304,7 +305,9 @@ pub(crate) async fn ready(mut ask: Ask) -> Result<Ready, ProviderError> {
 async fn assemble(ask: Ask) -> Result<(Ready, Bounded), ProviderError> {
     if let Some(bounded) = ask.budget.take_noted_bounds()
         && ask.source.size() <= HERE_MAX
-        && let Ok(assembled) = ask.assembled(ReadFrom::Memory)
+        && let Ok(Ok(assembled)) =
+            // What crashes here is reported by the thread below.
+            catch_unwind(AssertUnwindSafe(|| ask.assembled(ReadFrom::Memory)))
     {
         return Ok((ask.ready(assembled), bounded));
     }

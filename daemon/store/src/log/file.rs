@@ -5,11 +5,14 @@
 
 use std::borrow::Cow;
 use std::fs::File;
-use std::io::{self, IoSlice, IoSliceMut, Write};
+#[cfg(target_os = "linux")]
+use std::io::IoSliceMut;
+use std::io::{self, IoSlice, Write};
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
+#[cfg(target_os = "linux")]
 use rustix::io::{ReadWriteFlags, preadv2};
 
 use super::LOG_NAME;
@@ -304,6 +307,7 @@ impl LogFile {
     ///
     /// # Errors
     /// Not all of it is there, or the file system does not say so.
+    #[cfg(target_os = "linux")]
     pub(super) fn read_cached(&self, offset: u64, into: &mut [u8]) -> io::Result<()> {
         let mut done = 0;
         while done < into.len() {
@@ -315,6 +319,12 @@ impl LogFile {
             }
         }
         Ok(())
+    }
+
+    /// No other system says whether it would wait.
+    #[cfg(not(target_os = "linux"))]
+    pub(super) fn read_cached(&self, _: u64, _: &mut [u8]) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
     }
 
     /// Reads the bytes that the index points to, from memory or from disk.

@@ -17,6 +17,7 @@ use proto::{CallId, Pid};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
+use super::early::DoneEarly;
 use super::images::store_images;
 use super::questions::CallQuestions;
 use super::{CallEnvironment, Printed, Ready, Stop};
@@ -60,8 +61,8 @@ struct After {
 /// A call that has started.
 pub(crate) enum Started {
     Running(tokio::task::AbortHandle),
-    /// It was done while it was judged.
-    Done(Box<DoneEarly>),
+    /// It was done while it was judged: its outcome, and how long it took in milliseconds.
+    Done(Outcome, u64),
 }
 
 impl CallEnvironment {
@@ -99,9 +100,12 @@ impl CallEnvironment {
             },
             stop: stop.token.clone(),
         });
-        let done = match (ready.done, &after) {
-            (Some(done), None) => return Some(Started::Done(done)),
-            (done, _) => done,
+        let done = match ready.done {
+            Some(done) if after.is_none() && !done.has_images() => {
+                let (outcome, duration_ms) = done.take();
+                return Some(Started::Done(without_held_keys(outcome), duration_ms));
+            }
+            done => done,
         };
         let progress: Arc<dyn Progress> = Arc::clone(printed) as Arc<dyn Progress>;
         let cancel: Arc<dyn Cancel> = Arc::clone(stop) as Arc<dyn Cancel>;
@@ -172,11 +176,14 @@ struct Ran {
 impl Run {
     async fn finish(mut self) {
         let ran = match self.done.take() {
-            Some(done) => Ran {
-                outcome: done.outcome,
-                duration_ms: done.duration_ms,
-                notes: Vec::new(),
-            },
+            Some(done) => {
+                let (outcome, duration_ms) = done.take();
+                Ran {
+                    outcome,
+                    duration_ms,
+                    notes: Vec::new(),
+                }
+            }
             None if self.tool.as_file_worker().is_some() => self.work_on_files().await,
             None => self.run().await,
         };
@@ -306,16 +313,9 @@ impl FileWork {
     }
 }
 
-/// A call that was done while it was judged.
-#[derive(Clone, Debug)]
-pub struct DoneEarly {
-    pub outcome: Outcome,
-    pub duration_ms: u64,
-}
-
 impl CallEnvironment {
     /// Does a judged call now, if it runs unasked, is quick, and others have changed no file that the session knows.
-    /// It changes nothing: if the session does not start it after all, nothing has happened. Blocks.
+    /// Blocks.
     pub(crate) fn do_if_quick(
         &self,
         call: &CallId,
@@ -334,14 +334,15 @@ impl CallEnvironment {
             return None;
         }
         let started = Instant::now();
-        let outcome = worker.run_blocking(ready.arguments.clone(), &self.quiet(call.clone()));
-        let duration_ms = since(started);
-        let mut outcome = without_held_keys(outcome);
-        store_images(&self.blobs, &mut outcome);
-        Some(DoneEarly {
+        let context = self.quiet(call.clone());
+        let run = || worker.run_blocking(ready.arguments.clone(), &context);
+        // A tool that crashes does so again where that is reported.
+        let outcome = catch_unwind(AssertUnwindSafe(run)).ok()?;
+        Some(DoneEarly::new(
             outcome,
-            duration_ms,
-        })
+            since(started),
+            Arc::clone(&self.memory),
+        ))
     }
 }
 
