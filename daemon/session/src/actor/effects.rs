@@ -273,7 +273,7 @@ impl Actor {
         {
             Some(Started::Done(outcome, duration_ms)) => self.report_call(CallEvent::Ended {
                 call: call.id.clone(),
-                outcome: Box::new(outcome),
+                outcome,
                 duration_ms,
             }),
             Some(Started::Running(task)) => {

@@ -62,7 +62,7 @@ struct After {
 pub(crate) enum Started {
     Running(tokio::task::AbortHandle),
     /// It was done while it was judged: its outcome, and how long it took in milliseconds.
-    Done(Outcome, u64),
+    Done(Box<Outcome>, u64),
 }
 
 impl CallEnvironment {
@@ -103,7 +103,10 @@ impl CallEnvironment {
         let done = match ready.done {
             Some(done) if after.is_none() && !done.has_images() => {
                 let (outcome, duration_ms) = done.take();
-                return Some(Started::Done(without_held_keys(outcome), duration_ms));
+                return Some(Started::Done(
+                    Box::new(without_held_keys(outcome)),
+                    duration_ms,
+                ));
             }
             done => done,
         };
