@@ -31,7 +31,7 @@ pub struct House {
     config: Mutex<Config>,
     /// Daemons (or their parents) that this test has started.
     started: Mutex<Vec<Child>>,
-    _watched: Watched,
+    watched: Watched,
 }
 
 /// The parts of `config.toml`.
@@ -72,7 +72,7 @@ impl House {
             root,
             config: Mutex::default(),
             started: Mutex::default(),
-            _watched: watched,
+            watched,
         };
         for directory in [house.home(), house.project(), house.user_home()] {
             fs::DirBuilder::new()
@@ -89,6 +89,11 @@ impl House {
         let house = Self::new();
         house.cassette(&script.jsonl());
         house
+    }
+
+    /// What runs in it takes so much longer than a test may.
+    pub fn outlast(&self, time: std::time::Duration) {
+        self.watched.extend(time);
     }
 
     /// The directory that holds everything of the test.

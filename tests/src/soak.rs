@@ -109,6 +109,7 @@ const SETTINGS: &str = "[daemon]\nrecover = \"continue\"\n[network]\nidle_second
 pub fn run(plan: &Plan, mut report_line: impl FnMut(&str)) -> Report {
     let model = vendor::start(plan.seed);
     let house = House::new();
+    house.outlast(plan.time);
     house.settings(SETTINGS);
     house.provider(&vendor::entry(&model));
     house.files(&vendor::files());
