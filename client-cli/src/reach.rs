@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use client::{
-    CallError, Client, ConnectError, DecodedEvent, Listener, Options, Paths, Start, Told,
+    CallError, Client, ConnectError, DecodedEvent, Listener, Options, Paths, SilenceNotice, Start,
 };
 use proto::Seq;
 use proto::hello::Role;
@@ -38,10 +38,12 @@ pub fn called(program: &str) -> String {
 }
 
 /// Says that the daemon does not answer, while we wait for it.
-fn report(state: Told) {
+fn report(state: SilenceNotice) {
     match state {
-        Told::NoAnswer { after } => output::progress(&say!(Msg::NoAnswerYet, after.as_secs())),
-        Told::Answers => output::progress(say!(Msg::AnswersAgain)),
+        SilenceNotice::NoAnswer { after } => {
+            output::progress(&say!(Msg::NoAnswerYet, after.as_secs()))
+        }
+        SilenceNotice::Answers => output::progress(say!(Msg::AnswersAgain)),
     }
 }
 

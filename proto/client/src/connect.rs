@@ -27,7 +27,7 @@ use crate::subscription::Routes;
 use crate::transport::{self, OpenError, Unsafe};
 
 pub(crate) use silence::Silence;
-pub use silence::{Listener, SILENCE, Told};
+pub use silence::{Listener, SILENCE, SilenceNotice};
 
 /// How long a daemon that was started may take to answer.
 pub const START_MAX: Duration = Duration::from_secs(5);

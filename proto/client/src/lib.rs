@@ -35,7 +35,7 @@ pub mod version;
 pub mod whole;
 
 pub use call::{CallError, Client};
-pub use connect::{ConnectError, Listener, Options, Start, Told};
+pub use connect::{ConnectError, Listener, Options, SilenceNotice, Start};
 pub use event::{Content, DecodedEvent};
 pub use paths::Paths;
 pub use subscription::{Follow, Followed, From, Heard};

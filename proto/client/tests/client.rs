@@ -9,7 +9,8 @@ mod fake;
 use std::time::Duration;
 
 use client::{
-    CallError, Client, ConnectError, Follow, Followed, From, Heard, Listener, Options, Start, Told,
+    CallError, Client, ConnectError, Follow, Followed, From, Heard, Listener, Options,
+    SilenceNotice, Start,
 };
 use fake::{Act, Fake, attached, durable, live, sync};
 use proto::methods::{SessionCreate, SessionGet, SessionInterrupt, SessionList};
@@ -763,7 +764,7 @@ async fn a_daemon_that_closes_every_connection_is_not_asked_without_pause() {
 }
 
 /// A listener that sends its notices.
-fn listen(options: &mut Options) -> tokio::sync::mpsc::UnboundedReceiver<Told> {
+fn listen(options: &mut Options) -> tokio::sync::mpsc::UnboundedReceiver<SilenceNotice> {
     let (sender, receiver) = tokio::sync::mpsc::unbounded_channel();
     options.listener = Some(Listener::new(move |notice| {
         let _ = sender.send(notice);
@@ -792,7 +793,10 @@ async fn a_daemon_that_does_not_answer_is_told_once_and_waited_for() {
         .await
         .unwrap();
     let after = Duration::from_millis(50);
-    assert_eq!(notices.recv().await, Some(Told::NoAnswer { after }));
+    assert_eq!(
+        notices.recv().await,
+        Some(SilenceNotice::NoAnswer { after })
+    );
     // A call waits as well, and nothing is reported twice.
     let params = ListParams::default();
     let call = client.call::<SessionList>(&params);
@@ -801,7 +805,7 @@ async fn a_daemon_that_does_not_answer_is_told_once_and_waited_for() {
     assert!(early.is_err() && notices.try_recv().is_err());
     go.send(()).unwrap();
     call.await.unwrap();
-    assert_eq!(notices.recv().await, Some(Told::Answers));
+    assert_eq!(notices.recv().await, Some(SilenceNotice::Answers));
     drop((follow, go));
 }
 

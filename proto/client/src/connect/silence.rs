@@ -14,9 +14,9 @@ use crate::subscription::Routes;
 /// How long a daemon may take to answer before the listener is notified that it does not.
 pub const SILENCE: Duration = Duration::from_secs(10);
 
-/// What whoever waits for the daemon may want to know.
+/// A notice to whoever waits for the daemon.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Told {
+pub enum SilenceNotice {
     /// It was asked something, and has not answered for so long: it may be stopped. We wait on.
     NoAnswer { after: Duration },
     /// It answers again.
@@ -25,11 +25,11 @@ pub enum Told {
 
 /// The receiver of these notices.
 #[derive(Clone)]
-pub struct Listener(Arc<dyn Fn(Told) + Send + Sync>);
+pub struct Listener(Arc<dyn Fn(SilenceNotice) + Send + Sync>);
 
 impl Listener {
     /// Calls this; it must not block.
-    pub fn new(notify: impl Fn(Told) + Send + Sync + 'static) -> Self {
+    pub fn new(notify: impl Fn(SilenceNotice) + Send + Sync + 'static) -> Self {
         Self(Arc::new(notify))
     }
 }
@@ -60,18 +60,18 @@ impl Silence {
     /// It does not answer. Reported once.
     pub(crate) fn begins(&self) {
         if !self.reported.swap(true, Ordering::Relaxed) {
-            self.notify(Told::NoAnswer { after: self.after });
+            self.notify(SilenceNotice::NoAnswer { after: self.after });
         }
     }
 
     /// It has answered.
     pub(crate) fn ends(&self) {
         if self.reported.swap(false, Ordering::Relaxed) {
-            self.notify(Told::Answers);
+            self.notify(SilenceNotice::Answers);
         }
     }
 
-    fn notify(&self, state: Told) {
+    fn notify(&self, state: SilenceNotice) {
         if let Some(Listener(notify)) = &self.listener {
             notify(state);
         }

@@ -66,7 +66,7 @@ pub(crate) enum Started {
 }
 
 impl CallEnvironment {
-    /// Starts a call. Its end comes back as `CallEvent::Ended`, also where the tool panics.
+    /// Starts a call that is not done yet: its end comes back as `CallEvent::Ended`, also if the tool panics.
     pub(crate) fn start(
         &self,
         call: &ToolCall,
