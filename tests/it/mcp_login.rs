@@ -29,8 +29,10 @@ pub(crate) struct Authority {
     codes: BTreeMap<String, BTreeMap<String, String>>,
     /// Tokens are numbered.
     issued: usize,
-    /// The only ones that are accepted.
+    /// The newest of those for requests; those before it are accepted too, until they are revoked.
     pub access: String,
+    accepted: Vec<String>,
+    /// The only one that a refresh may use.
     pub refresh: String,
     /// Of the tokens that it gives.
     pub expires_in: u64,
@@ -114,7 +116,7 @@ impl Authority {
                 self.revoked.get_or_insert_default().push(token);
                 with("200 OK", "", "")
             }
-            (_, "/mcp") if came.has(&format!("authorization: Bearer {}", self.access)) => {
+            (_, "/mcp") if self.accepts(came) => {
                 if came.rpc() == "tools/call" && !self.granted.contains(self.needs) {
                     let challenge = format!(
                         "WWW-Authenticate: Bearer error=\"insufficient_scope\", scope=\"tools {}\"\r\n",
@@ -166,6 +168,12 @@ impl Authority {
         metadata
     }
 
+    /// Whether a request has a token that is accepted.
+    fn accepts(&self, came: &Came) -> bool {
+        let has = |token: &String| came.has(&format!("authorization: Bearer {token}"));
+        self.accepted.iter().any(has)
+    }
+
     /// Whether a request is from the client that is known.
     fn is_client(&self, came: &Came) -> bool {
         match self.client {
@@ -201,6 +209,7 @@ impl Authority {
         }
         self.issued += 1;
         self.access = format!("access-canary-{}", self.issued);
+        self.accepted.push(self.access.clone());
         self.refresh = format!("refresh-canary-{}", self.issued);
         let tokens = json!({
             "access_token": self.access, "token_type": "Bearer",
@@ -209,9 +218,9 @@ impl Authority {
         with("200 OK", JSON, &tokens.to_string())
     }
 
-    /// From now on neither token is accepted.
+    /// From now on no token is accepted.
     fn revoke(&mut self) {
-        self.access.clear();
+        self.accepted.clear();
         self.refresh.clear();
     }
 }
@@ -354,8 +363,8 @@ fn tokens_that_expire_are_refreshed_and_the_next_daemon_has_the_newest() {
     assert_eq!(grants[0], "authorization_code");
     assert!(grants.len() > 2, "{grants:?}");
     assert!(grants[1..].iter().all(|grant| grant == "refresh_token"));
-    let newest = closed.authority().refresh.clone();
     until("the newest token in the store", || {
+        let newest = closed.authority().refresh.clone();
         stored(&house).contains(&newest).then_some(())
     });
 }
