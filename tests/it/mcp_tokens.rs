@@ -56,6 +56,29 @@ fn a_logout_during_a_refresh_leaves_no_tokens_here_and_none_at_the_server() {
 }
 
 #[test]
+fn a_restart_during_a_refresh_keeps_the_login() {
+    let house = house(&idle());
+    let closed = Closed::start();
+    // Less than half a minute counts as expired: each request wants a new one.
+    closed.authority().expires_in = 1;
+    closed.configure(&house);
+    logged_in(&house);
+    let refreshing = closed.refreshing.lock().expect("the refreshes");
+    let before = closed.authority().grants.len();
+    let testing = house.start(&["mcp", "test", "web"]);
+    until("a refresh", || {
+        (closed.authority().grants.len() > before).then_some(())
+    });
+    // The server has given new tokens, and refreshes with those before them no more. Nobody waits for its answer now.
+    let restarted = house.reasonix(&["mcp", "restart", "web"]);
+    let _ = restarted.expect_code(0);
+    let _ = testing.done();
+    drop(refreshing);
+    let tested = house.reasonix(&["mcp", "test", "web"]).expect_code(0);
+    assert!(tested.out.contains("ready"), "{tested:?}");
+}
+
+#[test]
 fn a_refresh_goes_to_no_address_where_others_could_read_it() {
     let house = house(&idle());
     let closed = Closed::start();

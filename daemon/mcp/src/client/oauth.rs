@@ -5,6 +5,7 @@
 //! another address does not take it along. Called by the transport over HTTP and by the methods of the daemon.
 
 mod address;
+mod client;
 mod record;
 mod revoke;
 
@@ -15,11 +16,12 @@ use std::time::{Duration, Instant};
 use contract::Secret;
 use reqwest::Url;
 use rmcp::transport::auth::{
-    AuthClient, AuthError, AuthorizationCallback, AuthorizationManager, OAuthClientConfig,
+    AuthError, AuthorizationCallback, AuthorizationManager, OAuthClientConfig,
 };
 use sha2::{Digest as _, Sha256};
 
 use self::address::{browser_state, check_endpoints, check_redirect, safe_address};
+pub(crate) use self::client::LoginClient;
 use self::record::{KnownLogin, LoginCredentials, Purpose};
 pub use self::revoke::Revocation;
 
@@ -281,7 +283,7 @@ impl Logins {
         self: &Arc<Self>,
         server: &ServerConfig,
         client: reqwest::Client,
-    ) -> Result<AuthClient<reqwest::Client>, String> {
+    ) -> Result<LoginClient, String> {
         let (url, name) = login_of(server)?;
         let mut manager = new_manager(&url).await.map_err(|error| reason(&error))?;
         let known = self.look_up(&name).await;
@@ -316,7 +318,7 @@ impl Logins {
             let configured = manager.configure_client(client.with_client_secret(secret));
             configured.map_err(|error| reason(&error))?;
         }
-        Ok(AuthClient::new(client, manager))
+        Ok(LoginClient::new(client, manager))
     }
 }
 

@@ -1,0 +1,197 @@
+//! The client that sends the tokens of a login with each request.
+//!
+//! It differs from the SDK's own in one point: a refresh goes on when the request that began it is dropped, as by a restart of
+//! the server's entry. Its answer may hold the only refresh token that is still of use.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
+use reqwest::header::{HeaderName, HeaderValue};
+use rmcp::model::ClientJsonRpcMessage;
+use rmcp::transport::auth::{AuthError, AuthorizationManager};
+use rmcp::transport::common::client_side_sse::BoxedSseResponse;
+use rmcp::transport::streamable_http_client::{
+    StreamableHttpClient, StreamableHttpError, StreamableHttpPostResponse,
+};
+use tokio::sync::Mutex;
+use tokio::time::timeout;
+
+use super::SERVERS_MAX;
+use crate::client::http::EVENT_MAX;
+
+type Answer<T> = Result<T, StreamableHttpError<reqwest::Error>>;
+
+/// A client that sends the tokens of one login, and refreshes them.
+#[derive(Clone)]
+pub(crate) struct LoginClient {
+    client: reqwest::Client,
+    manager: Arc<Mutex<AuthorizationManager>>,
+}
+
+impl LoginClient {
+    pub(super) fn new(client: reqwest::Client, manager: AuthorizationManager) -> Self {
+        Self {
+            client,
+            manager: Arc::new(Mutex::new(manager)),
+        }
+    }
+
+    /// The token to send now, refreshed if it ends soon or is `refused`. `None`: there is no login, or none of use any more.
+    async fn token(&self, refused: Option<String>) -> Answer<Option<String>> {
+        let manager = Arc::clone(&self.manager);
+        let asking = tokio::spawn(async move {
+            let manager = manager.lock().await;
+            let token = timeout(SERVERS_MAX, manager.get_access_token()).await;
+            let token = token.unwrap_or_else(|_| Err(late()))?;
+            if refused.is_none_or(|refused| refused != token) {
+                return Ok(token);
+            }
+            let refreshed = timeout(SERVERS_MAX, manager.refresh_token()).await;
+            refreshed.unwrap_or_else(|_| Err(late()))?;
+            manager.get_access_token().await
+        });
+        let ended = |error| Err(AuthError::InternalError(format!("{error}")));
+        match asking.await.unwrap_or_else(ended) {
+            Ok(token) => Ok(Some(token)),
+            Err(AuthError::AuthorizationRequired | AuthError::TokenRefreshRejected(_)) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Sends a request with a token, and once more with another one if the server refuses the first.
+    async fn sent<'a, T>(
+        &'a self,
+        send: impl Fn(&'a reqwest::Client, Option<String>) -> BoxFuture<'a, Answer<T>> + Send,
+    ) -> Answer<T>
+    where
+        T: Send,
+    {
+        let token = self.token(None).await?;
+        match (send(&self.client, token.clone()).await, token) {
+            (Err(StreamableHttpError::AuthRequired(challenge)), Some(refused)) => {
+                match self.token(Some(refused)).await? {
+                    Some(other) => send(&self.client, Some(other)).await,
+                    None => Err(StreamableHttpError::AuthRequired(challenge)),
+                }
+            }
+            (answer, _) => answer,
+        }
+    }
+}
+
+fn late() -> AuthError {
+    let seconds = SERVERS_MAX.as_secs();
+    AuthError::TokenRefreshFailed(format!("no answer within {seconds} s"))
+}
+
+impl StreamableHttpClient for LoginClient {
+    type Error = reqwest::Error;
+
+    async fn post_message(
+        &self,
+        uri: Arc<str>,
+        message: ClientJsonRpcMessage,
+        session_id: Option<Arc<str>>,
+        auth_header: Option<String>,
+        custom_headers: HashMap<HeaderName, HeaderValue>,
+    ) -> Answer<StreamableHttpPostResponse> {
+        self.post_message_with_max_sse_event_size(
+            uri,
+            message,
+            session_id,
+            auth_header,
+            custom_headers,
+            EVENT_MAX,
+        )
+        .await
+    }
+
+    async fn post_message_with_max_sse_event_size(
+        &self,
+        uri: Arc<str>,
+        message: ClientJsonRpcMessage,
+        session_id: Option<Arc<str>>,
+        _auth_header: Option<String>,
+        custom_headers: HashMap<HeaderName, HeaderValue>,
+        max_sse_event_size: usize,
+    ) -> Answer<StreamableHttpPostResponse> {
+        self.sent(|client, token| {
+            client
+                .post_message_with_max_sse_event_size(
+                    Arc::clone(&uri),
+                    message.clone(),
+                    session_id.clone(),
+                    token,
+                    custom_headers.clone(),
+                    max_sse_event_size,
+                )
+                .boxed()
+        })
+        .await
+    }
+
+    async fn delete_session(
+        &self,
+        uri: Arc<str>,
+        session_id: Arc<str>,
+        _auth_header: Option<String>,
+        custom_headers: HashMap<HeaderName, HeaderValue>,
+    ) -> Answer<()> {
+        self.sent(|client, token| {
+            client
+                .delete_session(
+                    Arc::clone(&uri),
+                    Arc::clone(&session_id),
+                    token,
+                    custom_headers.clone(),
+                )
+                .boxed()
+        })
+        .await
+    }
+
+    async fn get_stream(
+        &self,
+        uri: Arc<str>,
+        session_id: Option<Arc<str>>,
+        last_event_id: Option<String>,
+        auth_header: Option<String>,
+        custom_headers: HashMap<HeaderName, HeaderValue>,
+    ) -> Answer<BoxedSseResponse> {
+        self.get_stream_with_max_sse_event_size(
+            uri,
+            session_id,
+            last_event_id,
+            auth_header,
+            custom_headers,
+            EVENT_MAX,
+        )
+        .await
+    }
+
+    async fn get_stream_with_max_sse_event_size(
+        &self,
+        uri: Arc<str>,
+        session_id: Option<Arc<str>>,
+        last_event_id: Option<String>,
+        _auth_header: Option<String>,
+        custom_headers: HashMap<HeaderName, HeaderValue>,
+        max_sse_event_size: usize,
+    ) -> Answer<BoxedSseResponse> {
+        self.sent(|client, token| {
+            client
+                .get_stream_with_max_sse_event_size(
+                    Arc::clone(&uri),
+                    session_id.clone(),
+                    last_event_id.clone(),
+                    token,
+                    custom_headers.clone(),
+                    max_sse_event_size,
+                )
+                .boxed()
+        })
+        .await
+    }
+}
