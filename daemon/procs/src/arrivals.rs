@@ -287,8 +287,10 @@ impl ArrivalWatch {
             let Some(watched) = &mut *locked else {
                 return;
             };
-            // New directories first: what comes into one after this look wakes the next.
-            watch.changes.add(&directories(watched));
+            if when == When::Running {
+                // New directories first: what comes into one after this look wakes the next.
+                watch.changes.add(&directories(watched));
+            }
             let all = when == When::Ended || watch.in_background;
             let mut came = look(&watch.quarantine, watch.session, watched, all);
             let is_exposed = watched.held.iter().any(HeldFile::is_exposed);

@@ -22,6 +22,8 @@ const OURS: &str = "reasonix-";
 /// The files of a kind of groups.
 struct GroupKind {
     limit: &'static str,
+    /// Takes a process before its program starts.
+    members: &'static str,
     /// With a line `oom_kill <count>`.
     events: &'static str,
     /// Settings that may be missing: with `true` the value, else the limit again.
@@ -30,6 +32,7 @@ struct GroupKind {
 
 static SECOND: GroupKind = GroupKind {
     limit: "memory.max",
+    members: "cgroup.procs",
     events: "memory.events",
     besides: &[
         ("memory.swap.max", Some("0")),
@@ -38,6 +41,9 @@ static SECOND: GroupKind = GroupKind {
 };
 static FIRST: GroupKind = GroupKind {
     limit: "memory.limit_in_bytes",
+    // Takes one thread, and then such a process has no other. For `cgroup.procs` the kernel stops all starts and ends of
+    // processes, which takes 10 ms (`cgroup_attach_lock` in `kernel/cgroup/cgroup.c`).
+    members: "tasks",
     events: "memory.oom_control",
     besides: &[("memory.memsw.limit_in_bytes", None)],
 };
@@ -101,7 +107,7 @@ impl MemoryGroups {
         }
         let members = File::options()
             .write(true)
-            .open(place.path.join("cgroup.procs"))?;
+            .open(place.path.join(self.kind.members))?;
         Ok(MemoryGroup {
             members: Arc::new(members.into()),
             events: place.path.join(self.kind.events),

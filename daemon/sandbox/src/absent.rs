@@ -16,7 +16,7 @@ use rustix::io::Errno;
 use rustix::process::geteuid;
 use serde::{Deserialize, Serialize};
 
-use crate::file_system::{SEARCH, open_directory};
+use crate::file_system::{SEARCH, is_missing_without_links, open_directory};
 use crate::new_repository::{self, NewRepository};
 
 /// A protected path that does not exist.
@@ -89,6 +89,9 @@ impl AbsentName {
     /// # Errors
     /// It cannot be found out.
     pub fn arrival(&self) -> io::Result<Option<Arrival>> {
+        if is_missing_without_links(&self.path) {
+            return Ok(None);
+        }
         match self.look(&mut |_| {})? {
             Look::Came(arrival) => Ok(Some(arrival)),
             Look::Missing | Look::Harmless => Ok(None),
@@ -97,6 +100,12 @@ impl AbsentName {
 
     /// Adds the existing directories in which the next part of this name would be created.
     pub fn add_directories(&self, to: &mut BTreeSet<PathBuf>) {
+        let around = self.path.parent();
+        // Then all directories on the way are there too, from a name before it.
+        if around.is_some_and(|around| to.contains(around)) && is_missing_without_links(&self.path)
+        {
+            return;
+        }
         // An error ends the walk: the directories before it are known then.
         let _ = self.look(&mut |directory| {
             to.insert(directory.to_path_buf());

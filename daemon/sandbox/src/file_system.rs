@@ -104,15 +104,90 @@ pub(crate) const SEARCH: OFlags = OFlags::RDONLY;
 /// Opens a directory from the root, without following links.
 pub(crate) fn open_directory(path: &Path) -> io::Result<OwnedFd> {
     let flags = SEARCH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let is_plain = |part| matches!(part, Component::RootDir | Component::Normal(_));
+    if !path.is_absolute() || !path.components().all(is_plain) {
+        return Err(io::ErrorKind::InvalidInput.into());
+    }
+    let opened = match open_in_one_call(path, flags) {
+        // The walk finds a link where a directory is wanted.
+        Some(Err(Errno::LOOP)) => Err(Errno::NOTDIR),
+        Some(opened) => opened,
+        None => walk_to(path, flags),
+    };
+    Ok(opened?)
+}
+
+/// Opens a directory part by part.
+fn walk_to(path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
     let mut at = open("/", flags, Mode::empty())?;
-    for part in path.components() {
-        match part {
-            Component::RootDir => {}
-            Component::Normal(name) => {
-                at = openat(&at, name, flags | OFlags::NOFOLLOW, Mode::empty())?;
-            }
-            _ => return Err(io::ErrorKind::InvalidInput.into()),
-        }
+    for part in path.components().skip(1) {
+        let name = part.as_os_str();
+        at = openat(&at, name, flags | OFlags::NOFOLLOW, Mode::empty())?;
     }
     Ok(at)
+}
+
+/// Whether there is nothing at a path, and no link on the way to it. `false`: there may be.
+pub(crate) fn is_missing_without_links(path: &Path) -> bool {
+    let flags = SEARCH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    matches!(open_in_one_call(path, flags), Some(Err(Errno::NOENT)))
+}
+
+/// Opens what is at an absolute path, with a kernel that refuses links by itself. `None`: this one cannot.
+#[cfg(target_os = "linux")]
+fn open_in_one_call(path: &Path, flags: OFlags) -> Option<Result<OwnedFd, Errno>> {
+    use rustix::fs::{CWD, ResolveFlags, openat2};
+    match openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS) {
+        // Kernels before 5.6, and containers whose filter does not know the call.
+        Err(Errno::NOSYS | Errno::PERM) => None,
+        opened => Some(opened),
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn open_in_one_call(_: &Path, _: OFlags) -> Option<Result<OwnedFd, Errno>> {
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn directories_are_opened_without_links_in_one_call_or_by_a_walk() {
+        let dir = tempfile::tempdir().unwrap();
+        let top = dir.path().canonicalize().unwrap();
+        std::fs::create_dir_all(top.join("a/b")).unwrap();
+        std::fs::write(top.join("a/file"), "").unwrap();
+        std::os::unix::fs::symlink("b", top.join("a/link")).unwrap();
+        std::os::unix::fs::symlink("a", top.join("way")).unwrap();
+        let flags = SEARCH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let not_found = Some(io::ErrorKind::NotFound);
+        let not_a_directory = Some(io::ErrorKind::NotADirectory);
+        for (path, error) in [
+            ("a/b", None),
+            ("a", None),
+            ("a/none", not_found),
+            ("none/b", not_found),
+            ("a/file", not_a_directory),
+            ("a/file/below", not_a_directory),
+            ("a/link", not_a_directory),
+            ("way/b", not_a_directory),
+        ] {
+            let path = top.join(path);
+            let opened = open_directory(&path).map(|found| fstat(found).unwrap().st_ino);
+            let walked = walk_to(&path, flags).map(|found| fstat(found).unwrap().st_ino);
+            assert_eq!(opened.as_ref().ok(), walked.as_ref().ok(), "{path:?}");
+            assert_eq!(opened.err().map(|error| error.kind()), error, "{path:?}");
+            let walked = walked.err().map(|error| io::Error::from(error).kind());
+            assert_eq!(walked, error, "{path:?}");
+        }
+        for path in [Path::new("a/b"), &top.join("a/../a/b")] {
+            let opened = open_directory(path).map(drop);
+            assert_eq!(opened.unwrap_err().kind(), io::ErrorKind::InvalidInput);
+        }
+        let missing = |path: &str| is_missing_without_links(&top.join(path));
+        assert!(missing("a/none") || cfg!(not(target_os = "linux")));
+        assert!(["a/b", "a/link", "way/none", "a/file/below"].map(missing) == [false; 4]);
+    }
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use rustix::fs::inotify::{self, CreateFlags, WatchFlags};
 use tokio::net::unix::pipe::Receiver;
+use tokio::runtime::Handle;
 
 /// Interval of looks without reports of the kernel: its watches are limited per user.
 const INTERVAL: Duration = Duration::from_millis(250);
@@ -56,5 +57,14 @@ impl DirectoryChanges {
         let mut buffer = [0; 4096];
         // The look finds out what it was.
         while inotify.try_read(&mut buffer).is_ok_and(|read| read > 0) {}
+    }
+}
+
+impl Drop for DirectoryChanges {
+    fn drop(&mut self) {
+        // The kernel waits for the readers of all its watches, which takes 15 ms. A command has not ended before.
+        if let (Some(inotify), Ok(runtime)) = (self.inotify.take(), Handle::try_current()) {
+            runtime.spawn_blocking(move || drop(inotify));
+        }
     }
 }

@@ -389,7 +389,7 @@ async fn held_config_that_another_program_replaced_takes_no_program_from_a_comma
     for room in own_rooms().await {
         let procs = Procs::start(room.options()).unwrap();
         let mut asked = room.command(
-            "echo ready; until printf '[core]\\n\\tfsmonitor = evil\\n' >> .git/config && grep -q evil .git/config; do sleep 0.01; done 2>/dev/null; exec sleep 1000",
+            "echo ready; until grep -q Ann .git/config; do sleep 0.01; done; printf '[core]\\n\\tfsmonitor = evil\\n' >> .git/config; exec sleep 1000",
         );
         asked.number = Some(Pid(8));
         let config = room.ws(".git/config");
