@@ -14,6 +14,7 @@ pub mod broker;
 #[cfg(target_os = "linux")]
 mod capabilities;
 mod file_system;
+mod fork;
 mod held_file;
 mod join;
 #[cfg(target_os = "linux")]
@@ -41,6 +42,7 @@ pub mod seatbelt;
 
 pub use absent::{AbsentName, Arrival};
 pub use file_system::{FileKind, FileSystem, HostFileSystem};
+pub use fork::fork_on_start;
 pub use held_file::{HeldFile, HeldLook};
 pub use join::join_on_start;
 pub use network_namespace::{NetworkNamespace, enter_on_start};

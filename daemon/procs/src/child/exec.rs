@@ -1,11 +1,9 @@
 //! The second stage: sets up its own process, then becomes the command.
 //!
 //! It exists because a process must set limits, session and the parent-death signal for itself,
-//! between fork and exec. Its own environment must stay empty until it has read the command's. Its
-//! standard input is a socket to the first stage: the command comes in, the reason of a failure
-//! goes out. Exec closes the socket.
+//! between fork and exec. Its standard input is a socket to the first stage: the command comes in,
+//! the reason of a failure goes out. Exec closes the socket.
 
-use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Seek, Write};
 use std::os::unix::net::UnixStream;
@@ -14,7 +12,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use contract::Stdin;
-use rustix::process::{Resource, Rlimit, getppid, getrlimit, setrlimit, setsid, umask};
+use rustix::process::{Pid, Resource, Rlimit, getppid, getrlimit, setrlimit, setsid, umask};
 
 use super::sockets;
 use crate::options::ResourceLimits;
@@ -23,7 +21,7 @@ use crate::wire::CommandSpec;
 /// The exit code of a shell for a command that cannot be run.
 const NOT_RUN: i32 = 127;
 
-pub(super) fn main(holder: &OsStr) -> i32 {
+pub(super) fn main(holder: Pid) -> i32 {
     let Ok(mut link) = link() else { return NOT_RUN };
     let reason = turn(holder, &link);
     // If this fails, nobody is left to read it.
@@ -40,18 +38,17 @@ fn link() -> io::Result<UnixStream> {
 }
 
 /// Becomes the command. Returns only if that fails, with the reason.
-fn turn(holder: &OsStr, link: &UnixStream) -> String {
+fn turn(holder: Pid, link: &UnixStream) -> String {
     match set_up(holder, link) {
         Ok(spec) => exec(&spec),
         Err(reason) => reason,
     }
 }
 
-fn set_up(holder: &OsStr, link: &UnixStream) -> Result<CommandSpec, String> {
+fn set_up(holder: Pid, link: &UnixStream) -> Result<CommandSpec, String> {
     die_with_parent().map_err(|error| format!("tie it to its helper: {error}"))?;
     // The helper may have died before the line above. Then no signal arrives.
-    let parent = getppid().map(|pid| pid.as_raw_nonzero().get().to_string());
-    if parent.as_deref().map(OsStr::new) != Some(holder) {
+    if getppid() != Some(holder) {
         return Err("its helper has gone".to_owned());
     }
     let mut line = String::new();
@@ -94,7 +91,12 @@ fn die_with_parent() -> io::Result<()> {
 /// containers do not allow it.
 fn die_before_others() {
     #[cfg(target_os = "linux")]
-    let _ = std::fs::write("/proc/self/oom_score_adj", "500");
+    {
+        use rustix::process::{DumpableBehavior, set_dumpable_behavior};
+        // The first stage is closed to others, and with it its own files in `/proc` to all but root.
+        let _ = set_dumpable_behavior(DumpableBehavior::Dumpable);
+        let _ = std::fs::write("/proc/self/oom_score_adj", "500");
+    }
 }
 
 fn limit(limits: &ResourceLimits) -> Result<(), String> {

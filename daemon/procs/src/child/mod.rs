@@ -1,7 +1,7 @@
 //! The helper: one process per command that manages all processes of the command.
 //!
-//! It has two stages in the same binary. The first (`supervise`) adopts and kills processes, and
-//! stays. The second (`exec`) sets up its own process and becomes the command. Neither inherits
+//! It has two stages. The first (`supervise`) adopts and kills processes, and stays. The second
+//! (`exec`), a fork of it, sets up its own process and becomes the command. Neither inherits
 //! anything from the daemon: the environment is empty, and only the three standard descriptors are
 //! open.
 
@@ -21,8 +21,6 @@ mod supervise;
 
 use std::ffi::{OsStr, OsString};
 
-/// The argument of the second stage, followed by the first stage's process id.
-const SECOND_STAGE: &str = "exec";
 /// The argument of a first stage that is the first process of a namespace, followed by the maximum
 /// number of process ids. `0`: unlimited.
 pub(crate) const INSIDE: &str = "inside";
@@ -52,7 +50,6 @@ pub fn child_main() -> i32 {
         return code;
     }
     match arguments.as_slice() {
-        [.., stage, holder] if stage == OsStr::new(SECOND_STAGE) => exec::main(holder),
         [.., what, _] if what == OsStr::new(CONNECTS) => sockets::connecting(),
         [.., what] if what == OsStr::new(SOCKETS) => i32::from(!sockets::are_brokered(&arguments)),
         [.., place, limit, probe] if place == OsStr::new(INSIDE) && probe == OsStr::new(PROBE) => {
@@ -60,11 +57,11 @@ pub fn child_main() -> i32 {
         }
         [.., place, limit] if place == OsStr::new(INSIDE) => {
             let numbers = numbers(limit).unwrap_or(0);
-            supervise::main(arguments, supervise::Placement::Inside { numbers })
+            supervise::main(supervise::Placement::Inside { numbers })
         }
         #[cfg(target_os = "linux")]
         [.., place] if place == OsStr::new(PLACE) => crate::session_networks::give(),
-        _ => supervise::main(arguments, supervise::Placement::Outside),
+        _ => supervise::main(supervise::Placement::Outside),
     }
 }
 
@@ -72,12 +69,12 @@ pub fn child_main() -> i32 {
 /// to be done.
 #[cfg(target_os = "linux")]
 fn first_of_all(arguments: &[OsString]) -> Option<i32> {
-    // These receive all arguments of the first stage, and must not repeat this.
+    // It receives all arguments of the first stage, and must not repeat this.
     if arguments
         .iter()
         .rev()
         .nth(1)
-        .is_some_and(|word| word == SECOND_STAGE || word == CONNECTS)
+        .is_some_and(|word| word == CONNECTS)
     {
         return None;
     }

@@ -7,7 +7,6 @@
 //! The end of the control channel, and TERM to this process, both mean: kill everything now. Prints
 //! nothing. The daemon is informed through the control channel.
 
-use std::ffi::OsString;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream as StdStream;
@@ -23,9 +22,8 @@ use tokio::time::{Instant, timeout};
 use super::memory::MemoryWatch;
 use super::reap::{CommandEnd, Reaper};
 use super::signals::{SignalEvent, Signals};
-use super::{SECOND_STAGE, nothing, sockets};
+use super::{exec, nothing, sockets};
 use crate::grace::{later, until};
-use crate::options::this_binary;
 use crate::tree::{self, Tree};
 use crate::wire::{self, CommandExit, HeldCommand, HelperOrder, HelperStatus};
 
@@ -44,9 +42,8 @@ pub(super) enum Placement {
     Inside { numbers: u32 },
 }
 
-pub(super) fn main(arguments: Vec<OsString>, place: Placement) -> i32 {
-    let held = prepare(place)
-        .and_then(|(runtime, control)| runtime.block_on(hold(control, arguments, place)));
+pub(super) fn main(place: Placement) -> i32 {
+    let held = prepare(place).and_then(|(runtime, control)| runtime.block_on(hold(control, place)));
     match held {
         Ok(()) => 0,
         // The daemon notices that we ended without a status.
@@ -92,7 +89,7 @@ fn prepare(place: Placement) -> io::Result<(tokio::runtime::Runtime, StdStream)>
     Ok((runtime, control))
 }
 
-async fn hold(control: StdStream, arguments: Vec<OsString>, place: Placement) -> io::Result<()> {
+async fn hold(control: StdStream, place: Placement) -> io::Result<()> {
     let parent = getppid();
     let signals = Signals::take()?;
     let (orders, mut status) = UnixStream::from_std(control)?.into_split();
@@ -104,7 +101,7 @@ async fn hold(control: StdStream, arguments: Vec<OsString>, place: Placement) ->
     let Some(work) = control_input.orders.next_line().await? else {
         return Ok(());
     };
-    let (command, link) = match launch(arguments) {
+    let (command, link) = match launch() {
         Ok(launched) => launched,
         Err(error) => {
             let reason = format!("its second stage did not start: {error}");
@@ -149,16 +146,15 @@ async fn say(status: &mut OwnedWriteHalf, what: &HelperStatus) -> io::Result<()>
 
 /// Starts the second stage with our output as its output, and closes our copy: the pipes must end
 /// with the command's last process, not with us.
-fn launch(arguments: Vec<OsString>) -> io::Result<(Pid, UnixStream)> {
+fn launch() -> io::Result<(Pid, UnixStream)> {
     let (ours, theirs) = StdStream::pair()?;
     ours.set_nonblocking(true)?;
-    let second = Command::new(this_binary()?)
-        .args(arguments)
-        .arg(SECOND_STAGE)
-        .arg(getpid().as_raw_nonzero().get().to_string())
-        .env_clear()
-        .stdin(Stdio::from(OwnedFd::from(theirs)))
-        .spawn()?;
+    let mut second = Command::new("reasonixd");
+    second.stdin(Stdio::from(OwnedFd::from(theirs)));
+    let holder = getpid();
+    // Forked: to load a binary of this size takes longer than all that the stage does.
+    sandbox::fork_on_start(&mut second, move || exec::main(holder))?;
+    let second = second.spawn()?;
     let nothing = nothing()?;
     rustix::stdio::dup2_stdout(&nothing)?;
     rustix::stdio::dup2_stderr(&nothing)?;
