@@ -1,6 +1,6 @@
 //! Names that are like one that does not exist, for hints. Pure.
 
-use strsim::levenshtein;
+use strsim::osa_distance;
 
 /// Longest name to look for, in bytes: the work grows with its length.
 const WANTED_MAX: usize = 80;
@@ -36,7 +36,7 @@ pub fn nearest<'a>(wanted: &str, names: impl IntoIterator<Item = &'a str>) -> Ve
 pub fn mistyped<'a>(wanted: &str, names: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
     let near = nearest(wanted, names);
     let wanted = wanted.to_lowercase();
-    let is_slip = |name: &&str| strsim::osa_distance(&wanted, &name.to_lowercase()) <= 1;
+    let is_slip = |name: &&str| osa_distance(&wanted, &name.to_lowercase()) <= 1;
     near.into_iter().filter(is_slip).collect()
 }
 
@@ -49,10 +49,11 @@ fn distance(wanted: &str, name: &str) -> Option<usize> {
     if is_part(name, wanted) {
         return Some(1);
     }
-    let wrong_max = (wanted.chars().count() / 3 + 1).min(WRONG_MAX);
-    let wrong = levenshtein(wanted, name);
-    // In a short name, nearly all letters could be wrong.
-    (wrong <= wrong_max && wrong < name.chars().count()).then_some(wrong)
+    let (letters, wanted_letters) = (name.chars().count(), wanted.chars().count());
+    let wrong_max = (wanted_letters / 3 + 1).min(WRONG_MAX);
+    let wrong = osa_distance(wanted, name);
+    // In a short name, half of the letters could be wrong.
+    (wrong <= wrong_max && 2 * wrong < letters.max(wanted_letters)).then_some(wrong)
 }
 
 #[cfg(test)]

@@ -32,7 +32,7 @@ use crate::terminal::{self, Lines, Screen};
 use crate::{ended, output, reach, text};
 
 use client::queue::Queue;
-use input::Said;
+use input::TypedLine;
 
 /// A second Ctrl-C within this time leaves at once.
 const TWICE: Duration = Duration::from_secs(2);
@@ -338,7 +338,7 @@ impl Attached {
                 }
                 Next::Agents(changes) => self.take_agents(changes)?,
                 Next::Line(Some(line)) => match input::parse(&line) {
-                    Said::Quit => return self.leave(0),
+                    TypedLine::Quit => return self.leave(0),
                     said => self.say(said).await?,
                 },
                 Next::Line(None) if terminal::is_interactive() => return self.leave(0),

@@ -10,7 +10,7 @@ use std::time::Duration;
 use contract::provider::{ErrorKind, ProviderError};
 use serde_json::Value;
 
-use crate::options::ProviderOptions;
+use crate::options::{ANSWER_MAX, ProviderOptions};
 
 /// Maximum characters shown of a vendor's message.
 const WORDS_MAX: usize = 400;
@@ -110,10 +110,11 @@ impl ErrorContext {
     pub(crate) fn too_long(&self) -> ProviderError {
         let most = self.entry.answer_max >> 20;
         let what = format!("sent an answer of more than {most} MB: it was ended");
-        self.permanent(
-            &what,
-            "try again, or another model; `network.answer_max_mb` sets the limit",
-        )
+        let hint = match self.entry.answer_max < ANSWER_MAX {
+            true => "try again, or another model; `network.answer_max_mb` sets the limit",
+            false => "try again, or another model",
+        };
+        self.permanent(&what, hint)
     }
 
     /// The answer was cut off before its first word.

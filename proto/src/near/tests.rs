@@ -38,4 +38,7 @@ fn a_slip_is_one_letter_or_two_in_the_wrong_order() {
 #[test]
 fn short_name_is_not_near_everything() {
     assert!(nearest("xy", ["ab", "c"]).is_empty());
+    assert!(nearest("foo", ["ask", "auto", "yolo"]).is_empty());
+    assert_eq!(nearest("yoll", ["ask", "auto", "yolo"]), ["yolo"]);
+    assert_eq!(nearest("akc", ["ack", "auto"]), ["ack"]);
 }

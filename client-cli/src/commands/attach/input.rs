@@ -10,7 +10,7 @@ use crate::messages::talk::Msg;
 
 /// A line, understood.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Said {
+pub enum TypedLine {
     /// An empty line.
     Nothing,
     Prompt(String),
@@ -74,80 +74,80 @@ pub enum ToMode {
 }
 
 /// Reads a line. One that begins with two slashes is a prompt that begins with one.
-pub fn parse(line: &str) -> Said {
+pub fn parse(line: &str) -> TypedLine {
     // After a blank it is the beginning of a prompt.
     if let Some(command) = line.strip_prefix('!') {
         return match command.trim() {
-            "" => Said::Usage(say!(Msg::UseShell)),
-            command => Said::Shell(command.to_owned()),
+            "" => TypedLine::Usage(say!(Msg::UseShell)),
+            command => TypedLine::Shell(command.to_owned()),
         };
     }
     let line = line.trim();
     match line {
-        "" => return Said::Nothing,
+        "" => return TypedLine::Nothing,
         // What shells and other agents leave by.
-        "exit" | "quit" => return Said::Quit,
+        "exit" | "quit" => return TypedLine::Quit,
         _ => {}
     }
     if let Some(prompt) = line.strip_prefix("//") {
         // The blank says to the daemon that it is not a command.
-        return Said::Prompt(format!(" /{prompt}"));
+        return TypedLine::Prompt(format!(" /{prompt}"));
     }
     if !line.starts_with('/') {
-        return Said::Prompt(line.to_owned());
+        return TypedLine::Prompt(line.to_owned());
     }
     command(line)
 }
 
 /// Reads a line that begins with a slash.
-fn command(line: &str) -> Said {
+fn command(line: &str) -> TypedLine {
     let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
     let rest = rest.trim();
     match word {
-        "/steer" if !rest.is_empty() => Said::Steer(rest.to_owned()),
-        "/queue" if rest.is_empty() => Said::Queue,
-        "/steer" => Said::Usage(say!(Msg::UseSteer)),
+        "/steer" if !rest.is_empty() => TypedLine::Steer(rest.to_owned()),
+        "/queue" if rest.is_empty() => TypedLine::Queue,
+        "/steer" => TypedLine::Usage(say!(Msg::UseSteer)),
         "/edit" => edit(rest),
         "/move" => move_to(rest),
-        "/drop" if is_word(rest) => Said::Change(Change::Rm {
+        "/drop" if is_word(rest) => TypedLine::Change(Change::Rm {
             prompt: rest.to_owned(),
         }),
-        "/drop" => Said::Usage("/drop N"),
-        "/plan" if rest.is_empty() => Said::Mode(ToMode::Plan),
-        "/normal" if rest.is_empty() => Said::Mode(ToMode::Normal),
-        "/safe" if rest.is_empty() => Said::Mode(ToMode::Safe(true)),
-        "/safe" if rest == "off" => Said::Mode(ToMode::Safe(false)),
-        "/safe" => Said::Usage(say!(Msg::UseSafe)),
-        "/pause" if rest.is_empty() => Said::Pause,
-        "/resume" if rest.is_empty() => Said::Resume,
-        "/help" if rest.is_empty() => Said::Help,
-        "/interrupt" if rest.is_empty() => Said::Interrupt,
+        "/drop" => TypedLine::Usage("/drop N"),
+        "/plan" if rest.is_empty() => TypedLine::Mode(ToMode::Plan),
+        "/normal" if rest.is_empty() => TypedLine::Mode(ToMode::Normal),
+        "/safe" if rest.is_empty() => TypedLine::Mode(ToMode::Safe(true)),
+        "/safe" if rest == "off" => TypedLine::Mode(ToMode::Safe(false)),
+        "/safe" => TypedLine::Usage(say!(Msg::UseSafe)),
+        "/pause" if rest.is_empty() => TypedLine::Pause,
+        "/resume" if rest.is_empty() => TypedLine::Resume,
+        "/help" if rest.is_empty() => TypedLine::Help,
+        "/interrupt" if rest.is_empty() => TypedLine::Interrupt,
         "/approve" if !rest.contains(char::is_whitespace) => {
-            Said::Approve(Some(rest.to_owned()).filter(|id| !id.is_empty()))
+            TypedLine::Approve(Some(rest.to_owned()).filter(|id| !id.is_empty()))
         }
-        "/deny" => Said::Deny(rest.to_owned()),
-        "/change" if !rest.is_empty() => Said::ChangeCommand(rest.to_owned()),
-        "/change" => Said::Usage("/change [ID] COMMAND"),
-        "/answer" => Said::Answer(rest.to_owned()),
-        "/reload" if rest.is_empty() => Said::Reload(false),
-        "/reload" if rest == "yes" => Said::Reload(true),
-        "/reload" => Said::Usage(say!(Msg::UseReload)),
-        "/clear" if rest.is_empty() => Said::Clear(false),
-        "/clear" if rest == "yes" => Said::Clear(true),
-        "/clear" => Said::Usage(say!(Msg::UseClear)),
+        "/deny" => TypedLine::Deny(rest.to_owned()),
+        "/change" if !rest.is_empty() => TypedLine::ChangeCommand(rest.to_owned()),
+        "/change" => TypedLine::Usage("/change [ID] COMMAND"),
+        "/answer" => TypedLine::Answer(rest.to_owned()),
+        "/reload" if rest.is_empty() => TypedLine::Reload(false),
+        "/reload" if rest == "yes" => TypedLine::Reload(true),
+        "/reload" => TypedLine::Usage(say!(Msg::UseReload)),
+        "/clear" if rest.is_empty() => TypedLine::Clear(false),
+        "/clear" if rest == "yes" => TypedLine::Clear(true),
+        "/clear" => TypedLine::Usage(say!(Msg::UseClear)),
         "/rewind" => rewind(rest),
-        "/undo" if rest.is_empty() => Said::Undo,
-        "/redo" if rest.is_empty() => Said::Redo,
-        "/fork" => Said::Fork(Some(rest.to_owned()).filter(|name| !name.is_empty())),
-        "/rename" if !rest.is_empty() => Said::Rename(rest.to_owned()),
-        "/rename" => Said::Usage(say!(Msg::UseRename)),
-        "/goal" => goal_command::parse(rest).map_or_else(Said::WrongGoal, Said::Goal),
-        "/todos" if rest.is_empty() => Said::Todos,
-        "/export" if !rest.is_empty() => Said::Export(rest.to_owned()),
-        "/export" => Said::Usage(say!(Msg::UseExport)),
-        "/quit" | "/exit" | "/q" if rest.is_empty() => Said::Quit,
-        _ if is_custom(word) => Said::Prompt(line.to_owned()),
-        _ => Said::Unknown(line.to_owned()),
+        "/undo" if rest.is_empty() => TypedLine::Undo,
+        "/redo" if rest.is_empty() => TypedLine::Redo,
+        "/fork" => TypedLine::Fork(Some(rest.to_owned()).filter(|name| !name.is_empty())),
+        "/rename" if !rest.is_empty() => TypedLine::Rename(rest.to_owned()),
+        "/rename" => TypedLine::Usage(say!(Msg::UseRename)),
+        "/goal" => goal_command::parse(rest).map_or_else(TypedLine::WrongGoal, TypedLine::Goal),
+        "/todos" if rest.is_empty() => TypedLine::Todos,
+        "/export" if !rest.is_empty() => TypedLine::Export(rest.to_owned()),
+        "/export" => TypedLine::Usage(say!(Msg::UseExport)),
+        "/quit" | "/exit" | "/q" if rest.is_empty() => TypedLine::Quit,
+        _ if is_custom(word) => TypedLine::Prompt(line.to_owned()),
+        _ => TypedLine::Unknown(line.to_owned()),
     }
 }
 
@@ -175,31 +175,31 @@ fn is_custom(word: &str) -> bool {
     !name.is_empty() && !name.contains('/') && !OWN.contains(&word)
 }
 
-fn edit(rest: &str) -> Said {
+fn edit(rest: &str) -> TypedLine {
     match rest.split_once(char::is_whitespace) {
-        Some((prompt, text)) => Said::Change(Change::Edit {
+        Some((prompt, text)) => TypedLine::Change(Change::Edit {
             prompt: prompt.to_owned(),
             text: vec![text.trim().to_owned()],
         }),
-        None => Said::Usage(say!(Msg::UseEdit)),
+        None => TypedLine::Usage(say!(Msg::UseEdit)),
     }
 }
 
-fn move_to(rest: &str) -> Said {
+fn move_to(rest: &str) -> TypedLine {
     let change = || {
         let (prompt, place) = rest.split_once(char::is_whitespace)?;
         let place = place.trim().parse().ok().filter(|place| *place > 0)?;
         let prompt = prompt.to_owned();
         Some(Change::Move { prompt, place })
     };
-    change().map_or(Said::Usage(say!(Msg::UseMove)), Said::Change)
+    change().map_or(TypedLine::Usage(say!(Msg::UseMove)), TypedLine::Change)
 }
 
-fn rewind(rest: &str) -> Said {
-    let usage = Said::Usage(say!(Msg::UseRewind));
+fn rewind(rest: &str) -> TypedLine {
+    let usage = TypedLine::Usage(say!(Msg::UseRewind));
     let mut words = rest.split_whitespace();
     let Some(turn) = words.next() else {
-        return Said::Rewind(None);
+        return TypedLine::Rewind(None);
     };
     let what = match (words.next(), words.next()) {
         (None, _) => What::Both,
@@ -208,7 +208,7 @@ fn rewind(rest: &str) -> Said {
         _ => return usage,
     };
     match turn.parse() {
-        Ok(turn) => Said::Rewind(Some((turn, what))),
+        Ok(turn) => TypedLine::Rewind(Some((turn, what))),
         Err(_) => usage,
     }
 }

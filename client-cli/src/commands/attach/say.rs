@@ -12,7 +12,7 @@ use proto::state::Mode;
 use proto::{RequestId, SessionOptions};
 
 use super::Attached;
-use super::input::{Said, ToMode, help};
+use super::input::{ToMode, TypedLine, help};
 use crate::commands::goal;
 use crate::commands::queue::{self, Change};
 use crate::exit::Error;
@@ -21,52 +21,52 @@ use crate::messages::{language, translated};
 
 impl Attached {
     /// Does what a line says.
-    pub(super) async fn say(&mut self, said: Said) -> Result<(), Error> {
+    pub(super) async fn say(&mut self, said: TypedLine) -> Result<(), Error> {
         if let Some(words) = self.may_not(&said) {
             return self.note(words);
         }
         let result = match said {
-            Said::Nothing | Said::Quit => Ok(()),
-            Said::Help => {
+            TypedLine::Nothing | TypedLine::Quit => Ok(()),
+            TypedLine::Help => {
                 let mut lines = help(self.role);
                 lines.try_for_each(|line| self.note(line))
             }
-            Said::Usage(words) => return self.note(&say!(Msg::Usage, words)),
-            Said::Prompt(text) if self.is_answer(&text) => self.reply(&text).await,
-            Said::Prompt(text) => match self.decides(&text) {
+            TypedLine::Usage(words) => return self.note(&say!(Msg::Usage, words)),
+            TypedLine::Prompt(text) if self.is_answer(&text) => self.reply(&text).await,
+            TypedLine::Prompt(text) => match self.decides(&text) {
                 Some(decision) => self.answer(None, decision, None).await,
                 None => self.prompt(text, When::Queue).await,
             },
-            Said::Answer(words) => self.reply(&words).await,
-            Said::Clear(sure) => self.clear(sure).await,
-            Said::Reload(sure) => self.reload(sure).await,
-            Said::Rewind(None) => self.turns().await,
-            Said::Rewind(Some((turn, what))) => self.rewind(turn, what).await,
-            Said::Undo => self.undo().await,
-            Said::Redo => self.redo().await,
-            Said::Fork(name) => self.fork(name).await,
-            Said::Rename(name) => self.rename(name).await,
-            Said::Todos => self.todos(),
-            Said::Goal(command) => self.goal(command).await,
-            Said::WrongGoal(error) => {
+            TypedLine::Answer(words) => self.reply(&words).await,
+            TypedLine::Clear(sure) => self.clear(sure).await,
+            TypedLine::Reload(sure) => self.reload(sure).await,
+            TypedLine::Rewind(None) => self.turns().await,
+            TypedLine::Rewind(Some((turn, what))) => self.rewind(turn, what).await,
+            TypedLine::Undo => self.undo().await,
+            TypedLine::Redo => self.redo().await,
+            TypedLine::Fork(name) => self.fork(name).await,
+            TypedLine::Rename(name) => self.rename(name).await,
+            TypedLine::Todos => self.todos(),
+            TypedLine::Goal(command) => self.goal(command).await,
+            TypedLine::WrongGoal(error) => {
                 return self.note(&client::transcript::words::goal_error(language(), &error));
             }
-            Said::Export(file) => self.export(&file).await,
-            Said::Steer(text) => self.steer(text).await,
-            Said::Shell(command) => self.shell(command).await,
-            Said::Queue => self.list(),
-            Said::Change(change) => self.change(change).await,
-            Said::Mode(mode) => self.set_mode(mode).await,
-            Said::Pause => self.signal(Signal::Pause, say!(Msg::AlreadyPaused)).await,
-            Said::Resume => self.signal(Signal::Resume, say!(Msg::NotPaused)).await,
-            Said::Interrupt => self.interrupt().await.map(|_| ()),
-            Said::Approve(id) => self.answer(id, ApprovalDecision::AllowOnce, None).await,
-            Said::Deny(words) => {
+            TypedLine::Export(file) => self.export(&file).await,
+            TypedLine::Steer(text) => self.steer(text).await,
+            TypedLine::Shell(command) => self.shell(command).await,
+            TypedLine::Queue => self.list(),
+            TypedLine::Change(change) => self.change(change).await,
+            TypedLine::Mode(mode) => self.set_mode(mode).await,
+            TypedLine::Pause => self.signal(Signal::Pause, say!(Msg::AlreadyPaused)).await,
+            TypedLine::Resume => self.signal(Signal::Resume, say!(Msg::NotPaused)).await,
+            TypedLine::Interrupt => self.interrupt().await.map(|_| ()),
+            TypedLine::Approve(id) => self.answer(id, ApprovalDecision::AllowOnce, None).await,
+            TypedLine::Deny(words) => {
                 let (id, note) = self.split(&words);
                 self.answer(id, ApprovalDecision::Deny, note).await
             }
-            Said::ChangeCommand(words) => self.change_command(&words).await,
-            Said::Unknown(word) => {
+            TypedLine::ChangeCommand(words) => self.change_command(&words).await,
+            TypedLine::Unknown(word) => {
                 return self.note(&say!(Msg::UnknownCommand, word));
             }
         };
@@ -98,40 +98,41 @@ impl Attached {
     }
 
     /// Why this client may not say that; `None` if it may.
-    fn may_not(&self, said: &Said) -> Option<&'static str> {
+    fn may_not(&self, said: &TypedLine) -> Option<&'static str> {
         let needs = match said {
-            Said::Nothing
-            | Said::Quit
-            | Said::Help
-            | Said::Queue
-            | Said::Todos
-            | Said::Export(_)
-            | Said::Usage(_)
-            | Said::Goal(GoalCommand::Show)
-            | Said::WrongGoal(_)
-            | Said::Unknown(_) => Role::Watch,
-            Said::Prompt(text) if self.is_answer(text) || self.decides(text).is_some() => {
+            TypedLine::Nothing
+            | TypedLine::Quit
+            | TypedLine::Help
+            | TypedLine::Queue
+            | TypedLine::Todos
+            | TypedLine::Export(_)
+            | TypedLine::Usage(_)
+            | TypedLine::Goal(GoalCommand::Show)
+            | TypedLine::WrongGoal(_)
+            | TypedLine::Unknown(_) => Role::Watch,
+            TypedLine::Prompt(text) if self.is_answer(text) || self.decides(text).is_some() => {
                 Role::Approve
             }
-            Said::Approve(_) | Said::Deny(_) | Said::ChangeCommand(_) | Said::Answer(_) => {
-                Role::Approve
-            }
-            Said::Prompt(_)
-            | Said::Steer(_)
-            | Said::Shell(_)
-            | Said::Change(_)
-            | Said::Pause
-            | Said::Mode(_)
-            | Said::Resume
-            | Said::Clear(_)
-            | Said::Reload(_)
-            | Said::Rewind(_)
-            | Said::Undo
-            | Said::Redo
-            | Said::Fork(_)
-            | Said::Rename(_)
-            | Said::Goal(_)
-            | Said::Interrupt => Role::Drive,
+            TypedLine::Approve(_)
+            | TypedLine::Deny(_)
+            | TypedLine::ChangeCommand(_)
+            | TypedLine::Answer(_) => Role::Approve,
+            TypedLine::Prompt(_)
+            | TypedLine::Steer(_)
+            | TypedLine::Shell(_)
+            | TypedLine::Change(_)
+            | TypedLine::Pause
+            | TypedLine::Mode(_)
+            | TypedLine::Resume
+            | TypedLine::Clear(_)
+            | TypedLine::Reload(_)
+            | TypedLine::Rewind(_)
+            | TypedLine::Undo
+            | TypedLine::Redo
+            | TypedLine::Fork(_)
+            | TypedLine::Rename(_)
+            | TypedLine::Goal(_)
+            | TypedLine::Interrupt => Role::Drive,
         };
         match self.role {
             role if role >= needs => None,

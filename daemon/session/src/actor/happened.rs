@@ -59,7 +59,7 @@ impl Actor {
             Happened::ReasoningExtracted { number, found } => self.extracted(number, found),
             Happened::SamplingEnded { number } => self.sampling_ended(number),
             Happened::PromptAsked(chain) => self.prompt_asked(chain),
-            Happened::EndTold(finished) => self.end_told(finished),
+            Happened::TurnEndNotified(finished) => self.turn_end_notified(finished),
             Happened::HooksRead { read, reply } => self.hooks_read(*read, reply),
             Happened::ContextWindow { model, tokens } => self.window_found(&model, tokens),
             Happened::Planned(finished) => self.step(Input::Planned(finished)),

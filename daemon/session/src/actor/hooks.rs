@@ -80,7 +80,7 @@ impl Actor {
                 let chain = asker.ask(what, &stop).await.unwrap_or_default();
                 finished = chain.finished;
             }
-            let _ = happened.send(Happened::EndTold(finished));
+            let _ = happened.send(Happened::TurnEndNotified(finished));
         });
     }
 
@@ -88,7 +88,7 @@ impl Actor {
         self.hooks.stop_turn_end();
     }
 
-    pub(crate) fn end_told(&mut self, finished: Vec<HookFinished>) {
+    pub(crate) fn turn_end_notified(&mut self, finished: Vec<HookFinished>) {
         self.hooks.end_turn_end();
         self.tell_hooks(finished);
         self.step(Input::TurnEndNotified);

@@ -73,7 +73,7 @@ pub enum Happened {
     /// Hooks have spoken about the first prompt that waits for them.
     PromptAsked(HookChain),
     /// Hooks have been notified of the turn's end.
-    EndTold(Vec<HookFinished>),
+    TurnEndNotified(Vec<HookFinished>),
     /// Settings were read again.
     HooksRead {
         read: Box<Hooks>,

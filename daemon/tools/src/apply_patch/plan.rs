@@ -79,76 +79,98 @@ impl Plan {
                 )));
             }
         }
-        let Some(from) = old else {
-            let Some(to) = new else {
-                return Ok(());
-            };
-            free(&to, &shown(&to))?;
-            let applied = applied(b"", file, &shown(&to))?;
-            self.note(file, &shown(&to), &applied);
-            self.show(
-                format!("A {}", shown(&to)),
-                files::diff(&shown(&to), None, &applied.bytes),
-            );
-            self.planned.push(PlannedWrite {
-                at: to,
-                before: None,
-                after: Some(applied.bytes),
-                mode: None,
-            });
-            return Ok(());
-        };
-        let before = edit_file::known_content(memory, &from)?;
-        let name = shown(&from);
-        let applied = applied(&before.bytes, file, &name)?;
-        let mode = workspace.mode(from.path());
-        self.note(file, &name, &applied);
-        match new {
-            Some(to) if to.path() == from.path() => {
-                if applied.bytes == before.bytes {
-                    return Err(Outcome::failed(format!(
-                        "`{name}` has what the patch would change it to already; nothing was changed"
-                    )));
+        match (old, new) {
+            (None, None) => Ok(()),
+            (None, Some(to)) => self.add(file, to, &shown),
+            (Some(from), new) => {
+                let before = edit_file::known_content(memory, &from)?;
+                let name = shown(&from);
+                let applied = applied(&before.bytes, file, &name)?;
+                self.note(file, &name, &applied);
+                let changed = PlannedWrite {
+                    mode: workspace.mode(from.path()),
+                    at: from,
+                    before: Some(before),
+                    after: Some(applied.bytes),
+                };
+                match new {
+                    Some(to) if to.path() == changed.at.path() => self.modify(changed, &name),
+                    Some(to) => {
+                        no_link(memory, file, &name)?;
+                        self.rename(changed, &name, to, &shown)
+                    }
+                    None => {
+                        no_link(memory, file, &name)?;
+                        self.delete(changed, &name);
+                        Ok(())
+                    }
                 }
-                let display = files::diff(&name, Some(&before.bytes), &applied.bytes);
-                self.show(format!("M {name}"), display);
-                self.planned.push(PlannedWrite {
-                    at: from,
-                    before: Some(before),
-                    after: Some(applied.bytes),
-                    mode,
-                });
-            }
-            Some(to) => {
-                no_link(memory, file, &name)?;
-                free(&to, &shown(&to))?;
-                let display = files::diff(&shown(&to), Some(&before.bytes), &applied.bytes);
-                self.show(format!("R {name} -> {}", shown(&to)), display);
-                self.planned.push(PlannedWrite {
-                    at: to,
-                    before: None,
-                    after: Some(applied.bytes),
-                    mode,
-                });
-                self.planned.push(PlannedWrite {
-                    at: from,
-                    before: Some(before),
-                    after: None,
-                    mode,
-                });
-            }
-            None => {
-                no_link(memory, file, &name)?;
-                self.show(format!("D {name}"), files::diff_gone(&name, &before.bytes));
-                self.planned.push(PlannedWrite {
-                    at: from,
-                    before: Some(before),
-                    after: None,
-                    mode,
-                });
             }
         }
+    }
+
+    fn add(
+        &mut self,
+        file: &FilePatch,
+        to: ResolvedPath,
+        shown: &dyn Fn(&ResolvedPath) -> String,
+    ) -> Result<(), Outcome> {
+        let name = shown(&to);
+        free(&to, &name)?;
+        let applied = applied(b"", file, &name)?;
+        self.note(file, &name, &applied);
+        let display = files::diff(&name, None, &applied.bytes);
+        self.show(format!("A {name}"), display);
+        self.planned.push(PlannedWrite {
+            at: to,
+            before: None,
+            after: Some(applied.bytes),
+            mode: None,
+        });
         Ok(())
+    }
+
+    fn modify(&mut self, changed: PlannedWrite, name: &str) -> Result<(), Outcome> {
+        let (before, after) = contents(&changed);
+        if before == after {
+            return Err(Outcome::failed(format!(
+                "`{name}` has what the patch would change it to already; nothing was changed"
+            )));
+        }
+        let display = files::diff(name, Some(before), after);
+        self.show(format!("M {name}"), display);
+        self.planned.push(changed);
+        Ok(())
+    }
+
+    fn rename(
+        &mut self,
+        mut changed: PlannedWrite,
+        name: &str,
+        to: ResolvedPath,
+        shown: &dyn Fn(&ResolvedPath) -> String,
+    ) -> Result<(), Outcome> {
+        let new = shown(&to);
+        free(&to, &new)?;
+        let (before, after) = contents(&changed);
+        let display = files::diff(&new, Some(before), after);
+        self.show(format!("R {name} -> {new}"), display);
+        self.planned.push(PlannedWrite {
+            at: to,
+            before: None,
+            after: changed.after.take(),
+            mode: changed.mode,
+        });
+        self.planned.push(changed);
+        Ok(())
+    }
+
+    fn delete(&mut self, mut changed: PlannedWrite, name: &str) {
+        let (before, _) = contents(&changed);
+        let display = files::diff_gone(name, before);
+        self.show(format!("D {name}"), display);
+        changed.after = None;
+        self.planned.push(changed);
     }
 
     fn show(&mut self, line: String, display: Display) {
@@ -270,6 +292,13 @@ impl Plan {
             ..files::done(text, display)
         })
     }
+}
+
+/// What an existing file holds before and after.
+fn contents(changed: &PlannedWrite) -> (&[u8], &[u8]) {
+    let before = changed.before.as_ref().map(|before| &before.bytes[..]);
+    let after = changed.after.as_deref();
+    (before.unwrap_or_default(), after.unwrap_or_default())
 }
 
 fn left_as(memory: &Memory, path: &Path) -> Changed {

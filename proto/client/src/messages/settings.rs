@@ -54,6 +54,7 @@ crate::catalog! {
     RuleTool = "unknown tool `{0}`", "未知工具 `{0}`";
     RuleToolNear = "unknown tool `{0}` (did you mean `{1}`?)", "未知工具 `{0}`（是否想用 `{1}`？）";
     RulesLost = "{0}; until this is fixed, every call that changes something needs approval", "{0}；修正之前，任何会改动内容的调用都需要批准";
+    RuleForAll = "{0}; until this is fixed, it applies to every call of {1}", "{0}；修正之前，它适用于 {1} 的所有调用";
     RuleAllowsNothing = "{0}; it allows nothing", "{0}；它不允许任何调用";
     RuleWaits = "{0}; the rule takes effect once it exists", "{0}；该工具存在之后规则生效";
     ProviderTwice = "the provider `{0}` is already defined; this one is ignored", "服务商 `{0}` 已经定义；此条目已忽略";

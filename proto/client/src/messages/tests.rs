@@ -175,6 +175,10 @@ fn problems_in_a_config_file_are_translated_behind_their_place() {
             "run：deny 规则 ``：规则的形式是 `Tool` 或 `Tool(specifier)`；修正之前，任何会改动内容的调用都需要批准",
         ),
         (
+            "run: deny rule `Read(`: the `)` at its end is missing; until this is fixed, it applies to every call of `Read`",
+            "run：deny 规则 `Read(`：末尾缺少 `)`；修正之前，它适用于 `Read` 的所有调用",
+        ),
+        (
             "run: allow rule `Foo(`: the `)` at its end is missing; it allows nothing",
             "run：allow 规则 `Foo(`：末尾缺少 `)`；它不允许任何调用",
         ),

@@ -70,7 +70,7 @@ impl Routes {
     /// The daemon has ended a subscription: its follower is notified, after the events it has not read yet.
     pub(crate) fn end(&self, ended: EndedNotification) {
         if let Some(queue) = lock(&self.queues).by_name.get(&ended.subscription) {
-            queue.end(End::Told(ended.failure.map(Box::new)));
+            queue.end(End::Reported(ended.failure.map(Box::new)));
         }
     }
 
@@ -103,7 +103,7 @@ enum End {
     Full,
     Lost,
     /// By the daemon, with what went wrong.
-    Told(Option<Box<Failure>>),
+    Reported(Option<Box<Failure>>),
 }
 
 pub(super) enum Taken {
@@ -151,7 +151,7 @@ impl Queue {
             }
             (None, Some(End::Full)) => Some(Taken::Full),
             (None, Some(End::Lost)) => Some(Taken::Lost),
-            (None, Some(End::Told(error))) => Some(Taken::Ended(error.map(|error| *error))),
+            (None, Some(End::Reported(error))) => Some(Taken::Ended(error.map(|error| *error))),
             (None, None) => None,
         }
     }

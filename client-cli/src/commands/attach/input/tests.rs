@@ -5,80 +5,92 @@ use super::*;
 #[test]
 fn a_line_is_a_prompt_unless_it_is_a_command() {
     let cases = [
-        ("", Said::Nothing),
-        ("   ", Said::Nothing),
-        ("fix it", Said::Prompt("fix it".into())),
-        ("//etc is a path", Said::Prompt(" /etc is a path".into())),
-        ("/git:commit all", Said::Prompt("/git:commit all".into())),
-        ("! ls -la", Said::Shell("ls -la".into())),
-        (" !important", Said::Prompt("!important".into())),
-        ("!", Said::Usage(say!(Msg::UseShell))),
-        ("/steer use tabs", Said::Steer("use tabs".into())),
-        ("/interrupt", Said::Interrupt),
-        ("/approve", Said::Approve(None)),
-        ("/approve 3.1", Said::Approve(Some("3.1".into()))),
-        ("/change 3.1 ls -l", Said::ChangeCommand("3.1 ls -l".into())),
-        ("/change", Said::Usage("/change [ID] COMMAND")),
-        ("/deny", Said::Deny(String::new())),
-        ("/deny 3.1 keep it", Said::Deny("3.1 keep it".into())),
-        ("/answer", Said::Answer(String::new())),
-        ("/answer 7.1 tabs", Said::Answer("7.1 tabs".into())),
-        ("/reload", Said::Reload(false)),
-        ("/reload yes", Said::Reload(true)),
-        ("/clear", Said::Clear(false)),
-        ("/clear yes", Said::Clear(true)),
-        ("/rewind", Said::Rewind(None)),
-        ("/rewind 2", Said::Rewind(Some((2, What::Both)))),
+        ("", TypedLine::Nothing),
+        ("   ", TypedLine::Nothing),
+        ("fix it", TypedLine::Prompt("fix it".into())),
+        (
+            "//etc is a path",
+            TypedLine::Prompt(" /etc is a path".into()),
+        ),
+        (
+            "/git:commit all",
+            TypedLine::Prompt("/git:commit all".into()),
+        ),
+        ("! ls -la", TypedLine::Shell("ls -la".into())),
+        (" !important", TypedLine::Prompt("!important".into())),
+        ("!", TypedLine::Usage(say!(Msg::UseShell))),
+        ("/steer use tabs", TypedLine::Steer("use tabs".into())),
+        ("/interrupt", TypedLine::Interrupt),
+        ("/approve", TypedLine::Approve(None)),
+        ("/approve 3.1", TypedLine::Approve(Some("3.1".into()))),
+        (
+            "/change 3.1 ls -l",
+            TypedLine::ChangeCommand("3.1 ls -l".into()),
+        ),
+        ("/change", TypedLine::Usage("/change [ID] COMMAND")),
+        ("/deny", TypedLine::Deny(String::new())),
+        ("/deny 3.1 keep it", TypedLine::Deny("3.1 keep it".into())),
+        ("/answer", TypedLine::Answer(String::new())),
+        ("/answer 7.1 tabs", TypedLine::Answer("7.1 tabs".into())),
+        ("/reload", TypedLine::Reload(false)),
+        ("/reload yes", TypedLine::Reload(true)),
+        ("/clear", TypedLine::Clear(false)),
+        ("/clear yes", TypedLine::Clear(true)),
+        ("/rewind", TypedLine::Rewind(None)),
+        ("/rewind 2", TypedLine::Rewind(Some((2, What::Both)))),
         (
             "/rewind 2 chat",
-            Said::Rewind(Some((2, What::Conversation))),
+            TypedLine::Rewind(Some((2, What::Conversation))),
         ),
-        ("/rewind 0 files", Said::Rewind(Some((0, What::Code)))),
-        ("/undo", Said::Undo),
-        ("/redo", Said::Redo),
-        ("/fork", Said::Fork(None)),
-        ("/fork other way", Said::Fork(Some("other way".into()))),
-        ("/rename fix", Said::Rename("fix".into())),
-        ("/todos", Said::Todos),
-        ("/goal", Said::Goal(GoalCommand::Show)),
-        ("/goal clear", Said::Goal(GoalCommand::Clear)),
+        ("/rewind 0 files", TypedLine::Rewind(Some((0, What::Code)))),
+        ("/undo", TypedLine::Undo),
+        ("/redo", TypedLine::Redo),
+        ("/fork", TypedLine::Fork(None)),
+        ("/fork other way", TypedLine::Fork(Some("other way".into()))),
+        ("/rename fix", TypedLine::Rename("fix".into())),
+        ("/todos", TypedLine::Todos),
+        ("/goal", TypedLine::Goal(GoalCommand::Show)),
+        ("/goal clear", TypedLine::Goal(GoalCommand::Clear)),
         (
             "/goal --simple fix it",
-            Said::Goal(GoalCommand::Start {
+            TypedLine::Goal(GoalCommand::Start {
                 text: "fix it".into(),
                 research: Some(false),
             }),
         ),
         (
             "/goal --unknown x",
-            Said::WrongGoal(GoalCommandError::UnknownOption("--unknown".into())),
+            TypedLine::WrongGoal(GoalCommandError::UnknownOption("--unknown".into())),
         ),
-        ("/export /tmp/a.md", Said::Export("/tmp/a.md".into())),
-        ("/queue", Said::Queue),
+        ("/export /tmp/a.md", TypedLine::Export("/tmp/a.md".into())),
+        ("/queue", TypedLine::Queue),
         (
             "/edit 2  new  words",
-            Said::Change(Change::Edit {
+            TypedLine::Change(Change::Edit {
                 prompt: "2".into(),
                 text: vec!["new  words".into()],
             }),
         ),
         (
             "/move 0189a 3",
-            Said::Change(Change::Move {
+            TypedLine::Change(Change::Move {
                 prompt: "0189a".into(),
                 place: 3,
             }),
         ),
-        ("/drop 1", Said::Change(Change::Rm { prompt: "1".into() })),
-        ("/pause", Said::Pause),
-        ("/resume", Said::Resume),
-        ("/help", Said::Help),
-        ("/quit", Said::Quit),
-        ("/exit", Said::Quit),
-        ("/q", Said::Quit),
-        (" exit ", Said::Quit),
-        ("quit", Said::Quit),
-        ("quit smoking", Said::Prompt("quit smoking".into())),
+        (
+            "/drop 1",
+            TypedLine::Change(Change::Rm { prompt: "1".into() }),
+        ),
+        ("/pause", TypedLine::Pause),
+        ("/resume", TypedLine::Resume),
+        ("/help", TypedLine::Help),
+        ("/quit", TypedLine::Quit),
+        ("/exit", TypedLine::Quit),
+        ("/q", TypedLine::Quit),
+        (" exit ", TypedLine::Quit),
+        ("quit", TypedLine::Quit),
+        ("quit smoking", TypedLine::Prompt("quit smoking".into())),
     ];
     for (line, said) in cases {
         assert_eq!(parse(line), said, "{line}");
@@ -94,7 +106,7 @@ fn a_command_that_is_none_is_never_sent_to_the_model() {
         "/",
         "/etc/hosts is short",
     ] {
-        assert_eq!(parse(line), Said::Unknown(line.into()), "{line}");
+        assert_eq!(parse(line), TypedLine::Unknown(line.into()), "{line}");
     }
 }
 
@@ -108,7 +120,7 @@ fn everything_that_help_names_is_understood() {
                 let with = |rest: &str| parse(&format!("{word}{rest}"));
                 let known = ["", " 1", " 1 2"]
                     .iter()
-                    .any(|rest| !matches!(with(rest), Said::Unknown(_)));
+                    .any(|rest| !matches!(with(rest), TypedLine::Unknown(_)));
                 assert!(known, "{word}");
             }
         }
@@ -128,7 +140,7 @@ fn a_command_without_what_it_needs_says_how_it_is_said() {
         ("/drop 1 2", "/drop N"),
     ] {
         match parse(line) {
-            Said::Usage(words) => assert!(words.starts_with(usage), "{line}: {words}"),
+            TypedLine::Usage(words) => assert!(words.starts_with(usage), "{line}: {words}"),
             said => panic!("{line}: {said:?}"),
         }
     }
